@@ -1,0 +1,146 @@
+"""The protocols on one page. Read this first.
+
+    table + schema --encode--> Microdata --anonymize--> Release + Linkage
+                                                          |
+                         Audit  <--verify--  Exposure <---+   (known quasi-identifiers; never the Linkage)
+                         losses <--measure-- Release, Microdata
+
+A model has two faces. `requirement` speaks to algorithms: what a group must satisfy. `level` and `holds` speak to the
+audit: what an exposure reaches, and whether that is enough. They are written apart on purpose and tested against each
+other, so that a slip in one cannot hide in the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.exposure import Exposure
+from lookalike.microdata import Domain, Microdata
+from lookalike.randomness import Randomness
+from lookalike.release import Linkage, Release
+from lookalike.requirement import Requirement
+
+
+@dataclass(frozen=True)
+class Level:
+    """What a release reaches under a model: the model's own letter, exactly where it is rational."""
+
+    value: Fraction | float
+    unit: int | None = None
+    """Where: the unit of the exposure that decides it."""
+    detail: str = ""
+    """More of it in words, without any record's values."""
+
+
+@runtime_checkable
+class PrivacyModel(Protocol):
+    """A frozen dataclass of parameters, given as numbers or as decimal text and kept as exact fractions."""
+
+    name: ClassVar[str]
+    """As on the command line."""
+    letter: ClassVar[str]
+    """What the achieved level is called: k, l, t, beta, delta ..."""
+    about_identity: ClassVar[bool]
+    """Whether it speaks of persons alone and needs no sensitive column."""
+
+    @property
+    def asked(self) -> Fraction | float:
+        """The parameter that `level` is held against."""
+
+    def __str__(self) -> str:
+        """The model as one writes it: beta-likeness:3,bound=basic."""
+
+    def promise(self, column: str | None) -> str:
+        """The promise in one plain sentence."""
+
+    def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
+        """Raise `Infeasible`, with the nearest parameter that can be kept, if no release of this table can keep it."""
+
+    def requirement(self, prior: NDArray[np.int64], column: Domain | None, index: int | None) -> Requirement:
+        """What every group must satisfy; `index` is the sensitive column's place."""
+
+    def level(self, exposure: Exposure) -> Level:
+        """The level that an exposure reaches."""
+
+    def holds(self, level: Level) -> bool:
+        """Whether that level keeps the promise."""
+
+    def refuses_form(self, form: str) -> str | None:
+        """Why this model says nothing about a release of that form, or None."""
+
+
+@dataclass(frozen=True)
+class Promise:
+    """A model held to one sensitive column (None: a model about identity alone)."""
+
+    model: PrivacyModel
+    column: str | None = None
+
+    def __str__(self) -> str:
+        return str(self.model) if self.column is None else f"{self.column}={self.model}"
+
+
+class Progress(Protocol):
+    """Told now and then how far a step is: a share in [0, 1] and a word."""
+
+    def __call__(self, step: str, share: float, note: str = "") -> None: ...
+
+
+def silent(step: str, share: float, note: str = "") -> None:
+    """Progress that nobody watches."""
+
+
+@runtime_checkable
+class Algorithm(Protocol):
+    """A frozen dataclass of parameters that turns microdata into a release."""
+
+    name: ClassVar[str]
+    form: ClassVar[str]
+    """The form of its releases."""
+    adversary: ClassVar[str]
+    """The strongest adversary that its releases are made for."""
+
+    def __str__(self) -> str:
+        """The algorithm as one writes it: mondrian:cuts=9."""
+
+    def refuses(self, promise: Promise, requirement: Requirement) -> str | None:
+        """Why it cannot serve this promise, or None."""
+
+    def anonymize(
+        self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
+    ) -> tuple[Release, Linkage]:
+        """A release in which every group satisfies every requirement; fails closed."""
+
+
+@runtime_checkable
+class Metric(Protocol):
+    """A number that says how good or how bad a release is."""
+
+    name: ClassVar[str]
+
+    def measure(self, release: Release, original: Microdata) -> float: ...
+
+
+@runtime_checkable
+class Attack(Protocol):
+    """An adversary with more knowledge: gives a sharper exposure, read by the same models."""
+
+    name: ClassVar[str]
+
+    def expose(self, release: Release, background: Any) -> Exposure: ...
+
+
+class Backend(Protocol):
+    """Where the work runs. Three verbs at the level of the problem; the function mapped is a local algorithm."""
+
+    def domains(self, source: Any, schema: Any) -> Any: ...
+
+    def fragments(self, source: Any, cuts: Any) -> Any: ...
+
+    def map(self, function: Any, fragments: Any) -> Any: ...

@@ -1,0 +1,85 @@
+"""What can go wrong, as a tree, and the wording of it.
+
+    LookalikeError
+      SchemaError      a column is missing, doubled, or has no role
+      DataError        a value does not fit its domain or taxonomy, or a file cannot be read
+      RecipeError      a parameter is out of range, or parts do not fit together
+        Unsupported    this algorithm cannot serve this model, and why
+      Infeasible       no release can keep the promise; says the best in reach
+      AuditFailed      a release was made but does not verify; nothing is written
+      MissingPart      an optional part is not installed; says what to install
+
+A message names the thing, the value met, the value wanted and what to do.
+No message shows a record's values: errors and logs are not a side door for the data.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class LookalikeError(Exception):
+    """Anything this library refuses, said in words a user can act on."""
+
+
+class SchemaError(LookalikeError):
+    """A column is missing, doubled, or has no role."""
+
+
+class DataError(LookalikeError):
+    """A value does not fit its domain or taxonomy, or a file cannot be read."""
+
+
+class RecipeError(LookalikeError):
+    """A parameter is out of range, or parts do not fit together."""
+
+
+class Unsupported(RecipeError):
+    """This algorithm cannot serve this model."""
+
+
+class Infeasible(LookalikeError):
+    """No release can keep the promise; `nearest` names one that can."""
+
+    def __init__(self, message: str, nearest: str | None = None) -> None:
+        super().__init__(message if nearest is None else f"{message} The nearest that can: {nearest}.")
+        self.nearest = nearest
+
+
+class AuditFailed(LookalikeError):
+    """A release was made but does not verify; nothing is written."""
+
+
+class MissingPart(LookalikeError):
+    """An optional part is not installed."""
+
+
+def unknown_name(what: str, name: str, known: Iterable[str]) -> str:
+    """The sentence for a name nobody knows: the nearest ones first, then all of them.
+
+    >>> unknown_name("column", "agee", ["age", "sex"])
+    'There is no column "agee". Did you mean "age"? Known: age, sex.'
+    """
+    names = list(known)
+    near = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
+    if not near:
+        near = [other for other in names if other.casefold() == name.casefold()]
+    hint = f" Did you mean {' or '.join(quoted(other) for other in near)}?" if near else ""
+    shown = names if len(names) <= 40 else [*names[:40], f"... and {len(names) - 40} more"]
+    listing = f" Known: {', '.join(shown)}." if names else f" No {what} is known here."
+    return f"There is no {what} {quoted(name)}.{hint}{listing}"
+
+
+def quoted(name: str) -> str:
+    """A name as it is shown in a message: one line, never endless."""
+    flat = " ".join(name.split()) if name.strip() else name
+    return f'"{flat[:77]}..."' if len(flat) > 80 else f'"{flat}"'
+
+
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """
+    >>> counted(1, "row"), counted(1200, "row"), counted(2, "class", "classes")
+    ('1 row', '1,200 rows', '2 classes')
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

@@ -1,0 +1,104 @@
+"""What a reader can infer: for each unit of the release, the beliefs it leaves about a sensitive value.
+
+A unit is what a known record can be narrowed down to: a class of identical published rows, a bucket, the rows that
+one record matches, or one published value of a perturbed column. Its beliefs are whole numbers: `weights` over
+`sizes`. Counts for the first three; for a perturbed column the matrix times the prior (Bayes), so the same exact
+comparisons serve all forms. Sparse: only values with a positive weight are stored.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.microdata import Domain
+
+READS_RELEASE = "reads-release"
+KNOWS_METHOD = "knows-method"
+ADVERSARIES = {
+    READS_RELEASE: "knows every quasi-identifier of the person and reads the release",
+    KNOWS_METHOD: "knows every quasi-identifier of everybody, the method and its parameters, and reads the release",
+}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Exposure:
+    """Beliefs of one adversary about one sensitive column (or about identity alone, if `column` is None)."""
+
+    adversary: str
+    form: str
+    column: Domain | None
+    prior: NDArray[np.int64]
+    """How often each value occurs in the original (length n_codes of the column)."""
+    starts: NDArray[np.int64]
+    """Unit u holds entries starts[u]:starts[u + 1] of `values` and `weights`."""
+    values: NDArray[np.int32]
+    weights: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    """Sum of the weights of each unit; for counts, the number of published rows in it."""
+    concealed: NDArray[np.int64] | None = None
+    """Matched releases: for each original the rows it may be behind in some complete assignment."""
+
+    @property
+    def n_units(self) -> int:
+        return len(self.sizes)
+
+    @property
+    def n_records(self) -> int:
+        return int(self.prior.sum())
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether sizes are numbers of published rows (not so for perturbed columns)."""
+        return self.form != "perturbed"
+
+    @cached_property
+    def unit_of_entry(self) -> NDArray[np.int64]:
+        return np.repeat(np.arange(self.n_units), np.diff(self.starts))
+
+    def unit(self, index: int) -> tuple[NDArray[np.int32], NDArray[np.int64], int]:
+        """Values, weights and size of one unit."""
+        part = slice(int(self.starts[index]), int(self.starts[index + 1]))
+        return self.values[part], self.weights[part], int(self.sizes[index])
+
+    def belief(self, entry: int) -> Fraction:
+        """The belief of one entry, exact."""
+        return Fraction(int(self.weights[entry]), int(self.sizes[self.unit_of_entry[entry]]))
+
+
+def counted_exposure(
+    unit_of_row: NDArray[np.int64] | NDArray[np.int32],
+    codes: NDArray[np.int32] | None,
+    n_units: int,
+    *,
+    adversary: str,
+    form: str,
+    column: Domain | None,
+    prior: NDArray[np.int64],
+    concealed: NDArray[np.int64] | None = None,
+) -> Exposure:
+    """The exposure of rows that fall into units and carry a sensitive code each (or none)."""
+    sizes = np.bincount(unit_of_row, minlength=n_units).astype(np.int64)
+    if codes is None or column is None:
+        starts = np.arange(n_units + 1, dtype=np.int64)
+        values, weights = np.zeros(n_units, dtype=np.int32), sizes
+    else:
+        n_codes = column.n_codes
+        keys, weights = np.unique(unit_of_row.astype(np.int64) * n_codes + codes, return_counts=True)
+        starts = np.searchsorted(keys, np.arange(n_units + 1, dtype=np.int64) * n_codes)
+        values = (keys % n_codes).astype(np.int32)
+    return Exposure(
+        adversary=adversary,
+        form=form,
+        column=column,
+        prior=prior,
+        starts=starts.astype(np.int64),
+        values=values,
+        weights=weights.astype(np.int64),
+        sizes=sizes,
+        concealed=concealed,
+    )

@@ -1,0 +1,340 @@
+"""A table as small integers plus a domain per column: what every algorithm works on.
+
+`Table` is what a reader delivers: dictionary-encoded columns, no roles. `Microdata` is a table under a schema:
+identifiers are gone, every value is a code, and missing is the last code of a domain that has it (never NaN).
+Codes follow the values' own order: numbers and dates by size, ordered columns as declared, taxonomy leaves in
+pre-order, other categories by name.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike import taxonomy as taxonomies
+from lookalike.errors import DataError, SchemaError, counted, quoted, unknown_name
+from lookalike.schema import NUMBER_LIKE, Attribute, Kind, Role, Schema, ValueType
+from lookalike.taxonomy import MISSING, Taxonomy
+
+Codes = NDArray[np.int32]
+_EPOCH = datetime.datetime(1970, 1, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A dictionary-encoded column: `codes` point into `values`; the code after the last value means missing."""
+
+    name: str
+    type: ValueType
+    codes: Codes
+    values: NDArray[Any]
+    """Distinct and sorted. Integers, dates (days) and datetimes (microseconds since 1970) as int64, numbers as
+    float64, booleans as 0 and 1, strings as objects."""
+
+    @property
+    def n_missing(self) -> int:
+        return int(np.count_nonzero(self.codes == len(self.values)))
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Columns of equal length, as read."""
+
+    columns: tuple[Column, ...]
+    source: str = "the table"
+    notes: tuple[str, ...] = ()
+    """What the reader guessed, in sentences for the user."""
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.columns[0].codes) if self.columns else 0
+
+    @property
+    def names(self) -> list[str]:
+        return [column.name for column in self.columns]
+
+    def __getitem__(self, name: str) -> Column:
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise SchemaError(unknown_name("column", name, self.names))
+
+
+@dataclass(frozen=True, eq=False)
+class Domain:
+    """The values one attribute can take, in code order."""
+
+    attribute: Attribute
+    type: ValueType
+    values: NDArray[Any]
+    has_missing: bool
+    low: float
+    """Least value that loss is measured against (numeric columns)."""
+    high: float
+    size: int
+    """Number of values that loss is measured against (other columns), missing included."""
+    declared: bool
+    """Whether low, high or size came from the schema; otherwise they are what the table shows."""
+    taxonomy: Taxonomy | None = None
+
+    @property
+    def name(self) -> str:
+        return self.attribute.name
+
+    @property
+    def kind(self) -> Kind:
+        assert self.attribute.kind is not None
+        return self.attribute.kind
+
+    @property
+    def n_codes(self) -> int:
+        return len(self.values) + self.has_missing
+
+    @property
+    def missing_code(self) -> int:
+        """The code of a missing value (one past the last value; it occurs only if `has_missing`)."""
+        return len(self.values)
+
+    @property
+    def in_ranges(self) -> bool:
+        """Whether cells are runs of codes (numbers, orders, taxonomy nodes) rather than sets."""
+        return self.kind is not Kind.CATEGORICAL or self.taxonomy is not None
+
+    @cached_property
+    def points(self) -> NDArray[np.float64]:
+        """Where each code lies on the axis that loss is measured on (numeric: the value, else the code)."""
+        if self.kind is Kind.NUMERIC:
+            return self.values.astype(np.float64)
+        return np.arange(len(self.values), dtype=np.float64)
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """How each code prints, missing included."""
+        return tuple(texts_of(self.values, self.type)) + ((MISSING,) if self.has_missing else ())
+
+
+@dataclass(frozen=True)
+class Domains:
+    """The domains of a table's published columns, by role."""
+
+    quasi: tuple[Domain, ...]
+    sensitive: tuple[Domain, ...]
+    carried: tuple[Domain, ...]
+
+    @property
+    def all(self) -> tuple[Domain, ...]:
+        return self.quasi + self.sensitive + self.carried
+
+    def sensitive_index(self, name: str) -> int:
+        for index, domain in enumerate(self.sensitive):
+            if domain.name == name:
+                return index
+        raise SchemaError(unknown_name("sensitive column", name, [domain.name for domain in self.sensitive]))
+
+
+@dataclass(frozen=True, eq=False)
+class Microdata:
+    """A table under a schema, as codes. Arrays are read-only; rows are records, columns follow the domains."""
+
+    schema: Schema
+    domains: Domains
+    quasi: Codes
+    sensitive: Codes
+    carried: Codes
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.quasi)
+
+    @classmethod
+    def encode(cls, table: Table, schema: Schema) -> Microdata:
+        """The table under the schema; kinds left open are settled by the values."""
+        for attribute in schema.attributes:
+            if attribute.name not in table.names:
+                raise SchemaError(f"{unknown_name('column', attribute.name, table.names)} (read from {table.source})")
+        if not schema.quasi:
+            raise SchemaError("No quasi-identifier is named. Say which columns an outsider may know (--qi A,B).")
+        if table.n_rows == 0:
+            raise DataError(f"{table.source} has columns but no rows. There is nothing to publish.")
+        settled: list[Attribute] = []
+        domains: dict[Role, list[Domain]] = {role: [] for role in Role}
+        blocks: dict[Role, list[Codes]] = {role: [] for role in Role}
+        for attribute in schema.attributes:
+            if attribute.role is Role.IDENTIFIER:
+                settled.append(attribute)
+                continue
+            domain, codes = _encode_column(table[attribute.name], attribute)
+            settled.append(domain.attribute)
+            domains[attribute.role].append(domain)
+            blocks[attribute.role].append(codes)
+        return cls(
+            Schema(tuple(settled)),
+            Domains(*(tuple(domains[role]) for role in (Role.QUASI, Role.SENSITIVE, Role.CARRIED))),
+            *(_stacked(blocks[role], table.n_rows) for role in (Role.QUASI, Role.SENSITIVE, Role.CARRIED)),
+        )
+
+    def counts(self, sensitive: int) -> NDArray[np.int64]:
+        """How often each value of a sensitive column occurs."""
+        return np.bincount(self.sensitive[:, sensitive], minlength=self.domains.sensitive[sensitive].n_codes)
+
+
+def guess_kind(column: Column) -> tuple[Kind, str]:
+    """The kind a column most likely has, and why."""
+    if column.type in NUMBER_LIKE:
+        return Kind.NUMERIC, f"its values are {_TYPE_NOUNS[column.type]}"
+    return Kind.CATEGORICAL, f"its values are {_TYPE_NOUNS[column.type]}"
+
+
+_TYPE_NOUNS = {
+    ValueType.INTEGER: "whole numbers",
+    ValueType.NUMBER: "numbers",
+    ValueType.DATE: "dates",
+    ValueType.DATETIME: "dates with times",
+    ValueType.BOOLEAN: "true or false",
+    ValueType.STRING: "text",
+}
+
+
+def texts_of(values: NDArray[Any], type: ValueType) -> list[str]:
+    """How values print: numbers without exponents, dates in ISO form."""
+    if type is ValueType.STRING:
+        return [str(value) for value in values]
+    if type is ValueType.BOOLEAN:
+        return ["true" if value else "false" for value in values]
+    if type is ValueType.NUMBER:
+        return [np.format_float_positional(value, trim="-") for value in values]
+    if type is ValueType.DATE:
+        return [str(day) for day in values.astype("datetime64[D]")]
+    if type is ValueType.DATETIME:
+        return [_datetime_text(moment) for moment in values.astype("datetime64[us]").tolist()]
+    return [str(value) for value in values.tolist()]
+
+
+def parse_number(text: str, type: ValueType) -> float:
+    """A number or date as the position it has among a column's values."""
+    if type is ValueType.DATE:
+        return float((datetime.date.fromisoformat(text) - _EPOCH.date()).days)
+    if type is ValueType.DATETIME:
+        moment = datetime.datetime.fromisoformat(text)
+        return (moment - _EPOCH) / datetime.timedelta(microseconds=1)
+    return float(text)
+
+
+def _datetime_text(moment: datetime.datetime) -> str:
+    return moment.isoformat(timespec="microseconds" if moment.microsecond else "seconds")
+
+
+def _stacked(blocks: Sequence[Codes], n_rows: int) -> Codes:
+    stacked = np.ascontiguousarray(np.column_stack(blocks)) if blocks else np.empty((n_rows, 0), dtype=np.int32)
+    stacked.setflags(write=False)
+    return stacked
+
+
+def _encode_column(column: Column, attribute: Attribute) -> tuple[Domain, Codes]:
+    attribute = replace(attribute, kind=attribute.kind or _settled_kind(column, attribute), type=column.type)
+    has_missing = column.n_missing > 0
+    if attribute.kind is Kind.NUMERIC and column.type not in NUMBER_LIKE and len(column.values):
+        raise SchemaError(
+            f"Column {quoted(column.name)} is declared numeric but holds {_TYPE_NOUNS[column.type]}. "
+            "Declare it categorical, or ordered with an order, or mend the values that are not numbers."
+        )
+    if attribute.taxonomy is not None:
+        return _with_taxonomy(column, attribute, has_missing)
+    if attribute.kind is Kind.NUMERIC:
+        low, high, declared = _numeric_bounds(column, attribute)
+        domain = Domain(attribute, column.type, column.values, has_missing, low, high, len(column.values), declared)
+        return domain, column.codes
+    listed = attribute.order if attribute.kind is Kind.ORDERED else attribute.values
+    if listed is None:
+        values, codes = column.values, column.codes
+    else:
+        values, codes = _in_listed_order(column, listed, attribute)
+    size = max(attribute.size or 0, len(values) + has_missing)
+    declared = attribute.size is not None or listed is not None
+    if attribute.size is not None and attribute.size < len(values) + has_missing:
+        raise SchemaError(
+            f"Column {quoted(column.name)}: domain size {attribute.size} is declared, but the table has "
+            f"{counted(len(values) + has_missing, 'value')}. Raise it."
+        )
+    type = column.type if listed is None else ValueType.STRING
+    domain = Domain(attribute, type, values, has_missing, 0.0, float(max(len(values) - 1, 0)), size, declared)
+    return domain, codes
+
+
+def _settled_kind(column: Column, attribute: Attribute) -> Kind:
+    if attribute.order is not None:
+        return Kind.ORDERED
+    if attribute.taxonomy is not None or attribute.values is not None:
+        return Kind.CATEGORICAL
+    return guess_kind(column)[0]
+
+
+def _numeric_bounds(column: Column, attribute: Attribute) -> tuple[float, float, bool]:
+    where = f"Column {quoted(column.name)}"
+    observed = (float(column.values[0]), float(column.values[-1])) if len(column.values) else (0.0, 0.0)
+    bounds = []
+    for which, declared, seen in (("low", attribute.low, observed[0]), ("high", attribute.high, observed[1])):
+        try:
+            bound = seen if declared is None else parse_number(str(declared), column.type)
+        except ValueError:
+            raise SchemaError(f"{where}: {which} {declared!r} is not a value of this column.") from None
+        bounds.append(bound)
+    low, high = bounds
+    if low > high or low > observed[0] or high < observed[1]:
+        raise DataError(
+            f"{where}: the declared domain does not hold all values of the table. Widen low and high, or leave them "
+            "out to use what the table shows."
+        )
+    return low, high, attribute.low is not None and attribute.high is not None
+
+
+def _in_listed_order(column: Column, listed: Iterable[str], attribute: Attribute) -> tuple[NDArray[Any], Codes]:
+    """Codes renumbered so that values stand in the declared order."""
+    code_of = {text: code for code, text in enumerate(listed)}
+    texts = texts_of(column.values, column.type)
+    unlisted = sum(text not in code_of for text in texts)
+    if unlisted:
+        raise DataError(
+            f"Column {quoted(column.name)} has {counted(unlisted, 'value')} that its declared "
+            f"{'order' if attribute.kind is Kind.ORDERED else 'values'} lack. Add them."
+        )
+    values = np.empty(len(code_of), dtype=object)
+    values[:] = list(code_of)
+    renumbered = np.array([*(code_of[text] for text in texts), len(code_of)], dtype=np.int32)
+    return values, renumbered[column.codes]
+
+
+def _with_taxonomy(column: Column, attribute: Attribute, has_missing: bool) -> tuple[Domain, Codes]:
+    assert attribute.taxonomy is not None
+    texts = texts_of(column.values, column.type)
+    tree = taxonomies.build(
+        attribute.taxonomy, _python_values(column), texts, column=column.name, with_missing=has_missing
+    )
+    n_values = tree.n_leaves - has_missing
+    code_of = {leaf: code for code, leaf in enumerate(tree.leaves)}
+    renumbered = np.array([*(code_of[text] for text in texts), n_values], dtype=np.int32)
+    values = np.empty(n_values, dtype=object)
+    values[:] = tree.leaves[:n_values]
+    type = ValueType.STRING
+    if column.type is not ValueType.STRING and len(texts) == n_values:
+        values = np.empty_like(column.values)
+        values[renumbered[:-1]] = column.values
+        type = column.type
+    declared = "tree" in attribute.taxonomy or "file" in attribute.taxonomy
+    attribute = replace(attribute, kind=Kind.CATEGORICAL)
+    domain = Domain(attribute, type, values, has_missing, 0.0, 0.0, tree.n_leaves, declared, tree)
+    return domain, renumbered[column.codes]
+
+
+def _python_values(column: Column) -> list[Any]:
+    if column.type is ValueType.DATE:
+        return list(column.values.astype("datetime64[D]").tolist())
+    if column.type is ValueType.DATETIME:
+        return list(column.values.astype("datetime64[us]").tolist())
+    return list(column.values.tolist())

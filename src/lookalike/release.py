@@ -1,0 +1,320 @@
+"""What leaves the house (`Release`) and what stays (`Linkage`).
+
+Four forms:
+
+    Grouped      groups of records that share one generalised row; sensitive values intact
+    Matched      every published row has extents of its own and fits several original records
+    Bucketized   exact quasi-identifiers and sensitive values in two tables, joined by a bucket number
+    Perturbed    exact quasi-identifiers, sensitive values redrawn by a published matrix
+
+A published cell is an extent: a run of codes (`Ranges`) or a set of codes (`Sets`), kept once per unit (a group,
+or a row of a Matched release). Writers take a `Release` and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.microdata import Codes, Domain, Domains
+from lookalike.schema import Kind, Role
+
+
+@dataclass(frozen=True, eq=False)
+class Ranges:
+    """One run of codes a unit, both ends included; `highs < lows` is an empty run.
+
+    `missing` says that the cell may also hide a missing value (of a taxonomy, missing is a leaf like any other, and
+    `missing` stays False). `low_points` and `high_points` are what is printed and what loss is measured on; they can
+    lie outside the values that occur when another tool rounded them.
+    """
+
+    lows: Codes
+    highs: Codes
+    missing: NDArray[np.bool_]
+    low_points: NDArray[np.float64]
+    high_points: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, domain: Domain, lows: Codes, highs: Codes, missing: NDArray[np.bool_] | None = None) -> Ranges:
+        """Ranges that end in values of the domain."""
+        missing = np.zeros(len(lows), dtype=bool) if missing is None else missing
+        points = np.append(domain.points, np.nan)
+        if domain.taxonomy is not None:
+            points = np.arange(domain.n_codes + 1, dtype=np.float64)
+        empty = highs < lows
+        return cls(
+            lows,
+            highs,
+            missing,
+            np.where(empty, np.nan, points[np.where(empty, 0, lows)]),
+            np.where(empty, np.nan, points[np.where(empty, 0, highs)]),
+        )
+
+    def __len__(self) -> int:
+        return len(self.lows)
+
+
+@dataclass(frozen=True, eq=False)
+class Sets:
+    """One set of codes a unit: unit u holds members[starts[u]:starts[u + 1]], sorted, missing a code like any other."""
+
+    starts: NDArray[np.int64]
+    members: Codes
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        return np.diff(self.starts)
+
+
+Extents = Ranges | Sets
+
+
+@dataclass(frozen=True)
+class Withheld:
+    """Records left out and records made up, counted by sensitive value (one array a sensitive column)."""
+
+    suppressed: tuple[NDArray[np.int64], ...] = ()
+    dummies: tuple[NDArray[np.int64], ...] = ()
+    n_suppressed: int = 0
+    n_dummies: int = 0
+    indistinguishable: bool = False
+    """Whether dummies look like any other record; otherwise a reader sets them aside."""
+
+
+@dataclass(frozen=True)
+class ExactCells:
+    """A published column of plain values."""
+
+    domain: Domain
+    codes: Codes
+    role: Role
+
+
+@dataclass(frozen=True)
+class ExtentCells:
+    """A published column of extents, kept once per unit."""
+
+    domain: Domain
+    extents: Extents
+    unit_of_row: NDArray[np.int32]
+    role: Role = Role.QUASI
+
+
+@dataclass(frozen=True)
+class NumberCells:
+    """A published column of plain whole numbers that is no attribute of a person (a bucket number)."""
+
+    name: str
+    numbers: NDArray[np.int64]
+
+
+Cells = ExactCells | ExtentCells | NumberCells
+
+
+@dataclass(frozen=True)
+class PublishedTable:
+    """One table as it will be written."""
+
+    name: str
+    columns: tuple[Cells, ...]
+
+
+def exact_columns(domains: Iterable[Domain], codes: Codes, role: Role) -> tuple[ExactCells, ...]:
+    return tuple(ExactCells(domain, codes[:, index], role) for index, domain in enumerate(domains))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Grouped:
+    """Homogeneous generalisation: rows of a group share one extent a quasi-identifier."""
+
+    form: ClassVar[str] = "grouped"
+    domains: Domains
+    extents: tuple[Extents, ...]
+    """One a quasi-identifier; units are groups."""
+    group_of_row: NDArray[np.int32]
+    sensitive: Codes
+    carried: Codes
+    withheld: Withheld = field(default_factory=Withheld)
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.group_of_row)
+
+    @property
+    def unit_of_row(self) -> NDArray[np.int32]:
+        return self.group_of_row
+
+    def tables(self) -> tuple[PublishedTable, ...]:
+        return (PublishedTable("release", _extent_table(self)),)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Matched:
+    """Heterogeneous generalisation: every published row has extents of its own."""
+
+    form: ClassVar[str] = "matched"
+    domains: Domains
+    extents: tuple[Extents, ...]
+    """One a quasi-identifier; units are rows."""
+    sensitive: Codes
+    carried: Codes
+    withheld: Withheld = field(default_factory=Withheld)
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.sensitive)
+
+    @property
+    def unit_of_row(self) -> NDArray[np.int32]:
+        return np.arange(self.n_rows, dtype=np.int32)
+
+    def tables(self) -> tuple[PublishedTable, ...]:
+        return (PublishedTable("release", _extent_table(self)),)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Bucketized:
+    """Two tables: exact quasi-identifiers with a bucket number, and sensitive values with a bucket number."""
+
+    form: ClassVar[str] = "bucketized"
+    domains: Domains
+    quasi: Codes
+    bucket_of_quasi: NDArray[np.int32]
+    sensitive: Codes
+    carried: Codes
+    bucket_of_sensitive: NDArray[np.int32]
+    withheld: Withheld = field(default_factory=Withheld)
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.quasi)
+
+    def tables(self) -> tuple[PublishedTable, ...]:
+        return (
+            PublishedTable(
+                "qit",
+                (
+                    *exact_columns(self.domains.quasi, self.quasi, Role.QUASI),
+                    NumberCells("bucket", self.bucket_of_quasi.astype(np.int64)),
+                ),
+            ),
+            PublishedTable(
+                "sat",
+                (
+                    NumberCells("bucket", self.bucket_of_sensitive.astype(np.int64)),
+                    *exact_columns(self.domains.sensitive, self.sensitive, Role.SENSITIVE),
+                    *exact_columns(self.domains.carried, self.carried, Role.CARRIED),
+                ),
+            ),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Randomizer:
+    """The matrix of a perturbed column in exact integers: value c became r with probability weights[r, c] / total.
+
+    Every column of `weights` sums to `total`.
+    """
+
+    weights: NDArray[np.int64]
+    total: int
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Perturbed:
+    """Exact quasi-identifiers; every sensitive value redrawn independently by a published matrix."""
+
+    form: ClassVar[str] = "perturbed"
+    domains: Domains
+    quasi: Codes
+    sensitive: Codes
+    carried: Codes
+    randomizers: tuple[Randomizer, ...]
+    """One a sensitive column."""
+    withheld: Withheld = field(default_factory=Withheld)
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.quasi)
+
+    def tables(self) -> tuple[PublishedTable, ...]:
+        return (
+            PublishedTable(
+                "release",
+                (
+                    *exact_columns(self.domains.quasi, self.quasi, Role.QUASI),
+                    *exact_columns(self.domains.sensitive, self.sensitive, Role.SENSITIVE),
+                    *exact_columns(self.domains.carried, self.carried, Role.CARRIED),
+                ),
+            ),
+        )
+
+
+Release = Grouped | Matched | Bucketized | Perturbed
+
+
+@dataclass(frozen=True, eq=False)
+class MatchGraph:
+    """The assigned graph of a Matched release: original record i may be behind rows[starts[i]:starts[i + 1]].
+
+    Private; an audit of level A needs it.
+    """
+
+    starts: NDArray[np.int64]
+    rows: NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Linkage:
+    """Which record became which row. Stays in the house; needed only for scoring."""
+
+    record_of_row: NDArray[np.int64]
+    """Of the sensitive side (sat) for bucketized releases."""
+    record_of_quasi_row: NDArray[np.int64] | None = None
+    """Of the quasi-identifier side (qit) where it is shuffled on its own."""
+    graph: MatchGraph | None = None
+
+
+def _extent_table(release: Grouped | Matched) -> tuple[Cells, ...]:
+    unit_of_row = release.unit_of_row
+    return (
+        *(
+            ExtentCells(domain, extents, unit_of_row)
+            for domain, extents in zip(release.domains.quasi, release.extents, strict=True)
+        ),
+        *exact_columns(release.domains.sensitive, release.sensitive, Role.SENSITIVE),
+        *exact_columns(release.domains.carried, release.carried, Role.CARRIED),
+    )
+
+
+def cover(domain: Domain, codes: Codes, unit_of_record: NDArray[Any], n_units: int) -> Extents:
+    """The least extents that hold each unit's records: min and max, the set of values, or the taxonomy node."""
+    if domain.in_ranges:
+        real = codes < domain.missing_code if domain.taxonomy is None else np.ones(len(codes), dtype=bool)
+        lows = np.full(n_units, np.iinfo(np.int32).max, dtype=np.int32)
+        highs = np.full(n_units, -1, dtype=np.int32)
+        np.minimum.at(lows, unit_of_record[real], codes[real])
+        np.maximum.at(highs, unit_of_record[real], codes[real])
+        lows[highs < 0] = 0
+        if domain.taxonomy is not None:
+            nodes = domain.taxonomy.closures(lows, highs)
+            return Ranges.of(domain, domain.taxonomy.firsts[nodes], domain.taxonomy.lasts[nodes])
+        missing = np.zeros(n_units, dtype=bool)
+        missing[unit_of_record[~real]] = True
+        return Ranges.of(domain, lows, highs, missing)
+    keys = np.unique(unit_of_record.astype(np.int64) * domain.n_codes + codes)
+    starts = np.searchsorted(keys, np.arange(n_units + 1, dtype=np.int64) * domain.n_codes)
+    return Sets(starts.astype(np.int64), (keys % domain.n_codes).astype(np.int32))
+
+
+def is_numeric_cell(domain: Domain) -> bool:
+    """Whether a cell's loss is the length of an interval rather than a number of values."""
+    return domain.kind is Kind.NUMERIC and domain.taxonomy is None

@@ -1,0 +1,318 @@
+"""What each column is: its role, its kind, its weight and its taxonomy. A schema knows no rows.
+
+One YAML format serves library, command line and studio:
+
+    lookalike: 1
+    columns:
+      - name: age
+        role: quasi-identifier
+        kind: numeric
+        domain: {low: 0, high: 110}
+      - name: zip code
+        role: quasi-identifier
+        kind: categorical
+        taxonomy: {prefixes: [3, 2]}
+      - name: diagnosis
+        role: sensitive
+
+A taxonomy is kept here as it was written; `taxonomy.build` makes it a tree once the values are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+
+from lookalike.errors import SchemaError, quoted, unknown_name
+
+FORMAT = 1
+
+_Choice = TypeVar("_Choice", bound=StrEnum)
+
+
+class Role(StrEnum):
+    """What a column is to an outsider."""
+
+    IDENTIFIER = "identifier"
+    """Names a person, or is not to be published for another reason: dropped."""
+    QUASI = "quasi-identifier"
+    """May be known to an outsider and, with others, point to a person: generalised."""
+    SENSITIVE = "sensitive"
+    """What an outsider must not learn about a person: protected by the promise."""
+    CARRIED = "carried"
+    """Unknown to outsiders and not protected: stays attached to the sensitive value."""
+
+
+class Kind(StrEnum):
+    """How a column's values are generalised."""
+
+    NUMERIC = "numeric"
+    """Intervals, measured by their length."""
+    ORDERED = "ordered"
+    """Intervals of a given order of values, measured by the number of values."""
+    CATEGORICAL = "categorical"
+    """Sets of values, or nodes of a taxonomy."""
+
+
+class ValueType(StrEnum):
+    """What the values of a column are at the border."""
+
+    INTEGER = "integer"
+    NUMBER = "number"
+    DATE = "date"
+    DATETIME = "datetime"
+    BOOLEAN = "boolean"
+    STRING = "string"
+
+
+NUMBER_LIKE = frozenset({ValueType.INTEGER, ValueType.NUMBER, ValueType.DATE, ValueType.DATETIME})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attribute:
+    """One column."""
+
+    name: str
+    role: Role
+    kind: Kind | None = None
+    """None: guessed from the values when the table is read."""
+    type: ValueType | None = None
+    """None: guessed. `string` keeps a column of digits (zip codes) as text."""
+    weight: float = 1.0
+    """How much a unit of loss in this column counts, against the other columns."""
+    taxonomy: Mapping[str, Any] | None = None
+    """As written: {tree: ..}, {file: ..}, {intervals: ..}, {prefixes: ..} or {dates: ..}."""
+    order: tuple[str, ...] | None = None
+    """The values of an ordered column, least first."""
+    low: float | str | None = None
+    """Declared least value of a numeric column; None: as observed."""
+    high: float | str | None = None
+    """Declared greatest value of a numeric column; None: as observed."""
+    values: tuple[str, ...] | None = None
+    """Declared values of a categorical column; None: as observed."""
+    size: int | None = None
+    """Declared number of values of a categorical column; None: as observed."""
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            raise SchemaError("A column has an empty name. Give every column a name.")
+        if not self.weight >= 0 or self.weight == float("inf"):
+            raise SchemaError(f"Column {quoted(self.name)}: weight must be 0 or more, not {self.weight}.")
+        if self.order is not None and self.kind not in (None, Kind.ORDERED):
+            raise SchemaError(f"Column {quoted(self.name)} has an order but is {self.kind}. Make its kind ordered.")
+        if self.kind is Kind.ORDERED and self.taxonomy is not None:
+            raise SchemaError(f"Column {quoted(self.name)} is ordered and has a taxonomy. Keep one of the two.")
+        if self.size is not None and self.size < 1:
+            raise SchemaError(f"Column {quoted(self.name)}: domain size must be 1 or more, not {self.size}.")
+        for field in ("order", "values"):
+            listed = getattr(self, field)
+            if listed is not None and len(set(listed)) != len(listed):
+                raise SchemaError(f"Column {quoted(self.name)}: {field} names a value twice.")
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns of a table in order.
+
+    >>> schema = Schema.of(qi=["age", "sex"], sensitive=["diagnosis"])
+    >>> [attribute.name for attribute in schema.quasi]
+    ['age', 'sex']
+    """
+
+    attributes: tuple[Attribute, ...]
+
+    def __post_init__(self) -> None:
+        seen: set[str] = set()
+        for attribute in self.attributes:
+            if attribute.name in seen:
+                raise SchemaError(f"Column {quoted(attribute.name)} is named twice. Give it one role.")
+            seen.add(attribute.name)
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        qi: Iterable[str] = (),
+        sensitive: Iterable[str] = (),
+        carried: Iterable[str] = (),
+        numeric: Iterable[str] = (),
+        categorical: Iterable[str] = (),
+    ) -> Schema:
+        """A schema from lists of names, as the command line gives them."""
+        attributes = [Attribute(name=name, role=Role.QUASI) for name in qi]
+        attributes += [Attribute(name=name, role=Role.SENSITIVE) for name in sensitive]
+        attributes += [Attribute(name=name, role=Role.CARRIED) for name in carried]
+        schema = cls(tuple(attributes))
+        for name in numeric:
+            schema = schema.with_kind(name, Kind.NUMERIC)
+        for name in categorical:
+            schema = schema.with_kind(name, Kind.CATEGORICAL)
+        return schema
+
+    def __getitem__(self, name: str) -> Attribute:
+        for attribute in self.attributes:
+            if attribute.name == name:
+                return attribute
+        raise SchemaError(unknown_name("column", name, [attribute.name for attribute in self.attributes]))
+
+    def _with_role(self, role: Role) -> tuple[Attribute, ...]:
+        return tuple(attribute for attribute in self.attributes if attribute.role is role)
+
+    @property
+    def quasi(self) -> tuple[Attribute, ...]:
+        return self._with_role(Role.QUASI)
+
+    @property
+    def sensitive(self) -> tuple[Attribute, ...]:
+        return self._with_role(Role.SENSITIVE)
+
+    @property
+    def carried(self) -> tuple[Attribute, ...]:
+        return self._with_role(Role.CARRIED)
+
+    @property
+    def published(self) -> tuple[Attribute, ...]:
+        return self.quasi + self.sensitive + self.carried
+
+    def replaced(self, attribute: Attribute) -> Schema:
+        """The same schema with the column of that name replaced."""
+        self[attribute.name]
+        return Schema(tuple(attribute if old.name == attribute.name else old for old in self.attributes))
+
+    def with_kind(self, name: str, kind: Kind) -> Schema:
+        return self.replaced(replace(self[name], kind=kind))
+
+    def to_yaml(self) -> str:
+        columns = [_attribute_to_plain(attribute) for attribute in self.attributes]
+        text: str = yaml.safe_dump(
+            {"lookalike": FORMAT, "columns": columns}, sort_keys=False, allow_unicode=True, width=100
+        )
+        return text
+
+    @classmethod
+    def from_yaml(cls, text: str, source: str = "the schema") -> Schema:
+        try:
+            loaded = yaml.safe_load(text)
+        except yaml.YAMLError as error:
+            mark = getattr(error, "problem_mark", None)
+            place = f" at line {mark.line + 1}" if mark else ""
+            raise SchemaError(f"{source} is not valid YAML{place}: {getattr(error, 'problem', error)}.") from None
+        if not isinstance(loaded, dict) or not isinstance(loaded.get("columns"), list):
+            raise SchemaError(f"{source} must be a mapping with a list called columns. `lookalike inspect` writes one.")
+        version = loaded.get("lookalike", FORMAT)
+        if version != FORMAT:
+            raise SchemaError(f"{source} has format {version!r}; this version reads format {FORMAT}.")
+        return cls(tuple(_attribute_from_plain(entry, source) for entry in loaded["columns"]))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Schema:
+        """Read a schema file. Taxonomy files it names are looked for beside it."""
+        path = Path(path)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+            raise SchemaError(f"Cannot read the schema {path}: {reason}.") from None
+        schema = cls.from_yaml(text, str(path))
+        return cls(tuple(_beside(attribute, path.parent) for attribute in schema.attributes))
+
+
+def _beside(attribute: Attribute, folder: Path) -> Attribute:
+    if attribute.taxonomy is None or "file" not in attribute.taxonomy:
+        return attribute
+    return replace(attribute, taxonomy={**attribute.taxonomy, "file": str(folder / str(attribute.taxonomy["file"]))})
+
+
+def _attribute_to_plain(attribute: Attribute) -> dict[str, Any]:
+    plain: dict[str, Any] = {"name": attribute.name, "role": str(attribute.role)}
+    if attribute.kind is not None:
+        plain["kind"] = str(attribute.kind)
+    if attribute.type is not None:
+        plain["type"] = str(attribute.type)
+    if attribute.weight != 1.0:
+        plain["weight"] = attribute.weight
+    if attribute.order is not None:
+        plain["order"] = list(attribute.order)
+    domain = {"low": attribute.low, "high": attribute.high, "size": attribute.size}
+    domain["values"] = list(attribute.values) if attribute.values is not None else None  # type: ignore[assignment]
+    domain = {key: value for key, value in domain.items() if value is not None}
+    if domain:
+        plain["domain"] = domain
+    if attribute.taxonomy is not None:
+        plain["taxonomy"] = dict(attribute.taxonomy)
+    return plain
+
+
+_ENTRY_KEYS = ("name", "role", "kind", "type", "weight", "order", "domain", "taxonomy")
+_DOMAIN_KEYS = ("low", "high", "size", "values")
+
+
+def _attribute_from_plain(entry: object, source: str) -> Attribute:
+    if not isinstance(entry, dict) or "name" not in entry:
+        raise SchemaError(f"{source}: every entry of columns needs a name.")
+    name = str(entry["name"])
+    where = f"{source}, column {quoted(name)}"
+    for key in entry:
+        if key not in _ENTRY_KEYS:
+            raise SchemaError(f"{where}: {unknown_name('setting', str(key), _ENTRY_KEYS)}")
+    domain = entry.get("domain") or {}
+    if not isinstance(domain, dict):
+        raise SchemaError(f"{where}: domain must be a mapping such as {{low: 0, high: 110}}.")
+    for key in domain:
+        if key not in _DOMAIN_KEYS:
+            raise SchemaError(f"{where}: {unknown_name('domain setting', str(key), _DOMAIN_KEYS)}")
+    taxonomy = entry.get("taxonomy")
+    if taxonomy is not None and not isinstance(taxonomy, dict):
+        raise SchemaError(f"{where}: taxonomy must be a mapping such as {{prefixes: [3, 2]}}.")
+    try:
+        weight = float(entry.get("weight", 1.0))
+        size = None if domain.get("size") is None else int(domain["size"])
+    except (TypeError, ValueError):
+        raise SchemaError(f"{where}: weight and size must be numbers.") from None
+    return Attribute(
+        name=name,
+        role=_choice(Role, entry.get("role"), where, "role") or Role.IDENTIFIER,
+        kind=_choice(Kind, entry.get("kind"), where, "kind"),
+        type=_choice(ValueType, entry.get("type"), where, "type"),
+        weight=weight,
+        taxonomy=taxonomy,
+        order=_listed(entry.get("order"), where, "order"),
+        low=_bound(domain.get("low")),
+        high=_bound(domain.get("high")),
+        values=_listed(domain.get("values"), where, "values"),
+        size=size,
+    )
+
+
+def _bound(value: object) -> float | str | None:
+    """Numbers stay numbers; dates become their ISO text."""
+    if value is None or isinstance(value, int | float):
+        return value
+    return str(value)
+
+
+def _listed(value: object, where: str, what: str) -> tuple[str, ...] | None:
+    if value is None:
+        return None
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        raise SchemaError(f"{where}: {what} must be a list.")
+    return tuple(_plain_text(item) for item in value)
+
+
+def _plain_text(item: object) -> str:
+    """YAML reads true and 1 as themselves; a value's text is what the table shows."""
+    return str(item).lower() if isinstance(item, bool) else str(item)
+
+
+def _choice(kind: type[_Choice], value: object, where: str, what: str) -> _Choice | None:
+    if value is None:
+        return None
+    try:
+        return kind(str(value))
+    except ValueError:
+        raise SchemaError(f"{where}: {unknown_name(what, str(value), [str(member) for member in kind])}") from None

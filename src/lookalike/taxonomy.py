@@ -1,0 +1,342 @@
+"""Hierarchies of values. Leaves are numbered in pre-order, so that every node is a run of leaf codes.
+
+A taxonomy is written as one of
+
+    {tree: {Any: {Heart: [angina, murmur], Head: [migraine]}}}   nested mapping, lists of leaves at the ends
+    {file: diseases.csv}             one line a leaf: leaf;parent;...;root
+    {intervals: [10, 50]}            numbers: intervals of length 10, then 50 (optional `origin`)
+    {prefixes: [3, 2]}               text: the first 3 characters, then the first 2 (121** and 12***)
+    {dates: [month, year]}           dates: by month, then by year (also day, week, quarter, decade)
+
+and `build` makes it a tree over the values that a column has. Every tree ends in one root.
+Missing values, where a column has them, are one more leaf under the root, the last one.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import io
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.errors import DataError, SchemaError, quoted, unknown_name
+
+ROOT = "*"
+MISSING = "(missing)"
+
+Path_ = tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Taxonomy:
+    """A tree in arrays, one entry a node, nodes in pre-order (the root is node 0).
+
+    >>> tree = Taxonomy.from_paths([("angina", "Heart", "Any"), ("migraine", "Head", "Any"), ("murmur", "Heart", "Any")])
+    >>> tree.leaves
+    ('angina', 'murmur', 'migraine')
+    >>> tree.labels[tree.lowest_common(0, 1)], tree.labels[tree.lowest_common(0, 2)]
+    ('Heart', 'Any')
+    """
+
+    labels: tuple[str, ...]
+    parents: NDArray[np.int32]
+    """Parent of each node; -1 for the root."""
+    firsts: NDArray[np.int32]
+    """First leaf code below each node."""
+    lasts: NDArray[np.int32]
+    """Last leaf code below each node (a leaf is its own first and last)."""
+
+    @classmethod
+    def from_paths(cls, paths: Sequence[Path_]) -> Taxonomy:
+        """From one path a leaf, leaf first and root last. Children keep the order in which they are met."""
+        children: dict[Path_, list[str]] = {}
+        known: set[Path_] = set()
+        for path in paths:
+            downward = _collapsed(path)[::-1]
+            if downward in known:
+                raise DataError(f"The taxonomy names the leaf {quoted(path[0])} twice. Keep one line for each leaf.")
+            for depth in range(1, len(downward) + 1):
+                node, above = downward[:depth], downward[: depth - 1]
+                if node not in known:
+                    known.add(node)
+                    children.setdefault(above, []).append(node[-1])
+        roots = children.get((), [])
+        if len(roots) != 1:
+            shown = ", ".join(quoted(root) for root in roots[:5])
+            raise DataError(
+                f"A taxonomy needs one root, this one has {len(roots)}: {shown}. End every line in the same root."
+            )
+        return cls._from_children(children, roots[0])
+
+    @classmethod
+    def _from_children(cls, children: Mapping[Path_, list[str]], root: str) -> Taxonomy:
+        labels: list[str] = []
+        parents: list[int] = []
+        firsts: list[int] = []
+        n_leaves = 0
+        stack: list[tuple[Path_, int]] = [((root,), -1)]
+        while stack:
+            path, parent = stack.pop()
+            node = len(labels)
+            labels.append(path[-1])
+            parents.append(parent)
+            firsts.append(n_leaves)
+            below = children.get(path, [])
+            n_leaves += not below
+            stack.extend(((*path, child), node) for child in reversed(below))
+        lasts = [-1] * len(labels)
+        for node in range(len(labels) - 1, -1, -1):
+            lasts[node] = max(lasts[node], firsts[node])
+            if parents[node] >= 0:
+                lasts[parents[node]] = max(lasts[parents[node]], lasts[node])
+        tree = cls(tuple(labels), *(np.asarray(column, dtype=np.int32) for column in (parents, firsts, lasts)))
+        if len(set(labels)) != len(labels):
+            twice = next(label for label in labels if labels.count(label) > 1)
+            raise DataError(
+                f"The taxonomy uses the label {quoted(twice)} for two different nodes. A reader could not tell them "
+                "apart: rename one."
+            )
+        return tree
+
+    @cached_property
+    def is_leaf(self) -> NDArray[np.bool_]:
+        leaf = np.ones(len(self.labels), dtype=bool)
+        leaf[self.parents[1:]] = False
+        return leaf
+
+    @cached_property
+    def leaf_nodes(self) -> NDArray[np.int32]:
+        """The node of each leaf code."""
+        return np.flatnonzero(self.is_leaf).astype(np.int32)
+
+    @cached_property
+    def leaves(self) -> tuple[str, ...]:
+        return tuple(self.labels[node] for node in self.leaf_nodes)
+
+    @property
+    def n_leaves(self) -> int:
+        return int(self.lasts[0]) + 1
+
+    @cached_property
+    def heights(self) -> NDArray[np.int32]:
+        """Steps from each node down to its farthest leaf; leaves have 0."""
+        heights = np.zeros(len(self.labels), dtype=np.int32)
+        for node in range(len(self.labels) - 1, 0, -1):
+            parent = self.parents[node]
+            heights[parent] = max(heights[parent], heights[node] + 1)
+        return heights
+
+    @cached_property
+    def _node_of(self) -> dict[str, int]:
+        return {label: node for node, label in enumerate(self.labels)}
+
+    def node(self, label: str) -> int | None:
+        """The node of that label, if there is one."""
+        return self._node_of.get(label)
+
+    def children(self, node: int) -> NDArray[np.int32]:
+        return np.flatnonzero(self.parents == node).astype(np.int32)
+
+    def lowest_common(self, first: int, last: int) -> int:
+        """The lowest node above both leaf codes (of two nodes with the same leaves the lower)."""
+        low, high = min(first, last), max(first, last)
+        node = int(self.leaf_nodes[low])
+        while self.lasts[node] < high:
+            node = int(self.parents[node])
+        return node
+
+    def closures(self, lows: NDArray[np.int32], highs: NDArray[np.int32]) -> NDArray[np.int32]:
+        """`lowest_common` for many runs of leaves at once."""
+        nodes = self.leaf_nodes[lows].copy()
+        while (open_runs := np.flatnonzero(self.lasts[nodes] < highs)).size:
+            nodes[open_runs] = self.parents[nodes[open_runs]]
+        return nodes
+
+    def to_plain(self) -> dict[str, Any]:
+        """The tree as a nested mapping, ready for YAML."""
+
+        def below(node: int) -> Any:
+            inner = self.children(node)
+            if all(self.is_leaf[inner]):
+                return [self.labels[child] for child in inner]
+            return {self.labels[child]: None if self.is_leaf[child] else below(child) for child in inner}
+
+        return {"tree": {self.labels[0]: None if self.is_leaf[0] else below(0)}}
+
+
+def build(
+    spec: Mapping[str, Any], values: Sequence[Any], texts: Sequence[str], *, column: str, with_missing: bool
+) -> Taxonomy:
+    """The tree that `spec` describes over a column's distinct values.
+
+    `values` are numbers or dates where the column has them, `texts` how they print; the same length.
+    Trees and files may name leaves that the table lacks; they may not lack a value that the table has.
+    """
+    where = f"Column {quoted(column)}"
+    forms = [form for form in _FORMS if form in spec]
+    unknown = [key for key in spec if key not in _FORMS and key != "origin"]
+    if len(forms) != 1 or unknown:
+        wrong = unknown_name("taxonomy form", str(unknown[0]), _FORMS) if unknown else "name exactly one form"
+        raise SchemaError(f"{where}: taxonomy: {wrong} Forms: {', '.join(_FORMS)}.")
+    form = forms[0]
+    if form in ("tree", "file"):
+        paths = _tree_paths(spec["tree"], where) if form == "tree" else read_paths(Path(str(spec["file"])))
+        leaves = {path[0] for path in paths}
+        absent = [text for text in texts if text not in leaves]
+        if absent:
+            raise DataError(
+                f"{where}: the taxonomy lacks {len(absent)} of the {len(texts)} values that the table has. "
+                "Add a leaf for each of them."
+            )
+    else:
+        levels = _levels(spec[form], form, where)
+        paths = _FORMS[form](values, texts, levels, spec.get("origin", 0), where)
+    if with_missing:
+        root = paths[0][-1] if paths else ROOT
+        paths = [*paths, (MISSING, root)]
+    return Taxonomy.from_paths(paths)
+
+
+def read_paths(path: Path) -> list[Path_]:
+    """Lines `leaf;parent;...;root` (semicolons or commas) as paths."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise DataError(f"Cannot read the taxonomy {path}: {reason}.") from None
+    delimiter = ";" if ";" in text else ","
+    rows = [tuple(cell.strip() for cell in row) for row in csv.reader(io.StringIO(text), delimiter=delimiter)]
+    paths = [row for row in rows if any(row)]
+    for number, row in enumerate(paths, start=1):
+        if not all(row):
+            form = delimiter.join(("leaf", "parent", "...", "root"))
+            raise DataError(f"{path}, entry {number}: an empty label. Write {form}.")
+    if not paths:
+        raise DataError(f"The taxonomy {path} is empty. Write one line a leaf: leaf;parent;...;root.")
+    return paths
+
+
+def _collapsed(path: Path_) -> Path_:
+    """Other tools repeat a label on several levels (a;*;*): one node."""
+    return tuple(label for position, label in enumerate(path) if position == 0 or label != path[position - 1])
+
+
+def _tree_paths(tree: object, where: str) -> list[Path_]:
+    """Walks the nested mapping; a mapping's values are mappings, lists of leaves, or nothing (then it is a leaf)."""
+    if isinstance(tree, dict) and len(tree) != 1:
+        tree = {ROOT: tree}
+    if not isinstance(tree, dict):
+        raise SchemaError(f"{where}: taxonomy tree must be a nested mapping that ends in lists of leaves.")
+    paths: list[Path_] = []
+    stack: list[tuple[object, Path_]] = [(tree, ())]
+    while stack:
+        node, above = stack.pop()
+        if isinstance(node, dict):
+            stack.extend((below, (str(label), *above)) for label, below in reversed(list(node.items())))
+        elif isinstance(node, list):
+            stack.extend((entry if isinstance(entry, dict) else (entry,), above) for entry in reversed(node))
+        elif isinstance(node, tuple):
+            paths.append((str(node[0]), *above))
+        elif node is None and above:
+            paths.append(above)
+        else:
+            raise SchemaError(f"{where}: taxonomy tree: write leaves as lists.")
+    return paths
+
+
+def _levels(levels: object, form: str, where: str) -> list[Any]:
+    listed = levels if isinstance(levels, list | tuple) else [levels]
+    if not listed:
+        raise SchemaError(f"{where}: taxonomy {form} needs at least one level.")
+    return list(listed)
+
+
+def _interval_paths(
+    values: Sequence[Any], texts: Sequence[str], levels: list[Any], origin: Any, where: str
+) -> list[Path_]:
+    try:
+        widths = [float(level) for level in levels]
+        start = float(origin)
+    except (TypeError, ValueError):
+        raise SchemaError(f"{where}: taxonomy intervals and origin must be numbers.") from None
+    if any(width <= 0 or not math.isfinite(width) for width in widths) or sorted(set(widths)) != widths:
+        raise SchemaError(f"{where}: taxonomy intervals must be positive and increasing, not {widths}.")
+    if any(wide % narrow for narrow, wide in zip(widths, widths[1:], strict=False)):
+        raise SchemaError(f"{where}: each interval length must be a multiple of the one before, not {widths}.")
+    whole = all(float(value).is_integer() for value in (*widths, start, *values))
+    paths = []
+    for value, text in zip(values, texts, strict=True):
+        steps = [_interval_label(float(value), width, start, whole) for width in widths]
+        paths.append(_distinct((text, *steps, ROOT)))
+    return paths
+
+
+def _interval_label(value: float, width: float, start: float, whole: bool) -> str:
+    low = start + math.floor((value - start) / width) * width
+    if whole:
+        return f"{int(low)}" if width == 1 else f"{int(low)}-{int(low + width) - 1}"
+    return f"[{low:.12g}, {low + width:.12g})"
+
+
+def _prefix_paths(
+    values: Sequence[Any], texts: Sequence[str], levels: list[Any], origin: Any, where: str
+) -> list[Path_]:
+    if any(not isinstance(level, int) or level < 1 for level in levels) or sorted(set(levels), reverse=True) != levels:
+        raise SchemaError(f"{where}: taxonomy prefixes must be whole numbers from 1, decreasing, not {levels}.")
+    paths = []
+    for text in sorted(texts):
+        steps = [text[:level] + "*" * (len(text) - level) for level in levels if level < len(text)]
+        paths.append(_distinct((text, *steps, ROOT)))
+    return paths
+
+
+_DATE_LABELS: dict[str, Callable[[datetime.date], str]] = {
+    "day": lambda date: date.isoformat(),
+    "week": lambda date: f"{date.isocalendar().year}-W{date.isocalendar().week:02d}",
+    "month": lambda date: f"{date.year:04d}-{date.month:02d}",
+    "quarter": lambda date: f"{date.year:04d}-Q{(date.month + 2) // 3}",
+    "year": lambda date: f"{date.year:04d}",
+    "decade": lambda date: f"{date.year // 10 * 10:04d}s",
+}
+
+
+def _date_paths(values: Sequence[Any], texts: Sequence[str], levels: list[Any], origin: Any, where: str) -> list[Path_]:
+    for level in levels:
+        if level not in _DATE_LABELS:
+            raise SchemaError(f"{where}: {unknown_name('date level', str(level), _DATE_LABELS)}")
+    if [level for level in _DATE_LABELS if level in levels] != levels or ("week" in levels and len(levels) > 1):
+        raise SchemaError(
+            f"{where}: date levels go from fine to coarse (day, month, quarter, year, decade), and week stands alone."
+        )
+    if not all(isinstance(value, datetime.date) for value in values):
+        raise SchemaError(f"{where}: a taxonomy by dates needs a column of dates.")
+    return [
+        _distinct((text, *(_DATE_LABELS[level](value) for level in levels), ROOT))
+        for value, text in zip(values, texts, strict=True)
+    ]
+
+
+def _distinct(path: Path_) -> Path_:
+    """A level that says no more than the one below it is left out."""
+    kept: list[str] = []
+    for label in path:
+        if label not in kept:
+            kept.append(label)
+    return tuple(kept)
+
+
+_FORMS: dict[str, Callable[..., list[Path_]]] = {
+    "tree": lambda *_: [],
+    "file": lambda *_: [],
+    "intervals": _interval_paths,
+    "prefixes": _prefix_paths,
+    "dates": _date_paths,
+}
