@@ -155,7 +155,7 @@ class Microdata:
     @classmethod
     def encode(cls, table: Table, schema: Schema) -> Microdata:
         """The table under the schema; kinds left open are settled by the values."""
-        for attribute in schema.attributes:
+        for attribute in schema.published:
             if attribute.name not in table.names:
                 raise SchemaError(f"{unknown_name('column', attribute.name, table.names)} (read from {table.source})")
         if not schema.quasi:

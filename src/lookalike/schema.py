@@ -144,14 +144,32 @@ class Schema:
         categorical: Iterable[str] = (),
     ) -> Schema:
         """A schema from lists of names, as the command line gives them."""
-        attributes = [Attribute(name=name, role=Role.QUASI) for name in qi]
-        attributes += [Attribute(name=name, role=Role.SENSITIVE) for name in sensitive]
-        attributes += [Attribute(name=name, role=Role.CARRIED) for name in carried]
-        schema = cls(tuple(attributes))
-        for name in numeric:
-            schema = schema.with_kind(name, Kind.NUMERIC)
-        for name in categorical:
-            schema = schema.with_kind(name, Kind.CATEGORICAL)
+        empty = cls(())
+        return empty.overridden(qi=qi, sensitive=sensitive, carried=carried, numeric=numeric, categorical=categorical)
+
+    def overridden(
+        self,
+        *,
+        qi: Iterable[str] = (),
+        sensitive: Iterable[str] = (),
+        carried: Iterable[str] = (),
+        numeric: Iterable[str] = (),
+        categorical: Iterable[str] = (),
+    ) -> Schema:
+        """This schema with other roles and kinds for the columns named; columns it lacks are added at the end."""
+        schema, named = self, set[str]()
+        for role, names in ((Role.QUASI, qi), (Role.SENSITIVE, sensitive), (Role.CARRIED, carried)):
+            for name in names:
+                if name in named:
+                    raise SchemaError(f"Column {quoted(name)} is named twice. Give it one role.")
+                named.add(name)
+                if any(attribute.name == name for attribute in schema.attributes):
+                    schema = schema.replaced(replace(schema[name], role=role))
+                else:
+                    schema = Schema((*schema.attributes, Attribute(name=name, role=role)))
+        for kind, names in ((Kind.NUMERIC, numeric), (Kind.CATEGORICAL, categorical)):
+            for name in names:
+                schema = schema.replaced(replace(schema[name], kind=kind))
         return schema
 
     def __getitem__(self, name: str) -> Attribute:
@@ -183,9 +201,6 @@ class Schema:
         """The same schema with the column of that name replaced."""
         self[attribute.name]
         return Schema(tuple(attribute if old.name == attribute.name else old for old in self.attributes))
-
-    def with_kind(self, name: str, kind: Kind) -> Schema:
-        return self.replaced(replace(self[name], kind=kind))
 
     def to_yaml(self) -> str:
         columns = [_attribute_to_plain(attribute) for attribute in self.attributes]

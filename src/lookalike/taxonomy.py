@@ -39,7 +39,8 @@ Path_ = tuple[str, ...]
 class Taxonomy:
     """A tree in arrays, one entry a node, nodes in pre-order (the root is node 0).
 
-    >>> tree = Taxonomy.from_paths([("angina", "Heart", "Any"), ("migraine", "Head", "Any"), ("murmur", "Heart", "Any")])
+    >>> paths = [("angina", "Heart", "Any"), ("migraine", "Head", "Any"), ("murmur", "Heart", "Any")]
+    >>> tree = Taxonomy.from_paths(paths)
     >>> tree.leaves
     ('angina', 'murmur', 'migraine')
     >>> tree.labels[tree.lowest_common(0, 1)], tree.labels[tree.lowest_common(0, 2)]
@@ -299,7 +300,7 @@ def _prefix_paths(
 
 
 _DATE_LABELS: dict[str, Callable[[datetime.date], str]] = {
-    "day": lambda date: date.isoformat(),
+    "day": lambda date: f"{date:%Y-%m-%d}",
     "week": lambda date: f"{date.isocalendar().year}-W{date.isocalendar().week:02d}",
     "month": lambda date: f"{date.year:04d}-{date.month:02d}",
     "quarter": lambda date: f"{date.year:04d}-Q{(date.month + 2) // 3}",

@@ -1,0 +1,69 @@
+"""Privacy models: what a release promises, each in one file, all under the protocol `contracts.PrivacyModel`.
+
+A model is a frozen dataclass of exact parameters. `MODELS` is the table of them by the name used in text. Most models
+are ceilings on the belief in each sensitive value (l-diversity, alpha-k, beta-likeness, f-privacy, rho-privacy); sizes
+(k-anonymity), floors (delta-disclosure) and group tests (t-closeness, other kinds of l-diversity) are the rest.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lookalike.contracts import PrivacyModel, Promise
+from lookalike.models.anonymity import AlphaK, KAnonymity, KConcealment
+from lookalike.models.ceilings import FPrivacy
+from lookalike.models.closeness import TCloseness
+from lookalike.models.disclosure import DeltaDisclosure
+from lookalike.models.diversity import LDiversity
+from lookalike.models.likeness import BetaLikeness
+from lookalike.models.parsing import describe, read_model, read_promise
+from lookalike.models.rho import RhoPrivacy
+
+MODELS: dict[str, type[PrivacyModel]] = {
+    "k-anonymity": KAnonymity,
+    "k-concealment": KConcealment,
+    "alpha-k": AlphaK,
+    "l-diversity": LDiversity,
+    "t-closeness": TCloseness,
+    "beta-likeness": BetaLikeness,
+    "delta-disclosure": DeltaDisclosure,
+    "f-privacy": FPrivacy,
+    "rho-privacy": RhoPrivacy,
+}
+
+__all__ = [
+    "MODELS",
+    "AlphaK",
+    "BetaLikeness",
+    "DeltaDisclosure",
+    "FPrivacy",
+    "KAnonymity",
+    "KConcealment",
+    "LDiversity",
+    "RhoPrivacy",
+    "TCloseness",
+    "describe_models",
+    "parse_model",
+    "parse_promise",
+]
+
+
+def parse_model(text: str) -> PrivacyModel:
+    """
+    >>> parse_model("beta-likeness:3,bound=basic")
+    BetaLikeness(beta=Fraction(3, 1), bound='basic', negative=None, negative_form='ratio')
+    """
+    return read_model(text, MODELS)
+
+
+def parse_promise(text: str) -> Promise:
+    """
+    >>> str(parse_promise("main diagnosis=l-diversity:5"))
+    'main diagnosis=l-diversity:5'
+    """
+    return read_promise(text, MODELS)
+
+
+def describe_models() -> list[dict[str, Any]]:
+    """One plain row a model: name, letter, meaning, and its parameters with default, whether required, and meaning."""
+    return describe(MODELS)

@@ -1,0 +1,72 @@
+# lookalike: every target has a line of help; `make` prints them.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+PEER   := .venvs/pycanon
+JOBS   ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help setup fmt lint types test test-fast test-nojit peer docs-check bench check demo wheel clean
+
+help: ## show this help
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+setup: $(STAMP) ## make the virtual environment; leaves the command at .venv/bin/lookalike
+
+$(STAMP): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "lookalike needs Python 3.11 or newer; $(PYTHON) is `$(PYTHON) --version 2>&1`. Try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
+	  { echo "The venv module is missing (on Debian and Ubuntu: apt-get install python3-venv)."; exit 1; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+demo: $(STAMP) ## publish the bundled sample; leaves release and report in ./demo
+	$(BIN)/lookalike demo --out demo --overwrite
+
+fmt: $(STAMP) ## format the code
+	$(BIN)/ruff format src tests benchmarks
+	$(BIN)/ruff check --fix src tests benchmarks
+
+lint: $(STAMP) ## style and import layers
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/lint-imports
+
+types: $(STAMP) ## mypy, strict, on the package
+	$(BIN)/mypy
+
+peer: $(PEER)/.tried ## pyCANON in an environment of its own, for the test that compares audits
+
+# pyCANON pins old releases of NumPy and pandas: it gets its own environment, and the tests talk to it by files.
+$(PEER)/.tried: tests/peers/requirements.txt
+	@mkdir -p $(PEER)
+	@if $(PYTHON) -m venv $(PEER) && $(PEER)/bin/python -m pip install --quiet --disable-pip-version-check -r $<; then \
+	  touch $@; \
+	else \
+	  rm -f $(PEER)/bin/python; touch $@; \
+	  echo "pyCANON could not be installed here; the test that compares audits with it will be skipped."; \
+	fi
+
+test: $(STAMP) $(PEER)/.tried ## all tests
+	$(BIN)/python -m pytest -n $(JOBS) --doctest-modules src tests
+
+test-fast: $(STAMP) ## the tests without the comparison with other tools
+	$(BIN)/python -m pytest -n $(JOBS) -m "not peer" tests
+
+test-nojit: $(STAMP) ## kernels as plain Python, under coverage
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest tests/kernels tests/algorithms
+	$(BIN)/python -m coverage report --include 'src/lookalike/kernels/*'
+
+bench: $(STAMP) ## measure time, memory and loss (pass DATA=folder for your own tables)
+	$(BIN)/python benchmarks/foundation.py $(if $(DATA),--data $(DATA))
+
+wheel: $(STAMP) ## build the wheel and check that it is pure Python
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+	@ls dist/lookalike-*-py3-none-any.whl
+
+check: lint types test ## everything that must pass before a merge
+
+clean: ## remove environments, caches and the demo
+	rm -rf $(VENV) .venvs dist build demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,0 +1,130 @@
+"""Mondrian: cut the table in two along its widest quasi-identifier, again and again, while both parts keep the promise.
+
+LeFevre, DeWitt, Ramakrishnan, "Mondrian multidimensional k-anonymity" (ICDE 2006), for every promise that can be
+tested on a group. Relaxed (default): numbers are cut at a position, records equal to the cut value being divided at
+random; strict: records of one value stay together. Categories are cut between values, taxonomies between the children
+of the node. Missing values are split off first.
+
+The paper cuts the widest attribute at its median. `choose=widest` does that, and tries narrower attributes and then
+other positions before it gives up. `choose=gain`, the default, weighs all attributes and positions and takes the cut
+that leaves the least loss: on census data about a fifth less loss for three times the work.
+Cost O(d n log n) visits for the former, O(cuts d^2 n log n) for the latter; memory O(n).
+
+All models served are monotone (the union of two good groups is good) or are tested on each part; a part that cannot be
+cut is published as it is, so every group satisfies every requirement by construction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.contracts import Progress, Promise
+from lookalike.errors import RecipeError
+from lookalike.exposure import READS_RELEASE
+from lookalike.microdata import Microdata
+from lookalike.notation import as_text
+from lookalike.randomness import Randomness
+from lookalike.release import Grouped, Linkage
+from lookalike.requirement import Requirement
+
+_VISITS_BETWEEN_REPORTS = 4_000_000
+
+
+@dataclass(frozen=True)
+class Mondrian:
+    """Multidimensional cuts, relaxed.
+
+    >>> str(Mondrian(cuts=1))
+    'mondrian:cuts=1'
+    """
+
+    name: ClassVar[str] = "mondrian"
+    form: ClassVar[str] = Grouped.form
+    adversary: ClassVar[str] = READS_RELEASE
+    strict: ClassVar[bool] = False
+
+    cuts: int = 9
+    """How many positions of an attribute are tried: the median, then towards the ends."""
+    choose: str = "gain"
+    """gain: the cut that leaves the least loss; widest: the widest attribute's median first, as in the paper."""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.cuts <= 99:
+            raise RecipeError(f"{self.name}: cuts must lie between 1 and 99, not {self.cuts}.")
+        if self.choose not in ("gain", "widest"):
+            raise RecipeError(f"{self.name}: choose must be gain or widest, not {self.choose!r}.")
+
+    def __str__(self) -> str:
+        return as_text(self)
+
+    def refuses(self, promise: Promise, requirement: Requirement) -> str | None:
+        """Every requirement can be tested on a group."""
+        return None
+
+    def anonymize(
+        self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
+    ) -> tuple[Grouped, Linkage]:
+        from lookalike.algorithms.grouped import grouped_release
+
+        group_of_record, n_groups = self.partition(data, requirements, rng, progress)
+        return grouped_release(data, group_of_record, n_groups, rng)
+
+    def partition(
+        self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
+    ) -> tuple[NDArray[np.int32], int]:
+        """The group of each record, and the number of groups."""
+        from lookalike.algorithms.axes import axes_of, rule_of
+        from lookalike.kernels.grouptest import tally_for
+        from lookalike.kernels.partition import Cutting, Stack, refine
+
+        n_rows = data.n_rows
+        rule = rule_of(data, requirements)
+        stack = Stack(
+            members=rng.child("ties").permutation(n_rows),
+            starts=np.zeros(n_rows + 1, dtype=np.int64),
+            stops=np.full(n_rows + 1, n_rows, dtype=np.int64),
+            group_starts=np.zeros(n_rows, dtype=np.int64),
+            group_stops=np.zeros(n_rows, dtype=np.int64),
+            depth=np.array([1, 0], dtype=np.int64),
+        )
+        cutting = Cutting(
+            strict=self.strict,
+            by_gain=self.choose == "gain",
+            shares=cut_shares(self.cuts),
+            marks=np.zeros(max(domain.n_codes for domain in data.domains.quasi) + 1, dtype=np.int8),
+            spare=np.empty(n_rows, dtype=np.int64),
+        )
+        axes, tally = axes_of(data), tally_for(rule)
+        while stack.depth[0]:
+            refine(axes, cutting, rule, data.sensitive, stack, tally, _VISITS_BETWEEN_REPORTS)
+            n_groups = int(stack.depth[1])
+            finished = int((stack.group_stops[:n_groups] - stack.group_starts[:n_groups]).sum())
+            progress("cutting", finished / n_rows, f"{n_groups:,} groups")
+        group_of_record = np.empty(n_rows, dtype=np.int32)
+        sizes = stack.group_stops[:n_groups] - stack.group_starts[:n_groups]
+        # Segments are finished left to right or right to left, but always side by side: put them in order.
+        by_place = np.argsort(stack.group_starts[:n_groups])
+        group_of_record[stack.members] = np.repeat(np.arange(n_groups, dtype=np.int32), sizes[by_place])
+        return group_of_record, n_groups
+
+
+@dataclass(frozen=True)
+class StrictMondrian(Mondrian):
+    """Multidimensional cuts that keep records of one value together, so that groups do not overlap."""
+
+    name: ClassVar[str] = "mondrian-strict"
+    strict: ClassVar[bool] = True
+
+
+def cut_shares(cuts: int) -> NDArray[np.float64]:
+    """
+    >>> cut_shares(5).tolist()
+    [0.5, 0.3333333333333333, 0.6666666666666666, 0.16666666666666666, 0.8333333333333334]
+    """
+    even = np.arange(1, cuts + 1) / (cuts + 1)
+    return even[np.argsort(np.abs(even - 0.5).round(9), kind="stable")]

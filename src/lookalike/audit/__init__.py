@@ -1,0 +1,12 @@
+"""The audit: a release held against its promises by somebody who trusts nothing.
+
+It takes the adversary's seat: everything is worked out from what is published and the original table, exactly, with
+no code shared with the algorithms and without the linkage. `verify` checks that the release is about this table at
+all, that a row exists for every record, that row order gives nothing away, and what each promise comes to.
+"""
+
+from lookalike.audit.exposures import expose
+from lookalike.audit.verdicts import Audit, Check, Verdict
+from lookalike.audit.verification import verify
+
+__all__ = ["Audit", "Check", "Verdict", "expose", "verify"]

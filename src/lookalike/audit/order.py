@@ -1,0 +1,235 @@
+"""Does the order of published rows betray the order of the original's records?
+
+A release must look like a uniformly random shuffle of its rows. Each test compares a count with what a shuffle gives:
+
+    place     the record at the same place fits the row (also with its own values, and counted from the end)
+    rank      within a class or bucket, rows and the records placed there carry equal values rank by rank
+    drift     rows come earlier where their records came earlier (sees rotations and left-out rows)
+
+Counts are sums over a random permutation of numbers in [0, 1]; with mean m such a sum exceeds m + t with probability
+at most exp(-t^2 / (4 m + 2 t)) (Chatterjee 2007, by Stein's method), a bound that holds for few rows and for heavy
+duplicates. A check fails only where a shuffle would do so less than once in 10^9; tables on which no test could reach
+that say so. Classes and placements do not depend on row order, so the bound applies to honest releases as it stands.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.audit.cells import Ints, joint_ids_of_two
+from lookalike.audit.reading import Reading
+from lookalike.audit.verdicts import Check
+from lookalike.release import Bucketized, Grouped, Matched, Perturbed
+
+SELDOM = 1e-9
+_SAMPLE = 1024
+_JOIN_LIMIT = 50_000_000
+
+
+@dataclass(frozen=True)
+class Sign:
+    """One comparison: how unlikely under a shuffle, and how unlikely it could have been at most."""
+
+    words: str
+    chance: float
+    least: float
+
+
+def row_order(reading: Reading) -> Check:
+    """All tests that apply to the release's form."""
+    release = reading.release
+    if isinstance(release, Grouped | Matched):
+        signs = list(_extent_signs(reading))
+    elif isinstance(release, Bucketized):
+        signs = list(_bucket_signs(reading, release))
+    else:
+        signs = list(_perturbed_signs(reading, release))
+    worst = min(signs, key=lambda sign: sign.chance, default=Sign("", 1.0, 1.0))
+    if worst.chance < SELDOM:
+        detail = f"{worst.words}; a shuffle does so with probability below 1e-9. Shuffle the rows"
+        return Check("row order", False, detail)
+    if all(sign.least >= SELDOM for sign in signs):
+        return Check("row order", True, "too few rows to tell")
+    return Check("row order", True, f"as after a shuffle, by {len(signs)} tests")
+
+
+def tail(seen: float, mean: float) -> float:
+    """The bound on the probability that a shuffle gives so many or more."""
+    over = seen - mean
+    return math.exp(-over * over / (4 * mean + 2 * over)) if over > 0 else 1.0
+
+
+def _count_sign(words: str, seen: int, mean: float, most: int) -> Sign:
+    return Sign(f"{words} ({seen:,} times, {mean:,.1f} expected)", tail(seen, mean), tail(most, mean))
+
+
+def _drift_sign(words: str, places: NDArray[np.float64]) -> Iterator[Sign]:
+    """`places[row]` is where the row's records stand in the original; correlated with the row's own place.
+
+    A place is uniform, so sums of it have lighter tails than a normal variable of the same variance.
+    """
+    known = places[~np.isnan(places)]
+    spread = known - known.mean() if len(known) else known
+    if len(known) < 3 or not (spread != 0).any():
+        return
+    own = np.arange(len(known)) - (len(known) - 1) / 2
+    rho = float(own @ spread) / math.sqrt(float(own @ own) * float(spread @ spread))
+    score = rho * math.sqrt(len(known) - 1)
+    yield Sign(f"{words} (rank correlation {rho:.2f})", _two_sided(score), _two_sided(math.sqrt(len(known) - 1)))
+
+
+def _two_sided(score: float) -> float:
+    return min(1.0, 2 * math.exp(-score * score / 2))
+
+
+def _mean_places(id_of_record: Ints, id_of_row: Ints, n_ids: int) -> NDArray[np.float64]:
+    """For each row the mean place of the records with its number; not a number where there is none."""
+    real = id_of_record >= 0
+    counts = np.bincount(id_of_record[real], minlength=n_ids)
+    sums = np.bincount(id_of_record[real], weights=np.flatnonzero(real), minlength=n_ids)
+    means: NDArray[np.float64] = np.divide(sums, counts, out=np.full(n_ids, np.nan), where=counts > 0)
+    mean_of_row: NDArray[np.float64] = means[id_of_row]
+    return mean_of_row
+
+
+def _same_place_signs(words: str, of_record: Ints, of_row: Ints) -> Iterator[Sign]:
+    """Equal numbers at the same place, from the start and from the end; and drift."""
+    n_compared = min(len(of_record), len(of_row))
+    n_ids = 1 + int(max(of_record.max(initial=0), of_row.max(initial=0)))
+    share = np.bincount(of_row, minlength=n_ids) / max(len(of_row), 1)
+    for side, records in (("", of_record[:n_compared]), ("reversed ", of_record[::-1][:n_compared])):
+        seen = int(np.count_nonzero(records == of_row[:n_compared]))
+        yield _count_sign(f"{words} stand in {side}input order", seen, float(share[records].sum()), n_compared)
+    yield from _drift_sign(f"{words} follow the input order", _mean_places(of_record, of_row, n_ids))
+
+
+def _rank_signs(words: str, group_of_record: Ints, records: Ints, group_of_row: Ints, rows: Ints) -> Iterator[Sign]:
+    """Within groups, numbers `records` in input order against numbers `rows` in published order, rank by rank.
+
+    Groups with unequal numbers of both are left out; a record in no group has -1.
+    """
+    n_groups = 1 + int(max(group_of_record.max(initial=0), group_of_row.max(initial=0)))
+    real = np.flatnonzero(group_of_record >= 0)
+    sizes = np.bincount(group_of_row, minlength=n_groups)
+    whole = np.bincount(group_of_record[real], minlength=n_groups) == sizes
+    real, published = real[whole[group_of_record[real]]], np.flatnonzero(whole[group_of_row])
+    if len(published) == 0:
+        return
+    published = published[np.argsort(group_of_row[published], kind="stable")]
+    groups, codes = group_of_row[published], rows[published]
+    width = 1 + int(max(records.max(initial=0), rows.max(initial=0)))
+    keys, counts = np.unique(groups * width + codes, return_counts=True)
+    theirs = np.unique(group_of_record[real] * width + records[real], return_counts=True)
+    place = np.searchsorted(theirs[0], keys)
+    place = np.minimum(place, len(theirs[0]) - 1)
+    common = np.where(theirs[0][place] == keys, theirs[1][place], 0)
+    mean = float((counts * common / sizes[keys // width]).sum())
+    for side, way in (("", real), ("reversed ", real[::-1])):
+        lined = way[np.argsort(group_of_record[way], kind="stable")]
+        seen = int(np.count_nonzero(records[lined] == codes))
+        yield _count_sign(f"{words} stand in {side}input order", seen, mean, len(codes))
+
+
+def _extent_signs(reading: Reading) -> Iterator[Sign]:
+    from lookalike.kernels.containment import holds_each, weight_fitting
+
+    boxes, placement = reading.boxes, reading.placement
+    codes = np.ascontiguousarray(reading.original.quasi)
+    n_records, n_rows = reading.original.n_rows, reading.release.n_rows
+    n_compared = min(n_records, n_rows)
+    sizes = np.bincount(boxes.class_of_row, minlength=boxes.n_classes).astype(np.int64)
+    all_classes = np.arange(boxes.n_classes), sizes, np.array([0, boxes.n_classes]), np.zeros(n_records, dtype=np.int64)
+    own_values = placement.class_of_item, placement.capacities, placement.starts, reading.value_of_record
+    for side, records in (("", np.arange(n_compared)), ("reversed ", np.arange(n_records)[::-1][:n_compared])):
+        held = holds_each(boxes.cells, boxes.class_of_row[:n_compared], codes, records)
+        true = held & (reading.value_of_record[records] == reading.value_of_row[:n_compared])
+        for words, hits, (units, weights, starts, block) in (
+            ("cells", held, all_classes),
+            ("cells and values", true, own_values),
+        ):
+            drawn = _sampled(records)
+            fitting = weight_fitting(boxes.cells, units, weights, starts, codes, drawn, block) / max(n_rows, 1)
+            # Where only some records were looked at, the mean is taken as large as it may well be.
+            slack = 0.0 if len(drawn) == len(records) else 5 * float(fitting.std()) / math.sqrt(len(drawn))
+            mean = n_compared * (float(fitting.mean()) + slack) if len(drawn) else 0.0
+            seen = int(np.count_nonzero(hits))
+            yield _count_sign(f"{words} stand in {side}input order", seen, mean, n_compared)
+    n_items = len(placement.capacities)
+    places = _mean_places(placement.item_of_record, placement.item_of_row, n_items)
+    yield from _drift_sign("rows follow the input order", places)
+    if isinstance(reading.release, Grouped):
+        padded = np.append(placement.class_of_item, -1)
+        class_of_record = padded[placement.item_of_record]
+        yield from _rank_signs(
+            "within classes rows",
+            class_of_record,
+            reading.value_of_record,
+            boxes.class_of_row,
+            reading.value_of_row,
+        )
+
+
+def _sampled(records: Ints) -> Ints:
+    if len(records) <= _SAMPLE:
+        return records
+    return records[np.random.default_rng(len(records)).choice(len(records), _SAMPLE, replace=False)]
+
+
+def _bucket_signs(reading: Reading, release: Bucketized) -> Iterator[Sign]:
+    yield from _same_place_signs("quasi-identifiers", reading.point_of_record, reading.point_of_row)
+    yield from _same_place_signs("sensitive values", reading.value_of_record, reading.value_of_row)
+    both = np.concatenate((release.bucket_of_quasi, release.bucket_of_sensitive))
+    _, codes = np.unique(both, return_inverse=True)
+    of_points, of_values = np.split(codes.reshape(-1).astype(np.int64), [len(release.bucket_of_quasi)])
+    yield from _alignment_sign(reading, of_points, of_values)
+    # A record's bucket is certain where only one bucket lists its quasi-identifiers.
+    n_points, width = reading.n_points, int(codes.max(initial=0)) + 1
+    pairs = np.unique(reading.point_of_row * width + of_points)
+    certain = np.bincount(pairs // width, minlength=n_points) == 1
+    bucket_of_point = np.full(n_points, -1, dtype=np.int64)
+    bucket_of_point[pairs // width] = pairs % width
+    bucket_of_point[~certain] = -1
+    bucket_of_record = bucket_of_point[reading.point_of_record]
+    words = "within buckets sensitive values"
+    yield from _rank_signs(words, bucket_of_record, reading.value_of_record, of_values, reading.value_of_row)
+
+
+def _alignment_sign(reading: Reading, of_points: Ints, of_values: Ints) -> Iterator[Sign]:
+    """Within buckets, do the two tables list the same persons at the same rank?"""
+    from scipy.sparse import csr_array
+
+    if len(of_points) != len(of_values):
+        return
+    first, second = np.argsort(of_points, kind="stable"), np.argsort(of_values, kind="stable")
+    n_buckets = int(of_points.max(initial=0)) + 1
+    if not (of_points[first] == of_values[second]).all():
+        return
+    n_points, n_values = reading.n_points, reading.n_values
+    true = np.unique(reading.point_of_record * n_values + reading.value_of_record)
+    real = csr_array((np.ones(len(true)), (true // n_values, true % n_values)), shape=(n_points, n_values))
+    points = csr_array((np.ones(len(first)), (of_points, reading.point_of_row)), shape=(n_buckets, n_points))
+    values = csr_array((np.ones(len(second)), (of_values, reading.value_of_row)), shape=(n_buckets, n_values))
+    by_point, by_value = np.diff(real.indptr)[points.indices], np.diff(real.tocsc().indptr)[values.indices]
+    if min(int(by_point.sum()), int(by_value.sum())) > _JOIN_LIMIT:
+        return
+    if by_point.sum() <= by_value.sum():
+        pairs = (points @ real).multiply(values).sum(axis=1)
+    else:
+        pairs = (values @ real.T).multiply(points).sum(axis=1)
+    sizes = np.bincount(of_points, minlength=n_buckets)
+    mean = float((np.asarray(pairs).reshape(-1) / np.maximum(sizes, 1)).sum())
+    keys = reading.point_of_row[first] * n_values + reading.value_of_row[second]
+    seen = int(np.count_nonzero(np.isin(keys, true)))
+    yield _count_sign("within buckets both tables stand in the same order", seen, mean, len(keys))
+
+
+def _perturbed_signs(reading: Reading, release: Perturbed) -> Iterator[Sign]:
+    yield from _same_place_signs("quasi-identifiers", reading.point_of_record, reading.point_of_row)
+    if release.carried.shape[1]:
+        records, rows = joint_ids_of_two((reading.original.carried,), (release.carried,))
+        yield from _same_place_signs("carried values", records, rows)

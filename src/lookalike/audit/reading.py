@@ -1,0 +1,125 @@
+"""A release read once, beside the original: classes, joint values, and a row for every record.
+
+Everything is worked out from what is published and the original table when it is first asked for, and kept. The
+costly part is `placement`: it lets every record take a published row that it fits and that carries its own sensitive
+and carried values, which is possible for an honest release and shows how many records are left without one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.audit.cells import Boxes, Ints, boxes_of, joint_ids_of_two, value_ids
+from lookalike.microdata import Microdata
+from lookalike.release import Bucketized, Grouped, Matched, Perturbed, Release
+
+
+@dataclass(frozen=True, eq=False)
+class Placement:
+    """A largest assignment of records to rows. Rows are told apart by class and joint value only (an item)."""
+
+    item_of_record: Ints
+    """-1: no row is left that the record fits."""
+    item_of_row: Ints
+    class_of_item: Ints
+    value_of_item: Ints
+    capacities: Ints
+    """Rows of each item."""
+    starts: Ints
+    """Items of value v are starts[v]:starts[v + 1]."""
+
+    @property
+    def n_placed(self) -> int:
+        return int(np.count_nonzero(self.item_of_record >= 0))
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """What the audit knows."""
+
+    release: Release
+    original: Microdata
+
+    @cached_property
+    def boxes(self) -> Boxes:
+        assert isinstance(self.release, Grouped | Matched)
+        return boxes_of(self.release)
+
+    @cached_property
+    def _values(self) -> tuple[Ints, Ints]:
+        return value_ids(self.original, self.release.sensitive, self.release.carried)
+
+    @property
+    def value_of_record(self) -> Ints:
+        """Number of each record's joint sensitive and carried values."""
+        return self._values[0]
+
+    @property
+    def value_of_row(self) -> Ints:
+        return self._values[1]
+
+    @property
+    def n_values(self) -> int:
+        return 1 + max((int(ids.max()) for ids in self._values if len(ids)), default=-1)
+
+    @cached_property
+    def _points(self) -> tuple[Ints, Ints]:
+        assert isinstance(self.release, Bucketized | Perturbed)
+        return joint_ids_of_two((self.original.quasi,), (self.release.quasi,))
+
+    @property
+    def point_of_record(self) -> Ints:
+        """Number of each record's joint quasi-identifiers (releases that publish them exactly)."""
+        return self._points[0]
+
+    @property
+    def point_of_row(self) -> Ints:
+        return self._points[1]
+
+    @property
+    def n_points(self) -> int:
+        return 1 + max((int(ids.max()) for ids in self._points if len(ids)), default=-1)
+
+    @cached_property
+    def is_told_dummy(self) -> NDArray[np.bool_]:
+        """Rows whose sensitive value no original record has: anybody sets them aside."""
+        told = np.zeros(len(self.release.sensitive), dtype=bool)
+        if isinstance(self.release, Perturbed):
+            return told
+        for index in range(self.release.sensitive.shape[1]):
+            told |= self.original.counts(index)[self.release.sensitive[:, index]] == 0
+        return told
+
+    @cached_property
+    def placement(self) -> Placement:
+        from lookalike.kernels.containment import assign
+
+        boxes = self.boxes
+        n_classes = max(boxes.n_classes, 1)
+        keys = self.value_of_row * n_classes + boxes.class_of_row
+        items, item_of_row, capacities = np.unique(keys, return_inverse=True, return_counts=True)
+        class_of_item, value_of_item = items % n_classes, items // n_classes
+        starts = np.searchsorted(value_of_item, np.arange(self.n_values + 1)).astype(np.int64)
+        records = np.argsort(self.value_of_record, kind="stable")
+        record_starts = np.searchsorted(self.value_of_record[records], np.arange(self.n_values + 1)).astype(np.int64)
+        codes = np.ascontiguousarray(self.original.quasi)
+        capacities = capacities.astype(np.int64)
+        item_of_record = assign(boxes.cells, class_of_item, capacities, starts, codes, records, record_starts)
+        return Placement(item_of_record, item_of_row.reshape(-1), class_of_item, value_of_item, capacities, starts)
+
+    @cached_property
+    def fits(self) -> tuple[Ints, NDArray[np.int32]] | None:
+        """For each record all rows that it fits by its quasi-identifiers (starts, rows); None if far too many."""
+        from lookalike.kernels.containment import list_fitting
+
+        codes = np.ascontiguousarray(self.original.quasi)
+        starts, rows = list_fitting(self.boxes.cells, self.boxes.class_of_row, codes, FITS_LIMIT)
+        return None if len(rows) < int(starts[-1]) else (starts, rows)
+
+
+FITS_LIMIT = 20_000_000
+"""More (record, row) pairs than this are not listed."""

@@ -1,0 +1,211 @@
+"""What an audit says: checks of the release itself, a verdict for each promise, and how they print.
+
+Counts only: no check, verdict or message carries a record's values. An audit passes when every check that decides
+passed and every verdict passed; a check that was not run says so and is never taken for a pass.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+PASSED = "passed"
+FAILED = "failed"
+NOT_RUN = "not run"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One precondition of the release."""
+
+    name: str
+    passed: bool
+    detail: str
+    status: str = ""
+    """passed, failed or not run."""
+    decides: bool = True
+    """Whether the audit can only pass if this passed. What other checks imply does not decide by itself."""
+
+    def __post_init__(self) -> None:
+        if not self.status:
+            object.__setattr__(self, "status", PASSED if self.passed else FAILED)
+
+    @classmethod
+    def not_run(cls, name: str, detail: str, *, decides: bool) -> Check:
+        return cls(name, False, detail, NOT_RUN, decides)
+
+    @property
+    def blocks(self) -> bool:
+        """Whether this keeps the audit from passing."""
+        return self.status == FAILED or (self.status == NOT_RUN and self.decides)
+
+    def to_plain(self) -> dict[str, Any]:
+        return {"name": self.name, "passed": self.passed, "status": self.status, "detail": self.detail}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One model held against the release."""
+
+    promise: str
+    """In one plain sentence."""
+    model: str
+    """As one writes it."""
+    column: str | None
+    letter: str
+    asked: Fraction | float | None
+    reached: Fraction | float | None
+    """None where there is nothing to measure (see detail)."""
+    passed: bool | None
+    """None: measured, but nobody asked for it."""
+    detail: str = ""
+    unit_size: int | None = None
+    """Rows in the unit that decides."""
+    failing_units: int | None = None
+    """Units that break the promise; None where they were not counted."""
+    failing_records: int | None = None
+
+    def to_plain(self) -> dict[str, Any]:
+        plain: dict[str, Any] = {
+            "promise": self.promise,
+            "model": self.model,
+            "column": self.column,
+            "letter": self.letter,
+            **_plain_number("asked", self.asked),
+            **_plain_number("reached", self.reached),
+            "passed": self.passed,
+            "detail": self.detail,
+            "unit_size": self.unit_size,
+            "failing_units": self.failing_units,
+            "failing_records": self.failing_records,
+        }
+        return plain
+
+
+@dataclass(frozen=True)
+class Audit:
+    """A release held against its promises."""
+
+    form: str
+    adversary: str
+    level: str
+    """What stands for a person: group, bucket, posterior; for matched releases A (graph given) or B (existence)."""
+    checks: tuple[Check, ...]
+    verdicts: tuple[Verdict, ...]
+    measured: tuple[Verdict, ...]
+    """Levels that were measured without being asked for."""
+    n_records: int
+    n_rows: int
+    n_suppressed: int
+    n_dummies: int
+
+    @property
+    def passed(self) -> bool:
+        return not any(check.blocks for check in self.checks) and all(verdict.passed for verdict in self.verdicts)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Ready for JSON: numbers as decimal text, and as a fraction where the decimals do not end."""
+        return {
+            "passed": self.passed,
+            "form": self.form,
+            "adversary": self.adversary,
+            "level": self.level,
+            "records": self.n_records,
+            "rows": self.n_rows,
+            "suppressed": self.n_suppressed,
+            "dummies": self.n_dummies,
+            "checks": [check.to_plain() for check in self.checks],
+            "verdicts": [verdict.to_plain() for verdict in self.verdicts],
+            "measured": [verdict.to_plain() for verdict in self.measured],
+        }
+
+    def __str__(self) -> str:
+        lines = [self._headline(), ""]
+        lines += _text_table(("check", "", "detail"), self._check_rows())
+        if self.verdicts or self.measured:
+            lines += ["", *_text_table(("promise", "asked", "reached", "", "detail"), self._verdict_rows())]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        parts = [f"<p><b>{html.escape(self._headline())}</b></p>"]
+        parts.append(_html_table(("check", "", "detail"), self._check_rows()))
+        if self.verdicts or self.measured:
+            parts.append(_html_table(("promise", "asked", "reached", "", "detail"), self._verdict_rows()))
+        return "".join(parts)
+
+    def _headline(self) -> str:
+        word = "The audit passed" if self.passed else "The audit FAILED"
+        return (
+            f"{word}: {self.form} release, {self.n_rows:,} rows for {self.n_records:,} records "
+            f"({self.n_suppressed:,} suppressed, {self.n_dummies:,} made up); adversary {self.adversary}."
+        )
+
+    def _check_rows(self) -> list[tuple[str, ...]]:
+        return [(check.name, check.status, check.detail) for check in self.checks]
+
+    def _verdict_rows(self) -> list[tuple[str, ...]]:
+        words = {True: PASSED, False: FAILED, None: "measured"}
+        return [
+            (
+                verdict.model if verdict.column is None else f"{verdict.column}: {verdict.model}",
+                "" if verdict.passed is None else shown(verdict.asked),
+                shown(verdict.reached),
+                words[verdict.passed],
+                verdict.detail,
+            )
+            for verdict in (*self.verdicts, *self.measured)
+        ]
+
+
+def shown(number: Fraction | float | None) -> str:
+    """A number for people: all decimals if they end, six significant digits if not.
+
+    >>> shown(Fraction(1, 8)), shown(Fraction(1, 3)), shown(Fraction(5)), shown(None)
+    ('0.125', '0.333333', '5', '-')
+    """
+    if number is None or (isinstance(number, float) and math.isnan(number)):
+        return "-"
+    if isinstance(number, float):
+        return f"{number:.6g}"
+    return _ending_decimals(number) or f"{float(number):.6g}"
+
+
+def _ending_decimals(number: Fraction) -> str | None:
+    """The decimal text of a fraction whose decimals end soon, or None."""
+    for places in range(19):
+        scaled = number * 10**places
+        if scaled.denominator == 1:
+            digits = f"{abs(scaled.numerator):0{places + 1}d}"
+            text = digits if places == 0 else f"{digits[:-places]}.{digits[-places:]}"
+            return text if number >= 0 else f"-{text}"
+    return None
+
+
+def _plain_number(name: str, number: Fraction | float | None) -> dict[str, str | None]:
+    if number is None or (isinstance(number, float) and math.isnan(number)):
+        return {name: None}
+    if isinstance(number, float):
+        return {name: repr(number)}
+    number = Fraction(number)
+    text = _ending_decimals(number)
+    if text is not None:
+        return {name: text}
+    return {name: repr(float(number)), f"{name}_exact": f"{number.numerator}/{number.denominator}"}
+
+
+def _text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(len(row[place]) for row in (head, *rows)) for place in range(len(head))]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in (head, *rows)
+    ]
+
+
+def _html_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    def line(cells: Sequence[str], tag: str) -> str:
+        return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+
+    return f"<table>{line(head, 'th')}{''.join(line(row, 'td') for row in rows)}</table>"

@@ -1,0 +1,32 @@
+"""The command line: commands, progress, exit codes. Terminal output happens here and nowhere else.
+
+Exit codes: 0 done, 1 the promise does not hold, 2 bad usage or bad data, 3 no release can keep the promise,
+4 a needed part is not installed, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import click
+
+from lookalike.cli.checking import audit, inspect, measure
+from lookalike.cli.exits import Commands
+from lookalike.cli.listing import algorithms, models
+from lookalike.cli.publishing import demo, publish
+from lookalike.version import __version__
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="lookalike")
+def main() -> None:
+    """Publish tables about people so that nobody can be singled out, and prove it.
+
+    \b
+    A first look:    lookalike demo
+    Your own table:  lookalike inspect patients.csv
+                     lookalike publish patients.csv --qi age,sex,zip --sensitive diagnosis \\
+                               --model beta-likeness:2 --out release
+    """
+
+
+for command in (demo, inspect, publish, audit, measure, models, algorithms):
+    main.add_command(command)

@@ -1,0 +1,100 @@
+"""What the terminal shows: JSON on request, notes on standard error, progress that keeps quiet when nobody watches."""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import time
+from collections.abc import Iterable
+from typing import Any
+
+import click
+
+_PATIENCE = 1.0
+"""Seconds before progress shows itself."""
+
+
+def print_json(content: Any) -> None:
+    """One object on standard output; numbers that JSON lacks become text."""
+    click.echo(json.dumps(_jsonable(content), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _jsonable(content: Any) -> Any:
+    if isinstance(content, dict):
+        return {str(key): _jsonable(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_jsonable(value) for value in content]
+    if isinstance(content, float) and content in (float("inf"), float("-inf")):
+        return "infinity" if content > 0 else "-infinity"
+    return None if content != content else content
+
+
+def note(*sentences: str) -> None:
+    """For the user, on standard error."""
+    for sentence in sentences:
+        click.echo(f"{click.style('note', fg='cyan')}: {sentence}", err=True)
+
+
+def peak_megabytes() -> float:
+    """The largest amount of memory this process has held."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(peak / (1 << 20 if sys.platform == "darwin" else 1 << 10), 1)
+
+
+def print_table(headings: Iterable[str], rows: Iterable[Iterable[str]], title: str | None = None) -> None:
+    """A table that fits the terminal. Cells are plain text: nothing in them is taken for markup."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    for heading in headings:
+        table.add_column(heading, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    console = Console()
+    Console(width=console.width if console.is_terminal else 160).print(table)
+
+
+class TerminalProgress:
+    """A bar with the time left, on standard error, for anything that takes over a second; silent elsewhere."""
+
+    def __init__(self) -> None:
+        self._begin = time.monotonic()
+        self._bar: Any = None
+        self._tasks: dict[str, Any] = {}
+        self._watched = sys.stderr.isatty()
+
+    def __enter__(self) -> TerminalProgress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def __call__(self, step: str, share: float, note: str = "") -> None:
+        if not self._watched or (self._bar is None and time.monotonic() - self._begin < _PATIENCE):
+            return
+        if self._bar is None:
+            self._bar = _bar()
+            self._bar.start()
+        if step not in self._tasks:
+            for task in self._tasks.values():
+                self._bar.update(task, completed=1.0)
+            self._tasks[step] = self._bar.add_task(step, total=1.0, note="")
+        self._bar.update(self._tasks[step], completed=share, note=note)
+
+
+def _bar() -> Any:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    return Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(elapsed_when_finished=True),
+        TextColumn("{task.fields[note]}", markup=False),
+        console=Console(stderr=True),
+    )

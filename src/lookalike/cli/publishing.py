@@ -1,0 +1,137 @@
+"""`publish` and `demo`: from a table to a release folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lookalike.cli.columns import column_options, reading_from, reading_options, schema_from
+from lookalike.cli.output import TerminalProgress, note, peak_megabytes, print_json
+from lookalike.exposure import ADVERSARIES, READS_RELEASE
+
+
+@click.command()
+@click.argument("data", type=click.Path())
+@column_options
+@click.option(
+    "--model",
+    "models",
+    multiple=True,
+    required=True,
+    metavar="MODEL",
+    help="A promise, as in beta-likeness:3 or occupation=l-diversity:5; repeatable, all must hold.",
+)
+@click.option("--algorithm", metavar="NAME", help="How; without it the best suited is chosen and named.")
+@click.option(
+    "--adversary",
+    type=click.Choice(list(ADVERSARIES)),
+    default=READS_RELEASE,
+    show_default=True,
+    help="Whom the promise must hold against.",
+)
+@click.option("--out", required=True, type=click.Path(), metavar="DIR", help="The release folder to make.")
+@click.option("--title", metavar="TEXT", help="Title of the report.")
+@click.option("--seed", type=int, help="Only to repeat a run: whoever knows it can undo the shuffling.")
+@click.option("--private", is_flag=True, help="Also keep the linkage, in a sibling folder that says PRIVATE.")
+@click.option("--overwrite", is_flag=True, help="Replace an earlier release in that folder.")
+@reading_options
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output and nothing else.")
+def publish(data: str, models: tuple[str, ...], out: str, as_json: bool, **options: Any) -> None:
+    """Publish the table DATA (CSV, Parquet or Arrow) so that it keeps every promise.
+
+    \b
+    lookalike publish patients.csv --qi age,sex,zip --sensitive diagnosis \\
+              --model k-anonymity:5 --model beta-likeness:2 --out release
+    """
+    reading, schema = reading_from(options), schema_from(options)
+    _publish(data, schema, models, out, as_json, reading=reading, **options)
+
+
+@click.command()
+@click.option("--out", default="demo", show_default=True, type=click.Path(), metavar="DIR", help="Where to.")
+@click.option("--overwrite", is_flag=True, help="Replace an earlier release in that folder.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output and nothing else.")
+def demo(out: str, overwrite: bool, as_json: bool) -> None:
+    """Publish the bundled hospital sample, end to end: release, audit, report."""
+    from lookalike import samples
+    from lookalike.schema import Schema
+
+    schema = Schema.load(samples.sample_schema())
+    _publish(
+        str(samples.sample_table()),
+        schema,
+        ("k-anonymity:5", "beta-likeness:3"),
+        out,
+        as_json,
+        overwrite=overwrite,
+        title="Hospital stays (sample)",
+    )
+
+
+def _publish(
+    data: str,
+    schema: Any,
+    models: tuple[str, ...],
+    out: str,
+    as_json: bool,
+    *,
+    algorithm: str | None = None,
+    adversary: str = READS_RELEASE,
+    title: str | None = None,
+    seed: int | None = None,
+    private: bool = False,
+    overwrite: bool = False,
+    reading: dict[str, Any] | None = None,
+) -> None:
+    from lookalike.pipeline import Stopwatch
+    from lookalike.publication import publish as publish_table
+    from lookalike.tables.manifest import DESCRIPTOR
+    from lookalike.tables.placing import check_target
+
+    check_target(Path(out), marker=DESCRIPTOR, overwrite=overwrite)
+    writing = Stopwatch()
+    with TerminalProgress() as progress:
+        publication = publish_table(
+            data,
+            schema=schema,
+            model=models,
+            algorithm=algorithm,
+            adversary=adversary,
+            seed=seed,
+            title=title,
+            progress=progress,
+            **(reading or {}),
+        )
+        with writing.step("write"):
+            files = publication.write(out, overwrite=overwrite, private=private, progress=progress)
+    note(*publication.notes)
+    outcome = publication.outcome
+    summary = {
+        "rows": outcome.release.n_rows,
+        "suppressed": outcome.release.withheld.n_suppressed,
+        "model": [str(promise) for promise in outcome.promises],
+        "algorithm": str(outcome.algorithm),
+        "adversary": outcome.recipe.adversary,
+        "form": outcome.release.form,
+        "audit": outcome.audit.to_plain(),
+        "loss": outcome.losses,
+        "loss_by_column": outcome.loss_by_column,
+        "domains": {
+            domain.name: "declared" if domain.declared else "observed" for domain in outcome.data.domains.quasi
+        },
+        "seconds": {step: round(seconds, 3) for step, seconds in {**outcome.seconds, **writing.seconds}.items()},
+        "peak_mb": peak_megabytes(),
+        "out": out,
+        "files": files,
+    }
+    if as_json:
+        print_json(summary)
+        return
+    click.echo(str(publication))
+    click.echo(f"\nRelease:  {Path(out)}\nReport:   {Path(out) / 'report.html'}")
+    if private:
+        from lookalike.tables.private import private_folder
+
+        click.echo(f"Private:  {private_folder(Path(out))}  (keep it in the house)")

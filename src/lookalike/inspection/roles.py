@@ -1,0 +1,191 @@
+"""Which role a column most likely has, from its name and its values. A suggestion with its reason, never a decision.
+
+Names are read as words in several languages. Where nothing speaks for another role a column is taken as known to
+outsiders: a quasi-identifier too many costs detail, one too few costs a person's privacy.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+
+import numpy as np
+
+from lookalike.errors import counted, quoted
+from lookalike.microdata import Column
+from lookalike.schema import Role, ValueType
+
+ENOUGH_ROWS = 50
+"""In smaller tables values may differ by chance, so distinctness says nothing."""
+MOSTLY = 0.95
+_LOOKED_AT = 500
+_DATES = (ValueType.DATE, ValueType.DATETIME)
+_NUMBERS = (ValueType.INTEGER, ValueType.NUMBER)
+
+# A star stands for the rest of a word. Words of several parts are written as one: "zip code" is read as zipcode too.
+_NAMING = """
+    email mail emailaddress phone telephone tel telefon* telefono telephon* mobile mobilephone handy fax ssn
+    socialsecurity* svnr ahv ahvnr iban accountnumber kontonummer creditcard cardnumber passport* reisepass pasaporte
+    passeport surname lastname firstname fullname givenname middlename familyname maidenname birthname vorname nachname
+    familienname geburtsname prenom nomdefamille apellido apellidos cognome achternaam voornaam username login address
+    adresse direccion indirizzo street strasse ip ipaddress uuid guid mrn medicalrecord* nhsnumber patientnumber
+    patientennummer steuernummer dni nif codicefiscale bsn cpf licenseplate kennzeichen
+"""
+_PERSONS = """
+    patient* person* user customer* client* member* employee* subject* participant* staff kunde* kunden versicherten*
+    mitarbeiter* student pupil citizen paciente paziente cliente employe* insured applicant donor respondent
+"""
+_NUMBERING = """
+    id ids identifier identifiant number no nr num nummer numero kennung key index idx row rowid record recordid ref
+    reference uid pid code matricule
+"""
+_NAMES = "name names nom nombre nome naam"
+_SENSITIVE = """
+    diagnos* disease* illness* sickness krankheit* *krankheit erkrankung* maladie* enfermedad* malattia* ziekte* icd hiv
+    aids condition conditions symptom* drug drugs medication* medicament* medikament* arzneimittel prescription*
+    salary salaries salaryclass income* wage wages gehalt* lohn* einkommen* salaire* salario* sueldo* stipendio ingresos
+    revenu* earnings result results testresult* befund* treatment* therapy therapie* behandlung* tratamiento*
+    traitement* trattamento* procedure* surgery causeofdeath disability behinderung* allergy allergies genotype genetic*
+    sexualorientation crime offence offense conviction* debt debts creditscore vote
+"""
+_OUTSIDE = """
+    age alter edad eta leeftijd idade agegroup birth* dob born geburt* naissance datedenaissance nacimiento
+    fechadenacimiento nascita datadinascita sex gender geschlecht sexe sexo sesso geslacht genero zip zipcode* postal*
+    postcode* postleitzahl plz codepostal codigopostal city town village ort wohnort stadt ville ciudad citta gemeinde
+    municipality place location state province county region* bundesland kanton canton district* departement provincia
+    country countries land pays pais paese nation nationalit* nacionalidad nazionalita citizenship staatsangehorigkeit
+    race ethnic* rasse herkunft origin birthplace marital* maritalstatus familienstand civilstatus etatcivil estadocivil
+    statocivile education* bildung* school schooling degree studies educacion job jobs occupation* profession* beruf*
+    metier trabajo profesion ocupacion professione employer workclass admission* visit* discharge* arrival aufnahme*
+    aufnahmedatum entlassung* date religion* konfession language* sprache height weight grosse groesse gewicht hair eyes
+    household* children kinder
+"""
+_MEASURED = """
+    lengthofstay los stay duration* dauer verweildauer duree temperature* pressure bloodpressure systolic diastolic
+    pulse heartrate glucose cholesterol hemoglobin haemoglobin creatinine score scores dose dosage lab measurement*
+    messwert* sensor reading* waittime
+"""
+
+_PATTERNS = {
+    "e-mail addresses": re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+"),
+    "UUIDs": re.compile(r"[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}"),
+    "social security numbers": re.compile(r"\d{3}-\d{2}-\d{4}"),
+    "bank account numbers": re.compile(r"[A-Z]{2}\d{2} ?(?:[A-Z0-9]{4} ?){2,7}[A-Z0-9]{1,4}"),
+    "network addresses": re.compile(r"\d{1,3}(?:\.\d{1,3}){3}"),
+    "phone numbers": re.compile(
+        r"(?!\d{1,4}[./-]\d{1,2}[./-]\d{1,4}$)(?:\+\d[\d\s()./-]{6,18}|\(?\d{2,5}\)?[\s./-]\d{2,4}(?:[\s.-]\d{2,6})+)"
+    ),
+}
+
+
+def suggest_role(column: Column) -> tuple[Role, str]:
+    """The role and the reason. The first rule that applies decides, from the surest to the safe choice."""
+    pattern = _pattern_of(column)
+    if pattern:
+        return Role.IDENTIFIER, f"its values look like {pattern}"
+    words = words_of(column.name)
+    if word := _names_person(words):
+        return Role.IDENTIFIER, f"{quoted(word)} in its name says that it names a person"
+    # The date of a diagnosis is a date that others may know, not a diagnosis.
+    if column.type not in _DATES and (word := _met(words, _SENSITIVE)):
+        return Role.SENSITIVE, f"{quoted(word)} in its name says what outsiders should not learn about a person"
+    if word := _met(words, _OUTSIDE):
+        return Role.QUASI, f"{quoted(word)} in its name says what others may know about a person"
+    if word := _met(words, _NAMES):
+        return Role.IDENTIFIER, f"{quoted(word)} in its name says that it names a person"
+    return _by_values(column, words)
+
+
+def _names_person(words: frozenset[str]) -> str | None:
+    """The word that stands for a contact, a personal number, or a person who is named or numbered (patient id)."""
+    return _met(words, _NAMING) or _numbers_person(words) or (_met(words, _NAMES) and _met(words, _PERSONS))
+
+
+def _numbers_person(words: frozenset[str]) -> str | None:
+    return _numbers_records(words) and _met(words, _PERSONS)
+
+
+def _numbers_records(words: frozenset[str]) -> str | None:
+    """A number of children is a count, not a number that someone bears."""
+    return None if "numberof" in words else _met(words, _NUMBERING)
+
+
+def words_of(name: str) -> frozenset[str]:
+    """The words of a column's name, and neighbours written as one.
+
+    >>> sorted(words_of("zipCode"))
+    ['code', 'zip', 'zipcode']
+    """
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
+    plain = unicodedata.normalize("NFKD", spaced.casefold()).encode("ascii", "ignore").decode()
+    parts = re.findall(r"[a-z]+", plain)
+    joined = {"".join(parts[start : start + length]) for length in (1, 2, 3) for start in range(len(parts))}
+    return frozenset(joined)
+
+
+def _met(words: frozenset[str], listed: str) -> str | None:
+    """The first word (in order of the alphabet) that the list has."""
+    whole, beginnings, ends = _entries(listed)
+    for word in sorted(words):
+        if word in whole or word.startswith(beginnings) or word.endswith(ends):
+            return word
+    return None
+
+
+@cache
+def _entries(listed: str) -> tuple[frozenset[str], tuple[str, ...], tuple[str, ...]]:
+    """The entries of a list: whole words, beginnings of words, ends of words."""
+    entries = listed.split()
+    beginnings = tuple(entry[:-1] for entry in entries if entry.endswith("*"))
+    ends = tuple(entry[1:] for entry in entries if entry.startswith("*"))
+    return frozenset(entries), beginnings, ends
+
+
+def _pattern_of(column: Column) -> str | None:
+    if column.type is not ValueType.STRING or not len(column.values):
+        return None
+    step = -(-len(column.values) // _LOOKED_AT)
+    looked_at = [str(value).strip() for value in column.values[::step]]
+    for what, pattern in _PATTERNS.items():
+        if sum(pattern.fullmatch(value) is not None for value in looked_at) >= 0.8 * len(looked_at):
+            return what
+    return None
+
+
+def _by_values(column: Column, words: frozenset[str]) -> tuple[Role, str]:
+    n_rows, n_distinct = len(column.codes), len(column.values)
+    n_present = n_rows - column.n_missing
+    share = n_distinct / n_present if n_present else 0.0
+    if n_distinct == 0:
+        return Role.CARRIED, "it is empty"
+    if n_distinct == 1 and n_present == n_rows and n_rows > 1:
+        return Role.CARRIED, "it has the same value in every row and tells nobody apart"
+    if share > 0.5 and n_rows > 1 and column.type not in _DATES and (word := _numbers_records(words)):
+        return Role.IDENTIFIER, f"{quoted(word)} in its name says that it numbers records, and its values hardly repeat"
+    if column.type in _NUMBERS and (word := _met(words, _MEASURED)):
+        return Role.CARRIED, (
+            f"{quoted(word)} in its name says that it is a measurement, which others rarely know; make it a "
+            "quasi-identifier if somebody outside could know it"
+        )
+    if n_rows > ENOUGH_ROWS and column.type is ValueType.STRING and share >= MOSTLY:
+        return Role.IDENTIFIER, "it is text, and nearly every row has its own"
+    if n_rows > ENOUGH_ROWS and column.type is ValueType.INTEGER and share == 1:
+        return Role.IDENTIFIER, "its whole numbers are all different"
+    if n_rows > ENOUGH_ROWS and share >= MOSTLY:
+        return Role.QUASI, (
+            "nearly every row has its own value, so who knows it knows the row; make it carried only if nobody "
+            "outside can know it"
+        )
+    return Role.QUASI, f"it has {counted(n_distinct, 'value')} and nothing tells that others cannot know it"
+
+
+def repeating_persons(column: Column) -> str | None:
+    """A note if a column numbers persons and one of them has several rows."""
+    counts = np.bincount(column.codes, minlength=len(column.values) + 1)[: len(column.values)]
+    if not _numbers_person(words_of(column.name)) or not counts.size or counts.max() < 2:
+        return None
+    return (
+        f"Column {quoted(column.name)} has values in more than one row. If they are the same persons, every model "
+        "counts a person once for each row; keep one row a person to promise what it says."
+    )

@@ -1,0 +1,391 @@
+"""Which records fit inside which published cells, and whether each can be given a row of its own. For the audit only.
+
+Cells are boxes of codes (sets are their least and greatest member plus a search for the gaps). A tree of bounding
+boxes over the cells finds the cells that hold a record without listing pairs, so memory stays linear however much
+the cells overlap. `assign` is a maximum bipartite matching with capacities: records take a free place in order of
+how few cells they fit, then augmenting paths mend the rest. A search that fails marks what it reached as spent, since
+no later search can gain from it; so all failing searches together cost one pass.
+
+Nothing here depends on the order of published rows: the test for leaked row order relies on that.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+_LEAF = 4
+_CHOICE = 64
+_SAMPLE = 256
+
+
+class Cells(NamedTuple):
+    """Extents of U units on A attributes."""
+
+    lows: NDArray[np.int32]
+    """[U, A]"""
+    highs: NDArray[np.int32]
+    """[U, A] below lows: holds no value"""
+    missing: NDArray[np.bool_]
+    """[U, A] holds a missing value besides"""
+    missing_codes: NDArray[np.int32]
+    """[A]"""
+    starts: NDArray[np.int64]
+    """[U, A] where a set with gaps lists its members; starts == ends: every code from low to high"""
+    ends: NDArray[np.int64]
+    """[U, A]"""
+    members: NDArray[np.int32]
+    """sorted within each set"""
+
+
+class Tree(NamedTuple):
+    """Bounding boxes over items, nodes in pre-order; node n covers items[firsts[n]:lasts[n]]."""
+
+    items: NDArray[np.int64]
+    leaf_of_item: NDArray[np.int64]
+    firsts: NDArray[np.int64]
+    lasts: NDArray[np.int64]
+    skips: NDArray[np.int64]
+    """next node when this one is passed over; a leaf's is the node after it"""
+    parents: NDArray[np.int64]
+    lows: NDArray[np.int32]
+    highs: NDArray[np.int32]
+    missing: NDArray[np.bool_]
+
+
+@numba.njit(cache=True, nogil=True)
+def holds(cells, unit, codes, record):  # type: ignore[no-untyped-def]
+    """Whether codes[record, :] lies inside the unit's cell on every attribute."""
+    for attr in range(codes.shape[1]):
+        code = codes[record, attr]
+        if code < cells.lows[unit, attr] or code > cells.highs[unit, attr]:
+            if cells.missing[unit, attr] and code == cells.missing_codes[attr]:
+                continue
+            return False
+        low, high = cells.starts[unit, attr], cells.ends[unit, attr]
+        if low == high:
+            continue
+        while low < high:
+            middle = (low + high) // 2
+            if cells.members[middle] < code:
+                low = middle + 1
+            else:
+                high = middle
+        if low == cells.ends[unit, attr] or cells.members[low] != code:
+            return False
+    return True
+
+
+@numba.njit(cache=True, nogil=True)
+def holds_each(cells, units, codes, records):  # type: ignore[no-untyped-def]
+    """[m] bool: whether unit units[pair] holds record records[pair]."""
+    held = np.zeros(len(units), dtype=np.bool_)
+    for pair in range(len(units)):
+        held[pair] = holds(cells, units[pair], codes, records[pair])
+    return held
+
+
+@numba.njit(cache=True, nogil=True)
+def weight_fitting(cells, units, weights, starts, codes, records, block_of_record):  # type: ignore[no-untyped-def]
+    """[m] int64: for each of `records` the sum of weights over the items of its block whose unit holds it."""
+    sums = np.zeros(len(records), dtype=np.int64)
+    for place in range(len(records)):
+        record = records[place]
+        block = block_of_record[record]
+        for item in range(starts[block], starts[block + 1]):
+            if holds(cells, units[item], codes, record):
+                sums[place] += weights[item]
+    return sums
+
+
+@numba.njit(cache=True, nogil=True)
+def _split_attribute(cells, units, items, first, last, widths):  # type: ignore[no-untyped-def]
+    best, widest = 0, -1.0
+    for attr in range(len(widths)):
+        low, high = np.int64(1 << 40), np.int64(-1)
+        for place in range(first, last):
+            unit = units[items[place]]
+            if cells.highs[unit, attr] < cells.lows[unit, attr]:
+                continue
+            center = np.int64(cells.lows[unit, attr]) + np.int64(cells.highs[unit, attr])
+            low, high = min(low, center), max(high, center)
+        if high >= low and (high - low) / widths[attr] > widest:
+            best, widest = attr, (high - low) / widths[attr]
+    return best
+
+
+@numba.njit(cache=True, nogil=True)
+def build_tree(cells, units, begin, end):  # type: ignore[no-untyped-def]
+    """The tree over items 0 .. end - begin - 1, where item t is the unit units[begin + t]."""
+    units = units[begin:end]
+    n_items, n_attrs = len(units), cells.lows.shape[1]
+    size = 2 * n_items + 1
+    items = np.arange(n_items)
+    leaf_of_item = np.zeros(n_items, dtype=np.int64)
+    firsts, lasts = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+    skips, parents = np.zeros(size, dtype=np.int64), np.full(size, -1)
+    rights = np.full(size, -1)
+    lows = np.full((size, n_attrs), np.int32(2147483647), dtype=np.int32)
+    highs = np.full((size, n_attrs), np.int32(-1), dtype=np.int32)
+    missing = np.zeros((size, n_attrs), dtype=np.bool_)
+    widths = np.ones(n_attrs)
+    for unit in units:
+        for attr in range(n_attrs):
+            widths[attr] = max(widths[attr], cells.highs[unit, attr])
+    stack = [(np.int64(0), np.int64(n_items), np.int64(-1), False)]
+    node = np.int64(-1)
+    while len(stack) > 0:
+        first, last, parent, is_right = stack.pop()
+        node += 1
+        firsts[node], lasts[node], parents[node] = first, last, parent
+        if is_right:
+            rights[parent] = node
+        for place in range(first, last):
+            unit = units[items[place]]
+            for attr in range(n_attrs):
+                missing[node, attr] |= cells.missing[unit, attr]
+                if cells.highs[unit, attr] >= cells.lows[unit, attr]:
+                    lows[node, attr] = min(lows[node, attr], cells.lows[unit, attr])
+                    highs[node, attr] = max(highs[node, attr], cells.highs[unit, attr])
+        if last - first <= _LEAF:
+            for place in range(first, last):
+                leaf_of_item[items[place]] = node
+            continue
+        attr = _split_attribute(cells, units, items, first, last, widths)
+        centers = np.zeros(last - first, dtype=np.int64)
+        for place in range(first, last):
+            unit = units[items[place]]
+            centers[place - first] = np.int64(cells.lows[unit, attr]) + np.int64(cells.highs[unit, attr])
+        items[first:last] = items[first:last][np.argsort(centers, kind="mergesort")]
+        middle = (first + last) // 2
+        stack.append((middle, last, node, True))
+        stack.append((first, middle, node, False))
+    n_nodes = node + 1
+    for back in range(n_nodes):
+        node = n_nodes - 1 - back
+        skips[node] = node + 1 if rights[node] < 0 else skips[rights[node]]
+    return Tree(
+        items,
+        leaf_of_item,
+        firsts[:n_nodes],
+        lasts[:n_nodes],
+        skips[:n_nodes],
+        parents[:n_nodes],
+        lows[:n_nodes],
+        highs[:n_nodes],
+        missing[:n_nodes],
+    )
+
+
+@numba.njit(cache=True, nogil=True)
+def _may_hold(cells, tree, node, codes, record):  # type: ignore[no-untyped-def]
+    for attr in range(codes.shape[1]):
+        code = codes[record, attr]
+        if (code < tree.lows[node, attr] or code > tree.highs[node, attr]) and not (
+            tree.missing[node, attr] and code == cells.missing_codes[attr]
+        ):
+            return False
+    return True
+
+
+@numba.njit(cache=True, nogil=True)
+def _next_fit(cells, tree, units, begin, alive, live, codes, record, node, place):  # type: ignore[no-untyped-def]
+    """The next live item that holds the record, from (node, place) on: (item, node, place), item -1 at the end.
+
+    `alive` counts the live items below each node; place -1 enters the node anew.
+    """
+    n_nodes = len(tree.firsts)
+    while node < n_nodes:
+        if place < 0:
+            if alive[node] == 0 or not _may_hold(cells, tree, node, codes, record):
+                node = tree.skips[node]
+                continue
+            if tree.lasts[node] - tree.firsts[node] > _LEAF:
+                node += 1
+                continue
+            place = tree.firsts[node]
+        while place < tree.lasts[node]:
+            item = tree.items[place]
+            place += 1
+            if live[item] and holds(cells, units[begin + item], codes, record):
+                return item, node, place
+        node, place = tree.skips[node], np.int64(-1)
+    return np.int64(-1), node, np.int64(-1)
+
+
+@numba.njit(cache=True, nogil=True)
+def _shift(tree, alive, item, step):  # type: ignore[no-untyped-def]
+    node = tree.leaf_of_item[item]
+    while node >= 0:
+        alive[node] += step
+        node = tree.parents[node]
+
+
+@numba.njit(cache=True, nogil=True)
+def _all_alive(tree):  # type: ignore[no-untyped-def]
+    return (tree.lasts - tree.firsts).astype(np.int64)
+
+
+@numba.njit(cache=True, nogil=True)
+def _by_choice(cells, tree, units, begin, codes, records):  # type: ignore[no-untyped-def]
+    """Places of `records` by how many items each fits, fewest first; where that is many, by a sample of the items."""
+    stride = max(1, len(tree.items) // _SAMPLE)
+    alive, live = _all_alive(tree), np.ones(len(tree.items), dtype=np.bool_)
+    fits = np.zeros(len(records), dtype=np.int64)
+    for place in range(len(records)):
+        node, at = np.int64(0), np.int64(-1)
+        while fits[place] < _CHOICE:
+            item, node, at = _next_fit(cells, tree, units, begin, alive, live, codes, records[place], node, at)
+            if item < 0:
+                break
+            fits[place] += 1
+        if fits[place] == _CHOICE:
+            for item in range(0, len(tree.items), stride):
+                fits[place] += holds(cells, units[begin + item], codes, records[place])
+    return np.argsort(fits, kind="mergesort")
+
+
+@numba.njit(cache=True, nogil=True)
+def _assign_block(cells, units, begin, end, capacities, codes, records, holder):  # type: ignore[no-untyped-def]
+    tree = build_tree(cells, units, begin, end)
+    n_items = end - begin
+    slots = np.zeros(n_items + 1, dtype=np.int64)
+    for item in range(n_items):
+        slots[item + 1] = slots[item] + capacities[begin + item]
+    owner = np.full(slots[n_items], -1)
+    filled = np.zeros(n_items, dtype=np.int64)
+    item_of, slot_of = np.full(len(records), -1), np.full(len(records), -1)
+    open_alive, is_open = _all_alive(tree), np.ones(n_items, dtype=np.bool_)
+    fresh_alive, is_fresh = _all_alive(tree), np.ones(n_items, dtype=np.bool_)
+    start, no_place = np.int64(0), np.int64(-1)
+
+    waiting = np.zeros(len(records), dtype=np.int64)
+    n_waiting = 0
+    for place in _by_choice(cells, tree, units, begin, codes, records):
+        item, _, _ = _next_fit(cells, tree, units, begin, open_alive, is_open, codes, records[place], start, no_place)
+        if item < 0:
+            waiting[n_waiting] = place
+            n_waiting += 1
+            continue
+        slot = slots[item] + filled[item]
+        owner[slot], item_of[place], slot_of[place] = place, item, slot
+        filled[item] += 1
+        if filled[item] == slots[item + 1] - slots[item]:
+            is_open[item] = False
+            _shift(tree, open_alive, item, -1)
+
+    came_from = np.full(n_items, -1)
+    queue = np.zeros(n_items, dtype=np.int64)
+    for turn in range(n_waiting):
+        root = waiting[turn]
+        head, tail = 0, 0
+        goal, place, next_slot = np.int64(-1), root, np.int64(0)
+        current = np.int64(-1)
+        while True:
+            # An open item that the record fits ends the search; a filled one is a step on the way.
+            goal, _, _ = _next_fit(
+                cells, tree, units, begin, open_alive, is_open, codes, records[place], start, no_place
+            )
+            if goal >= 0:
+                break
+            node, at = start, no_place
+            while True:
+                item, node, at = _next_fit(
+                    cells, tree, units, begin, fresh_alive, is_fresh, codes, records[place], node, at
+                )
+                if item < 0:
+                    break
+                came_from[item] = place
+                is_fresh[item] = False
+                _shift(tree, fresh_alive, item, -1)
+                queue[tail] = item
+                tail += 1
+            while current < 0 or next_slot == slots[current + 1]:
+                if head == tail:
+                    current = np.int64(-2)
+                    break
+                current = queue[head]
+                next_slot = slots[current]
+                head += 1
+            if current == -2:
+                break
+            place = owner[next_slot]
+            next_slot += 1
+        if goal < 0:
+            continue
+        slot = slots[goal] + filled[goal]
+        filled[goal] += 1
+        if filled[goal] == slots[goal + 1] - slots[goal]:
+            is_open[goal] = False
+            _shift(tree, open_alive, goal, -1)
+        item = goal
+        while True:
+            left_item, left_slot = item_of[place], slot_of[place]
+            owner[slot], item_of[place], slot_of[place] = place, item, slot
+            if left_item < 0:
+                break
+            item, slot = left_item, left_slot
+            place = came_from[item]
+        for reached in range(tail):
+            is_fresh[queue[reached]] = True
+            _shift(tree, fresh_alive, queue[reached], 1)
+    for place in range(len(records)):
+        if item_of[place] >= 0:
+            holder[records[place]] = begin + item_of[place]
+
+
+@numba.njit(cache=True, nogil=True)
+def assign(cells, units, capacities, item_starts, codes, records, record_starts):  # type: ignore[no-untyped-def]
+    """[n] int64: an item for each record, -1 for none; as many records as possible get one.
+
+    Item t is `capacities[t]` published rows of cell units[t]; records[record_starts[b]:record_starts[b + 1]] may only
+    take items item_starts[b]:item_starts[b + 1].
+    """
+    holder = np.full(codes.shape[0], -1)
+    for block in range(len(item_starts) - 1):
+        begin, end = item_starts[block], item_starts[block + 1]
+        mine = records[record_starts[block] : record_starts[block + 1]]
+        if begin == end or len(mine) == 0:
+            continue
+        if end - begin > 1:
+            _assign_block(cells, units, begin, end, capacities, codes, mine, holder)
+            continue
+        room = capacities[begin]
+        for place in range(len(mine)):
+            if room > 0 and holds(cells, units[begin], codes, mine[place]):
+                holder[mine[place]] = begin
+                room -= 1
+    return holder
+
+
+@numba.njit(cache=True, nogil=True)
+def list_fitting(cells, units, codes, limit):  # type: ignore[no-untyped-def]
+    """For each record the items that hold it, ascending: (starts [n + 1], items); no items if more than `limit`."""
+    tree = build_tree(cells, units, 0, len(units))
+    alive, live = _all_alive(tree), np.ones(len(units), dtype=np.bool_)
+    starts = np.zeros(codes.shape[0] + 1, dtype=np.int64)
+    found = np.zeros(0, dtype=np.int32)
+    for fill in range(2):
+        total = np.int64(0)
+        for record in range(codes.shape[0]):
+            node, at = np.int64(0), np.int64(-1)
+            while True:
+                item, node, at = _next_fit(cells, tree, units, 0, alive, live, codes, record, node, at)
+                if item < 0:
+                    break
+                if fill == 1:
+                    found[total] = item
+                total += 1
+            if fill == 0:
+                starts[record + 1] = total
+                if total > limit:
+                    starts[record + 1 :] = total
+                    return starts, found
+            else:
+                found[starts[record] : total].sort()
+        if fill == 0:
+            found = np.zeros(total, dtype=np.int32)
+    return starts, found

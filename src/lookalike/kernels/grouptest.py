@@ -1,0 +1,214 @@
+"""Does a set of records satisfy a `GroupRule`? Exact: integers in 128 bits, floats only where logarithms force them,
+and then rounded to the safe side.
+
+Cost: one pass over the members for each requirement, plus the number of codes where absent values matter.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+# The members of `requirement.Distance`, which stands above this layer.
+_EQUAL, _ORDERED, _HIERARCHICAL, _KL, _JS = 1, 2, 3, 4, 5
+
+# How close to a logarithmic bound a float may come before it stops deciding.
+_GUARD = 1e-9
+_LOW_HALF = np.uint64(0xFFFFFFFF)
+_HALF = np.uint64(32)
+
+
+class Tally(NamedTuple):
+    """Scratch space of one thread: all zero between tests."""
+
+    counts: NDArray[np.int64]
+    """[M] members of each code."""
+    touched: NDArray[np.int64]
+    """[M] the codes met."""
+    nodes: NDArray[np.int64]
+    """[3, T] surplus, positive and negative flow of each taxonomy node."""
+
+
+def tally_for(rule: Any) -> Tally:
+    """Scratch space that fits the rule."""
+    n_codes, n_nodes = rule.prior.shape[1], rule.tree_parents.shape[1]
+    return Tally(
+        np.zeros(n_codes, dtype=np.int64), np.zeros(n_codes, dtype=np.int64), np.zeros((3, n_nodes), dtype=np.int64)
+    )
+
+
+@numba.njit(cache=True, nogil=True)
+def product(left, right):  # type: ignore[no-untyped-def]
+    """Two nonnegative int64 -> the high and low 64 bits of their product."""
+    left_low, left_high = np.uint64(left) & _LOW_HALF, np.uint64(left) >> _HALF
+    right_low, right_high = np.uint64(right) & _LOW_HALF, np.uint64(right) >> _HALF
+    low = left_low * right_low
+    cross = left_low * right_high
+    other = left_high * right_low
+    middle = (low >> _HALF) + (cross & _LOW_HALF) + (other & _LOW_HALF)
+    high = left_high * right_high + (cross >> _HALF) + (other >> _HALF) + (middle >> _HALF)
+    return high, (middle << _HALF) | (low & _LOW_HALF)
+
+
+@numba.njit(cache=True, nogil=True)
+def at_most(first, second, third, fourth):  # type: ignore[no-untyped-def]
+    """first * second <= third * fourth, for nonnegative int64, without overflow."""
+    high, low = product(first, second)
+    other_high, other_low = product(third, fourth)
+    return high < other_high or (high == other_high and low <= other_low)
+
+
+@numba.njit(cache=True, nogil=True)
+def _shares_hold(rule, index, size, tally, n_touched):  # type: ignore[no-untyped-def]
+    if rule.has_ceilings[index]:
+        for place in range(n_touched):
+            code = tally.touched[place]
+            if not at_most(tally.counts[code], rule.ceiling_dens[index, code], rule.ceiling_nums[index, code], size):
+                return False
+    if rule.has_floors[index]:
+        for code in range(rule.n_codes[index]):
+            if not at_most(rule.floor_nums[index, code], size, tally.counts[code], rule.floor_dens[index, code]):
+                return False
+    return True
+
+
+@numba.njit(cache=True, nogil=True)
+def _most_and_tail(tally, n_touched, ell, size):  # type: ignore[no-untyped-def]
+    """The largest count, and the sum of the counts from the ell-th largest on."""
+    most, tail = np.int64(0), size
+    above, taken = np.int64(1 << 62), np.int64(0)
+    while taken < ell - 1:
+        # All counts equal to the next lower one go together, as far as they are among the first ell - 1.
+        largest, ties = np.int64(0), np.int64(0)
+        for place in range(n_touched):
+            count = tally.counts[tally.touched[place]]
+            if count < above:
+                if count > largest:
+                    largest, ties = count, np.int64(0)
+                ties += count == largest
+        ties = min(ties, ell - 1 - taken)
+        most, tail, taken, above = max(most, largest), tail - ties * largest, taken + ties, largest
+    for place in range(n_touched):
+        most = max(most, tally.counts[tally.touched[place]])
+    return most, tail
+
+
+@numba.njit(cache=True, nogil=True)
+def _diversity_holds(rule, index, size, tally, n_touched):  # type: ignore[no-untyped-def]
+    if n_touched < rule.distinct[index]:
+        return False
+    if rule.entropy[index] >= 0.0:
+        total = 0.0
+        even = True
+        for place in range(n_touched):
+            count = tally.counts[tally.touched[place]]
+            total += count * np.log(count)
+            even = even and count == tally.counts[tally.touched[0]]
+        entropy = np.log(size) - total / size
+        if entropy < rule.entropy[index] - _GUARD:
+            return False
+        # Inside the guard band only the even distribution is known to reach the bound exactly.
+        if entropy < rule.entropy[index] + _GUARD and not even:
+            return False
+    ell = rule.recursive_ells[index]
+    if ell > 0:
+        if n_touched < ell:
+            return False
+        most, tail = _most_and_tail(tally, n_touched, ell, size)
+        if at_most(rule.recursive_nums[index], tail, most, rule.recursive_dens[index]):
+            return False
+    return True
+
+
+@numba.njit(cache=True, nogil=True)
+def _moved_mass(rule, index, size, tally):  # type: ignore[no-untyped-def]
+    """Earth mover's distance times (total * size) and its largest value on the same scale, as integers."""
+    n_codes, total = rule.n_codes[index], rule.total
+    moved = np.int64(0)
+    if rule.distances[index] == _EQUAL:
+        for code in range(n_codes):
+            moved += abs(rule.prior[index, code] * size - tally.counts[code] * total)
+        return moved, np.int64(2)
+    if rule.distances[index] == _ORDERED:
+        surplus = np.int64(0)
+        for code in range(n_codes - 1):
+            surplus += rule.prior[index, code] * size - tally.counts[code] * total
+            moved += abs(surplus)
+        return moved, np.int64(max(n_codes - 1, 1))
+    n_nodes = rule.tree_parents.shape[1]
+    tally.nodes[:, :] = 0
+    for code in range(n_codes):
+        tally.nodes[0, rule.tree_leaves[index, code]] = rule.prior[index, code] * size - tally.counts[code] * total
+    for node in range(n_nodes - 1, -1, -1):
+        parent = rule.tree_parents[index, node]
+        if parent == -2:
+            continue
+        moved += rule.tree_heights[index, node] * min(tally.nodes[1, node], tally.nodes[2, node])
+        if parent >= 0:
+            surplus = tally.nodes[0, node]
+            tally.nodes[0, parent] += surplus
+            tally.nodes[1, parent] += max(surplus, 0)
+            tally.nodes[2, parent] += max(-surplus, 0)
+    return moved, np.int64(max(rule.tree_heights[index, 0], 1))
+
+
+@numba.njit(cache=True, nogil=True)
+def _divergence(rule, index, size, tally):  # type: ignore[no-untyped-def]
+    """Kullback-Leibler (table against group) or Jensen-Shannon divergence in bits."""
+    result = 0.0
+    for code in range(rule.n_codes[index]):
+        share = rule.prior[index, code] / rule.total
+        here = tally.counts[code] / size
+        if rule.distances[index] == _KL:
+            if share > 0.0:
+                if here == 0.0:
+                    return np.inf
+                result += share * np.log2(share / here)
+        else:
+            mean = (share + here) / 2.0
+            if share > 0.0:
+                result += share * np.log2(share / mean) / 2.0
+            if here > 0.0:
+                result += here * np.log2(here / mean) / 2.0
+    return result
+
+
+@numba.njit(cache=True, nogil=True)
+def _closeness_holds(rule, index, size, tally):  # type: ignore[no-untyped-def]
+    kind = rule.distances[index]
+    if kind == 0:
+        return True
+    if kind in (_KL, _JS):
+        return _divergence(rule, index, size, tally) <= rule.bound_nums[index] / rule.bound_dens[index] - _GUARD
+    moved, scale = _moved_mass(rule, index, size, tally)
+    return at_most(moved, rule.bound_dens[index], rule.bound_nums[index], scale * rule.total * size)
+
+
+@numba.njit(cache=True, nogil=True)
+def allowed(rule, sensitive, members, start, stop, tally):  # type: ignore[no-untyped-def]
+    """Whether records members[start:stop] may form a group. `tally` is used and left all zero."""
+    size = np.int64(stop - start)
+    if size < rule.min_size or size < 1:
+        return False
+    for index in range(len(rule.columns)):
+        column = rule.columns[index]
+        n_touched = 0
+        for place in range(start, stop):
+            code = sensitive[members[place], column]
+            if tally.counts[code] == 0:
+                tally.touched[n_touched] = code
+                n_touched += 1
+            tally.counts[code] += 1
+        fine = (
+            _shares_hold(rule, index, size, tally, n_touched)
+            and _diversity_holds(rule, index, size, tally, n_touched)
+            and _closeness_holds(rule, index, size, tally)
+        )
+        for place in range(n_touched):
+            tally.counts[tally.touched[place]] = 0
+        if not fine:
+            return False
+    return True

@@ -1,0 +1,215 @@
+"""F'-privacy: every sensitive value has a ceiling of its own.
+
+Ceilings come from the family min(1, theta * share + base), from a mapping of values, or from a file of them:
+
+    flu: 0.3          caps.yaml                value,ceiling      caps.csv
+    HIV: 0.05                                  flu,0.3
+    "*": 0.5                                   HIV,0.05
+
+`*` stands for every value that is not named; without it these have no ceiling. A file is read once, when the model is
+made: afterwards the model carries its ceilings and prints them. The level is the largest belief as a share of its
+ceiling, at most 1 if the promise holds; l-diversity is the case of 1/l for all values.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping
+from dataclasses import InitVar, dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import yaml
+from numpy.typing import NDArray
+
+from lookalike.contracts import Level
+from lookalike.errors import Infeasible, RecipeError, counted, quoted
+from lookalike.exposure import Exposure
+from lookalike.microdata import Domain
+from lookalike.models.exact import Number, as_fraction, number_text, three_decimals_up
+from lookalike.models.extremes import highest_beliefs
+from lookalike.models.parameters import OptionalExact, Parameter, WrittenModel, split, unescaped
+from lookalike.models.sensitive import READER, codes_of, column_text, least_size, sensitive_column
+from lookalike.requirement import Requirement
+
+OTHERS = "*"
+_STANDARD_BASE = Fraction(1, 50)
+
+Ceilings = tuple[tuple[str, Fraction], ...]
+GivenCeilings = Mapping[str, Number] | Iterable[tuple[str, Number]] | str | None
+
+
+class _NamedCeilings(Parameter[Ceilings | None, GivenCeilings]):
+    """Pairs of value and ceiling, sorted; as one text flu:0.3|HIV:0.05."""
+
+    def __init__(self) -> None:
+        super().__init__(default=None)
+
+    def read(self, value: GivenCeilings, where: str) -> Ceilings | None:
+        if value is None:
+            return None
+        if isinstance(value, str):
+            pairs: list[tuple[str, object]] = []
+            for part in split(value, "|"):
+                name, *ceiling = split(part, ":")
+                pairs.append((unescaped(name), ceiling[0] if len(ceiling) == 1 else None))
+        else:
+            pairs = [(str(name), ceiling) for name, ceiling in (value.items() if isinstance(value, Mapping) else value)]
+        named = {name: _ceiling(name, ceiling, where) for name, ceiling in pairs}
+        if len(named) != len(pairs) or not named:
+            raise RecipeError(f"{where} must name at least one value, and each value once: flu:0.3|HIV:0.05.")
+        return tuple(sorted(named.items()))
+
+
+@dataclass(frozen=True)
+class FPrivacy(WrittenModel):
+    """Belief in a value stays at or below the value's own ceiling.
+
+    >>> FPrivacy(theta=8, base="0.02").requirement(np.array([1, 9]), None, 0).ceilings
+    (Fraction(41, 50), Fraction(1, 1))
+    >>> str(FPrivacy(ceilings={"HIV": "0.05", "*": 0.5}))
+    'f-privacy:ceilings=*:0.5|HIV:0.05'
+    """
+
+    name: ClassVar[str] = "f-privacy"
+    letter: ClassVar[str] = "f"
+
+    theta: OptionalExact = OptionalExact(low=0)
+    """Ceilings are theta times the share, plus base, at most 1."""
+    base: OptionalExact = OptionalExact(low=0, high=1)
+    """Added to every ceiling of the family; 0.02 if left out."""
+    ceilings: _NamedCeilings = _NamedCeilings()
+    """A ceiling for each value, as flu:0.3|HIV:0.05; * stands for all others."""
+    file: InitVar[str | Path | None] = None
+    """A file of ceilings, .yaml or .csv (value, ceiling)."""
+
+    def __post_init__(self, file: str | Path | None) -> None:
+        sources = [self.theta is not None, self.ceilings is not None, file is not None]
+        if sum(sources) != 1:
+            raise RecipeError(
+                f"f-privacy takes its ceilings from theta (with base), from ceilings or from file; {sum(sources)} of "
+                "them are given. Give one."
+            )
+        if self.theta is None and self.base is not None:
+            raise RecipeError("f-privacy: base belongs to theta. Give theta as well, or leave base out.")
+        if self.theta is not None and self.base is None:
+            object.__setattr__(self, "base", _STANDARD_BASE)
+        if self.theta == 0 and self.base == 0:
+            raise RecipeError("f-privacy: theta and base are both 0. A ceiling must be above 0.")
+        if file is not None:
+            object.__setattr__(self, "ceilings", read_ceilings(Path(file)))
+
+    @property
+    def asked(self) -> Fraction:
+        return Fraction(1)
+
+    def promise(self, column: str | None) -> str:
+        start = f"{READER} believes a value of {column_text(column)} "
+        if self.theta is not None and self.base is not None:
+            return (
+                f"{start}with at most {number_text(self.theta)} times its share in the whole table plus "
+                f"{number_text(self.base * 100)} %."
+            )
+        named = [name for name, _ in self.ceilings or () if name != OTHERS]
+        if len(named) == len(self.ceilings or ()):
+            start = f"{READER} believes any of the {counted(len(named), 'listed value')} of {column_text(column)} "
+        return f"{start}with at most the ceiling given for it."
+
+    def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
+        column = sensitive_column(self, column)
+        n_records = max(int(prior.sum()), 1)
+        shares = [Fraction(number, n_records) for number in prior.tolist()]
+        below = [code for code, ceiling in enumerate(self._ceilings(shares, column)) if ceiling < shares[code]]
+        if below:
+            raise Infeasible(
+                f"{self.name} gives {counted(len(below), 'value')} of {quoted(column.name)} a ceiling below the share "
+                "that it has in the whole table.",
+                str(self._nearest(shares, column, below)),
+            )
+
+    def _nearest(self, shares: list[Fraction], column: Domain, below: list[int]) -> FPrivacy:
+        if self.theta is not None:
+            # theta is below 1 here; the base that makes up for it is set by the largest share.
+            return replace(self, base=three_decimals_up((1 - self.theta) * max(shares)))
+        raised = dict(self.ceilings or ())
+        for code in below:
+            raised[column.texts[code]] = three_decimals_up(shares[code])
+        return replace(self, ceilings=raised)
+
+    def _ceilings(self, shares: list[Fraction], column: Domain | None) -> list[Fraction]:
+        if self.theta is not None and self.base is not None:
+            return [min(Fraction(1), self.theta * share + self.base) for share in shares]
+        column = sensitive_column(self, column)
+        named = dict(self.ceilings or ())
+        ceilings = [named.pop(OTHERS, Fraction(1))] * len(shares)
+        for code, ceiling in zip(codes_of(self, named, column), named.values(), strict=True):
+            ceilings[code] = ceiling
+        return ceilings
+
+    def requirement(self, prior: NDArray[np.int64], column: Domain | None, index: int | None) -> Requirement:
+        n_records = max(int(prior.sum()), 1)
+        ceilings = tuple(self._ceilings([Fraction(number, n_records) for number in prior.tolist()], column))
+        return Requirement(column=index, min_size=least_size(ceilings, prior), ceilings=ceilings)
+
+    def level(self, exposure: Exposure) -> Level:
+        column = sensitive_column(self, exposure.column)
+        highest = highest_beliefs(exposure)
+        named = dict(self.ceilings or ())
+        codes_of(self, [name for name in named if name != OTHERS], column)
+        worst, unit = Fraction(0), None
+        for code, text in enumerate(column.texts):
+            if self.theta is None:
+                ceiling = named.get(text, named.get(OTHERS, Fraction(1)))
+            else:
+                own = self.theta * int(exposure.prior[code]) + (self.base or 0) * exposure.n_records
+                ceiling = min(own / exposure.n_records, Fraction(1))
+            belief = highest.beliefs[code]
+            if belief and (ceiling == 0 or belief / ceiling > worst):
+                unit = highest.units[code]
+                if ceiling == 0:
+                    return Level(float("inf"), unit, "a value that the table does not have")
+                worst = belief / ceiling
+        return Level(worst, unit, "largest belief as a share of its ceiling")
+
+    def holds(self, level: Level) -> bool:
+        return level.value <= 1
+
+
+def read_ceilings(path: Path) -> dict[str, Number]:
+    """Values and ceilings from a .yaml mapping or a .csv with the columns value and ceiling."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise RecipeError(f"f-privacy: cannot read {path}: {reason}.") from None
+    if path.suffix.lower() == ".csv":
+        rows = [row for row in csv.reader(io.StringIO(text)) if row]
+        if any(len(row) != 2 for row in rows) or not rows:
+            raise RecipeError(f"f-privacy: {path} needs two columns on every line: value,ceiling.")
+        if [cell.strip().lower() for cell in rows[0]] == ["value", "ceiling"]:
+            rows = rows[1:]
+        loaded: object = {name.strip(): ceiling.strip() for name, ceiling in rows}
+        if isinstance(loaded, dict) and len(loaded) != len(rows):
+            raise RecipeError(f"f-privacy: {path} names a value twice. Keep one line for each value.")
+    else:
+        try:
+            # As text, so that 0.1 is a tenth and a value such as 007 or true stays what is written.
+            loaded = yaml.load(text, Loader=yaml.BaseLoader)
+        except yaml.YAMLError:
+            raise RecipeError(f"f-privacy: {path} is not valid YAML. Write one line a value: flu: 0.3") from None
+    if not isinstance(loaded, dict) or not loaded:
+        raise RecipeError(f"f-privacy: {path} must map values to ceilings, one line a value: flu: 0.3")
+    return {str(name): ceiling for name, ceiling in loaded.items()}
+
+
+def _ceiling(name: str, value: object, where: str) -> Fraction:
+    try:
+        ceiling = as_fraction(value)
+    except (ValueError, ArithmeticError):
+        ceiling = Fraction(0)
+    if not 0 < ceiling <= 1:
+        raise RecipeError(f"{where}: the ceiling of {quoted(name)} must be a number above 0 and at most 1.")
+    return ceiling

@@ -1,0 +1,228 @@
+"""The l-diversity family: a person's sensitive value hides among enough others.
+
+With a unit's counts r_1 >= r_2 >= ... >= r_s over its s values and w their sum:
+
+    distinct    s >= l
+    simple      r_1 * l <= w, so no belief exceeds 1/l (the default; for designated values only, if `subset` is given)
+    entropy     the entropy of the beliefs is at least ln l
+    recursive   r_1 < c * (r_l + r_(l+1) + ... + r_s), strictly
+    binary      the designated (positive) values together have at most 1/l; the others are free
+
+All of them survive the union of groups that satisfy them, so the whole table decides whether they can be kept.
+Entropies are floats; a unit within 1e-9 of ln l is decided exactly. Levels cost a pass or a sort of the exposure.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.contracts import Level
+from lookalike.errors import Infeasible, RecipeError, counted, quoted
+from lookalike.exposure import Exposure
+from lookalike.microdata import Domain
+from lookalike.models.exact import just_below, largest_that, number_text, percent_at_most, three_decimals_down
+from lookalike.models.extremes import highest_beliefs, in_blocks, largest_ratio, unit_sums
+from lookalike.models.parameters import Choice, Exact, OptionalExact, Values, WrittenModel
+from lookalike.models.sensitive import READER, any_value, column_text, designated, sensitive_column
+from lookalike.models.spread import distinct_values, entropies, entropy_reaches, most_frequent_and_rest
+from lookalike.requirement import Requirement
+
+_GUARD = 1e-9
+
+
+@dataclass(frozen=True)
+class LDiversity(WrittenModel):
+    """At least l sensitive values behind every person, in one of five readings.
+
+    >>> str(LDiversity(5, kind="entropy")), str(LDiversity(2, kind="recursive", c="0.5"))
+    ('l-diversity:5,kind=entropy', 'l-diversity:2,kind=recursive,c=0.5')
+    >>> LDiversity(4).requirement(np.array([3, 3, 6]), None, 0).ceilings
+    (Fraction(1, 4), Fraction(1, 4), Fraction(1, 4))
+    """
+
+    name: ClassVar[str] = "l-diversity"
+    letter: ClassVar[str] = "l"
+
+    ell: Exact = Exact(low=1)
+    """l: how many values, or the inverse of the largest belief."""
+    kind: Choice = Choice("simple", "distinct", "entropy", "recursive", "binary", default="simple")
+    """simple, distinct, entropy, recursive (with c) or binary (with subset)."""
+    c: OptionalExact = OptionalExact(above=0)
+    """Recursive kind: how often the most frequent value may be the rest from the l-th on; not reached."""
+    subset: Values = Values()
+    """Simple and binary kind: the designated (positive) values, parted by bars."""
+
+    def __post_init__(self) -> None:
+        if self.kind in ("distinct", "recursive") and self.ell.denominator != 1:
+            raise RecipeError(f"l-diversity: l is {number_text(self.ell)}. It must be whole for kind={self.kind}.")
+        if (self.kind == "recursive") != (self.c is not None):
+            wrong = "needs c, as in l-diversity:3,kind=recursive,c=2" if self.c is None else "takes no c"
+            raise RecipeError(f"l-diversity: kind={self.kind} {wrong}.")
+        if self.kind == "binary" and self.subset is None:
+            raise RecipeError("l-diversity: kind=binary needs the positive values, as in subset=HIV|hepatitis.")
+        if self.kind not in ("simple", "binary") and self.subset is not None:
+            raise RecipeError(f"l-diversity: kind={self.kind} takes no subset. It belongs to simple and binary.")
+
+    @property
+    def asked(self) -> Fraction:
+        """l; for the recursive kind c, as l is part of the question."""
+        return self.ell if self.c is None else self.c
+
+    def promise(self, column: str | None) -> str:
+        ell, where = number_text(self.ell), column_text(column)
+        if self.kind == "distinct":
+            different = counted(int(self.ell), "different value")
+            return f"{READER} is left with at least {different} of {where}; they need not be equally likely."
+        if self.kind == "entropy":
+            return f"{READER} stays as uncertain about {where} as among {ell} equally likely values, on average."
+        if self.c is not None:
+            return (
+                f"{READER} finds the most likely value of {where} less than {number_text(self.c)} times as likely as "
+                f"all values from the {ordinal(int(self.ell))} most likely on together."
+            )
+        share = percent_at_most(1 / self.ell)
+        if self.kind == "binary":
+            return f"{READER} believes with at most {share} that {where} holds a designated value."
+        return f"{READER} believes {any_value(self.subset)} of {where} with at most {share}."
+
+    def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
+        column = sensitive_column(self, column)
+        counts = sorted((number for number in prior.tolist() if number), reverse=True)
+        n_records = sum(counts)
+        if self.kind == "distinct":
+            if len(counts) < self.ell:
+                raise Infeasible(
+                    f"{self} asks for {counted(int(self.ell), 'value')} in every group, and {quoted(column.name)} has "
+                    f"{len(counts)}.",
+                    str(replace(self, ell=max(len(counts), 1))),
+                )
+        elif self.kind == "entropy":
+            if not entropy_reaches(counts, self.ell):
+                near = math.exp(float(entropies(np.array(counts), np.zeros(len(counts), dtype=np.int64), 1)[0]))
+                feasible = largest_that(lambda ell: entropy_reaches(counts, ell), near, Fraction(1))
+                raise Infeasible(
+                    f"{self} asks for more uncertainty than the whole table has: {quoted(column.name)} is as uncertain "
+                    f"as {number_text(feasible)} equally likely values.",
+                    str(replace(self, ell=feasible)),
+                )
+        elif self.c is not None:
+            self._check_recursive(counts, column)
+        else:
+            codes = designated(self, self.subset, column)
+            top = (sum if self.kind == "binary" else max)(int(prior[code]) for code in codes)
+            if top * self.ell > n_records:
+                most = Fraction(n_records, top)
+                # A whole l is answered with a whole l.
+                near_ell = Fraction(math.floor(most)) if self.ell.denominator == 1 else three_decimals_down(most)
+                raise Infeasible(
+                    f"{self} asks for a belief of at most {percent_at_most(1 / self.ell)}, and "
+                    f"{'the designated values together have' if self.kind == 'binary' else 'one value has'} "
+                    f"{percent_at_most(1 / most)} of {quoted(column.name)} in the whole table.",
+                    str(replace(self, ell=near_ell)),
+                )
+
+    def _check_recursive(self, counts: list[int], column: Domain) -> None:
+        assert self.c is not None
+        ell = min(int(self.ell), max(len(counts), 1))
+        rest = sum(counts[ell - 1 :])
+        top = counts[0] if counts else 0
+        if ell == self.ell and top < self.c * rest:
+            return
+        # Strict, so the next number of three decimals above the quotient.
+        least = Fraction(math.floor(Fraction(top, max(rest, 1)) * 1000) + 1, 1000)
+        raise Infeasible(
+            f"{self} does not hold in the whole table, so it holds in no partition of it: {quoted(column.name)} has "
+            f"{counted(len(counts), 'value')}, and its most frequent value is too frequent against the rarer ones.",
+            str(replace(self, ell=ell, c=max(self.c, least))),
+        )
+
+    def requirement(self, prior: NDArray[np.int64], column: Domain | None, index: int | None) -> Requirement:
+        size = math.ceil(self.ell)
+        if self.kind == "distinct":
+            return Requirement(column=index, min_size=size, distinct=size)
+        if self.kind == "entropy":
+            return Requirement(column=index, min_size=size, entropy=self.ell)
+        if self.c is not None:
+            return Requirement(column=index, min_size=size, recursive=(self.c, size))
+        if self.subset is None:
+            return Requirement(column=index, min_size=size, ceilings=(1 / self.ell,) * len(prior))
+        codes = designated(self, self.subset, sensitive_column(self, column))
+        ceilings = [Fraction(1)] * len(prior)
+        positives = sum(int(prior[code]) for code in codes)
+        for code in codes:
+            # Positive values share the ceiling by how frequent they are: their beliefs then add up to at most 1/l.
+            part = Fraction(int(prior[code]), positives) if self.kind == "binary" and positives else Fraction(1)
+            ceilings[code] = part / self.ell
+        return Requirement(column=index, ceilings=tuple(ceilings))
+
+    def level(self, exposure: Exposure) -> Level:
+        column = sensitive_column(self, exposure.column)
+        if exposure.n_units == 0:
+            return Level(Fraction(0) if self.c is not None else math.inf, None, "nothing is published")
+        if self.kind == "distinct":
+            numbers = distinct_values(exposure)
+            unit = int(np.argmin(numbers))
+            return Level(Fraction(int(numbers[unit])), unit)
+        if self.kind == "entropy":
+            return self._entropy_level(exposure)
+        if self.kind == "recursive":
+            return self._recursive_level(exposure)
+        codes = designated(self, self.subset, column)
+        if self.kind == "binary":
+            positive = np.isin(exposure.values, codes)
+            sums = unit_sums(np.where(positive, exposure.weights, 0), exposure.starts)
+            unit = largest_ratio(sums, np.maximum(exposure.sizes, 1))
+            top = Fraction(int(sums[unit]), max(int(exposure.sizes[unit]), 1))
+        else:
+            highest = highest_beliefs(exposure)
+            decisive = max(codes, key=lambda code: highest.beliefs[code])
+            top, unit = highest.beliefs[decisive], highest.units[decisive]
+        return Level(1 / top, unit) if top else Level(math.inf, None, "no designated value occurs")
+
+    def _entropy_level(self, exposure: Exposure) -> Level:
+        """exp of the least entropy; a value next to l is moved to the side of l where it truly is."""
+        found = in_blocks(exposure, lambda part: entropies(part.weights, part.unit_of_entry, part.n_units))
+        unit = int(np.argmin(found))
+        worst, wanted = float(found[unit]), math.log(self.ell.numerator) - math.log(self.ell.denominator)
+        if abs(worst - wanted) > _GUARD:
+            return Level(math.exp(worst), unit)
+        decided: dict[tuple[int, ...], bool] = {}
+        numbers = distinct_values(exposure)
+        tops = np.maximum.reduceat(exposure.weights, exposure.starts[:-1])
+        # Units with l equally frequent values reach l exactly, and are what most methods aim at.
+        uniform = (numbers == float(self.ell)) & (exposure.sizes % numbers == 0) & (tops == exposure.sizes // numbers)
+        for place in np.flatnonzero((found <= wanted + _GUARD) & ~uniform).tolist():
+            counts = tuple(sorted(exposure.unit(place)[1].tolist()))
+            if counts not in decided:
+                decided[counts] = entropy_reaches(counts, self.ell)
+            if not decided[counts]:
+                return Level(min(math.exp(worst), just_below(self.ell)), place)
+        reached = math.exp(worst)
+        return Level(reached if reached >= self.ell else self.ell, unit)
+
+    def _recursive_level(self, exposure: Exposure) -> Level:
+        """The infimum of the c that are kept; infinite where a unit has fewer than l values."""
+        tops, rests = most_frequent_and_rest(exposure, int(self.ell))
+        detail = f"c for l = {number_text(self.ell)}: most frequent value over the rest from the l-th on"
+        if np.any(rests == 0):
+            return Level(math.inf, int(np.argmin(rests)), detail)
+        unit = largest_ratio(tops, rests)
+        return Level(Fraction(int(tops[unit]), int(rests[unit])), unit, detail)
+
+    def holds(self, level: Level) -> bool:
+        return level.value < self.c if self.c is not None else level.value >= self.ell
+
+
+def ordinal(number: int) -> str:
+    """
+    >>> [ordinal(number) for number in (1, 2, 3, 4, 11, 22)]
+    ['1st', '2nd', '3rd', '4th', '11th', '22nd']
+    """
+    ending = "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"

@@ -1,0 +1,148 @@
+"""beta-likeness: beliefs rise above the table's shares by at most beta times the share.
+
+Basic: belief <= (1 + beta) * share. It says nothing about a value whose share is 1 / (1 + beta) or more.
+Enhanced (the default): belief <= share * (1 + min(beta, -ln share)), which stays below certainty for every value that
+not everybody has. Which branch a value takes never ties (the logarithm of a fraction other than 1 is irrational).
+A bound on falling beliefs is optional and derived, the literature only says that it can be added:
+
+    ratio      belief >= share / (1 + negative)
+    relative   belief >= share * (1 - negative), where negative = 1 asks nothing
+
+Levels cost one pass over the exposure for the extreme belief in each value, then one comparison a value.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.contracts import Level
+from lookalike.errors import RecipeError
+from lookalike.exposure import Exposure
+from lookalike.microdata import Domain
+from lookalike.models.exact import enclosure, grid_down, number_text, percent_at_most, sign_of
+from lookalike.models.extremes import Extremes, highest_beliefs, lowest_beliefs, unit_lacking
+from lookalike.models.parameters import Choice, Exact, OptionalExact, WrittenModel
+from lookalike.models.sensitive import READER, column_text, least_size, sensitive_column
+from lookalike.requirement import Requirement
+
+
+@dataclass(frozen=True)
+class BetaLikeness(WrittenModel):
+    """No belief gains more than beta times the table's share.
+
+    >>> model = BetaLikeness(2, bound="basic")
+    >>> model.requirement(np.array([1, 9]), None, 0).ceilings
+    (Fraction(3, 10), Fraction(1, 1))
+    """
+
+    name: ClassVar[str] = "beta-likeness"
+    letter: ClassVar[str] = "beta"
+
+    beta: Exact = Exact(low=0)
+    """Largest relative gain of a belief over the table's share."""
+    bound: Choice = Choice("enhanced", "basic", default="enhanced")
+    """enhanced: never to certainty; basic: the gain alone."""
+    negative: OptionalExact = OptionalExact(low=0)
+    """Bound on falling beliefs; none if left out."""
+    negative_form: Choice = Choice("ratio", "relative", default="ratio")
+    """ratio: belief >= share / (1 + negative); relative: belief >= share * (1 - negative)."""
+
+    def __post_init__(self) -> None:
+        if self.negative is None and self.negative_form != "ratio":
+            raise RecipeError("beta-likeness: negative_form is given without negative. Give negative, or neither.")
+        if self.negative is not None and self.negative_form == "relative" and not 0 < self.negative <= 1:
+            raise RecipeError(
+                f"beta-likeness: negative is {number_text(self.negative)}. In the relative form it must be a number "
+                "above 0 and at most 1."
+            )
+
+    @property
+    def asked(self) -> Fraction:
+        return self.beta
+
+    def promise(self, column: str | None) -> str:
+        sentence = (
+            f"{READER} raises their belief in any value of {column_text(column)} by at most "
+            f"{percent_at_most(self.beta)} of its share in the whole table"
+        )
+        if self.bound == "enhanced":
+            sentence += ", and never to certainty"
+        if self.negative is not None:
+            kept = 1 / (1 + self.negative) if self.negative_form == "ratio" else 1 - self.negative
+            # What is kept is a least, so it is rounded down.
+            percent = number_text(Fraction(math.floor(kept * 10_000), 100))
+            sentence += f", and lowers it to no less than {percent} % of that share"
+        return sentence + "."
+
+    def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
+        """Always: the whole table as one group changes no belief."""
+        sensitive_column(self, column)
+
+    def requirement(self, prior: NDArray[np.int64], column: Domain | None, index: int | None) -> Requirement:
+        n_records = max(int(prior.sum()), 1)
+        shares = [Fraction(number, n_records) for number in prior.tolist()]
+        ceilings = tuple(min(Fraction(1), self._ceiling(share)) for share in shares)
+        floors = None if self.negative is None else tuple(self._floor(share) for share in shares)
+        return Requirement(column=index, min_size=least_size(ceilings, prior), ceilings=ceilings, floors=floors)
+
+    def _ceiling(self, share: Fraction) -> Fraction:
+        if self.bound == "basic" or share == 0 or sign_of(self.beta, [(Fraction(1), share)]) <= 0:
+            return (1 + self.beta) * share
+        low, _ = enclosure(share, [(-share, share)])
+        # The share itself is always within the bound, so rounding never has to go below it.
+        return max(share, grid_down(low))
+
+    def _floor(self, share: Fraction) -> Fraction:
+        assert self.negative is not None
+        return share / (1 + self.negative) if self.negative_form == "ratio" else share * (1 - self.negative)
+
+    def level(self, exposure: Exposure) -> Level:
+        """The smallest beta that is kept; infinite if none is, or if the negative bound is broken."""
+        sensitive_column(self, exposure.column)
+        highest = highest_beliefs(exposure)
+        detail = ""
+        if self.negative is not None:
+            fallen = self._fallen(exposure, lowest_beliefs(exposure))
+            detail = fallen.detail
+            if fallen.value > self.negative:
+                return Level(math.inf, fallen.unit, detail)
+        worst, unit, plain = Fraction(0), None, Fraction(0)
+        for code, number in enumerate(exposure.prior.tolist()):
+            belief = highest.beliefs[code]
+            if belief == 0:
+                continue
+            if number == 0:
+                return Level(math.inf, highest.units[code], "a value that the table does not have")
+            gain = belief * exposure.n_records / number - 1
+            plain = max(plain, gain)
+            if self.bound == "enhanced" and gain > 0:
+                # belief <= share * (1 - ln share), that is gain + ln share <= 0
+                log_share = (Fraction(1), Fraction(number, exposure.n_records))
+                if sign_of(gain, [log_share]) > 0:
+                    return Level(math.inf, highest.units[code], "beyond the enhanced bound for every beta")
+            if gain > worst or unit is None:
+                worst, unit = max(gain, Fraction(0)), highest.units[code]
+        return Level(worst, unit, detail)
+
+    def _fallen(self, exposure: Exposure, lowest: Extremes) -> Level:
+        """The negative bound that is reached, in its own form."""
+        worst, unit = Fraction(0), None
+        for code, number in enumerate(exposure.prior.tolist() if exposure.n_units else []):
+            if number == 0:
+                continue
+            kept = lowest.beliefs[code] * exposure.n_records / number
+            if kept == 0 and self.negative_form == "ratio":
+                return Level(math.inf, unit_lacking(exposure, code), "negative bound reached: none, a value is absent")
+            fall = 1 / kept - 1 if self.negative_form == "ratio" else 1 - kept
+            if fall > worst:
+                worst, unit = fall, lowest.units[code] if kept else unit_lacking(exposure, code)
+        return Level(worst, unit, f"negative bound reached: {float(worst):.4g}")
+
+    def holds(self, level: Level) -> bool:
+        return level.value <= self.beta

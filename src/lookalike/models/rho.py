@@ -1,0 +1,139 @@
+"""Upward (rho1, rho2)-privacy: a property that is at most rho1 likely in the table is at most rho2 likely to a reader.
+
+A property is any set of values, so the level of a unit is a knapsack: the most belief that fits into sets whose share
+of the table is at most rho1. It is found exactly: a relaxation that may take parts of a value bounds every unit (one
+sort of the entries), and only units whose bound exceeds the best so far are solved, over lists of undominated sets.
+Groups are asked for something simpler and stronger: each value that is at most rho1 likely stays within rho2 / rho1
+times its share; such beliefs add up to at most rho2 for every property.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.contracts import Level
+from lookalike.errors import RecipeError
+from lookalike.exposure import Exposure
+from lookalike.microdata import Domain
+from lookalike.models.exact import number_text, percent_at_most
+from lookalike.models.extremes import in_blocks
+from lookalike.models.parameters import Exact, WrittenModel
+from lookalike.models.sensitive import READER, column_text, least_size, sensitive_column
+from lookalike.requirement import Requirement
+
+_ROUNDING = 1 + 1e-9
+
+
+@dataclass(frozen=True)
+class RhoPrivacy(WrittenModel):
+    """What is unlikely in the table does not become likely to a reader.
+
+    >>> model = RhoPrivacy(rho1="0.1", rho2="0.5")
+    >>> model.requirement(np.array([1, 19]), None, 0).ceilings
+    (Fraction(1, 4), Fraction(1, 1))
+    """
+
+    name: ClassVar[str] = "rho-privacy"
+    letter: ClassVar[str] = "rho2"
+
+    rho1: Exact = Exact(above=0, below=1)
+    """Share in the table up to which a property counts as unlikely."""
+    rho2: Exact = Exact(above=0, high=1)
+    """Largest belief in such a property."""
+
+    def __post_init__(self) -> None:
+        if self.rho2 <= self.rho1:
+            raise RecipeError(
+                f"rho-privacy: rho2 is {number_text(self.rho2)}. It must be above rho1, {number_text(self.rho1)}."
+            )
+
+    @property
+    def asked(self) -> Fraction:
+        return self.rho2
+
+    def promise(self, column: str | None) -> str:
+        return (
+            f"{READER} believes anything about {column_text(column)} that is true of at most "
+            f"{percent_at_most(self.rho1)} of the whole table with at most {percent_at_most(self.rho2)}."
+        )
+
+    def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
+        """Always: the whole table as one group changes no belief, and rho2 is above rho1."""
+        sensitive_column(self, column)
+
+    def requirement(self, prior: NDArray[np.int64], column: Domain | None, index: int | None) -> Requirement:
+        n_records = max(int(prior.sum()), 1)
+        growth = self.rho2 / self.rho1
+        shares = [Fraction(number, n_records) for number in prior.tolist()]
+        ceilings = tuple(Fraction(1) if share > self.rho1 else growth * share for share in shares)
+        return Requirement(column=index, min_size=least_size(ceilings, prior), ceilings=ceilings)
+
+    def level(self, exposure: Exposure) -> Level:
+        sensitive_column(self, exposure.column)
+        capacity = self.rho1.numerator * exposure.n_records // self.rho1.denominator
+        bounds = in_blocks(exposure, lambda block: _relaxed_beliefs(block, capacity))
+        best, unit = Fraction(0), None
+        solved: dict[tuple[bytes, bytes], Fraction] = {}
+        for place in np.argsort(-bounds).tolist():
+            if bounds[place] <= best:
+                break
+            size = int(exposure.sizes[place])
+            # Weights are whole, so a bound between two of them means the lower one.
+            if math.floor(float(bounds[place]) * size) * best.denominator <= best.numerator * size:
+                continue
+            values, weights, _ = exposure.unit(place)
+            key = (values.tobytes(), weights.tobytes())
+            if key not in solved:
+                pairs = zip(exposure.prior[values].tolist(), weights.tolist(), strict=True)
+                solved[key] = Fraction(most_within(capacity, pairs), size)
+            if solved[key] > best:
+                best, unit = solved[key], place
+        return Level(best, unit, f"largest belief in a property of at most {number_text(self.rho1)} of the table")
+
+    def holds(self, level: Level) -> bool:
+        return level.value <= self.rho2
+
+
+def most_within(capacity: int, items: Iterable[tuple[int, int]]) -> int:
+    """The largest sum of gains of items (cost, gain) whose costs add up to at most the capacity.
+
+    >>> most_within(5, [(3, 4), (2, 3), (4, 5)])
+    7
+    """
+    # Undominated (cost, gain) of all sets so far, both rising: never longer than the capacity or the gains allow.
+    frontier = [(0, 0)]
+    for cost, gain in items:
+        if cost > capacity:
+            continue
+        grown = [(spent + cost, gained + gain) for spent, gained in frontier if spent + cost <= capacity]
+        merged: list[tuple[int, int]] = []
+        for spent, gained in sorted(frontier + grown, key=lambda state: (state[0], -state[1])):
+            if not merged or gained > merged[-1][1]:
+                merged.append((spent, gained))
+        frontier = merged
+    return frontier[-1][1]
+
+
+def _relaxed_beliefs(exposure: Exposure, capacity: int) -> NDArray[np.float64]:
+    """For each unit a bound on the belief in any property that fits, when a part of a value may be taken."""
+    all_costs = exposure.prior[exposure.values]
+    usable = np.flatnonzero(all_costs <= capacity)
+    units, costs = exposure.unit_of_entry[usable], all_costs[usable]
+    gains = exposure.weights[usable] / exposure.sizes[units]
+    free = costs == 0
+    worth = np.where(free, np.inf, gains / np.maximum(costs, 1))
+    order = np.lexsort((-worth, units))
+    units, costs, gains, free = units[order], costs[order], gains[order], free[order]
+    starts = np.searchsorted(units, np.arange(exposure.n_units))
+    spent = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(costs)))
+    before = spent[:-1] - spent[starts][units]
+    taken = np.where(free, 1.0, np.clip((capacity - before) / np.maximum(costs, 1), 0.0, 1.0))
+    sums = np.bincount(units, weights=gains * taken, minlength=exposure.n_units)
+    return np.asarray(sums * _ROUNDING, dtype=np.float64)

@@ -1,0 +1,234 @@
+"""From a table and a recipe to an audited release. The only file that knows the order of the steps.
+
+    settle the promises -> check that they can be kept -> choose an algorithm -> anonymize -> audit -> measure
+
+Nothing is written here; a release that fails its audit never leaves this module (`AuditFailed`).
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from lookalike import algorithms, metrics, models
+from lookalike.audit import Audit
+from lookalike.audit import verify as audit_release
+from lookalike.contracts import Algorithm, PrivacyModel, Progress, Promise, silent
+from lookalike.errors import AuditFailed, RecipeError, Unsupported, quoted
+from lookalike.exposure import ADVERSARIES, READS_RELEASE
+from lookalike.microdata import Microdata, Table
+from lookalike.randomness import Randomness
+from lookalike.release import Linkage, MatchGraph, Release
+from lookalike.requirement import Requirement
+from lookalike.schema import Schema
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """What was asked."""
+
+    schema: Schema
+    promises: tuple[Promise, ...]
+    """A promise without a column, if its model is about values, is made for every sensitive column."""
+    algorithm: Algorithm | None = None
+    """None: the best suited is chosen and named."""
+    adversary: str = READS_RELEASE
+    seed: int | None = None
+    """Only to repeat a run. Whoever knows it can undo the shuffling."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What came of it. `linkage` is private."""
+
+    recipe: Recipe
+    data: Microdata
+    promises: tuple[Promise, ...]
+    algorithm: Algorithm
+    release: Release
+    linkage: Linkage
+    audit: Audit
+    losses: dict[str, float]
+    loss_by_column: dict[str, float]
+    seconds: dict[str, float]
+    notes: tuple[str, ...]
+
+
+class Stopwatch:
+    """Seconds by step, in the order of the steps."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        begin = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begin
+
+
+def run(recipe: Recipe, table: Table, progress: Progress = silent) -> Outcome:
+    """Make the release and audit it; raises rather than return one that fails."""
+    watch = Stopwatch()
+    with watch.step("encode"):
+        data = Microdata.encode(table, recipe.schema)
+    promises = settle(recipe.promises, data)
+    requirements = required(promises, data)
+    algorithm, reason = choose(recipe, promises, requirements)
+    notes = [*table.notes, *reason, *_cautions(data, promises, recipe)]
+    with watch.step("anonymize"):
+        release, linkage = algorithm.anonymize(data, requirements, Randomness(recipe.seed), progress)
+    with watch.step("audit"):
+        found = verify(release, data, promises, graph=linkage.graph, adversary=recipe.adversary, progress=progress)
+    if not found.passed:
+        raise AuditFailed(
+            f"The release made by {algorithm} does not pass its audit; nothing is written. This is a fault of the "
+            f"software, please report it.\n{found}"
+        )
+    with watch.step("measure"):
+        losses, by_column = measure(release, data)
+    return Outcome(
+        recipe=recipe,
+        data=data,
+        promises=promises,
+        algorithm=algorithm,
+        release=release,
+        linkage=linkage,
+        audit=found,
+        losses=losses,
+        loss_by_column=by_column,
+        seconds=watch.seconds,
+        notes=tuple(notes),
+    )
+
+
+def settle(promises: Sequence[Promise], data: Microdata) -> tuple[Promise, ...]:
+    """Every promise with its column: one about values but without a column is made for each sensitive column."""
+    if not promises:
+        raise RecipeError("No promise is given. Say what the release must keep, for example --model k-anonymity:10.")
+    names = [domain.name for domain in data.domains.sensitive]
+    settled: list[Promise] = []
+    for promise in promises:
+        if promise.model.about_identity:
+            columns: list[str | None] = [None]
+        elif promise.column is not None:
+            data.domains.sensitive_index(promise.column)
+            columns = [promise.column]
+        elif names:
+            columns = [*names]
+        else:
+            raise RecipeError(
+                f"{promise.model} protects a sensitive column, but none is named. Name it (--sensitive S), or promise "
+                "k-anonymity."
+            )
+        settled.extend(Promise(promise.model, column) for column in columns)
+    return tuple(dict.fromkeys(settled))
+
+
+def required(promises: Sequence[Promise], data: Microdata) -> tuple[Requirement, ...]:
+    """What every group must satisfy; raises `Infeasible` if no release can keep a promise."""
+    requirements = []
+    for promise in promises:
+        if promise.column is None:
+            prior, domain, index = np.array([data.n_rows], dtype=np.int64), None, None
+        else:
+            index = data.domains.sensitive_index(promise.column)
+            prior, domain = data.counts(index), data.domains.sensitive[index]
+        promise.model.check_eligible(prior, domain)
+        requirements.append(promise.model.requirement(prior, domain, index))
+    return tuple(requirements)
+
+
+def choose(
+    recipe: Recipe, promises: Sequence[Promise], requirements: Sequence[Requirement]
+) -> tuple[Algorithm, list[str]]:
+    """The algorithm asked for if it can serve every promise, or the default; with a sentence for the user."""
+    if recipe.adversary not in ADVERSARIES:
+        raise RecipeError(f"adversary must be one of {', '.join(ADVERSARIES)}, not {quoted(recipe.adversary)}.")
+    candidates = [recipe.algorithm] if recipe.algorithm else [kind() for kind in algorithms.ALGORITHMS.values()]
+    strength = list(ADVERSARIES).index
+    refusals = []
+    for algorithm in candidates:
+        reasons = [
+            reason
+            for promise, requirement in zip(promises, requirements, strict=True)
+            if (reason := promise.model.refuses_form(algorithm.form) or algorithm.refuses(promise, requirement))
+        ]
+        if strength(algorithm.adversary) < strength(recipe.adversary):
+            reasons.append(f"its releases are made for an adversary who {ADVERSARIES[algorithm.adversary]}")
+        if not reasons:
+            said = [] if recipe.algorithm else [f"Algorithm {algorithm} was chosen; name another with --algorithm."]
+            return algorithm, said
+        refusals.append(f"{algorithm.name}: {reasons[0]}")
+    raise Unsupported(f"No algorithm serves this request. {'; '.join(refusals)}.")
+
+
+def verify(
+    release: Release,
+    data: Microdata,
+    promises: Sequence[Promise],
+    *,
+    graph: MatchGraph | None = None,
+    adversary: str = READS_RELEASE,
+    progress: Progress = silent,
+) -> Audit:
+    """The independent audit, with the standard measures next to what was promised."""
+    return audit_release(
+        release,
+        data,
+        promises,
+        graph=graph,
+        adversary=adversary,
+        measures=standard_measures(),
+        progress=progress,
+    )
+
+
+def standard_measures() -> list[PrivacyModel]:
+    """What every audit reports, asked or not: achieved k, l, t, beta and delta."""
+    return [
+        models.KAnonymity(1),
+        models.LDiversity(1, kind="distinct"),
+        models.LDiversity(1, kind="simple"),
+        models.LDiversity(1, kind="entropy"),
+        models.TCloseness(1),
+        models.BetaLikeness(1, bound="basic"),
+        models.BetaLikeness(1, bound="enhanced"),
+        models.DeltaDisclosure(1),
+    ]
+
+
+def measure(release: Release, data: Microdata) -> tuple[dict[str, float], dict[str, float]]:
+    """Every metric that applies to the release, and the loss of each column."""
+    losses = {name: kind().measure(release, data) for name, kind in metrics.METRICS.items()}
+    return {name: value for name, value in losses.items() if not math.isnan(value)}, metrics.loss_by_column(release)
+
+
+def _cautions(data: Microdata, promises: Sequence[Promise], recipe: Recipe) -> list[str]:
+    """What a careful colleague would point out."""
+    said = []
+    covered = {promise.column for promise in promises}
+    for domain in data.domains.sensitive:
+        if domain.name not in covered:
+            said.append(
+                f"No promise protects the values of {quoted(domain.name)}: a group may share one value. "
+                "Consider l-diversity or beta-likeness."
+            )
+    for domain, codes in zip(data.domains.carried, data.carried.T, strict=True):
+        distinct = len(np.unique(codes))
+        if distinct > data.n_rows * Fraction(9, 10) and data.n_rows > 20:
+            said.append(
+                f"The carried column {quoted(domain.name)} has a value of its own for nearly every record: whoever "
+                "knows it finds the record. Drop it unless nobody outside can know it."
+            )
+    if recipe.seed is not None:
+        said.append("A seed was given: whoever knows it can undo the shuffling. Leave it out for a real release.")
+    return said

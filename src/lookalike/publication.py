@@ -1,0 +1,291 @@
+"""The library's front door: `publish` a table, look at what came of it, `write` it.
+
+import lookalike as la
+la.publish(frame, qi=["age", "sex"], sensitive="diagnosis", model=la.BetaLikeness(2)).write("out")
+"""
+
+from __future__ import annotations
+
+import datetime
+import html
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from lookalike import models, pipeline
+from lookalike.algorithms import parse_algorithm
+from lookalike.audit import Audit
+from lookalike.contracts import Algorithm, PrivacyModel, Progress, Promise, silent
+from lookalike.errors import RecipeError
+from lookalike.exposure import READS_RELEASE
+from lookalike.inspection import Inspection
+from lookalike.inspection import inspect as survey
+from lookalike.microdata import Microdata, Table
+from lookalike.pipeline import Outcome, Recipe, Stopwatch, run, settle
+from lookalike.release import Release
+from lookalike.schema import Schema
+
+ModelLike = PrivacyModel | Promise | str
+
+
+@dataclass(frozen=True)
+class Publication:
+    """An audited release in memory, ready to be written."""
+
+    outcome: Outcome
+    title: str
+
+    @property
+    def release(self) -> Release:
+        return self.outcome.release
+
+    @property
+    def audit(self) -> Audit:
+        return self.outcome.audit
+
+    @property
+    def losses(self) -> dict[str, float]:
+        return self.outcome.losses
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self.outcome.notes
+
+    def frame(self) -> Any:
+        """The published table as a Polars data frame (a mapping of frames if there are several tables)."""
+        from lookalike.tables.package import frames
+
+        made = frames(self.release)
+        return next(iter(made.values())) if len(made) == 1 else made
+
+    def write(
+        self, folder: str | Path, *, overwrite: bool = False, private: bool = False, progress: Progress = silent
+    ) -> list[str]:
+        """Write the release folder, all or nothing; returns the names of its files.
+
+        `private` also keeps what must not leave (which record became which row, the seed if one was given) in a
+        sibling folder that says PRIVATE in its name.
+        """
+        from lookalike.report import Report
+        from lookalike.tables.package import write_release
+        from lookalike.tables.private import write_private
+
+        report = Report.of(self.outcome, self.title)
+        audit_json = {**self.audit.to_plain(), "loss": self.losses, "loss_by_column": self.outcome.loss_by_column}
+        documents = {
+            "audit.json": json.dumps(audit_json, indent=2, ensure_ascii=False) + "\n",
+            "report.html": report.to_html(),
+        }
+        written = write_release(
+            Path(folder),
+            self.release,
+            documents=documents,
+            manifest=_manifest(self.outcome, self.title),
+            overwrite=overwrite,
+            progress=progress,
+        )
+        if private:
+            write_private(Path(folder), self.outcome.linkage, self.outcome.recipe.seed, overwrite=overwrite)
+        return written
+
+    def __str__(self) -> str:
+        promises = ", ".join(str(promise) for promise in self.outcome.promises)
+        return f"{self.release.n_rows:,} rows that keep {promises}; loss {self.losses['gcp']:.4f} (GCP)\n{self.audit}"
+
+    def _repr_html_(self) -> str:
+        preview = self.frame()
+        first = preview if not isinstance(preview, dict) else next(iter(preview.values()))
+        table = first.head(8)._repr_html_()
+        return f"<p>{html.escape(str(self).splitlines()[0])}</p>{table}{self.audit._repr_html_()}"
+
+
+def publish(
+    table: Any,
+    *,
+    qi: Iterable[str] = (),
+    sensitive: str | Iterable[str] = (),
+    model: ModelLike | Iterable[ModelLike],
+    algorithm: Algorithm | str | None = None,
+    schema: Schema | str | Path | None = None,
+    numeric: Iterable[str] = (),
+    categorical: Iterable[str] = (),
+    carry: Iterable[str] = (),
+    adversary: str = READS_RELEASE,
+    seed: int | None = None,
+    title: str | None = None,
+    progress: Progress = silent,
+    **reading: Any,
+) -> Publication:
+    """Publish a table so that it keeps every promise in `model`; raises rather than return a release that does not.
+
+    `table` is a path (CSV, Parquet, Arrow), a pandas or Polars frame, a pyarrow table, or anything that speaks the
+    Arrow PyCapsule interface. Columns that get no role are not published. A model is an object (`BetaLikeness(3)`),
+    its text (`"beta-likeness:3"`), or a promise for one column (`"occupation=beta-likeness:3"`). Further arguments
+    go to the reader (`delimiter`, `encoding`, `missing` ...).
+    """
+    watch = Stopwatch()
+    given = _schema(schema, qi, sensitive, carry, numeric, categorical)
+    promises = as_promises(model)
+    chosen = parse_algorithm(algorithm) if isinstance(algorithm, str) else algorithm
+    with watch.step("read"):
+        read = read_columns(table, given, progress=progress, **reading)
+    recipe = Recipe(schema=given, promises=promises, algorithm=chosen, adversary=adversary, seed=seed)
+    outcome = run(recipe, read, progress)
+    return Publication(replace(outcome, seconds={**watch.seconds, **outcome.seconds}), title or "Anonymised table")
+
+
+def inspect(
+    table: Any, *, schema: Schema | str | Path | None = None, progress: Progress = silent, **reading: Any
+) -> Inspection:
+    """What a table is like before anything is done to it: columns, likely roles, how many records stand alone."""
+    loaded = Schema.load(schema) if isinstance(schema, str | Path) else schema
+    return survey(read_table(table, progress=progress, **reading), loaded)
+
+
+def read_table(source: Any, **reading: Any) -> Table:
+    """Read a CSV, Parquet or Arrow file, or a data frame, as dictionary-encoded columns (see `tables.reading`)."""
+    if isinstance(source, Table):
+        return source
+    from lookalike.tables import read_table as read
+
+    return read(source, **reading)
+
+
+def read_columns(source: Any, schema: Schema, **reading: Any) -> Table:
+    """Read the columns that the schema publishes, with the types it declares."""
+    types = {attribute.name: attribute.type for attribute in schema.published if attribute.type is not None}
+    return read_table(source, columns=[attribute.name for attribute in schema.published], types=types, **reading)
+
+
+@dataclass(frozen=True)
+class Reopened:
+    """A release read back over its original."""
+
+    release: Release
+    data: Microdata
+    promises: tuple[Promise, ...]
+    """What its own manifest promises; empty for tables of other tools."""
+    adversary: str
+    notes: tuple[str, ...]
+
+
+def reopen(
+    original: Any, release: str | Path, schema: Schema | None = None, *, suppressed: int = 0, **reading: Any
+) -> Reopened:
+    """Read a release folder, or a table of another tool, together with the original it was made from.
+
+    A folder of ours brings its own schema; for another tool's table the roles must be given.
+    """
+    from lookalike.tables.published import read_manifest, read_release, read_schema, release_folder
+
+    folder = release_folder(Path(release))
+    if folder is not None and (schema is None or not schema.attributes):
+        schema = read_schema(folder)
+    if schema is None or not schema.attributes:
+        raise RecipeError(
+            f"{release} is not a release folder of lookalike, so it does not say which column is what. Name the "
+            "quasi-identifiers and the sensitive column (--qi A,B --sensitive S, or --schema FILE)."
+        )
+    table = read_columns(original, schema, **reading)
+    data = Microdata.encode(table, schema)
+    notes = list(table.notes)
+    found, _ = read_release(Path(release), data, suppressed=suppressed, note=notes.append)
+    promises: tuple[Promise, ...] = ()
+    adversary = READS_RELEASE
+    if folder is not None:
+        manifest = read_manifest(folder)
+        adversary = manifest.adversary
+        promises = tuple(Promise(models.parse_model(stated.text), stated.column) for stated in manifest.promises)
+    return Reopened(found, data, promises, adversary, tuple(notes))
+
+
+def verify(
+    original: Any,
+    release: str | Path,
+    *,
+    model: ModelLike | Iterable[ModelLike] = (),
+    schema: Schema | str | Path | None = None,
+    private: str | Path | None = None,
+    suppressed: int = 0,
+    progress: Progress = silent,
+) -> Audit:
+    """Audit a release folder, or a table that another tool made, against the original it was made from.
+
+    Without `model` a folder is held to what it promises itself. `private` is the folder that `write(private=True)`
+    left; a matched release is judged by the graph in it.
+    """
+    loaded = Schema.load(schema) if isinstance(schema, str | Path) else schema
+    return audit_of(reopen(original, release, loaded, suppressed=suppressed), as_promises(model), private, progress)
+
+
+def audit_of(
+    reopened: Reopened, promises: tuple[Promise, ...], private: str | Path | None = None, progress: Progress = silent
+) -> Audit:
+    """The audit of a release that was read back; without `promises`, of what it promises itself."""
+    graph = None
+    if private is not None:
+        from lookalike.tables.private import read_graph
+
+        graph = read_graph(Path(private))
+    asked = settle(promises or reopened.promises, reopened.data) if promises or reopened.promises else ()
+    return pipeline.verify(
+        reopened.release, reopened.data, asked, graph=graph, adversary=reopened.adversary, progress=progress
+    )
+
+
+def measure(
+    original: Any, release: str | Path, *, schema: Schema | str | Path | None = None, suppressed: int = 0
+) -> dict[str, float]:
+    """The losses of a release folder, or of a table that another tool made, against its original."""
+    loaded = Schema.load(schema) if isinstance(schema, str | Path) else schema
+    reopened = reopen(original, release, loaded, suppressed=suppressed)
+    return pipeline.measure(reopened.release, reopened.data)[0]
+
+
+def as_promises(model: ModelLike | Iterable[ModelLike]) -> tuple[Promise, ...]:
+    """Models in any form a user may write them, as promises."""
+    single = isinstance(model, str | Promise | PrivacyModel)
+    listed: Sequence[Any] = [model] if single else list(model)  # type: ignore[arg-type]
+    promises = []
+    for one in listed:
+        if isinstance(one, str):
+            promises.append(models.parse_promise(one))
+        elif isinstance(one, Promise):
+            promises.append(one)
+        elif isinstance(one, PrivacyModel):
+            promises.append(Promise(one))
+        else:
+            raise RecipeError(f"A model is an object such as KAnonymity(10) or its text, not a {type(one).__name__}.")
+    return tuple(promises)
+
+
+def _schema(
+    schema: Schema | str | Path | None,
+    qi: Iterable[str],
+    sensitive: str | Iterable[str],
+    carry: Iterable[str],
+    numeric: Iterable[str],
+    categorical: Iterable[str],
+) -> Schema:
+    sensitive = [sensitive] if isinstance(sensitive, str) else sensitive
+    if schema is None:
+        return Schema.of(qi=qi, sensitive=sensitive, carried=carry, numeric=numeric, categorical=categorical)
+    loaded = schema if isinstance(schema, Schema) else Schema.load(schema)
+    return loaded.overridden(qi=qi, sensitive=sensitive, carried=carry, numeric=numeric, categorical=categorical)
+
+
+def _manifest(outcome: Outcome, title: str) -> Any:
+    from lookalike.tables.manifest import Manifest, StatedPromise
+
+    return Manifest(
+        title=title,
+        promises=tuple(
+            StatedPromise(str(promise.model), promise.model.promise(promise.column), promise.column)
+            for promise in outcome.promises
+        ),
+        algorithm=str(outcome.algorithm),
+        adversary=outcome.recipe.adversary,
+        created=datetime.date.today(),
+    )

@@ -1,0 +1,218 @@
+"""A CSV file as dictionary-encoded columns.
+
+`encoding` gives the bytes, `dialect` says how they are written, `structure` checks every record and hands on whole
+records, polars splits them into texts, `inference` settles the types. A block at a time: what is kept of a block is
+its distinct texts and a code for each cell, so memory follows the codes and not the file. A guess that a later block
+proves wrong (the encoding, or that quotes mean quoting) starts the walk anew with the next guess.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from lookalike.contracts import Progress
+from lookalike.errors import DataError, SchemaError, counted, quoted
+from lookalike.microdata import Column, Table
+from lookalike.schema import ValueType
+from lookalike.tables.dialect import SAMPLE_BYTES, Dialect, detect_dialect
+from lookalike.tables.encoding import NotDecodable, TextFile, checked_encoding, detect_encoding
+from lookalike.tables.inference import settle
+from lookalike.tables.selection import misfit_message, refuse_bad_names, wanted_names
+from lookalike.tables.structure import Block, Records, StrayQuote
+
+_FALLBACK = "cp1252"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hints:
+    """What the user says about a CSV file; None is guessed."""
+
+    delimiter: str | None = None
+    quote: str | None = None
+    encoding: str | None = None
+    header: bool | None = None
+
+
+@dataclass(eq=False)
+class _Cells:
+    """One column's cells so far: per block the texts that occur and where (-1: nothing)."""
+
+    texts: list[pl.Series]
+    places: list[NDArray[np.int32]]
+
+    def add(self, cells: pl.Series) -> None:
+        distinct = cells.unique().drop_nulls()
+        if 2 * len(distinct) > len(cells):
+            # Mostly different: looking each one up would cost more than it saves.
+            self.texts.append(cells.fill_null(""))
+            self.places.append(np.arange(len(cells), dtype=np.int32))
+            return
+        # A fresh series, so that the texts do not hold on to the block they were cut from.
+        self.texts.append(pl.Series(distinct.to_list(), dtype=pl.String))
+        found = cells.cast(pl.Enum(distinct)).to_physical().cast(pl.Int32)
+        self.places.append(found.fill_null(-1).to_numpy())
+
+
+def read_delimited(
+    path: Path,
+    hints: Hints,
+    columns: Collection[str] | None,
+    types: Mapping[str, ValueType],
+    missing: Collection[str],
+    progress: Progress,
+) -> Table:
+    """The table in a CSV file."""
+    notes: list[str] = []
+    if hints.encoding is not None:
+        encoding, settled = checked_encoding(hints.encoding), True
+    else:
+        encoding, settled = detect_encoding(path)
+    unquoted = False
+    while True:
+        file = TextFile(path, encoding)
+        try:
+            dialect, said = _dialect_of(file, hints)
+            if unquoted:
+                dialect = replace(dialect, quote=None)
+                said = [*said, "Quotes stand inside fields, so they were read as text."]
+            return _read(file, dialect, (*notes, *said), columns, types, missing, progress)
+        except NotDecodable as error:
+            if settled:
+                raise DataError(
+                    f"{path.name}: line {error.line} holds bytes that are not {error.encoding}. Name the encoding the "
+                    "file was written in (common ones: utf-8, utf-16, windows-1252, iso-8859-1)."
+                ) from None
+            encoding, settled = _FALLBACK, True
+            notes = [f"The file is not UTF-8 (line {error.line}), so it was read as Windows-1252."]
+        except StrayQuote:
+            unquoted = True
+
+
+def _dialect_of(file: TextFile, hints: Hints) -> tuple[Dialect, list[str]]:
+    blocks = file.blocks(SAMPLE_BYTES)
+    sample = next(blocks, b"").decode("utf-8", errors="ignore")
+    cut_off = next(blocks, None) is not None
+    return detect_dialect(
+        sample,
+        cut_off=cut_off,
+        delimiter=hints.delimiter,
+        quote=hints.quote,
+        header=hints.header,
+        tabs_expected=".tsv" in file.path.suffixes or ".tab" in file.path.suffixes,
+    )
+
+
+def _read(
+    file: TextFile,
+    dialect: Dialect,
+    notes: Sequence[str],
+    columns: Collection[str] | None,
+    types: Mapping[str, ValueType],
+    missing: Collection[str],
+    progress: Progress,
+) -> Table:
+    source = file.path.name
+    records = Records(file.blocks(), dialect, source)
+    if not records.first:
+        raise DataError(f"{source} is empty. Give a file with a header and rows.")
+    names = _names(records.first, dialect, source)
+    wanted = wanted_names(names, columns, types, source)
+    cells = {name: _Cells([], []) for name in wanted}
+    n_rows = 0
+    for block in records:
+        progress("reading", 0.8 * file.share_read, counted(n_rows, "row"))
+        if block.n_records == 0:
+            continue
+        n_rows += block.n_records
+        if wanted:
+            _split(block, dialect, names, cells, source)
+    settled: list[Column] = []
+    said = list(notes)
+    for attr, name in enumerate(wanted):
+        progress("reading", 0.8 + 0.2 * attr / len(wanted), f"column {quoted(name)}")
+        column, more = _column(name, cells.pop(name), types.get(name), missing, file, dialect)
+        settled.append(column)
+        said += more
+    progress("reading", 1.0, counted(n_rows, "row"))
+    return Table(tuple(settled), source, tuple(said))
+
+
+def _names(first: Sequence[str], dialect: Dialect, source: str) -> list[str]:
+    if not dialect.header:
+        return [f"column_{attr + 1}" for attr in range(len(first))]
+    names = [cell.replace("\ufeff", "").strip() for cell in first]
+    refuse_bad_names(names, source)
+    return names
+
+
+def _split(block: Block, dialect: Dialect, names: Sequence[str], cells: Mapping[str, _Cells], source: str) -> None:
+    """The texts of one block, added to each column's."""
+    # Own names, so that whatever the header says means nothing to the reader.
+    places = {name: f"c{attr}" for attr, name in enumerate(names)}
+    head = dialect.delimiter.join(places.values()).encode() + b"\n"
+    try:
+        frame = pl.read_csv(
+            io.BytesIO(head + block.data),
+            schema=dict.fromkeys(places.values(), pl.String),
+            columns=[places[name] for name in cells],
+            separator=dialect.delimiter,
+            quote_char=dialect.quote,
+            infer_schema=False,
+        )
+    except pl.exceptions.PolarsError:
+        raise _unreadable(block, source) from None
+    if frame.height != block.n_records:
+        raise _unreadable(block, source)
+    for name, column in cells.items():
+        column.add(frame.get_column(places[name]))
+
+
+def _unreadable(block: Block, source: str) -> DataError:
+    return DataError(
+        f"{source}: the {counted(block.n_records, 'record')} from line {block.first_line} on could not be split into "
+        "fields. Look for quotes and carriage returns inside fields there."
+    )
+
+
+def _column(
+    name: str,
+    cells: _Cells,
+    asked: ValueType | None,
+    missing: Collection[str],
+    file: TextFile,
+    dialect: Dialect,
+) -> tuple[Column, tuple[str, ...]]:
+    texts = pl.concat(cells.texts) if cells.texts else pl.Series([], dtype=pl.String)
+    settled = settle(name, texts, asked, missing)
+    code_of = np.append(settled.codes, np.int32(len(settled.values)))  # the last one: nothing
+    misfit_of = np.append(settled.misfits, False)
+    offset = 0
+    codes, misfits = [], []
+    for block_texts, places in zip(cells.texts, cells.places, strict=True):
+        shifted = np.where(places < 0, len(texts), places + offset)
+        codes.append(code_of[shifted])
+        if asked is not None:
+            misfits.append(misfit_of[shifted])
+        offset += len(block_texts)
+    if asked is not None and settled.misfits.any():
+        rows = np.flatnonzero(np.concatenate(misfits))
+        where = f"on line {_line_of(file, dialect, int(rows[0]))}"
+        raise DataError(f"{file.path.name}: {misfit_message(name, asked, len(rows), where)}")
+    joined = np.concatenate(codes) if codes else np.empty(0, dtype=np.int32)
+    return Column(name, settled.type, joined, settled.values), settled.notes
+
+
+def _line_of(file: TextFile, dialect: Dialect, row: int) -> int:
+    """The line a row begins on, found by walking the file again."""
+    for block in Records(file.blocks(), dialect, file.path.name):
+        if row < block.n_records:
+            return block.line_of(row)
+        row -= block.n_records
+    raise SchemaError(f"{file.path.name} changed while it was read. Read it again.")

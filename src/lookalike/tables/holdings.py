@@ -1,0 +1,222 @@
+"""What a published cell may hide, over the domain of an original: the meeting point of all notations.
+
+A `Holding` is a run of codes or a set of codes. `DomainIndex` makes them from value texts, numbers and labels; every
+notation (ours and other tools') is read through it, and `assembled` turns the holdings of a column into extents.
+Numbers and dates are compared as they are, never as rounded floats: an end of an interval falls on the right side of
+a value even where 64-bit floats could not tell them apart.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.microdata import Domain
+from lookalike.release import Extents, Ranges, Sets, is_numeric_cell
+from lookalike.schema import NUMBER_LIKE, ValueType
+
+_EPOCH = datetime.datetime(1970, 1, 1)
+
+
+class Holding(NamedTuple):
+    """Either a run low..high (with its printed ends), or a set of codes (`codes`, sorted, missing included)."""
+
+    low: int
+    high: int
+    missing: bool
+    low_point: float
+    high_point: float
+    codes: tuple[int, ...] | None = None
+
+
+def parse_end(text: str, type: ValueType) -> int | float:
+    """A number or a date at its exact place on the column's axis; ValueError if it is none."""
+    try:
+        if type is ValueType.DATE:
+            return (datetime.date.fromisoformat(text) - _EPOCH.date()).days
+        if type is ValueType.DATETIME:
+            moment = datetime.datetime.fromisoformat(text)
+            return (moment - _EPOCH) // datetime.timedelta(microseconds=1)
+    except TypeError:
+        raise ValueError(text) from None
+    try:
+        if type is ValueType.INTEGER:
+            return int(text)
+    except ValueError:
+        pass
+    number = float(text)
+    if math.isnan(number):
+        raise ValueError(text)
+    return number
+
+
+class DomainIndex:
+    """One original column's values, ready to be looked up."""
+
+    def __init__(self, domain: Domain) -> None:
+        self.domain = domain
+        self.n_values = len(domain.values)
+        self.missing_code = domain.missing_code
+        self.is_numeric = is_numeric_cell(domain)
+        self.number_like = domain.type in NUMBER_LIKE
+        self._places: dict[str, tuple[int | float, int, int]] = {}
+
+    @cached_property
+    def code_of(self) -> dict[str, int]:
+        return {text: code for code, text in enumerate(self.domain.texts[: self.n_values])}
+
+    @cached_property
+    def _sorted_values(self) -> list[int | float]:
+        return list(self.domain.values[self._by_size].tolist())
+
+    @cached_property
+    def _by_size(self) -> NDArray[np.int64]:
+        return np.argsort(self.domain.values, kind="stable")
+
+    def code(self, text: str) -> int:
+        """The code of a value by its text, or by its number where the text differs (28 and 28.0)."""
+        code = self.code_of.get(text)
+        if code is None and self.number_like:
+            code = self._code_of_number(text)
+        if code is None:
+            raise KeyError(text)
+        return code
+
+    def _code_of_number(self, text: str) -> int | None:
+        try:
+            number = parse_end(text, self.domain.type)
+        except ValueError:
+            return None
+        place = bisect_left(self._sorted_values, number)
+        found = place < self.n_values and self._sorted_values[place] == number
+        return int(self._by_size[place]) if found else None
+
+    def _place(self, text: str) -> tuple[int | float, int, int]:
+        """An end, how many values lie below it, and how many up to it. Ends recur in many cells."""
+        place = self._places.get(text)
+        if place is None:
+            end = parse_end(text, self.domain.type)
+            place = (end, bisect_left(self._sorted_values, end), bisect_right(self._sorted_values, end))
+            self._places[text] = place
+        return place
+
+    def missing(self) -> Holding:
+        """Missing and nothing else. KeyError if the original has no missing values."""
+        if not self.domain.has_missing:
+            raise KeyError("missing")
+        if self.domain.taxonomy is not None:
+            return self.run(self.missing_code, self.missing_code)
+        if self.domain.in_ranges:
+            return Holding(0, -1, True, math.nan, math.nan)
+        return self.members([self.missing_code])
+
+    def any(self) -> Holding:
+        """Every value, missing included where the original has it."""
+        domain = self.domain
+        if self.is_numeric:
+            return Holding(0, self.n_values - 1, domain.has_missing, domain.low, domain.high)
+        if domain.taxonomy is not None:
+            return self.run(0, domain.n_codes - 1)
+        if domain.in_ranges and self.n_values:
+            return self.run(0, self.n_values - 1, domain.has_missing)
+        return self.members(range(domain.n_codes))
+
+    def node(self, label: str) -> Holding:
+        """What is below a node of the taxonomy; KeyError if there is no such node."""
+        tree = self.domain.taxonomy
+        node = None if tree is None else tree.node(label)
+        if tree is None or node is None:
+            raise KeyError(label)
+        return self.run(int(tree.firsts[node]), int(tree.lasts[node]))
+
+    def run(self, low: int, high: int, missing: bool = False) -> Holding:
+        """Codes from low to high."""
+        if high < low:
+            raise ValueError("the ends are the wrong way round")
+        if missing and not self.domain.has_missing:
+            raise KeyError("missing")
+        if self.is_numeric:
+            return Holding(low, high, missing, float(self.domain.points[low]), float(self.domain.points[high]))
+        return Holding(low, high, missing, float(low), float(high))
+
+    def members(self, codes: Iterable[int]) -> Holding:
+        """A set of codes."""
+        held = tuple(sorted(set(codes)))
+        if held and held[-1] >= self.domain.n_codes:
+            raise KeyError("missing")
+        return Holding(0, -1, False, math.nan, math.nan, held)
+
+    def interval(
+        self,
+        low: str | None,
+        high: str | None,
+        *,
+        missing: bool = False,
+        low_open: bool = False,
+        high_open: bool = False,
+    ) -> Holding:
+        """The values between two numbers or dates; an end that is None is the domain's own."""
+        if not self.number_like:
+            raise ValueError("not a column of numbers")
+        if missing and not self.domain.has_missing:
+            raise KeyError("missing")
+        least, before, through = self._place(low) if low is not None else (-math.inf, 0, 0)
+        first = through if low_open else before
+        most, before, through = self._place(high) if high is not None else (math.inf, self.n_values, self.n_values)
+        last = (before if high_open else through) - 1
+        if most < least:
+            raise ValueError("the ends are the wrong way round")
+        if not self.is_numeric:
+            codes = self._by_size[first : last + 1].tolist()
+            return self.members([*codes, self.missing_code] if missing else codes)
+        low_point = self.domain.low if math.isinf(least) else float(least)
+        high_point = self.domain.high if math.isinf(most) else float(most)
+        return Holding(first, last, missing, low_point, high_point)
+
+
+def assembled(index: DomainIndex, holdings: Sequence[Holding], *, as_sets: bool = False) -> Extents:
+    """The holdings of a column as extents: runs where the domain has runs and every holding is one, else sets."""
+    domain = index.domain
+    if domain.in_ranges and not as_sets:
+        runs = [_as_run(index, holding) for holding in holdings]
+        if all(run is not None for run in runs):
+            kept = [run for run in runs if run is not None]
+            return Ranges(
+                np.array([run.low for run in kept], dtype=np.int32),
+                np.array([run.high for run in kept], dtype=np.int32),
+                np.array([run.missing for run in kept], dtype=bool),
+                np.array([run.low_point for run in kept], dtype=np.float64),
+                np.array([run.high_point for run in kept], dtype=np.float64),
+            )
+    sets = [_as_codes(index, holding) for holding in holdings]
+    starts = np.concatenate([[0], np.cumsum([len(codes) for codes in sets])]).astype(np.int64)
+    return Sets(starts, np.array([code for codes in sets for code in codes], dtype=np.int32))
+
+
+def _as_run(index: DomainIndex, holding: Holding) -> Holding | None:
+    """A set as a run where it is one; None where it has gaps."""
+    if holding.codes is None:
+        return holding
+    codes = holding.codes
+    missing = index.domain.taxonomy is None and index.missing_code in codes
+    if missing:
+        codes = codes[:-1]
+    if not codes:
+        return Holding(0, -1, missing, math.nan, math.nan)
+    if codes[-1] - codes[0] != len(codes) - 1:
+        return None
+    return index.run(codes[0], codes[-1], missing)
+
+
+def _as_codes(index: DomainIndex, holding: Holding) -> tuple[int, ...]:
+    if holding.codes is not None:
+        return holding.codes
+    run = tuple(range(holding.low, holding.high + 1))
+    return (*run, index.missing_code) if holding.missing else run

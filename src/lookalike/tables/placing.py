@@ -1,0 +1,98 @@
+"""Folders that appear whole or not at all.
+
+    with placed(target, marker=..., overwrite=...) as building:
+        ...                                          write files into `building`
+
+The files are built in a hidden folder beside the target (same file system, closed to others), synced, and moved into
+place by one rename. Whatever goes wrong before that, a crash or Ctrl-C, leaves the target as it was and removes the
+hidden folder. Only a folder that holds nothing but files of our own making is ever replaced.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from lookalike.errors import RecipeError, counted
+
+
+@contextmanager
+def placed(target: Path, *, marker: str, overwrite: bool) -> Iterator[Path]:
+    """A folder to write into, which becomes `target` when the block ends without an error.
+
+    `marker` is the JSON file by which a folder of ours is known; its `lookalike.files` lists what belongs to it.
+    """
+    target = Path(os.path.realpath(target))
+    check_target(target, marker=marker, overwrite=overwrite)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        hidden = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent))
+    except OSError as error:
+        raise RecipeError(f"Cannot write to {target.parent}: {error.strerror}. Choose another folder.") from None
+    building, aside = hidden / "new", hidden / "old"
+    try:
+        # Inside the closed folder the new one gets the permissions that the user's other folders have.
+        building.mkdir()
+        yield building
+        for path in sorted(building.iterdir()):
+            _sync(path)
+        _sync(building)
+        check_target(target, marker=marker, overwrite=overwrite)
+        if target.exists():
+            os.rename(target, aside)
+        os.rename(building, target)
+        _sync(target.parent)
+    except BaseException:
+        if aside.exists() and not target.exists():
+            os.rename(aside, target)
+        raise
+    finally:
+        shutil.rmtree(hidden, ignore_errors=True)
+
+
+def check_target(target: Path, *, marker: str, overwrite: bool) -> None:
+    """Refuse a target that exists, unless it may be overwritten and holds nothing but our own files."""
+    if not target.exists():
+        return
+    if not target.is_dir():
+        raise RecipeError(f"{target} is a file; a folder is written there. Choose another name.")
+    if not overwrite:
+        raise RecipeError(f"{target} exists already. Choose another name, or allow overwriting (--overwrite).")
+    present = {path.name for path in target.iterdir()}
+    if not present:
+        return
+    ours = _files_of(target / marker)
+    if ours is None:
+        raise RecipeError(f"{target} was not written by lookalike, so it is not overwritten. Choose another name.")
+    strange = len(present - ours)
+    if strange:
+        raise RecipeError(
+            f"{target} holds {counted(strange, 'entry', 'entries')} that lookalike did not write. Move them away, or "
+            "choose another name."
+        )
+
+
+def _files_of(marker: Path) -> set[str] | None:
+    try:
+        block = json.loads(marker.read_text(encoding="utf-8"))["lookalike"]
+        return {str(name) for name in block["files"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _sync(path: Path) -> None:
+    """Ask the disk to keep it. Some file systems cannot sync folders; then the rename has to do."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError:
+        if not path.is_dir():
+            raise

@@ -1,0 +1,202 @@
+"""One door for every table: a CSV, Parquet or Arrow file, or a data frame, becomes a `Table` of codes.
+
+A file is told by its first bytes and only then by its name. Columns that are not asked for are not read, except that
+every record of a CSV file is checked. Whatever goes wrong comes out as an error of this library that names the
+column or the line and shows no value. Cost: one pass over the file and one sort a column.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+import polars as pl
+
+from lookalike.contracts import Progress, silent
+from lookalike.errors import DataError, RecipeError, counted, quoted
+from lookalike.microdata import Column, Table
+from lookalike.schema import ValueType
+from lookalike.tables.delimited import Hints, read_delimited
+from lookalike.tables.pandas_frames import is_pandas, pandas_names, pandas_series
+from lookalike.tables.selection import checked_types, refuse_bad_names, wanted_names
+from lookalike.tables.typed import column_of
+
+_PARQUET, _ARROW, _STREAM, _FEATHER_1 = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff", b"FEA1"
+_ZIP, _OLD_EXCEL = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
+
+_Read = TypeVar("_Read")
+
+
+def read_table(
+    source: Any,
+    *,
+    columns: Collection[str] | None = None,
+    types: Mapping[str, ValueType] | None = None,
+    delimiter: str | None = None,
+    quote: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
+    missing: Collection[str] | None = None,
+    progress: Progress = silent,
+) -> Table:
+    """The table at a path or in a frame of pandas, polars or Arrow.
+
+    `columns` are read and no others (in the order of the table); `types` are taken instead of guessed; `missing` are
+    texts that mean "nothing" in every column. `delimiter`, `quote` ("" for none), `encoding` and `header` are for CSV
+    files and guessed where None; what was guessed stands in the table's notes.
+
+    >>> import polars
+    >>> read_table(polars.DataFrame({"age": [30, None, 20]}))["age"].codes.tolist()
+    [1, 2, 0]
+    """
+    for what, given in (("columns", columns), ("missing", missing)):
+        if isinstance(given, str):
+            raise RecipeError(f"{what} must be a list of texts, not the text {quoted(given)}. Put it in brackets.")
+    asked = checked_types(types)
+    gone = frozenset(missing or ())
+    if isinstance(source, str | Path):
+        path = Path(source)
+        hints = Hints(delimiter=delimiter, quote=quote, encoding=encoding, header=header)
+        try:
+            return _read_file(path, hints, columns, asked, gone, progress)
+        except OSError as error:
+            raise DataError(f"{path}: {error.strerror or 'the file cannot be read'}. Check the path and who may read it.") from None
+    if is_pandas(source):
+        where = "the data frame"
+        names = pandas_names(source)
+
+        def series_of(name: str) -> pl.Series:
+            return pandas_series(source, names.index(name), name, where)
+
+        return _typed_table(names, series_of, where, columns, asked, gone, progress)
+    return _read_frame(source, columns, asked, gone, progress)
+
+
+def _read_file(
+    path: Path,
+    hints: Hints,
+    columns: Collection[str] | None,
+    types: Mapping[str, ValueType],
+    missing: Collection[str],
+    progress: Progress,
+) -> Table:
+    if path.is_dir():
+        raise DataError(f"{path} is a folder. Give one file in it.")
+    if not path.exists():
+        raise DataError(f"There is no file {path}. Check the path.")
+    with path.open("rb") as file:
+        head = file.read(8)
+    if head.startswith(_PARQUET):
+        frame = pl.scan_parquet(path, glob=False, hive_partitioning=False)
+    elif head.startswith(_ARROW):
+        frame = _safely(lambda: pl.read_ipc(path).lazy(), _damaged(path.name))
+    elif head.startswith(_STREAM):
+        frame = _safely(lambda: pl.read_ipc_stream(path).lazy(), _damaged(path.name))
+    elif head.startswith((_ZIP, _OLD_EXCEL, _FEATHER_1)) or path.suffix in (".parquet", ".arrow", ".feather", ".ipc"):
+        raise DataError(f"{path.name} {_what_it_is(path, head)}. Save the table as CSV, Parquet or Arrow (IPC) first.")
+    else:
+        return read_delimited(path, hints, columns, types, missing, progress)
+    return _polars_table(frame, path.name, columns, types, missing, progress)
+
+
+def _what_it_is(path: Path, head: bytes) -> str:
+    if head.startswith(_ZIP):
+        try:
+            with zipfile.ZipFile(path) as archive:
+                workbook = "xl/workbook.xml" in archive.namelist()
+        except zipfile.BadZipFile:
+            workbook = False
+        return "is an Excel workbook" if workbook else "is a zip archive"
+    if head.startswith(_OLD_EXCEL):
+        return "is an old Excel workbook"
+    if head.startswith(_FEATHER_1):
+        return "is a Feather file of version 1"
+    return f"is named {path.suffix} but does not begin as such a file does"
+
+
+def _read_frame(
+    source: Any,
+    columns: Collection[str] | None,
+    types: Mapping[str, ValueType],
+    missing: Collection[str],
+    progress: Progress,
+) -> Table:
+    if isinstance(source, pl.LazyFrame):
+        # Collected once: a query run anew for each column need not give its rows in the same order.
+        where = "the lazy frame"
+        failed = f"{where} cannot be collected: its query fails"
+        names = _safely(lambda: source.collect_schema().names(), failed)
+        wanted = wanted_names(names, columns, types, where)
+        picked = source.select(pl.nth([names.index(name) for name in wanted])) if names else source
+        collected = _safely(picked.collect, failed)
+        types = {name: type for name, type in types.items() if name in wanted}
+        return _polars_table(collected.lazy(), where, columns, types, missing, progress)
+    if isinstance(source, pl.DataFrame):
+        return _polars_table(source.lazy(), "the data frame", columns, types, missing, progress)
+    if not hasattr(source, "__arrow_c_stream__"):
+        raise DataError(
+            f"A table cannot be read from a {type(source).__name__}. Give the path of a CSV, Parquet or Arrow file, or "
+            "a data frame of pandas, polars or Arrow."
+        )
+    names = [str(name) for name in getattr(source, "column_names", ())]
+    refuse_bad_names(names, "the Arrow table")
+    frame = _safely(lambda: pl.DataFrame(source).lazy(), "the Arrow table holds a type that cannot be read")
+    return _polars_table(frame, "the Arrow table", columns, types, missing, progress)
+
+
+def _polars_table(
+    frame: pl.LazyFrame,
+    where: str,
+    columns: Collection[str] | None,
+    types: Mapping[str, ValueType],
+    missing: Collection[str],
+    progress: Progress,
+) -> Table:
+    damaged = _damaged(where)
+    names = _safely(lambda: frame.collect_schema().names(), damaged)
+
+    def series_of(name: str) -> pl.Series:
+        return _safely(lambda: frame.select(pl.nth(names.index(name))).collect().to_series(), damaged)
+
+    return _typed_table(names, series_of, where, columns, types, missing, progress)
+
+
+def _typed_table(
+    names: list[str],
+    series_of: Callable[[str], pl.Series],
+    where: str,
+    columns: Collection[str] | None,
+    types: Mapping[str, ValueType],
+    missing: Collection[str],
+    progress: Progress,
+) -> Table:
+    """One column after the other, so that only one of them is held as values."""
+    if not names:
+        raise DataError(f"{where} has no columns. Give a table with columns.")
+    refuse_bad_names(names, where)
+    wanted = wanted_names(names, columns, types, where)
+    read: list[Column] = []
+    notes: list[str] = []
+    for attr, name in enumerate(wanted):
+        progress("reading", attr / len(wanted), f"column {quoted(name)}")
+        series = _safely(partial(series_of, name), f"{where}: column {quoted(name)} cannot be read")
+        column, said = column_of(name, series, types.get(name), missing, where)
+        read.append(column)
+        notes += said
+    progress("reading", 1.0, counted(len(read[0].codes) if read else 0, "row"))
+    return Table(tuple(read), where, tuple(notes))
+
+
+def _damaged(where: str) -> str:
+    return f"{where} is damaged, or made with a feature that cannot be read here"
+
+
+def _safely(read: Callable[[], _Read], failed: str) -> _Read:
+    """What `read` gives; whatever polars raises is left out, because its words may quote the data."""
+    try:
+        return read()
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError, TypeError, OverflowError):
+        raise DataError(f"{failed}. Write it anew, as CSV, Parquet or Arrow.") from None

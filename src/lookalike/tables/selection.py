@@ -1,0 +1,69 @@
+"""Which columns are read, under which names, and what is said when a column cannot be.
+
+Shared by all readers, so that a name that is missing, doubled or empty, or a type that does not fit, is refused in
+the same words wherever the table comes from. Knows no files and no frames.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+
+from lookalike.errors import SchemaError, counted, quoted, unknown_name
+from lookalike.schema import ValueType
+
+_NOUNS = {
+    ValueType.INTEGER: "whole numbers (64 bits)",
+    ValueType.NUMBER: "numbers",
+    ValueType.DATE: "dates (2024-12-31)",
+    ValueType.DATETIME: "dates with times (2024-12-31T23:59:00)",
+    ValueType.BOOLEAN: "true or false",
+    ValueType.STRING: "text",
+}
+
+
+def wanted_names(
+    names: Sequence[str], columns: Collection[str] | None, types: Mapping[str, ValueType], source: str
+) -> list[str]:
+    """The names to read, in the order of the table."""
+    for name in (*(columns or ()), *types):
+        if name not in names:
+            raise SchemaError(f"{source}: {unknown_name('column', name, names)}")
+    return [name for name in names if columns is None or name in columns]
+
+
+def checked_types(types: Mapping[str, ValueType] | None) -> dict[str, ValueType]:
+    """Types as asked for, given as `ValueType` or by name."""
+    known = [type.value for type in ValueType]
+    checked = {}
+    for name, type in (types or {}).items():
+        if type not in known:
+            raise SchemaError(f"Column {quoted(name)}: {unknown_name('type', str(type), known)}")
+        checked[name] = ValueType(type)
+    return checked
+
+
+def refuse_bad_names(names: Sequence[str], source: str) -> None:
+    """Every column has a name, and no two the same."""
+    nameless = [str(attr + 1) for attr, name in enumerate(names) if not name]
+    if nameless:
+        raise SchemaError(
+            f"{source}: {counted(len(nameless), 'column')} of {len(names)} without a name (place "
+            f"{', '.join(nameless[:10])}). Name every column in the header; a nameless first column is often a row "
+            "number that can be left out."
+        )
+    doubled = [name for name, count in Counter(names).items() if count > 1]
+    if doubled:
+        raise SchemaError(
+            f"{source}: two columns have the same name: {', '.join(quoted(name) for name in doubled[:10])}. "
+            "Give every column its own name."
+        )
+
+
+def misfit_message(name: str, asked: ValueType, n_misfits: int, where: str) -> str:
+    """What is said when values are not of the type asked for; the values themselves are not shown."""
+    verb = "is" if n_misfits == 1 else "are"
+    return (
+        f"column {quoted(name)} is asked to be {asked}, but {counted(n_misfits, 'value')} {verb} not "
+        f"{_NOUNS[asked]} (the first {where}). Mend the values, or ask for type string."
+    )

@@ -1,0 +1,134 @@
+"""Mondrian: cuts where one expects them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lookalike import pipeline
+from lookalike.algorithms import Mondrian, StrictMondrian, parse_algorithm
+from lookalike.contracts import Promise, silent
+from lookalike.errors import RecipeError
+from lookalike.microdata import Microdata, Table
+from lookalike.models import parse_model
+from lookalike.randomness import Randomness
+from lookalike.release import Ranges, Sets
+from lookalike.samples import census
+from lookalike.schema import Attribute, Kind, Role, Schema, ValueType
+from tests.strategies import column_of
+
+
+def microdata(**columns: list[object]) -> Microdata:
+    """Columns of ints are numeric, of texts categorical, `zip` has a taxonomy of prefixes; `s` is sensitive."""
+    made, attributes = [], []
+    for name, cells in columns.items():
+        numeric = all(cell is None or isinstance(cell, int) for cell in cells)
+        made.append(column_of(name, cells, ValueType.INTEGER if numeric else ValueType.STRING))
+        attributes.append(
+            Attribute(
+                name=name,
+                role=Role.SENSITIVE if name == "s" else Role.QUASI,
+                kind=Kind.NUMERIC if numeric else Kind.CATEGORICAL,
+                taxonomy={"prefixes": [2, 1]} if name == "zip" else None,
+            )
+        )
+    return Microdata.encode(Table(tuple(made)), Schema(tuple(attributes)))
+
+
+def groups(data: Microdata, algorithm: Mondrian, *models: str) -> list[list[int]]:
+    promises = pipeline.settle([Promise(parse_model(model)) for model in models], data)
+    requirements = pipeline.required(promises, data)
+    group_of_record, n_groups = algorithm.partition(data, requirements, Randomness(3), silent)
+    return sorted(sorted(np.flatnonzero(group_of_record == group).tolist()) for group in range(n_groups))
+
+
+def test_even_halves_of_a_line() -> None:
+    data = microdata(age=list(range(8)))
+    assert groups(data, Mondrian(), "k-anonymity:2") == [[0, 1], [2, 3], [4, 5], [6, 7]]
+    assert groups(data, Mondrian(choose="widest"), "k-anonymity:2") == [[0, 1], [2, 3], [4, 5], [6, 7]]
+
+
+def test_relaxed_divides_equal_values_and_strict_does_not() -> None:
+    data = microdata(age=[1, 2, 2, 2, 2, 2, 2, 9])
+    relaxed = groups(data, Mondrian(cuts=1, choose="widest"), "k-anonymity:4")
+    assert [len(group) for group in relaxed] == [4, 4]
+    assert groups(data, StrictMondrian(), "k-anonymity:4") == [list(range(8))]
+
+
+def test_strict_groups_do_not_overlap() -> None:
+    data = microdata(age=[1, 1, 1, 4, 4, 7, 7, 7, 7, 9], height=[3, 3, 1, 1, 2, 2, 2, 5, 5, 5])
+    parts = groups(data, StrictMondrian(), "k-anonymity:2")
+    boxes = [(data.quasi[part].min(axis=0), data.quasi[part].max(axis=0)) for part in parts]
+    for one, (low, high) in enumerate(boxes):
+        for other_low, other_high in boxes[one + 1 :]:
+            assert ((other_low > high) | (other_high < low)).any()
+
+
+def test_categories_are_cut_between_values() -> None:
+    data = microdata(city=["a"] * 3 + ["b"] * 5)
+    assert groups(data, Mondrian(), "k-anonymity:3") == [[0, 1, 2], [3, 4, 5, 6, 7]]
+
+
+def test_taxonomies_are_cut_between_children_and_publish_nodes() -> None:
+    data = microdata(zip=["111", "112", "121", "122", "211", "212", "221", "222"])
+    assert groups(data, Mondrian(), "k-anonymity:2") == [[0, 1], [2, 3], [4, 5], [6, 7]]
+    promises = pipeline.settle([Promise(parse_model("k-anonymity:4"))], data)
+    release, _ = Mondrian().anonymize(data, pipeline.required(promises, data), Randomness(1), silent)
+    tree, extents = data.domains.quasi[0].taxonomy, release.extents[0]
+    assert tree is not None
+    assert isinstance(extents, Ranges)
+    labels = {tree.labels[tree.lowest_common(low, high)] for low, high in zip(extents.lows, extents.highs, strict=True)}
+    assert labels == {"1**", "2**"}
+
+
+def test_missing_values_are_kept_apart_when_the_promise_allows() -> None:
+    data = microdata(age=[1, 2, 3, None, None, None])
+    assert groups(data, Mondrian(), "k-anonymity:3") == [[0, 1, 2], [3, 4, 5]]
+    release, _ = Mondrian().anonymize(
+        data, pipeline.required((Promise(parse_model("k-anonymity:4")),), data), Randomness(1), silent
+    )
+    extents = release.extents[0]
+    assert isinstance(extents, Ranges)
+    assert extents.missing.tolist() == [True]
+    assert (int(extents.lows[0]), int(extents.highs[0])) == (0, 2)
+
+
+def test_sets_hold_just_the_values_that_occur() -> None:
+    data = microdata(city=["a", "b", "c", "c"])
+    release, _ = Mondrian().anonymize(
+        data, pipeline.required((Promise(parse_model("k-anonymity:2")),), data), Randomness(1), silent
+    )
+    extents = release.extents[0]
+    assert isinstance(extents, Sets)
+    assert sorted(extents.members.tolist()) == [0, 1, 2]
+
+
+def test_other_positions_are_tried_when_the_median_breaks_the_promise() -> None:
+    """The right half has one value of s: only a cut left of the median leaves two diverse parts."""
+    data = microdata(age=list(range(8)), s=["x", "y", "x", "y", "y", "y", "y", "y"])
+    assert len(groups(data, Mondrian(cuts=1, choose="widest"), "l-diversity:2,kind=distinct")) == 1
+    assert groups(data, Mondrian(cuts=7, choose="widest"), "l-diversity:2,kind=distinct")[0] == [0, 1]
+
+
+def test_gain_loses_less_than_widest_on_census_data() -> None:
+    table = census(4000, seed=2)
+    names = table.names
+    schema = Schema.of(qi=names[:-1], sensitive=names[-1:], categorical=[*names[3:], names[1]])
+    data = Microdata.encode(table, schema)
+    requirements = pipeline.required((Promise(parse_model("k-anonymity:10")),), data)
+    losses = [
+        pipeline.measure(Mondrian(choose=way).anonymize(data, requirements, Randomness(4), silent)[0], data)[0]["gcp"]
+        for way in ("gain", "widest")
+    ]
+    assert losses[0] < 0.95 * losses[1]
+
+
+def test_parameters_are_checked_and_written_back() -> None:
+    assert str(parse_algorithm("mondrian:cuts=3,choose=widest")) == "mondrian:cuts=3,choose=widest"
+    assert str(Mondrian()) == "mondrian"
+    with pytest.raises(RecipeError, match="cuts"):
+        Mondrian(cuts=0)
+    with pytest.raises(RecipeError, match="gain"):
+        Mondrian(choose="random")
+    with pytest.raises(RecipeError, match='Did you mean "mondrian"'):
+        parse_algorithm("mondrain")

@@ -1,0 +1,152 @@
+"""Honest releases of random tables pass every check, in all four forms."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lookalike.audit import verify
+from lookalike.contracts import Promise
+from lookalike.models import KAnonymity, LDiversity
+from lookalike.release import Withheld
+from tests.audit.making import (
+    bucketized,
+    check,
+    grouped,
+    mixed_table,
+    mixing_matrix,
+    moved,
+    perturbed,
+    random_groups,
+    ring,
+)
+
+seeds = st.integers(0, 2**32 - 1)
+K1 = [Promise(KAnonymity(1))]
+
+
+@given(seeds, st.integers(1, 60), st.integers(1, 8), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_grouped(seed, n_rows, size, missing):
+    rng = np.random.default_rng(seed)
+    data = mixed_table(rng, n_rows, missing=missing)
+    size = min(size, n_rows)
+    release = grouped(data, random_groups(rng, n_rows, size), rng.permutation(n_rows))
+    audit = verify(release, data, [Promise(KAnonymity(size))])
+    assert audit.passed, str(audit)
+    assert audit.level == "group"
+
+
+@given(seeds, st.integers(4, 40), st.integers(1, 4))
+@settings(max_examples=40, deadline=None)
+def test_matched(seed, n_rows, degree):
+    rng = np.random.default_rng(seed)
+    data = mixed_table(rng, n_rows)
+    release, graph = ring(rng, data, degree)
+    audit = verify(release, data, [Promise(KAnonymity(degree))], graph=graph)
+    assert audit.passed, str(audit)
+    assert audit.level == "A"
+    assert check(audit, "level B").passed
+    without = verify(release, data, [Promise(KAnonymity(degree))])
+    assert without.passed, str(without)
+    assert without.level == "B"
+    assert without.verdicts[0].reached is None
+    assert "existence only" in without.verdicts[0].detail
+
+
+@given(seeds, st.integers(1, 60), st.integers(1, 8))
+@settings(max_examples=60, deadline=None)
+def test_bucketized(seed, n_rows, size):
+    rng = np.random.default_rng(seed)
+    data = mixed_table(rng, n_rows, n_ages=int(rng.integers(1, 30)))
+    buckets = random_groups(rng, n_rows, size)
+    release = bucketized(data, buckets, rng.permutation(n_rows), rng.permutation(n_rows))
+    audit = verify(release, data, K1)
+    assert audit.passed, str(audit)
+
+
+@given(seeds, st.integers(1, 200))
+@settings(max_examples=40, deadline=None)
+def test_perturbed(seed, n_rows):
+    rng = np.random.default_rng(seed)
+    data = mixed_table(rng, n_rows)
+    n_codes = data.domains.sensitive[0].n_codes
+    if n_codes < 2:
+        return
+    matrix = mixing_matrix(n_codes, 12 + 6 * int(rng.integers(0, 5)), 12 + 6 * 6 * (n_codes - 1) + 6 * 4)
+    audit = verify(perturbed(rng, data, [matrix], rng.permutation(n_rows)), data, [])
+    assert audit.passed, str(audit)
+
+
+@given(seeds, st.integers(6, 40))
+@settings(max_examples=40, deadline=None)
+def test_declared_suppression(seed, n_rows):
+    rng = np.random.default_rng(seed)
+    data = mixed_table(rng, n_rows)
+    release = grouped(data, random_groups(rng, n_rows, 3), rng.permutation(n_rows))
+    gone = rng.choice(n_rows, 2, replace=False)
+    kept = np.setdiff1d(np.arange(n_rows), gone)
+    n_codes = data.domains.sensitive[0].n_codes
+    counts = np.bincount(release.sensitive[gone, 0], minlength=n_codes)
+    short = moved(release, kept)
+    declared = replace(short, withheld=Withheld((counts,), (np.zeros(n_codes, dtype=np.int64),), 2, 0))
+    assert verify(declared, data, K1).passed
+    undeclared = verify(short, data, K1)
+    assert not undeclared.passed
+    assert not check(undeclared, "number of rows").passed
+    misdeclared = replace(declared, withheld=replace(declared.withheld, suppressed=(np.roll(counts, 1),)))
+    assert verify(misdeclared, data, K1).passed == bool((np.roll(counts, 1) == counts).all())
+
+
+def test_declared_dummies_count_if_they_look_like_any_row():
+    rng = np.random.default_rng(8)
+    data = mixed_table(rng, 30)
+    release = grouped(data, random_groups(rng, 30, 3), rng.permutation(30))
+    n_codes = data.domains.sensitive[0].n_codes
+    longer = moved(release, [*range(30), 0])
+    counts = np.bincount(release.sensitive[:1, 0], minlength=n_codes)
+    withheld = Withheld((np.zeros(n_codes, dtype=np.int64),), (counts,), 0, 1, indistinguishable=True)
+    assert verify(replace(longer, withheld=withheld), data, K1).passed
+    told = verify(replace(longer, withheld=replace(withheld, indistinguishable=False)), data, K1)
+    assert not told.passed
+    assert not check(told, "rows made up").passed
+
+
+def test_dummies_with_a_value_of_their_own_are_set_aside():
+    from tests.audit.making import number_table
+
+    # The domain has value 9 through a record that is then declared the only one suppressed: prior 0 is what matters.
+    data = number_table([[0], [0], [1], [1]], [0, 1, 0, 1])
+    domain = data.domains.sensitive[0]
+    wider = replace(domain, values=np.append(domain.values, 9))
+    data = replace(data, domains=replace(data.domains, sensitive=(wider,)))
+    release = grouped(data, [0, 0, 1, 1], [2, 0, 3, 1])
+    fake = moved(release, [0, 1, 2, 3, 0])
+    sensitive = fake.sensitive.copy()
+    sensitive[4, 0] = 2
+    withheld = Withheld((np.zeros(3, dtype=np.int64),), (np.array([0, 0, 1]),), 0, 1)
+    audit = verify(replace(fake, sensitive=sensitive, withheld=withheld), data, [Promise(KAnonymity(3))])
+    assert check(audit, "rows made up").passed
+    assert audit.verdicts[0].reached == 2
+    assert audit.verdicts[0].failing_units == 2
+    assert audit.verdicts[0].failing_records == 4
+
+
+def test_verdicts_say_what_is_reached_and_where():
+    from tests.audit.making import number_table
+
+    data = number_table([[0], [0], [0], [1], [1]], [0, 1, 2, 0, 0])
+    release = grouped(data, [0, 0, 0, 1, 1], [4, 2, 0, 3, 1])
+    audit = verify(
+        release, data, [Promise(KAnonymity(2)), Promise(LDiversity(2), "s")], measures=[LDiversity(2, kind="distinct")]
+    )
+    first, second = audit.verdicts
+    assert first.passed
+    assert (first.reached, first.unit_size) == (2, 2)
+    assert not second.passed
+    assert (second.reached, second.failing_units, second.failing_records) == (1, 1, 2)
+    assert [(entry.reached, entry.passed, entry.column) for entry in audit.measured] == [(1, None, "s")]
+    assert not audit.passed

@@ -1,0 +1,225 @@
+"""The exam that every algorithm sits, with every model it accepts. A new line in `ALGORITHMS` is examined at once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lookalike import pipeline
+from lookalike.algorithms import ALGORITHMS
+from lookalike.contracts import Algorithm, Promise, silent
+from lookalike.errors import Infeasible, Unsupported
+from lookalike.microdata import Microdata, Table
+from lookalike.models import parse_model
+from lookalike.randomness import Randomness
+from lookalike.release import Bucketized, Grouped, Matched, Ranges
+from lookalike.samples import census
+from lookalike.schema import Role, Schema
+from tests.strategies import microdatas
+
+MODELS = [
+    "k-anonymity:3",
+    "alpha-k:alpha=0.6,k=2",
+    "l-diversity:2,kind=distinct",
+    "l-diversity:2",
+    "l-diversity:1.7,kind=entropy",
+    "l-diversity:2,kind=recursive,c=3",
+    "t-closeness:0.3",
+    "t-closeness:0.25,distance=ordered",
+    "t-closeness:0.4,distance=js",
+    "t-closeness:1,distance=kl",
+    "delta-disclosure:1.5",
+    "beta-likeness:1,bound=basic",
+    "beta-likeness:2",
+    "beta-likeness:2,negative=0.9,negative_form=relative",
+    "f-privacy:theta=2,base=0.1",
+]
+WEAKER_TO_STRICTER = [
+    ("k-anonymity:2", "k-anonymity:7"),
+    ("l-diversity:2", "l-diversity:4"),
+    ("t-closeness:0.5", "t-closeness:0.2"),
+    ("beta-likeness:4,bound=basic", "beta-likeness:1,bound=basic"),
+]
+
+every_algorithm = pytest.mark.parametrize("algorithm", [kind() for kind in ALGORITHMS.values()], ids=str)
+every_model = pytest.mark.parametrize("model", MODELS)
+
+
+def publish(data: Microdata, algorithm: Algorithm, *texts: str, seed: int | None = 5):  # type: ignore[no-untyped-def]
+    promises = pipeline.settle([Promise(parse_model(text)) for text in texts], data)
+    requirements = pipeline.required(promises, data)
+    for promise, requirement in zip(promises, requirements, strict=True):
+        reason = promise.model.refuses_form(algorithm.form) or algorithm.refuses(promise, requirement)
+        if reason:
+            pytest.skip(f"{algorithm.name} does not serve {promise.model.name}: {reason}")
+    release, linkage = algorithm.anonymize(data, requirements, Randomness(seed), silent)
+    return release, linkage, promises
+
+
+def bytes_of(release) -> list[bytes]:  # type: ignore[no-untyped-def]
+    """Everything that would be printed."""
+    found = []
+    for table in release.tables():
+        for cells in table.columns:
+            for name in ("codes", "numbers", "unit_of_row"):
+                if hasattr(cells, name):
+                    found.append(getattr(cells, name).tobytes())
+            extents = getattr(cells, "extents", None)
+            if extents is not None:
+                found.extend(part.tobytes() for part in vars(extents).values())
+    return found
+
+
+def census_data(rows: int, seed: int = 3) -> Microdata:
+    table = census(rows, seed=seed)
+    names = table.names
+    return Microdata.encode(
+        table, Schema.of(qi=names[:-1], sensitive=names[-1:], categorical=[*names[3:-1], names[1], names[-1]])
+    )
+
+
+@every_algorithm
+@every_model
+@settings(max_examples=15, deadline=None)
+@given(data=microdatas())
+def test_the_audit_passes_or_nothing_is_made(algorithm: Algorithm, model: str, data: Microdata) -> None:
+    try:
+        release, linkage, promises = publish(data, algorithm, model)
+    except Infeasible:
+        return
+    found = pipeline.verify(release, data, promises, graph=linkage.graph)
+    assert found.passed, str(found)
+    assert release.n_rows == data.n_rows - release.withheld.n_suppressed
+
+
+@every_algorithm
+@settings(max_examples=25, deadline=None)
+@given(data=microdatas(), texts=st.lists(st.sampled_from(MODELS), min_size=2, max_size=3, unique=True))
+def test_several_promises_hold_together(algorithm: Algorithm, data: Microdata, texts: list[str]) -> None:
+    try:
+        release, linkage, promises = publish(data, algorithm, *texts)
+    except Infeasible:
+        return
+    found = pipeline.verify(release, data, promises, graph=linkage.graph)
+    assert found.passed, str(found)
+
+
+@every_algorithm
+@settings(max_examples=40, deadline=None)
+@given(data=microdatas())
+def test_true_values_lie_inside_and_none_is_lost(algorithm: Algorithm, data: Microdata) -> None:
+    release, linkage, _ = publish(data, algorithm, "k-anonymity:1")
+    assert sorted(linkage.record_of_row.tolist()) == list(range(data.n_rows))
+    assert (release.sensitive == data.sensitive[linkage.record_of_row]).all()
+    assert (release.carried == data.carried[linkage.record_of_row]).all()
+    if isinstance(release, Grouped | Matched):
+        units = release.unit_of_row
+        for attr, extents in enumerate(release.extents):
+            codes = data.quasi[linkage.record_of_row, attr]
+            missing = codes == release.domains.quasi[attr].missing_code
+            if isinstance(extents, Ranges):
+                tree = release.domains.quasi[attr].taxonomy is not None
+                inside = (extents.lows[units] <= codes) & (codes <= extents.highs[units])
+                assert np.where(missing & (not tree), extents.missing[units], inside).all()
+            else:
+                bounds = zip(extents.starts[units], extents.starts[units + 1], codes, strict=True)
+                assert all(code in extents.members[start:stop] for start, stop, code in bounds)
+
+
+@every_algorithm
+def test_same_seed_same_bytes_and_no_seed_other_order(algorithm: Algorithm) -> None:
+    data = census_data(400)
+    first, second, other = (publish(data, algorithm, "k-anonymity:5", seed=seed)[0] for seed in (1, 1, None))
+    assert bytes_of(first) == bytes_of(second)
+    assert bytes_of(first) != bytes_of(other)
+
+
+@every_algorithm
+def test_row_order_says_nothing(algorithm: Algorithm) -> None:
+    """The rank correlation of input and output positions stays within what a shuffle gives."""
+    data = census_data(2000)
+    _, linkage, _ = publish(data, algorithm, "k-anonymity:5", seed=None)
+    correlation = np.corrcoef(np.arange(data.n_rows), linkage.record_of_row)[0, 1]
+    assert abs(correlation) < 6 / np.sqrt(data.n_rows)
+
+
+@every_algorithm
+def test_identifiers_never_get_in(algorithm: Algorithm) -> None:
+    data = census_data(200)
+    release, _, _ = publish(data, algorithm, "k-anonymity:5")
+    published = {getattr(cells, "domain", None) for table in release.tables() for cells in table.columns} - {None}
+    assert {domain.name for domain in published} == {domain.name for domain in data.domains.all}
+    assert all(domain.attribute.role is not Role.IDENTIFIER for domain in published)
+
+
+@every_algorithm
+def test_shuffled_input_gives_as_good_a_release(algorithm: Algorithm) -> None:
+    data = census_data(1500)
+    order = np.random.default_rng(8).permutation(data.n_rows)
+    shuffled = replace(data, quasi=data.quasi[order], sensitive=data.sensitive[order], carried=data.carried[order])
+    losses = [
+        pipeline.measure(publish(table, algorithm, "k-anonymity:8")[0], table)[0]["gcp"] for table in (data, shuffled)
+    ]
+    assert losses[0] == pytest.approx(losses[1], rel=0.1, abs=1e-9)
+
+
+@every_algorithm
+@pytest.mark.parametrize(("weaker", "stricter"), WEAKER_TO_STRICTER)
+def test_a_stricter_promise_reaches_a_stricter_level(algorithm: Algorithm, weaker: str, stricter: str) -> None:
+    data = census_data(1500)
+    reached = []
+    for text in (weaker, stricter):
+        release, linkage, promises = publish(data, algorithm, text)
+        reached.append(pipeline.verify(release, data, promises, graph=linkage.graph).verdicts[0].reached)
+    grows = weaker.startswith(("k-", "l-"))
+    assert (reached[0] < reached[1]) if grows else (reached[0] > reached[1])
+
+
+@every_algorithm
+@pytest.mark.parametrize("model", ["k-anonymity:1", "l-diversity:1", "t-closeness:0", "beta-likeness:1"])
+def test_one_row(algorithm: Algorithm, model: str) -> None:
+    data = census_data(1)
+    release, linkage, promises = publish(data, algorithm, model)
+    assert release.n_rows == 1
+    assert pipeline.verify(release, data, promises, graph=linkage.graph).passed
+
+
+@every_algorithm
+def test_all_rows_equal(algorithm: Algorithm) -> None:
+    data = census_data(30)
+    same = replace(data, quasi=data.quasi[[0] * 30], sensitive=data.sensitive[[0] * 30])
+    release, _, _ = publish(same, algorithm, "k-anonymity:7")
+    assert release.n_rows == 30
+    with pytest.raises(Infeasible) as refused:
+        publish(same, algorithm, "l-diversity:2")
+    assert refused.value.nearest is not None
+
+
+@every_algorithm
+def test_k_above_n_is_refused_with_the_nearest(algorithm: Algorithm) -> None:
+    with pytest.raises(Infeasible, match="k-anonymity:20"):
+        publish(census_data(20), algorithm, "k-anonymity:21")
+
+
+@every_algorithm
+def test_an_adversary_it_is_not_made_for_is_refused(algorithm: Algorithm) -> None:
+    data = census_data(50)
+    recipe = pipeline.Recipe(
+        schema=data.schema,
+        promises=(Promise(parse_model("k-anonymity:3")),),
+        algorithm=algorithm,
+        adversary="knows-method",
+    )
+    if algorithm.adversary == "knows-method":
+        pytest.skip("made for the strongest adversary")
+    with pytest.raises(Unsupported, match="adversary"):
+        pipeline.run(recipe, Table(census(50, seed=3).columns))
+
+
+def test_bucketized_and_matched_forms_are_known_to_the_exam() -> None:
+    """The exam reads all forms; a form it does not know would pass the containment test unseen."""
+    assert {kind.form for kind in ALGORITHMS.values()} <= {Grouped.form, Matched.form, Bucketized.form, "perturbed"}
