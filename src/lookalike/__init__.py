@@ -6,36 +6,43 @@
 Everything a user needs stands here; what is below is named after what it does.
 """
 
-from lookalike.algorithms import Mondrian, StrictMondrian
-from lookalike.audit import Audit, Check, Verdict
-from lookalike.contracts import Promise
-from lookalike.errors import (
-    AuditFailed,
-    DataError,
-    Infeasible,
-    LookalikeError,
-    MissingPart,
-    RecipeError,
-    SchemaError,
-    Unsupported,
-)
-from lookalike.inspection import Inspection, suggest_schema
-from lookalike.microdata import Microdata, Table
-from lookalike.models import (
-    AlphaK,
-    BetaLikeness,
-    DeltaDisclosure,
-    FPrivacy,
-    KAnonymity,
-    KConcealment,
-    LDiversity,
-    RhoPrivacy,
-    TCloseness,
-)
-from lookalike.publication import Publication, inspect, measure, publish, read_table, verify
-from lookalike.release import Bucketized, Grouped, Matched, Perturbed
-from lookalike.schema import Attribute, Kind, Role, Schema
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from lookalike.version import __version__
+
+if TYPE_CHECKING:
+    from lookalike.algorithms import Mondrian, StrictMondrian
+    from lookalike.audit import Audit, Check, Verdict
+    from lookalike.contracts import Promise
+    from lookalike.errors import (
+        AuditFailed,
+        DataError,
+        Infeasible,
+        LookalikeError,
+        MissingPart,
+        RecipeError,
+        SchemaError,
+        Unsupported,
+    )
+    from lookalike.inspection import Inspection, suggest_schema
+    from lookalike.microdata import Microdata, Table
+    from lookalike.models import (
+        AlphaK,
+        BetaLikeness,
+        DeltaDisclosure,
+        FPrivacy,
+        KAnonymity,
+        KConcealment,
+        LDiversity,
+        RhoPrivacy,
+        TCloseness,
+    )
+    from lookalike.publication import Publication, inspect, measure, publish, read_table, verify
+    from lookalike.release import Bucketized, Grouped, Matched, Perturbed
+    from lookalike.schema import Attribute, Kind, Role, Schema
 
 __all__ = [
     "AlphaK",
@@ -81,3 +88,60 @@ __all__ = [
     "suggest_schema",
     "verify",
 ]
+
+# Where each name lives. Loaded when first used, so that `import lookalike` and `lookalike --help` answer at once.
+_HOMES = {
+    "AlphaK": "lookalike.models",
+    "Attribute": "lookalike.schema",
+    "Audit": "lookalike.audit",
+    "AuditFailed": "lookalike.errors",
+    "BetaLikeness": "lookalike.models",
+    "Bucketized": "lookalike.release",
+    "Check": "lookalike.audit",
+    "DataError": "lookalike.errors",
+    "DeltaDisclosure": "lookalike.models",
+    "FPrivacy": "lookalike.models",
+    "Grouped": "lookalike.release",
+    "Infeasible": "lookalike.errors",
+    "Inspection": "lookalike.inspection",
+    "KAnonymity": "lookalike.models",
+    "KConcealment": "lookalike.models",
+    "Kind": "lookalike.schema",
+    "LDiversity": "lookalike.models",
+    "LookalikeError": "lookalike.errors",
+    "Matched": "lookalike.release",
+    "Microdata": "lookalike.microdata",
+    "MissingPart": "lookalike.errors",
+    "Mondrian": "lookalike.algorithms",
+    "Perturbed": "lookalike.release",
+    "Promise": "lookalike.contracts",
+    "Publication": "lookalike.publication",
+    "RecipeError": "lookalike.errors",
+    "RhoPrivacy": "lookalike.models",
+    "Role": "lookalike.schema",
+    "Schema": "lookalike.schema",
+    "SchemaError": "lookalike.errors",
+    "StrictMondrian": "lookalike.algorithms",
+    "TCloseness": "lookalike.models",
+    "Table": "lookalike.microdata",
+    "Unsupported": "lookalike.errors",
+    "Verdict": "lookalike.audit",
+    "inspect": "lookalike.publication",
+    "measure": "lookalike.publication",
+    "publish": "lookalike.publication",
+    "read_table": "lookalike.publication",
+    "suggest_schema": "lookalike.inspection",
+    "verify": "lookalike.publication",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'lookalike' has no attribute {name!r}")
+    found = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -17,13 +17,6 @@ from numpy.typing import NDArray
 
 from lookalike.microdata import Domain
 
-READS_RELEASE = "reads-release"
-KNOWS_METHOD = "knows-method"
-ADVERSARIES = {
-    READS_RELEASE: "knows every quasi-identifier of the person and reads the release",
-    KNOWS_METHOD: "knows every quasi-identifier of everybody, the method and its parameters, and reads the release",
-}
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Exposure:

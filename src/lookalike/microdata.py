@@ -9,6 +9,7 @@ pre-order, other categories by name.
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -222,6 +223,8 @@ def parse_number(text: str, type: ValueType) -> float:
         return float((datetime.date.fromisoformat(text) - _EPOCH.date()).days)
     if type is ValueType.DATETIME:
         moment = datetime.datetime.fromisoformat(text)
+        if moment.tzinfo is not None:
+            moment = moment.astimezone(datetime.UTC).replace(tzinfo=None)
         return (moment - _EPOCH) / datetime.timedelta(microseconds=1)
     return float(text)
 
@@ -284,6 +287,8 @@ def _numeric_bounds(column: Column, attribute: Attribute) -> tuple[float, float,
             bound = seen if declared is None else parse_number(str(declared), column.type)
         except ValueError:
             raise SchemaError(f"{where}: {which} {declared!r} is not a value of this column.") from None
+        if not math.isfinite(bound):
+            raise SchemaError(f"{where}: {which} must be a finite number, not {declared!r}. Leave it out if unknown.")
         bounds.append(bound)
     low, high = bounds
     if low > high or low > observed[0] or high < observed[1]:

@@ -17,11 +17,11 @@ from fractions import Fraction
 import numpy as np
 
 from lookalike import algorithms, metrics, models
+from lookalike.adversary import ADVERSARIES, READS_RELEASE
 from lookalike.audit import Audit
 from lookalike.audit import verify as audit_release
 from lookalike.contracts import Algorithm, PrivacyModel, Progress, Promise, silent
 from lookalike.errors import AuditFailed, RecipeError, Unsupported, quoted
-from lookalike.exposure import ADVERSARIES, READS_RELEASE
 from lookalike.microdata import Microdata, Table
 from lookalike.randomness import Randomness
 from lookalike.release import Linkage, MatchGraph, Release

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from lookalike import models, pipeline
+from lookalike.adversary import READS_RELEASE
 from lookalike.algorithms import parse_algorithm
 from lookalike.audit import Audit
 from lookalike.contracts import Algorithm, PrivacyModel, Progress, Promise, silent
 from lookalike.errors import RecipeError
-from lookalike.exposure import READS_RELEASE
 from lookalike.inspection import Inspection
 from lookalike.inspection import inspect as survey
 from lookalike.microdata import Microdata, Table
@@ -55,7 +55,7 @@ class Publication:
 
     def frame(self) -> Any:
         """The published table as a Polars data frame (a mapping of frames if there are several tables)."""
-        from lookalike.tables.package import frames
+        from lookalike.packages.writing import frames
 
         made = frames(self.release)
         return next(iter(made.values())) if len(made) == 1 else made
@@ -68,9 +68,9 @@ class Publication:
         `private` also keeps what must not leave (which record became which row, the seed if one was given) in a
         sibling folder that says PRIVATE in its name.
         """
+        from lookalike.packages.private import write_private
+        from lookalike.packages.writing import write_release
         from lookalike.report import Report
-        from lookalike.tables.package import write_release
-        from lookalike.tables.private import write_private
 
         report = Report.of(self.outcome, self.title)
         audit_json = {**self.audit.to_plain(), "loss": self.losses, "loss_by_column": self.outcome.loss_by_column}
@@ -178,7 +178,8 @@ def reopen(
 
     A folder of ours brings its own schema; for another tool's table the roles must be given.
     """
-    from lookalike.tables.published import read_manifest, read_release, read_schema, release_folder
+    from lookalike.packages.folder import read_manifest
+    from lookalike.packages.reading import read_release, read_schema, release_folder
 
     folder = release_folder(Path(release))
     if folder is not None and (schema is None or not schema.attributes):
@@ -226,7 +227,7 @@ def audit_of(
     """The audit of a release that was read back; without `promises`, of what it promises itself."""
     graph = None
     if private is not None:
-        from lookalike.tables.private import read_graph
+        from lookalike.packages.private import read_graph
 
         graph = read_graph(Path(private))
     asked = settle(promises or reopened.promises, reopened.data) if promises or reopened.promises else ()
@@ -246,8 +247,8 @@ def measure(
 
 def as_promises(model: ModelLike | Iterable[ModelLike]) -> tuple[Promise, ...]:
     """Models in any form a user may write them, as promises."""
-    single = isinstance(model, str | Promise | PrivacyModel)
-    listed: Sequence[Any] = [model] if single else list(model)  # type: ignore[arg-type]
+    several = isinstance(model, Iterable) and not isinstance(model, str)
+    listed: Sequence[Any] = list(model) if several else [model]  # type: ignore[arg-type]
     promises = []
     for one in listed:
         if isinstance(one, str):
@@ -277,7 +278,7 @@ def _schema(
 
 
 def _manifest(outcome: Outcome, title: str) -> Any:
-    from lookalike.tables.manifest import Manifest, StatedPromise
+    from lookalike.packages.manifest import Manifest, StatedPromise
 
     return Manifest(
         title=title,

@@ -37,7 +37,9 @@ class Randomness:
 
     def child(self, *label: str | int) -> Randomness:
         """An independent stream that depends on this one's key and the label, not on what was drawn before."""
-        return Randomness(_key=_digest(self._key, *(repr(part).encode() for part in label)))
+        # NumPy's own integers print differently from release to release; the same number is the same label.
+        parts = (part if isinstance(part, str) else int(part) for part in label)
+        return Randomness(_key=_digest(self._key, *(repr(part).encode() for part in parts)))
 
     def words(self, count: int) -> NDArray[np.uint64]:
         """`count` uniform 64-bit words."""

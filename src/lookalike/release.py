@@ -306,7 +306,8 @@ def cover(domain: Domain, codes: Codes, unit_of_record: NDArray[Any], n_units: i
         lows[highs < 0] = 0
         if domain.taxonomy is not None:
             nodes = domain.taxonomy.closures(lows, highs)
-            return Ranges.of(domain, domain.taxonomy.firsts[nodes], domain.taxonomy.lasts[nodes])
+            lasts = np.where(highs < 0, highs, domain.taxonomy.lasts[nodes])
+            return Ranges.of(domain, domain.taxonomy.firsts[nodes], lasts)
         missing = np.zeros(n_units, dtype=bool)
         missing[unit_of_record[~real]] = True
         return Ranges.of(domain, lows, highs, missing)

@@ -15,8 +15,8 @@ from typing import Any
 import jinja2
 import numpy as np
 
+from lookalike.adversary import ADVERSARIES
 from lookalike.audit import expose
-from lookalike.exposure import ADVERSARIES
 from lookalike.microdata import Domain, Microdata
 from lookalike.pipeline import Outcome
 from lookalike.schema import Role
@@ -191,6 +191,16 @@ def _beliefs(outcome: Outcome, index: int, domain: Domain) -> BeliefTable:
     return BeliefTable(domain.name, lines, len(present))
 
 
+def _short(number: str | None) -> str:
+    """The audit's exact decimal text, rounded for reading."""
+    if number is None:
+        return "not measured"
+    try:
+        return f"{float(number):.6g}"
+    except ValueError:
+        return number
+
+
 @cache
 def _template() -> jinja2.Template:
     environment = jinja2.Environment(
@@ -198,5 +208,6 @@ def _template() -> jinja2.Template:
     )
     environment.filters["percent"] = lambda share: f"{100 * share:.3g} %"
     environment.filters["figure"] = lambda number: f"{number:,.4g}" if number < 1e6 else f"{number:,.0f}"
+    environment.filters["reached"] = _short
     environment.globals["loss_names"] = _LOSS_NAMES
     return environment.get_template("report.html")

@@ -167,8 +167,11 @@ class Schema:
                     schema = schema.replaced(replace(schema[name], role=role))
                 else:
                     schema = Schema((*schema.attributes, Attribute(name=name, role=role)))
+        settled: dict[str, Kind] = {}
         for kind, names in ((Kind.NUMERIC, numeric), (Kind.CATEGORICAL, categorical)):
             for name in names:
+                if settled.setdefault(name, kind) is not kind:
+                    raise SchemaError(f"Column {quoted(name)} is named numeric and categorical. Give it one kind.")
                 schema = schema.replaced(replace(schema[name], kind=kind))
         return schema
 
@@ -203,10 +206,11 @@ class Schema:
         return Schema(tuple(attribute if old.name == attribute.name else old for old in self.attributes))
 
     def to_yaml(self) -> str:
-        columns = [_attribute_to_plain(attribute) for attribute in self.attributes]
-        text: str = yaml.safe_dump(
-            {"lookalike": FORMAT, "columns": columns}, sort_keys=False, allow_unicode=True, width=100
-        )
+        plain = {"lookalike": FORMAT, "columns": [_attribute_to_plain(attribute) for attribute in self.attributes]}
+        text: str = yaml.safe_dump(plain, sort_keys=False, allow_unicode=True, width=100)
+        if any(separator in text for separator in "\x85\u2028\u2029"):
+            # Written as themselves, YAML's rarer line separators come back as spaces.
+            text = yaml.safe_dump(plain, sort_keys=False, allow_unicode=False, width=100)
         return text
 
     @classmethod
@@ -217,6 +221,8 @@ class Schema:
             mark = getattr(error, "problem_mark", None)
             place = f" at line {mark.line + 1}" if mark else ""
             raise SchemaError(f"{source} is not valid YAML{place}: {getattr(error, 'problem', error)}.") from None
+        except ValueError as error:  # a date that the calendar lacks
+            raise SchemaError(f"{source} is not valid YAML: {error}. Write text that is no date in quotes.") from None
         if not isinstance(loaded, dict) or not isinstance(loaded.get("columns"), list):
             raise SchemaError(f"{source} must be a mapping with a list called columns. `lookalike inspect` writes one.")
         version = loaded.get("lookalike", FORMAT)
@@ -272,6 +278,9 @@ def _attribute_from_plain(entry: object, source: str) -> Attribute:
         raise SchemaError(f"{source}: every entry of columns needs a name.")
     name = str(entry["name"])
     where = f"{source}, column {quoted(name)}"
+    if entry["name"] is None or isinstance(entry["name"], bool | float):
+        # YAML reads yes, no and 1.10 as true, false and 1.1: the name as it was written is lost.
+        raise SchemaError(f"{where}: YAML reads this name as something else than text. Write it in quotes.")
     for key in entry:
         if key not in _ENTRY_KEYS:
             raise SchemaError(f"{where}: {unknown_name('setting', str(key), _ENTRY_KEYS)}")

@@ -20,6 +20,7 @@ import io
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,11 @@ class Taxonomy:
                 if node not in known:
                     known.add(node)
                     children.setdefault(above, []).append(node[-1])
+        inner = next((path[0] for path in paths if _collapsed(path)[::-1] in children), None)
+        if inner is not None:
+            raise DataError(
+                f"The taxonomy uses the label {quoted(inner)} for a leaf and for a node above others. Rename one."
+            )
         roots = children.get((), [])
         if len(roots) != 1:
             shown = ", ".join(quoted(root) for root in roots[:5])
@@ -185,7 +191,7 @@ def build(
     forms = [form for form in _FORMS if form in spec]
     unknown = [key for key in spec if key not in _FORMS and key != "origin"]
     if len(forms) != 1 or unknown:
-        wrong = unknown_name("taxonomy form", str(unknown[0]), _FORMS) if unknown else "name exactly one form"
+        wrong = unknown_name("taxonomy form", str(unknown[0]), _FORMS) if unknown else "name exactly one form."
         raise SchemaError(f"{where}: taxonomy: {wrong} Forms: {', '.join(_FORMS)}.")
     form = forms[0]
     if form in ("tree", "file"):
@@ -241,16 +247,21 @@ def _tree_paths(tree: object, where: str) -> list[Path_]:
     while stack:
         node, above = stack.pop()
         if isinstance(node, dict):
-            stack.extend((below, (str(label), *above)) for label, below in reversed(list(node.items())))
+            stack.extend((below, (_plain_text(label), *above)) for label, below in reversed(list(node.items())))
         elif isinstance(node, list):
             stack.extend((entry if isinstance(entry, dict) else (entry,), above) for entry in reversed(node))
         elif isinstance(node, tuple):
-            paths.append((str(node[0]), *above))
+            paths.append((_plain_text(node[0]), *above))
         elif node is None and above:
             paths.append(above)
         else:
             raise SchemaError(f"{where}: taxonomy tree: write leaves as lists.")
     return paths
+
+
+def _plain_text(label: object) -> str:
+    """YAML reads true and false as themselves; a value's text is what the table shows."""
+    return str(label).lower() if isinstance(label, bool) else str(label)
 
 
 def _levels(levels: object, form: str, where: str) -> list[Any]:
@@ -263,28 +274,32 @@ def _levels(levels: object, form: str, where: str) -> list[Any]:
 def _interval_paths(
     values: Sequence[Any], texts: Sequence[str], levels: list[Any], origin: Any, where: str
 ) -> list[Path_]:
+    # Exact decimals: 0.3 is three times 0.1, and lies in [0.3, 0.4).
     try:
-        widths = [float(level) for level in levels]
-        start = float(origin)
-    except (TypeError, ValueError):
+        widths = [Fraction(str(level)) for level in levels]
+        start = Fraction(str(origin))
+    except (ValueError, ZeroDivisionError):
         raise SchemaError(f"{where}: taxonomy intervals and origin must be numbers.") from None
-    if any(width <= 0 or not math.isfinite(width) for width in widths) or sorted(set(widths)) != widths:
-        raise SchemaError(f"{where}: taxonomy intervals must be positive and increasing, not {widths}.")
+    if any(width <= 0 for width in widths) or sorted(set(widths)) != widths:
+        raise SchemaError(f"{where}: taxonomy intervals must be positive and increasing, not {levels}.")
     if any(wide % narrow for narrow, wide in zip(widths, widths[1:], strict=False)):
-        raise SchemaError(f"{where}: each interval length must be a multiple of the one before, not {widths}.")
-    whole = all(float(value).is_integer() for value in (*widths, start, *values))
+        raise SchemaError(f"{where}: each interval length must be a multiple of the one before, not {levels}.")
+    if not all(isinstance(value, int | float) and math.isfinite(value) for value in values):
+        raise SchemaError(f"{where}: a taxonomy by intervals needs a column of numbers.")
+    numbers = [Fraction(str(value)) for value in values]
+    whole = all(number.denominator == 1 for number in (*widths, start, *numbers))
     paths = []
-    for value, text in zip(values, texts, strict=True):
-        steps = [_interval_label(float(value), width, start, whole) for width in widths]
+    for number, text in zip(numbers, texts, strict=True):
+        steps = [_interval_label(number, width, start, whole) for width in widths]
         paths.append(_distinct((text, *steps, ROOT)))
     return paths
 
 
-def _interval_label(value: float, width: float, start: float, whole: bool) -> str:
-    low = start + math.floor((value - start) / width) * width
+def _interval_label(number: Fraction, width: Fraction, start: Fraction, whole: bool) -> str:
+    low = start + math.floor((number - start) / width) * width
     if whole:
         return f"{int(low)}" if width == 1 else f"{int(low)}-{int(low + width) - 1}"
-    return f"[{low:.12g}, {low + width:.12g})"
+    return f"[{float(low):.12g}, {float(low + width):.12g})"
 
 
 def _prefix_paths(
@@ -311,7 +326,7 @@ _DATE_LABELS: dict[str, Callable[[datetime.date], str]] = {
 
 def _date_paths(values: Sequence[Any], texts: Sequence[str], levels: list[Any], origin: Any, where: str) -> list[Path_]:
     for level in levels:
-        if level not in _DATE_LABELS:
+        if not isinstance(level, str) or level not in _DATE_LABELS:
             raise SchemaError(f"{where}: {unknown_name('date level', str(level), _DATE_LABELS)}")
     if [level for level in _DATE_LABELS if level in levels] != levels or ("week" in levels and len(levels) > 1):
         raise SchemaError(

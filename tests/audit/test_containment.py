@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import replace
 from fractions import Fraction
@@ -146,6 +147,7 @@ def test_the_limit_on_listed_pairs_stops_the_listing():
     assert len(rows) == 0
 
 
+@pytest.mark.skipif(bool(os.environ.get("NUMBA_DISABLE_JIT")), reason="hours without compiling")
 @pytest.mark.parametrize("n_values", [1, 50])
 def test_heavily_overlapping_classes_take_seconds(n_values):
     rng = np.random.default_rng(3)

@@ -1,4 +1,4 @@
-"""The papers' small examples: Table 1 of the heterogeneous paper, the star, five records in three ways, a bad matrix."""
+"""The papers' small examples: a table of eight, the star, five records in three ways, a matrix past its bound."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from lookalike.contracts import Promise
 from lookalike.errors import RecipeError
 from lookalike.models import BetaLikeness, KAnonymity, KConcealment, LDiversity
 from lookalike.release import Matched, Perturbed, Randomizer, Sets
+from lookalike.schema import Kind
 from tests.audit.making import matched, number_table
 from tests.oracles import containment as oracle
 
@@ -56,7 +57,7 @@ def from_edges(edges):
     n_rows = len(edges)
     data = number_table([[record] for record in range(n_rows)], [0] * n_rows)
     domain = replace(
-        data.domains.quasi[0], attribute=replace(data.domains.quasi[0].attribute, kind="categorical", order=None)
+        data.domains.quasi[0], attribute=replace(data.domains.quasi[0].attribute, kind=Kind.CATEGORICAL, order=None)
     )
     data = replace(data, domains=replace(data.domains, quasi=(domain,)))
     members = [[record for record in range(n_rows) if row in edges[record]] for row in range(n_rows)]
@@ -156,3 +157,7 @@ def test_matrices_with_large_totals_stay_exact():
     exposure = expose(release, data, 0)
     assert int(exposure.sizes[0]) == 40 * (total - 2) + 120
     assert int(exposure.weights[1]) == 120
+    assert (
+        verify(release, data, [Promise(BetaLikeness(2, bound="basic"), "s")]).verdicts[0].reached
+        == Fraction(int(exposure.weights[0]) * 100, int(exposure.sizes[0]) * 40) - 1
+    )

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from hypothesis import strategies as st
 
-from lookalike.exposure import READS_RELEASE, Exposure, counted_exposure
+from lookalike.adversary import READS_RELEASE
+from lookalike.exposure import Exposure, counted_exposure
 from lookalike.microdata import Domain
 from lookalike.schema import Attribute, Kind, Role, ValueType
 from lookalike.taxonomy import Taxonomy

@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.models.building import categories, exposure_of, partitions, with_tree
-from tests.oracles.group_rule import accepts
 
 from lookalike.contracts import PrivacyModel
 from lookalike.errors import Infeasible
@@ -26,6 +24,8 @@ from lookalike.models import (
     TCloseness,
 )
 from lookalike.schema import Kind
+from tests.models.building import categories, exposure_of, partitions, with_tree
+from tests.oracles.group_rule import accepts
 
 TREES = {
     2: [("a", "*"), ("b", "*")],

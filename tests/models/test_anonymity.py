@@ -6,11 +6,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from tests.models.building import categories, exposure_of
 
+from lookalike.adversary import READS_RELEASE
 from lookalike.contracts import PrivacyModel
-from lookalike.exposure import READS_RELEASE, Exposure, counted_exposure
+from lookalike.exposure import Exposure, counted_exposure
 from lookalike.models import MODELS, AlphaK, KAnonymity, KConcealment, parse_model
+from tests.models.building import categories, exposure_of
 
 
 def identities(sizes: list[int], concealed: list[int] | None = None) -> Exposure:
@@ -90,7 +91,7 @@ def test_every_model_keeps_the_protocol() -> None:
     [
         (
             "k-anonymity:10",
-            "cannot tell them from 9 others, and links them to their own row with a chance of at most 1 in 10.",
+            "from 9 others, and links them to their own row with a chance of at most 1 in 10.",
         ),
         ("k-concealment:3", "cannot rule out any of at least 3 rows that may be theirs"),
         ("alpha-k:alpha=0.5,k=5", 'from 4 others, and believes any value of "diagnosis" with at most 50 %.'),
@@ -106,7 +107,7 @@ def test_every_model_keeps_the_protocol() -> None:
         ("beta-likeness:3,negative=1", "and lowers it to no less than 50 % of that share."),
         ("delta-disclosure:1", "by less than a factor of e^1 (about 2.72)"),
         ("f-privacy:theta=8", "with at most 8 times its share in the whole table plus 2 %."),
-        ("f-privacy:ceilings=HIV:0.1", 'believes any of the 1 listed value of "diagnosis" with at most the ceiling'),
+        ("f-privacy:ceilings=HIV:0.1", 'believes the listed value of "diagnosis" with at most the ceiling'),
         ("rho-privacy:rho1=0.1,rho2=0.5", "true of at most 10 % of the whole table with at most 50 %."),
     ],
 )

@@ -5,13 +5,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from tests.models.building import categories, exposure_of, partitions, weighed, with_tree
-from tests.models.test_agreement import TREES
-from tests.oracles import group_rule
 
 from lookalike.exposure import Exposure
 from lookalike.models import distances
 from lookalike.models.exact import enclosure
+from tests.models.building import categories, exposure_of, partitions, weighed, with_tree
+from tests.models.test_agreement import TREES
+from tests.oracles import group_rule
 
 
 def shares_and_beliefs(groups: list[list[int]]) -> tuple[list[Fraction], list[list[Fraction]]]:

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from tests.models.building import categories
 
 from lookalike.contracts import PrivacyModel
 from lookalike.errors import Infeasible, RecipeError
 from lookalike.microdata import Domain
 from lookalike.models import FPrivacy, parse_model
 from lookalike.schema import Kind
+from tests.models.building import categories
 
 TEXTS = [
     "k-anonymity:9",

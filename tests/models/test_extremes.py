@@ -5,7 +5,6 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.models.building import exposure_of, partitions, weighed
 
 from lookalike.models.extremes import (
     highest_beliefs,
@@ -15,6 +14,7 @@ from lookalike.models.extremes import (
     unit_lacking,
     unit_sums,
 )
+from tests.models.building import exposure_of, partitions, weighed
 
 
 @settings(deadline=None)

@@ -168,7 +168,7 @@ def test_misfits_are_the_texts_that_do_not_fit() -> None:
     assert settled(zones, ValueType.DATETIME).misfits.tolist() == [False, False, True]
 
 
-@given(st.lists(st.text(max_size=4).filter(lambda text: "\ud800" > max(text, default="") or text.isascii())))
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=4)))
 def test_distinct_texts_are_those_of_a_set(texts: list[str]) -> None:
     values, codes = distinct_texts(pl.Series(texts, dtype=pl.String))
     assert values.tolist() == sorted(set(texts))

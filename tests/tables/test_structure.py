@@ -163,7 +163,7 @@ def test_parity_is_that_of_a_running_sum(marks: list[bool]) -> None:
     assert structure._odd_so_far(mask).tolist() == (np.cumsum(mask) % 2 == 1).tolist()
 
 
-cells = st.text(alphabet='a",\n\r \'é;', max_size=5)
+cells = st.text(alphabet="a\",\n\r 'é;", max_size=5)
 
 
 @given(

@@ -18,7 +18,9 @@ from lookalike.schema import ValueType
 from lookalike.tables.typed import column_of
 
 
-def column(values: list[Any], dtype: Any = None, asked: ValueType | None = None, missing: tuple[str, ...] = ()) -> Column:
+def column(
+    values: list[Any], dtype: Any = None, asked: ValueType | None = None, missing: tuple[str, ...] = ()
+) -> Column:
     return column_of("c", pl.Series(values, dtype=dtype, strict=False), asked, missing, "the frame")[0]
 
 
@@ -132,7 +134,7 @@ def test_another_type_can_be_asked_for(values: list[Any], asked: ValueType, expe
 def test_a_type_that_does_not_fit_names_the_row_and_no_value() -> None:
     with pytest.raises(DataError) as caught:
         column(["1", "secret", None, "secret"], asked=ValueType.INTEGER)
-    assert "2 values are not whole numbers" in str(caught.value)
+    assert "2 values do not fit" in str(caught.value)
     assert "in row 2" in str(caught.value)
     assert "secret" not in str(caught.value)
 

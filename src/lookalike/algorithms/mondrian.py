@@ -23,9 +23,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.adversary import READS_RELEASE
 from lookalike.contracts import Progress, Promise
 from lookalike.errors import RecipeError
-from lookalike.exposure import READS_RELEASE
 from lookalike.microdata import Microdata
 from lookalike.notation import as_text
 from lookalike.randomness import Randomness

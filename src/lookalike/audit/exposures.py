@@ -10,10 +10,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.adversary import READS_RELEASE
 from lookalike.audit.cells import Ints
 from lookalike.audit.reading import Reading
 from lookalike.errors import RecipeError
-from lookalike.exposure import READS_RELEASE, Exposure, counted_exposure
+from lookalike.exposure import Exposure, counted_exposure
 from lookalike.microdata import Microdata
 from lookalike.release import Bucketized, Grouped, Matched, MatchGraph, Perturbed, Release
 

@@ -4,7 +4,7 @@ A release must look like a uniformly random shuffle of its rows. Each test compa
 
     place     the record at the same place fits the row (also with its own values, and counted from the end)
     rank      within a class or bucket, rows and the records placed there carry equal values rank by rank
-    drift     rows come earlier where their records came earlier (sees rotations and left-out rows)
+    drift     rows come round as their records do, up to a rotation (sees rotations and left-out rows)
 
 Counts are sums over a random permutation of numbers in [0, 1]; with mean m such a sum exceeds m + t with probability
 at most exp(-t^2 / (4 m + 2 t)) (Chatterjee 2007, by Stein's method), a bound that holds for few rows and for heavy
@@ -19,7 +19,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lookalike.audit.cells import Ints, joint_ids_of_two
 from lookalike.audit.reading import Reading
@@ -68,33 +67,32 @@ def _count_sign(words: str, seen: int, mean: float, most: int) -> Sign:
     return Sign(f"{words} ({seen:,} times, {mean:,.1f} expected)", tail(seen, mean), tail(most, mean))
 
 
-def _drift_sign(words: str, places: NDArray[np.float64]) -> Iterator[Sign]:
-    """`places[row]` is where the row's records stand in the original; correlated with the row's own place.
+def _drift_signs(words: str, id_of_record: Ints, id_of_row: Ints, n_ids: int) -> Iterator[Sign]:
+    """Places as angles on a circle: rows against the mean of the records with their number, forward and backward.
 
-    A place is uniform, so sums of it have lighter tails than a normal variable of the same variance.
+    Under a shuffle the sum of the products has mean 0 and a known variance. The angles of rows are evenly spread, so
+    the sum has lighter tails than a normal variable in every direction; all variance may lie in one of them.
     """
-    known = places[~np.isnan(places)]
-    spread = known - known.mean() if len(known) else known
-    if len(known) < 3 or not (spread != 0).any():
-        return
-    own = np.arange(len(known)) - (len(known) - 1) / 2
-    rho = float(own @ spread) / math.sqrt(float(own @ own) * float(spread @ spread))
-    score = rho * math.sqrt(len(known) - 1)
-    yield Sign(f"{words} (rank correlation {rho:.2f})", _two_sided(score), _two_sided(math.sqrt(len(known) - 1)))
-
-
-def _two_sided(score: float) -> float:
-    return min(1.0, 2 * math.exp(-score * score / 2))
-
-
-def _mean_places(id_of_record: Ints, id_of_row: Ints, n_ids: int) -> NDArray[np.float64]:
-    """For each row the mean place of the records with its number; not a number where there is none."""
-    real = id_of_record >= 0
+    real = np.flatnonzero(id_of_record >= 0)
     counts = np.bincount(id_of_record[real], minlength=n_ids)
-    sums = np.bincount(id_of_record[real], weights=np.flatnonzero(real), minlength=n_ids)
-    means: NDArray[np.float64] = np.divide(sums, counts, out=np.full(n_ids, np.nan), where=counts > 0)
-    mean_of_row: NDArray[np.float64] = means[id_of_row]
-    return mean_of_row
+    angles = 2 * np.pi * real / max(len(id_of_record), 1)
+    sums = np.bincount(id_of_record[real], weights=np.cos(angles), minlength=n_ids) + 1j * np.bincount(
+        id_of_record[real], weights=np.sin(angles), minlength=n_ids
+    )
+    means = (sums / np.maximum(counts, 1))[id_of_row[counts[id_of_row] > 0]]
+    spread = means - means.mean() if len(means) else means
+    variance = float((np.abs(spread) ** 2).sum()) * len(means) / max(len(means) - 1, 1)
+    if variance <= 1e-9:
+        return
+    own = np.exp(2j * np.pi * np.arange(len(means)) / len(means))
+    most = float(np.abs(spread).sum()) ** 2 / variance
+    for side, turned in (("", own), ("reversed ", own.conj())):
+        score = float(abs(np.vdot(turned, spread))) ** 2 / variance
+        yield Sign(f"{words} follow the {side}input order", _rare(score), _rare(most))
+
+
+def _rare(score: float) -> float:
+    return min(1.0, 4 * math.exp(-score / 2))
 
 
 def _same_place_signs(words: str, of_record: Ints, of_row: Ints) -> Iterator[Sign]:
@@ -105,7 +103,7 @@ def _same_place_signs(words: str, of_record: Ints, of_row: Ints) -> Iterator[Sig
     for side, records in (("", of_record[:n_compared]), ("reversed ", of_record[::-1][:n_compared])):
         seen = int(np.count_nonzero(records == of_row[:n_compared]))
         yield _count_sign(f"{words} stand in {side}input order", seen, float(share[records].sum()), n_compared)
-    yield from _drift_sign(f"{words} follow the input order", _mean_places(of_record, of_row, n_ids))
+    yield from _drift_signs(words, of_record, of_row, n_ids)
 
 
 def _rank_signs(words: str, group_of_record: Ints, records: Ints, group_of_row: Ints, rows: Ints) -> Iterator[Sign]:
@@ -159,9 +157,7 @@ def _extent_signs(reading: Reading) -> Iterator[Sign]:
             mean = n_compared * (float(fitting.mean()) + slack) if len(drawn) else 0.0
             seen = int(np.count_nonzero(hits))
             yield _count_sign(f"{words} stand in {side}input order", seen, mean, n_compared)
-    n_items = len(placement.capacities)
-    places = _mean_places(placement.item_of_record, placement.item_of_row, n_items)
-    yield from _drift_sign("rows follow the input order", places)
+    yield from _drift_signs("rows", placement.item_of_record, placement.item_of_row, len(placement.capacities))
     if isinstance(reading.release, Grouped):
         padded = np.append(placement.class_of_item, -1)
         class_of_record = padded[placement.item_of_record]

@@ -8,10 +8,12 @@ exists at all. Whatever cannot be decided is not passed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
+from lookalike.adversary import ADVERSARIES, READS_RELEASE
 from lookalike.audit import matching, perturbation, preconditions
 from lookalike.audit.cells import Ints
 from lookalike.audit.exposures import concealment, expose_reading, part
@@ -20,7 +22,7 @@ from lookalike.audit.reading import Reading
 from lookalike.audit.verdicts import Audit, Check, Verdict
 from lookalike.contracts import Level, PrivacyModel, Progress, Promise, silent
 from lookalike.errors import RecipeError, unknown_name
-from lookalike.exposure import ADVERSARIES, READS_RELEASE, Exposure
+from lookalike.exposure import Exposure
 from lookalike.microdata import Microdata
 from lookalike.release import Bucketized, Grouped, Matched, MatchGraph, Perturbed, Release
 
@@ -150,9 +152,22 @@ def _judge(reading: Reading, promise: Promise, graph: MatchGraph | None, adversa
 def _level_only(reading: Reading, promise: Promise, graph: MatchGraph | None, adversary: str) -> Verdict:
     exposure = _exposure_or_reason(reading, promise, graph, adversary)
     if isinstance(exposure, str):
-        return _verdict(promise, None, None, exposure)
-    level = promise.model.level(exposure)
-    return _verdict(promise, level, None, level.detail, unit_size=_size_of(level, exposure))
+        verdict = _verdict(promise, None, None, exposure)
+    else:
+        level = promise.model.level(exposure)
+        verdict = _verdict(promise, level, None, level.detail, unit_size=_size_of(level, exposure))
+    return replace(verdict, model=_without_letter(str(promise.model)), asked=None)
+
+
+def _without_letter(model: str) -> str:
+    """A model's text without the parameter that nobody asked for.
+
+    >>> _without_letter("l-diversity:1,kind=distinct"), _without_letter("t-closeness:1")
+    ('l-diversity (kind=distinct)', 't-closeness')
+    """
+    name, _, parameters = model.partition(":")
+    rest = parameters.partition(",")[2]
+    return f"{name} ({rest.replace(',', ', ')})" if rest else name
 
 
 def _exposure_or_reason(reading: Reading, promise: Promise, graph: MatchGraph | None, adversary: str) -> Exposure | str:

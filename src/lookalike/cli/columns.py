@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from lookalike.schema import Schema
+if TYPE_CHECKING:
+    from lookalike.schema import Schema
 
 Command = Callable[..., Any]
 
@@ -51,6 +52,8 @@ def reading_options(command: Command) -> Command:
 
 def schema_from(options: dict[str, Any]) -> Schema:
     """The schema that the column options describe; takes them out of `options`."""
+    from lookalike.schema import Schema
+
     file = options.pop("schema_file")
     schema = Schema.load(file) if file else Schema(())
     return schema.overridden(

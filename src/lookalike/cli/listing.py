@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import click
 
 from lookalike.cli.output import print_json, print_table
@@ -15,17 +18,7 @@ def models(as_json: bool) -> None:
     """List the promises that can be made, with their parameters."""
     from lookalike.models import describe_models
 
-    rows = describe_models()
-    if as_json:
-        print_json({"models": rows})
-        return
-    for row in rows:
-        click.echo(f"{click.style(row['name'], bold=True)}  {row['meaning']}")
-        print_table(
-            ("  parameter", "default", "meaning"),
-            ((f"  {one['name']}", one["default"], one["meaning"]) for one in row["parameters"]),
-        )
-        click.echo()
+    _list("models", describe_models(), as_json)
 
 
 @click.command()
@@ -34,14 +27,24 @@ def algorithms(as_json: bool) -> None:
     """List the methods, with their parameters."""
     from lookalike.algorithms import describe_algorithms
 
-    rows = describe_algorithms()
+    _list("algorithms", describe_algorithms(), as_json)
+
+
+def _list(what: str, rows: Sequence[dict[str, Any]], as_json: bool) -> None:
     if as_json:
-        print_json({"algorithms": rows})
+        print_json({what: rows})
         return
     for row in rows:
-        click.echo(f"{click.style(row['name'], bold=True)}  {row['meaning']} ({row['form']}, {row['adversary']})")
+        click.echo(f"{click.style(row['name'], bold=True)}  {row['meaning']}")
         print_table(
-            ("  parameter", "default", "meaning"),
-            ((f"  {one['name']}", one["default"], one["meaning"]) for one in row["parameters"]),
+            None,
+            (
+                (
+                    f"  {parameter['name']}",
+                    "required" if parameter["required"] else f"default {parameter['default'] or 'none'}",
+                    parameter["meaning"],
+                )
+                for parameter in row["parameters"]
+            ),
         )
         click.echo()

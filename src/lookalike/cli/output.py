@@ -6,7 +6,7 @@ import json
 import resource
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import click
@@ -42,17 +42,17 @@ def peak_megabytes() -> float:
     return round(peak / (1 << 20 if sys.platform == "darwin" else 1 << 10), 1)
 
 
-def print_table(headings: Iterable[str], rows: Iterable[Iterable[str]], title: str | None = None) -> None:
+def print_table(headings: Iterable[str] | None, rows: Iterable[Sequence[str]]) -> None:
     """A table that fits the terminal. Cells are plain text: nothing in them is taken for markup."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
-    for heading in headings:
+    table = Table(box=None, pad_edge=False, header_style="bold", show_header=headings is not None)
+    for heading in headings or ():
         table.add_column(heading, overflow="fold")
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(*(Text(cell, overflow="fold") for cell in row))
     console = Console()
     Console(width=console.width if console.is_terminal else 160).print(table)
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
+from lookalike.adversary import ADVERSARIES, READS_RELEASE
 from lookalike.cli.columns import column_options, reading_from, reading_options, schema_from
 from lookalike.cli.output import TerminalProgress, note, peak_megabytes, print_json
-from lookalike.exposure import ADVERSARIES, READS_RELEASE
 
 
 @click.command()
@@ -85,10 +85,10 @@ def _publish(
     overwrite: bool = False,
     reading: dict[str, Any] | None = None,
 ) -> None:
+    from lookalike.packages.manifest import DESCRIPTOR
+    from lookalike.packages.placing import check_target
     from lookalike.pipeline import Stopwatch
     from lookalike.publication import publish as publish_table
-    from lookalike.tables.manifest import DESCRIPTOR
-    from lookalike.tables.placing import check_target
 
     check_target(Path(out), marker=DESCRIPTOR, overwrite=overwrite)
     writing = Stopwatch()
@@ -132,6 +132,6 @@ def _publish(
     click.echo(str(publication))
     click.echo(f"\nRelease:  {Path(out)}\nReport:   {Path(out) / 'report.html'}")
     if private:
-        from lookalike.tables.private import private_folder
+        from lookalike.packages.private import private_folder
 
         click.echo(f"Private:  {private_folder(Path(out))}  (keep it in the house)")

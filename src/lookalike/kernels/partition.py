@@ -243,10 +243,10 @@ def parts_allowed(rule, sensitive, members, start, place, stop, tally):  # type:
 
 @numba.njit(cache=True, nogil=True)
 def _contains(places, stop, place):  # type: ignore[no-untyped-def]
+    found = False
     for turn in range(stop):
-        if places[turn] == place:
-            return True
-    return False
+        found = found or places[turn] == place
+    return found
 
 
 @numba.njit(cache=True, nogil=True)

@@ -115,7 +115,8 @@ class FPrivacy(WrittenModel):
             )
         named = [name for name, _ in self.ceilings or () if name != OTHERS]
         if len(named) == len(self.ceilings or ()):
-            start = f"{READER} believes any of the {counted(len(named), 'listed value')} of {column_text(column)} "
+            listed = "the listed value" if len(named) == 1 else f"any of the {len(named)} listed values"
+            start = f"{READER} believes {listed} of {column_text(column)} "
         return f"{start}with at most the ceiling given for it."
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:

@@ -1,4 +1,4 @@
-"""Tables at the border: files and frames in, published tables out. The only place where the frame library lives.
+"""Tables at the border: files and frames in. The frame library lives here and in `packages`.
 
 Reading gives a `Table` of dictionary-encoded columns and sentences about whatever was guessed:
 

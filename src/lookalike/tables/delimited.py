@@ -9,7 +9,7 @@ proves wrong (the encoding, or that quotes mean quoting) starts the walk anew wi
 from __future__ import annotations
 
 import io
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -28,6 +28,7 @@ from lookalike.tables.selection import misfit_message, refuse_bad_names, wanted_
 from lookalike.tables.structure import Block, Records, StrayQuote
 
 _FALLBACK = "cp1252"
+_BUNCH_BYTES = 8 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,13 +127,11 @@ def _read(
     wanted = wanted_names(names, columns, types, source)
     cells = {name: _Cells([], []) for name in wanted}
     n_rows = 0
-    for block in records:
+    for blocks in _gathered(records):
         progress("reading", 0.8 * file.share_read, counted(n_rows, "row"))
-        if block.n_records == 0:
-            continue
-        n_rows += block.n_records
+        n_rows += sum(block.n_records for block in blocks)
         if wanted:
-            _split(block, dialect, names, cells, source)
+            _split(blocks, dialect, names, cells, source)
     settled: list[Column] = []
     said = list(notes)
     for attr, name in enumerate(wanted):
@@ -152,14 +151,31 @@ def _names(first: Sequence[str], dialect: Dialect, source: str) -> list[str]:
     return names
 
 
-def _split(block: Block, dialect: Dialect, names: Sequence[str], cells: Mapping[str, _Cells], source: str) -> None:
-    """The texts of one block, added to each column's."""
+def _gathered(records: Iterable[Block]) -> Iterator[list[Block]]:
+    """Blocks in bunches that are worth a call of the reader."""
+    bunch: list[Block] = []
+    n_bytes = 0
+    for block in records:
+        if block.n_records:
+            bunch.append(block)
+            n_bytes += len(block.data)
+        if n_bytes >= _BUNCH_BYTES:
+            yield bunch
+            bunch, n_bytes = [], 0
+    if bunch:
+        yield bunch
+
+
+def _split(
+    blocks: Sequence[Block], dialect: Dialect, names: Sequence[str], cells: Mapping[str, _Cells], source: str
+) -> None:
+    """The texts of some blocks, added to each column's."""
     # Own names, so that whatever the header says means nothing to the reader.
     places = {name: f"c{attr}" for attr, name in enumerate(names)}
     head = dialect.delimiter.join(places.values()).encode() + b"\n"
     try:
         frame = pl.read_csv(
-            io.BytesIO(head + block.data),
+            io.BytesIO(b"".join((head, *(block.data for block in blocks)))),
             schema=dict.fromkeys(places.values(), pl.String),
             columns=[places[name] for name in cells],
             separator=dialect.delimiter,
@@ -167,16 +183,17 @@ def _split(block: Block, dialect: Dialect, names: Sequence[str], cells: Mapping[
             infer_schema=False,
         )
     except pl.exceptions.PolarsError:
-        raise _unreadable(block, source) from None
-    if frame.height != block.n_records:
-        raise _unreadable(block, source)
+        raise _unreadable(blocks, source) from None
+    if frame.height != sum(block.n_records for block in blocks):
+        raise _unreadable(blocks, source)
     for name, column in cells.items():
         column.add(frame.get_column(places[name]))
 
 
-def _unreadable(block: Block, source: str) -> DataError:
+def _unreadable(blocks: Sequence[Block], source: str) -> DataError:
+    n_records = sum(block.n_records for block in blocks)
     return DataError(
-        f"{source}: the {counted(block.n_records, 'record')} from line {block.first_line} on could not be split into "
+        f"{source}: the {counted(n_records, 'record')} from line {blocks[0].line_of(0)} on could not be split into "
         "fields. Look for quotes and carriage returns inside fields there."
     )
 

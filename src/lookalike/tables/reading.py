@@ -7,6 +7,7 @@ column or the line and shows no value. Cost: one pass over the file and one sort
 
 from __future__ import annotations
 
+import io
 import zipfile
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
@@ -63,7 +64,9 @@ def read_table(
         try:
             return _read_file(path, hints, columns, asked, gone, progress)
         except OSError as error:
-            raise DataError(f"{path}: {error.strerror or 'the file cannot be read'}. Check the path and who may read it.") from None
+            raise DataError(
+                f"{path}: {error.strerror or 'the file cannot be read'}. Check the path and who may read it."
+            ) from None
     if is_pandas(source):
         where = "the data frame"
         names = pandas_names(source)
@@ -92,7 +95,7 @@ def _read_file(
     if head.startswith(_PARQUET):
         frame = pl.scan_parquet(path, glob=False, hive_partitioning=False)
     elif head.startswith(_ARROW):
-        frame = _safely(lambda: pl.read_ipc(path).lazy(), _damaged(path.name))
+        frame = _safely(lambda: pl.read_ipc(io.BytesIO(path.read_bytes())).lazy(), _damaged(path.name))
     elif head.startswith(_STREAM):
         frame = _safely(lambda: pl.read_ipc_stream(path).lazy(), _damaged(path.name))
     elif head.startswith((_ZIP, _OLD_EXCEL, _FEATHER_1)) or path.suffix in (".parquet", ".arrow", ".feather", ".ipc"):

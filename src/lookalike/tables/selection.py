@@ -13,10 +13,10 @@ from lookalike.errors import SchemaError, counted, quoted, unknown_name
 from lookalike.schema import ValueType
 
 _NOUNS = {
-    ValueType.INTEGER: "whole numbers (64 bits)",
+    ValueType.INTEGER: "whole numbers of at most 64 bits",
     ValueType.NUMBER: "numbers",
-    ValueType.DATE: "dates (2024-12-31)",
-    ValueType.DATETIME: "dates with times (2024-12-31T23:59:00)",
+    ValueType.DATE: "dates such as 2024-12-31",
+    ValueType.DATETIME: "dates with times such as 2024-12-31T23:59:00",
     ValueType.BOOLEAN: "true or false",
     ValueType.STRING: "text",
 }
@@ -62,8 +62,8 @@ def refuse_bad_names(names: Sequence[str], source: str) -> None:
 
 def misfit_message(name: str, asked: ValueType, n_misfits: int, where: str) -> str:
     """What is said when values are not of the type asked for; the values themselves are not shown."""
-    verb = "is" if n_misfits == 1 else "are"
+    verb = "does" if n_misfits == 1 else "do"
     return (
-        f"column {quoted(name)} is asked to be {asked}, but {counted(n_misfits, 'value')} {verb} not "
-        f"{_NOUNS[asked]} (the first {where}). Mend the values, or ask for type string."
+        f"column {quoted(name)} is asked to be {asked}, but {counted(n_misfits, 'value')} {verb} not fit (the first "
+        f"{where}). Wanted: {_NOUNS[asked]}. Mend the values, or ask for type string."
     )

@@ -104,7 +104,7 @@ class Records:
             inside = _odd_so_far(is_quote)
             drops = self._check_quotes(buffer, is_quote, inside, is_delimiter, at_end)
             ends = breaks[~inside[breaks]]
-            is_delimiter &= ~inside
+            np.greater(is_delimiter, inside, out=is_delimiter)
         elif self._quote is None and self._dialect.quote_guessed:
             self._check_unquoted(data)
         if len(ends) == 0:
@@ -188,13 +188,15 @@ class Records:
         self, buffer: Bytes, is_quote: Mask, inside: Mask, is_delimiter: Mask, at_end: bool
     ) -> list[Places]:
         """Refuse quotes that stand neither at the edge of a field nor doubled inside one; give the spaces around."""
-        edge = is_delimiter | is_quote | (buffer == _LF)
+        edge = is_delimiter | is_quote
+        edge |= buffer == _LF
+        # "greater" between truth values is "and not", without an array in between
         opens = is_quote & inside
-        opens[1:] &= ~edge[:-1]
+        np.greater(opens[1:], edge[:-1], out=opens[1:])
         opens[0] = False
         edge |= buffer == _CR
-        closes = is_quote & ~inside
-        closes[:-1] &= ~edge[1:]
+        closes = np.greater(is_quote, inside)
+        np.greater(closes[:-1], edge[1:], out=closes[:-1])
         closes[-1] = False
         drops: list[Places] = []
         if opens.any() or closes.any():

@@ -1,0 +1,259 @@
+"""A release folder of ours, read by its manifest over the domains of an original.
+
+The Parquet file must say the same as the CSV file, and every cell must be one that the manifest's encoding allows
+over the original's values; otherwise the folder is damaged, changed, or belongs to another table (`DataError`).
+Cost: one step a distinct cell.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from lookalike.errors import DataError, SchemaError, quoted
+from lookalike.microdata import Codes, Domain, Domains
+from lookalike.packages.assembly import grouped, reject_unknown, stacked, take
+from lookalike.packages.cells import MISSING, Encoding, Field, parse_cells, plain_unescape, print_cells
+from lookalike.packages.holdings import DomainIndex, assembled
+from lookalike.packages.manifest import DESCRIPTOR, PublishedManifest, parse_descriptor, value_keys
+from lookalike.release import Bucketized, Extents, Grouped, Matched, Perturbed, Randomizer, Release, Withheld
+
+
+def read_manifest(folder: Path) -> PublishedManifest:
+    """What a release folder says about itself."""
+    path = Path(folder) / DESCRIPTOR
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise DataError(f"Cannot read {path}: {reason}.") from None
+    return parse_descriptor(text, str(path))
+
+
+def read_folder(folder: Path, domains: Domains) -> tuple[Release, PublishedManifest]:
+    """One of our folders over given domains."""
+    manifest = read_manifest(folder)
+    make = _MAKERS.get(manifest.form)
+    if make is None:
+        raise DataError(f"{folder} is a release of form {quoted(manifest.form)}. Known: {', '.join(_MAKERS)}.")
+    expected = ("qit", "sat") if manifest.form == Bucketized.form else ("release",)
+    for name in expected:
+        if name not in manifest.tables:
+            raise DataError(f"{folder} lacks the table {quoted(name)}. The release is damaged: get it again.")
+    tables = {name: _PublishedColumns(folder, name, manifest.tables[name]) for name in expected}
+    return make(tables, domains, manifest, _withheld(manifest, domains)), manifest
+
+
+class _PublishedColumns:
+    """One table of a release folder as text, checked against its Parquet twin."""
+
+    def __init__(self, folder: Path, name: str, fields: Sequence[Field]) -> None:
+        self.source = f"{folder / name}.csv"
+        self.fields = {field.name: field for field in fields}
+        self.frame = read_text_frame(folder / f"{name}.csv")
+        if not len(self.frame):
+            raise DataError(f"{self.source} has no rows. The release is damaged: get it again.")
+        if self.frame.columns != [field.name for field in fields]:
+            raise DataError(f"{self.source} has other columns than {DESCRIPTOR} says. The release was changed.")
+        if not self.frame.equals(_printed_parquet(folder / f"{name}.parquet", fields), null_equal=True):
+            raise DataError(f"{name}.parquet and {name}.csv disagree. The release was changed: get it again.")
+
+    def _distinct(self, domain: Domain) -> tuple[Field, list[str | None], NDArray[np.int32]]:
+        if domain.name not in self.fields:
+            raise SchemaError(f"{self.source} has no column {quoted(domain.name)}, which the original's schema names.")
+        cells = self.frame[domain.name]
+        distinct = cells.unique(maintain_order=True)
+        places = pl.Series(np.arange(len(distinct), dtype=np.int32))
+        unit_of_row = cells.replace_strict(distinct, places, return_dtype=pl.Int32).to_numpy()
+        return self.fields[domain.name], distinct.to_list(), unit_of_row
+
+    def codes(self, domain: Domain) -> Codes:
+        """A column of plain values."""
+        field, texts, unit_of_row = self._distinct(domain)
+        if field.encoding is not Encoding.EXACT:
+            raise DataError(
+                f"{self.source}: column {quoted(domain.name)} should hold plain values but is {field.encoding}."
+            )
+        index = DomainIndex(domain)
+        missing = domain.missing_code if domain.has_missing else -1
+        codes = [missing if text is None else _known(index, plain_unescape(text)) for text in texts]
+        reject_unknown(self.source, domain, sum(code < 0 for code in codes))
+        return np.asarray(codes, dtype=np.int32)[unit_of_row]
+
+    def stacked(self, domains: Sequence[Domain]) -> Codes:
+        blocks = [self.codes(domain) for domain in domains]
+        return stacked(blocks, len(self.frame))
+
+    def extents(self, domain: Domain) -> tuple[Extents, NDArray[np.int32]]:
+        """A column of generalised cells, one unit a distinct cell."""
+        field, texts, unit_of_row = self._distinct(domain)
+        index = DomainIndex(domain)
+        holdings = []
+        unknown = 0
+        for text in texts:
+            try:
+                holdings.append(parse_cells(field, index, text))
+            except KeyError:
+                unknown += 1
+            except ValueError:
+                raise DataError(
+                    f"{self.source}: column {quoted(domain.name)} has a cell that is no {field.encoding}. "
+                    "The release was changed: get it again."
+                ) from None
+        reject_unknown(self.source, domain, unknown)
+        return assembled(index, holdings, as_sets=field.encoding is Encoding.SET), unit_of_row
+
+    def buckets(self) -> NDArray[np.int64]:
+        names = [field.name for field in self.fields.values() if field.encoding is Encoding.BUCKET]
+        numbers = self.frame[names[0]].cast(pl.Int64, strict=False) if len(names) == 1 else pl.Series([None])
+        if numbers.null_count():
+            raise DataError(f"{self.source} needs one column of bucket numbers. The release was changed: get it again.")
+        return numbers.to_numpy()
+
+
+def _known(index: DomainIndex, text: str) -> int:
+    try:
+        return index.code(text)
+    except KeyError:
+        return -1
+
+
+def read_text_frame(path: Path) -> pl.DataFrame:
+    """A CSV file of ours as text; empty cells are null."""
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            header = next(csv.reader(file), [])
+        # Polars leaves doubled quotes in a header as they are, so the names come from the csv module.
+        frame = pl.read_csv(path, infer_schema=False, glob=False)
+        frame.columns = header
+    except (OSError, UnicodeDecodeError, csv.Error, pl.exceptions.PolarsError) as error:
+        reason = getattr(error, "strerror", None) or "it is not a CSV file as releases have them"
+        raise DataError(f"Cannot read {path}: {reason}. The release is damaged: get it again.") from None
+    return frame
+
+
+def _printed_parquet(path: Path, fields: Sequence[Field]) -> pl.DataFrame:
+    try:
+        frame = pl.read_parquet(path, glob=False)
+        printed = {field.name: print_cells(field, frame[field.name]).alias(field.name) for field in fields}
+        return blanks_spelled_out(pl.DataFrame(printed), fields)
+    except (OSError, ValueError, pl.exceptions.PolarsError) as error:
+        reason = getattr(error, "strerror", None) or "its columns are not those of the release"
+        raise DataError(f"Cannot read {path}: {reason}. The release is damaged: get it again.") from None
+
+
+def blanks_spelled_out(frame: pl.DataFrame, fields: Sequence[Field]) -> pl.DataFrame:
+    """A row without any text would read as no row: its first generalised cell says (missing)."""
+    plain = (Encoding.EXACT, Encoding.BUCKET)
+    names = [field.name for field in fields if field.encoding not in plain]
+    if not names:
+        return frame
+    blank = frame.select(blank=pl.all_horizontal(pl.all().is_null()))["blank"]
+    first = frame[names[0]]
+    return frame.with_columns(
+        pl.select(pl.when(blank).then(pl.lit(MISSING)).otherwise(first)).to_series().alias(names[0])
+    )
+
+
+Tables = Mapping[str, _PublishedColumns]
+
+
+def _make_grouped(tables: Tables, domains: Domains, manifest: PublishedManifest, withheld: Withheld) -> Grouped:
+    table = tables["release"]
+    columns = [table.extents(domain) for domain in domains.quasi]
+    return grouped(domains, columns, table.stacked(domains.sensitive), table.stacked(domains.carried), withheld)
+
+
+def _make_matched(tables: Tables, domains: Domains, manifest: PublishedManifest, withheld: Withheld) -> Matched:
+    table = tables["release"]
+    return Matched(
+        domains=domains,
+        extents=tuple(take(*table.extents(domain)) for domain in domains.quasi),
+        sensitive=table.stacked(domains.sensitive),
+        carried=table.stacked(domains.carried),
+        withheld=withheld,
+    )
+
+
+def _make_bucketized(tables: Tables, domains: Domains, manifest: PublishedManifest, withheld: Withheld) -> Bucketized:
+    qit, sat = tables["qit"], tables["sat"]
+    of_quasi, of_sensitive = qit.buckets(), sat.buckets()
+    ranked = np.unique(np.concatenate([of_quasi, of_sensitive]), return_inverse=True)[1].astype(np.int32)
+    return Bucketized(
+        domains=domains,
+        quasi=qit.stacked(domains.quasi),
+        bucket_of_quasi=ranked[: len(of_quasi)],
+        sensitive=sat.stacked(domains.sensitive),
+        carried=sat.stacked(domains.carried),
+        bucket_of_sensitive=ranked[len(of_quasi) :],
+        withheld=withheld,
+    )
+
+
+def _make_perturbed(tables: Tables, domains: Domains, manifest: PublishedManifest, withheld: Withheld) -> Perturbed:
+    table = tables["release"]
+    return Perturbed(
+        domains=domains,
+        quasi=table.stacked(domains.quasi),
+        sensitive=table.stacked(domains.sensitive),
+        carried=table.stacked(domains.carried),
+        randomizers=tuple(_randomizer(domain, manifest) for domain in domains.sensitive),
+        withheld=withheld,
+    )
+
+
+_MAKERS: dict[str, Callable[[Tables, Domains, PublishedManifest, Withheld], Release]] = {
+    Grouped.form: _make_grouped,
+    Matched.form: _make_matched,
+    Bucketized.form: _make_bucketized,
+    Perturbed.form: _make_perturbed,
+}
+
+
+def _randomizer(domain: Domain, manifest: PublishedManifest) -> Randomizer:
+    """The published matrix in the order of the original's codes."""
+    where = f"The matrix of column {quoted(domain.name)}"
+    found = [matrix for matrix in manifest.matrices if matrix.get("column") == domain.name]
+    if len(found) != 1:
+        raise DataError(f"{where} is not in {DESCRIPTOR}. The release is damaged: get it again.")
+    try:
+        values, rows, total = list(found[0]["values"]), list(found[0]["weights"]), found[0]["total"]
+        places = [values.index(key) for key in value_keys(domain)]
+        entries = [weight for row in rows for weight in row]
+        square = len(places) == len(values) == len(rows) and all(len(row) == len(values) for row in rows)
+    except (KeyError, TypeError, ValueError):
+        square = False
+    if not square:
+        raise DataError(f"{where} does not fit the values of the original.")
+    # Sums in Python's integers, which do not wrap around.
+    sums = [sum(column) for column in zip(*rows, strict=True)] if _all_whole([*entries, total]) else []
+    if not sums or not 0 < total < 1 << 62 or min(entries) < 0 or any(column_sum != total for column_sum in sums):
+        raise DataError(f"{where} is no matrix of probabilities: every column must sum to its total.")
+    return Randomizer(np.array(rows, dtype=np.int64)[np.ix_(places, places)], total)
+
+
+def _all_whole(entries: Sequence[object]) -> bool:
+    return all(isinstance(entry, int) and not isinstance(entry, bool) for entry in entries)
+
+
+def _withheld(manifest: PublishedManifest, domains: Domains) -> Withheld:
+    dummies = []
+    for domain in domains.sensitive:
+        counts = manifest.dummies.get(domain.name, {})
+        code_of = {key: code for code, key in enumerate(value_keys(domain))}
+        reject_unknown(DESCRIPTOR, domain, sum(key not in code_of for key in counts))
+        by_code = np.zeros(domain.n_codes, dtype=np.int64)
+        for key, count in counts.items():
+            by_code[code_of[key]] = count
+        dummies.append(by_code)
+    return Withheld(
+        dummies=tuple(dummies) if manifest.dummies else (),
+        n_suppressed=manifest.n_suppressed,
+        n_dummies=manifest.n_dummies,
+        indistinguishable=manifest.indistinguishable,
+    )

@@ -1,0 +1,315 @@
+"""What a release says about itself to programs: datapackage.json and schema.yaml.
+
+`datapackage.json` is a Frictionless data package with one block of our own, `lookalike`, that says how to read the
+cells, what is promised and against whom. Nothing here depends on the order of the input, on a seed, on the machine or
+on a time finer than a day, and no value is named that the tables do not show or the user did not declare: a domain's
+observed ends and leaves stay home, since a rare one could belong to a single suppressed person.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lookalike.errors import DataError
+from lookalike.microdata import Domain, Domains
+from lookalike.packages.cells import Encoding, Field, plain_escape
+from lookalike.release import Perturbed, Randomizer, Release
+from lookalike.schema import Attribute, Schema, ValueType
+from lookalike.taxonomy import MISSING
+from lookalike.version import __version__
+
+FORMAT = 1
+DESCRIPTOR = "datapackage.json"
+Tables = Mapping[str, tuple[Field, ...]]
+
+
+@dataclass(frozen=True)
+class StatedPromise:
+    """A promise as one writes it, in a plain sentence, and about which column (None: about identity)."""
+
+    text: str
+    sentence: str
+    column: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Manifest:
+    """What the maker of a release says about it."""
+
+    title: str
+    promises: tuple[StatedPromise, ...]
+    algorithm: str
+    adversary: str
+    """One of `exposure.ADVERSARIES`."""
+    version: str = __version__
+    created: datetime.date | None = None
+    description: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedManifest(Manifest):
+    """What a release folder says about itself, as read back."""
+
+    form: str
+    n_suppressed: int
+    n_dummies: int
+    indistinguishable: bool
+    dummies: Mapping[str, Mapping[str | None, int]]
+    """Made-up records by sensitive column and value text (None: missing)."""
+    matrices: tuple[Mapping[str, Any], ...]
+    tables: Tables
+    files: tuple[str, ...]
+
+
+def matrix_names(release: Release) -> list[str]:
+    """A file name for the matrix of each perturbed column."""
+    names: list[str] = []
+    for domain in release.domains.sensitive if isinstance(release, Perturbed) else ():
+        slug = re.sub(r"[^a-z0-9]+", "-", domain.name.casefold()).strip("-")[:60] or "column"
+        taken = f"matrix-{slug}.csv"
+        while taken in names:
+            slug += "-2"
+            taken = f"matrix-{slug}.csv"
+        names.append(taken)
+    return names
+
+
+def descriptor(release: Release, manifest: Manifest, tables: Tables, files: Sequence[str]) -> str:
+    """The text of datapackage.json."""
+    withheld = release.withheld
+    block: dict[str, Any] = {
+        "format": FORMAT,
+        "version": manifest.version,
+        "form": release.form,
+        "algorithm": manifest.algorithm,
+        "adversary": manifest.adversary,
+        "promises": [
+            {"text": promise.text, "sentence": promise.sentence, "column": promise.column}
+            for promise in manifest.promises
+        ],
+        "tables": [
+            {
+                "name": name,
+                "csv": f"{name}.csv",
+                "parquet": f"{name}.parquet",
+                "columns": [
+                    {
+                        "name": field.name,
+                        "role": field.role,
+                        "kind": field.kind,
+                        "type": str(field.type),
+                        "encoding": str(field.encoding),
+                    }
+                    for field in fields
+                ],
+            }
+            for name, fields in tables.items()
+        ],
+        "suppressed": int(withheld.n_suppressed),
+        "dummies": {
+            "records": int(withheld.n_dummies),
+            "indistinguishable": bool(withheld.indistinguishable),
+            "by_value": [
+                {
+                    "column": domain.name,
+                    "counts": [
+                        [text, int(count)] for text, count in zip(value_keys(domain), counts, strict=True) if count
+                    ],
+                }
+                for domain, counts in zip(release.domains.sensitive, withheld.dummies, strict=False)
+            ],
+        },
+        "matrices": _matrices(release),
+        "files": sorted(files),
+    }
+    if manifest.created is not None:
+        block["created"] = manifest.created.isoformat()
+    package = {
+        "profile": "data-package",
+        "name": re.sub(r"[^a-z0-9]+", "-", manifest.title.casefold()).strip("-")[:60] or "release",
+        "title": manifest.title,
+        "description": manifest.description or " ".join(promise.sentence for promise in manifest.promises),
+        "resources": [_resource(name, fields) for name, fields in tables.items()]
+        + [_matrix_resource(path) for path in matrix_names(release)],
+        "lookalike": block,
+    }
+    return json.dumps(package, ensure_ascii=False, indent=2) + "\n"
+
+
+def value_keys(domain: Domain) -> list[str | None]:
+    """The texts of a domain's codes; None for missing."""
+    return [*domain.texts[: len(domain.values)], *([None] if domain.has_missing else [])]
+
+
+def _matrices(release: Release) -> list[dict[str, Any]]:
+    if not isinstance(release, Perturbed):
+        return []
+    return [
+        {
+            "column": domain.name,
+            "file": path,
+            "values": value_keys(domain),
+            "total": int(randomizer.total),
+            "weights": [[int(weight) for weight in row] for row in randomizer.weights],
+        }
+        for domain, randomizer, path in zip(
+            release.domains.sensitive, release.randomizers, matrix_names(release), strict=True
+        )
+    ]
+
+
+def matrix_rows(domain: Domain, randomizer: Randomizer) -> tuple[list[str], list[str], list[int]]:
+    """A matrix as rows: what a value became, what it was, and the weight of that."""
+    texts = [MISSING if text is None else plain_escape(text) for text in value_keys(domain)]
+    n_codes = len(texts)
+    became = [text for text in texts for _ in range(n_codes)]
+    return became, texts * n_codes, [int(weight) for weight in randomizer.weights.ravel()]
+
+
+_FRICTIONLESS = {type: str(type) for type in ValueType}
+
+ENCODING_SENTENCES = {
+    Encoding.EXACT: "A plain value. An empty cell means missing.",
+    Encoding.BUCKET: "The number that joins the two tables; it means nothing else.",
+    Encoding.INTERVAL: (
+        "An interval with both ends included: 28-39, with a negative end -5 to -2, dates with a slash "
+        "(2024-01-05/2024-02-10); a single value stands alone. |(missing) at the end: or missing."
+    ),
+    Encoding.SPAN: (
+        "Every value from the first to the second in the column's order (low to high). |(missing) at the end: or "
+        "missing."
+    ),
+    Encoding.NODE: "A value or a node of the column's taxonomy in schema.yaml: any value below that node.",
+    Encoding.SET: (
+        "One of the values between the bars (Private|Federal); * is any value of the column; (missing): or missing. "
+        "A backslash takes its special meaning from the character after it."
+    ),
+}
+
+
+def _resource(name: str, fields: Sequence[Field]) -> dict[str, Any]:
+    plain = (Encoding.EXACT, Encoding.BUCKET)
+    return {
+        "profile": "tabular-data-resource",
+        "name": name,
+        "path": f"{name}.csv",
+        "format": "csv",
+        "mediatype": "text/csv",
+        "encoding": "utf-8",
+        "schema": {
+            "fields": [
+                {
+                    "name": field.name,
+                    "type": _FRICTIONLESS[field.type] if field.encoding in plain else "string",
+                    "description": ENCODING_SENTENCES[field.encoding],
+                }
+                for field in fields
+            ],
+            "missingValues": [""],
+        },
+    }
+
+
+def _matrix_resource(path: str) -> dict[str, Any]:
+    return {
+        "profile": "tabular-data-resource",
+        "name": path.removesuffix(".csv"),
+        "path": path,
+        "format": "csv",
+        "mediatype": "text/csv",
+        "encoding": "utf-8",
+        "schema": {
+            "fields": [
+                {"name": "became", "type": "string", "description": "The value in the release."},
+                {"name": "was", "type": "string", "description": "The value of the person."},
+                {"name": "weight", "type": "integer", "description": "Probability times the total in the manifest."},
+            ],
+            "missingValues": [],
+        },
+    }
+
+
+def public_schema(domains: Domains) -> Schema:
+    """The schema of the published columns: what was declared, nothing that was observed, no paths."""
+    return Schema(tuple(_public_attribute(domain) for domain in domains.all))
+
+
+def _public_attribute(domain: Domain) -> Attribute:
+    attribute = domain.attribute
+    if attribute.taxonomy is None or domain.taxonomy is None or "file" not in attribute.taxonomy:
+        return attribute
+    tree = domain.taxonomy.to_plain()["tree"]
+    if domain.has_missing:
+        (root, below), *_ = tree.items()
+        kept = (
+            {label: under for label, under in below.items() if label != MISSING}
+            if isinstance(below, dict)
+            else [label for label in below if label != MISSING]
+        )
+        tree = {root: kept}
+    return replace(attribute, taxonomy={"tree": tree})
+
+
+def parse_descriptor(text: str, source: str) -> PublishedManifest:
+    """The manifest of a release folder; DataError if it is broken or not ours."""
+    try:
+        package = json.loads(text)
+    except ValueError as error:
+        line = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
+        raise DataError(f"{source} is not valid JSON{line}. The release is damaged: get it again.") from None
+    block = package.get("lookalike") if isinstance(package, dict) else None
+    if not isinstance(block, dict) or "format" not in block:
+        raise DataError(
+            f"{source} was not written by lookalike: it has no block called lookalike. To read a table of another "
+            "tool, name the CSV or Parquet file itself."
+        )
+    if block["format"] != FORMAT:
+        raise DataError(f"{source} has format {block['format']!r}; this version reads format {FORMAT}.")
+    try:
+        return _published(package, block)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise DataError(f"{source} lacks parts of its lookalike block. The release is damaged: get it again.") from None
+
+
+def _published(package: Mapping[str, Any], block: Mapping[str, Any]) -> PublishedManifest:
+    tables = {
+        str(table["name"]): tuple(
+            Field(
+                str(column["name"]),
+                str(column["role"]),
+                str(column["kind"]),
+                ValueType(column["type"]),
+                Encoding(column["encoding"]),
+            )
+            for column in table["columns"]
+        )
+        for table in block["tables"]
+    }
+    return PublishedManifest(
+        title=str(package.get("title", "")),
+        description=str(package.get("description", "")),
+        promises=tuple(
+            StatedPromise(str(promise["text"]), str(promise["sentence"]), promise["column"])
+            for promise in block["promises"]
+        ),
+        algorithm=str(block["algorithm"]),
+        adversary=str(block["adversary"]),
+        version=str(block["version"]),
+        created=datetime.date.fromisoformat(block["created"]) if "created" in block else None,
+        form=str(block["form"]),
+        n_suppressed=int(block["suppressed"]),
+        n_dummies=int(block["dummies"]["records"]),
+        indistinguishable=bool(block["dummies"]["indistinguishable"]),
+        dummies={
+            str(column["column"]): {text: int(count) for text, count in column["counts"]}
+            for column in block["dummies"]["by_value"]
+        },
+        matrices=tuple(dict(matrix) for matrix in block["matrices"]),
+        tables=tables,
+        files=tuple(str(name) for name in block["files"]),
+    )

@@ -1,0 +1,88 @@
+"""README.txt of a release: a letter to the person who receives it.
+
+What the table is, how to read a cell, what is promised and against whom, what is not, and how to check. It repeats
+the manifest in words and adds nothing that the manifest does not say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lookalike.adversary import ADVERSARIES
+from lookalike.packages.manifest import DESCRIPTOR, ENCODING_SENTENCES, Manifest, Tables
+from lookalike.release import Release
+
+_FORM_SENTENCES = {
+    "grouped": "Each row is one person. People of a group share the same generalised columns.",
+    "matched": "Each row is one person. Every row has generalised columns of its own and fits several people.",
+    "bucketized": (
+        "Two tables: qit has the plain columns that may be known about a person, sat the sensitive values. They are "
+        "joined by the bucket number only: within a bucket nobody is told which value belongs to which person."
+    ),
+    "perturbed": (
+        "Each row is one person. Every sensitive value was drawn anew by the published matrix, so a single value says "
+        "little; counts over many rows can be corrected with the matrix."
+    ),
+}
+
+
+def readme(release: Release, manifest: Manifest, tables: Tables, files: Sequence[str]) -> str:
+    """The text of README.txt, for the person who receives the release."""
+    lines = [manifest.title, "=" * len(manifest.title), ""]
+    if manifest.description:
+        lines += [manifest.description, ""]
+    lines += ["What this is", "", _FORM_SENTENCES[release.form]]
+    if release.withheld.n_suppressed:
+        lines.append(f"{release.withheld.n_suppressed:,} records of the original were left out.")
+    if release.withheld.n_dummies:
+        lines.append(f"{release.withheld.n_dummies:,} records are made up; datapackage.json counts them by value.")
+    lines += ["The rows are in random order.", "", "Columns", ""]
+    for name, fields in tables.items():
+        lines.append(f"{name}.csv and {name}.parquet")
+        lines += [f"  {' '.join(field.name.split())}: {field.role}, {field.encoding}" for field in fields]
+    used = {field.encoding for fields in tables.values() for field in fields}
+    lines += ["", "How to read a cell", ""]
+    lines += [f"  {encoding}: {sentence}" for encoding, sentence in ENCODING_SENTENCES.items() if encoding in used]
+    lines += [*_SPELLING, "", "What is promised", ""]
+    lines += [f"  {promise.sentence} ({promise.text})" for promise in manifest.promises] or ["  Nothing."]
+    against = ADVERSARIES.get(manifest.adversary, manifest.adversary)
+    lines += ["", f"  This holds against someone who {against}.", f"  Made with: {manifest.algorithm}", ""]
+    lines += ["What is not promised", "", *_NOT_PROMISED, "", "How to check", "", *_HOW_TO_CHECK, "", "Files", ""]
+    lines += [f"  {name}: {_FILE_SENTENCES.get(name, _file_sentence(name))}" for name in sorted(files)]
+    return "\n".join(lines) + "\n"
+
+
+_SPELLING = [
+    "",
+    "  Spelling of unusual values: (empty) is a text without characters. Inside sets and spans a backslash stands",
+    "  before a bar, a backslash, a space at either end, the word to (spans), and before values that read *,",
+    "  (missing) or (empty). In plain columns only values that read (missing) or (empty) have one in front.",
+    "  In Parquet: intervals and spans have low, high and missing; sets have values, missing and any.",
+]
+
+_NOT_PROMISED = [
+    "  It is not promised that somebody who knows more than is said above learns nothing, that two releases about",
+    "  the same people can be given to the same reader, or that general facts (such as a disease being frequent in",
+    "  a region) cannot be learned. Do not link this table with others to find out about persons.",
+]
+
+_HOW_TO_CHECK = [
+    "  Whoever holds the original can check the promise again: lookalike audit ORIGINAL THIS-FOLDER",
+    "  Everybody can check that the files fit their description: frictionless validate datapackage.json",
+]
+
+_FILE_SENTENCES = {
+    DESCRIPTOR: "the description for programs (Frictionless data package)",
+    "README.txt": "this text",
+    "schema.yaml": "roles, kinds and taxonomies of the columns",
+    "audit.json": "what was promised and what was reached, for programs",
+    "report.html": "the report for readers",
+}
+
+
+def _file_sentence(name: str) -> str:
+    if name.startswith("matrix-"):
+        return "how sensitive values were redrawn (weights over the total in datapackage.json)"
+    if name.endswith(".csv"):
+        return "the table as text"
+    return "the table with types" if name.endswith(".parquet") else "see there"

@@ -1,0 +1,222 @@
+"""A release as a folder: a Frictionless data package, written all or nothing.
+
+    datapackage.json  schema.yaml  README.txt  release.csv  release.parquet  (qit.*, sat.*, matrix-*.csv)
+
+and whatever documents the caller adds. Before the folder appears, CSV and Parquet are read back and must say the same
+as the release in every cell; a writer that loses or changes a value cannot go unnoticed. Only a `Release` comes in:
+no order of the input, no index, no identifier, no seed and no path can go out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from lookalike.contracts import Progress, silent
+from lookalike.errors import DataError, RecipeError, quoted
+from lookalike.packages.assembly import take
+from lookalike.packages.cells import Encoding, Field, lay_out, print_cells
+from lookalike.packages.folder import blanks_spelled_out, read_folder
+from lookalike.packages.manifest import (
+    DESCRIPTOR,
+    Manifest,
+    descriptor,
+    matrix_names,
+    matrix_rows,
+    public_schema,
+)
+from lookalike.packages.placing import placed
+from lookalike.packages.readme import readme
+from lookalike.release import (
+    Cells,
+    ExactCells,
+    ExtentCells,
+    NumberCells,
+    Perturbed,
+    PublishedTable,
+    Ranges,
+    Release,
+    Sets,
+)
+
+README = "README.txt"
+SCHEMA = "schema.yaml"
+
+
+def write_release(
+    folder: Path,
+    release: Release,
+    *,
+    documents: Mapping[str, str],
+    manifest: Manifest,
+    overwrite: bool = False,
+    progress: Progress = silent,
+) -> list[str]:
+    """Write the release and the documents (file name: text) into `folder`; the names of the files written."""
+    if release.n_rows == 0:
+        raise DataError("The release has no rows. An empty table is not published.")
+    tables = release.tables()
+    names = _file_names(release, tables, documents)
+    with placed(folder, marker=DESCRIPTOR, overwrite=overwrite) as building:
+        fields: dict[str, tuple[Field, ...]] = {}
+        for place, table in enumerate(tables):
+            progress("write", place / (len(tables) + 1), f"{table.name}.csv, {table.name}.parquet")
+            fields[table.name] = _write_table(building, table)
+        if isinstance(release, Perturbed):
+            _write_matrices(building, release)
+        texts = {
+            **documents,
+            DESCRIPTOR: descriptor(release, manifest, fields, names),
+            SCHEMA: public_schema(release.domains).to_yaml(),
+            README: readme(release, manifest, fields, names),
+        }
+        for name, text in texts.items():
+            (building / name).write_text(text, encoding="utf-8", newline="\n")
+        progress("write", len(tables) / (len(tables) + 1), "reading back")
+        _check_written(building, release)
+    progress("write", 1.0)
+    return names
+
+
+def _file_names(release: Release, tables: Sequence[PublishedTable], documents: Mapping[str, str]) -> list[str]:
+    own = [DESCRIPTOR, SCHEMA, README, *matrix_names(release)]
+    own += [f"{table.name}.{ending}" for table in tables for ending in ("csv", "parquet")]
+    for name in documents:
+        if name in own or not name or name.startswith(".") or {"/", "\\", "\0"} & set(name):
+            raise RecipeError(f"A document cannot be called {quoted(name)} in a release. Use another plain file name.")
+    return sorted([*own, *documents])
+
+
+def frames(release: Release) -> dict[str, pl.DataFrame]:
+    """The published tables as data frames: generalised cells as text, plain values with their types."""
+    made = {}
+    for table in release.tables():
+        fields, typed, texts = _laid_out(table)
+        plain = (Encoding.EXACT, Encoding.BUCKET)
+        made[table.name] = pl.DataFrame([(typed if field.encoding in plain else texts)[field.name] for field in fields])
+    return made
+
+
+def _write_table(folder: Path, table: PublishedTable) -> tuple[Field, ...]:
+    fields, typed, texts = _laid_out(table)
+    write_parquet(typed, folder / f"{table.name}.parquet")
+    write_csv(blanks_spelled_out(texts, fields), folder / f"{table.name}.csv")
+    return fields
+
+
+def _laid_out(table: PublishedTable) -> tuple[tuple[Field, ...], pl.DataFrame, pl.DataFrame]:
+    """The columns of a table, its typed cells, and its cells as text."""
+    fields: list[Field] = []
+    typed: dict[str, pl.Series] = {}
+    texts: dict[str, pl.Series] = {}
+    attribute_names = [cells.domain.name for cells in table.columns if not isinstance(cells, NumberCells)]
+    for cells in table.columns:
+        if isinstance(cells, NumberCells):
+            cells = NumberCells(_free_name(cells.name, attribute_names), cells.numbers)
+        field, entries, rows = lay_out(cells)
+        printed = print_cells(field, entries)
+        fields.append(field)
+        typed[field.name] = entries if rows is None else entries.gather(rows)
+        texts[field.name] = printed if rows is None else printed.gather(rows)
+    return tuple(fields), pl.DataFrame(typed), pl.DataFrame(texts)
+
+
+def _free_name(name: str, taken: Iterable[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name
+
+
+def write_csv(frame: pl.DataFrame, path: Path) -> None:
+    with path.open("wb") as file:
+        file.write((",".join(_header_cell(name) for name in frame.columns) + "\n").encode("utf-8"))
+        frame.write_csv(file, include_header=False, quote_style="necessary", line_terminator="\n", null_value="")
+
+
+def _header_cell(name: str) -> str:
+    """A name as CSV has it. One that begins with a byte order mark must not be taken for the mark of the file."""
+    if name.startswith("\ufeff") or set(name) & set(',"\r\n'):
+        return '"' + name.replace('"', '""') + '"'
+    return name
+
+
+def write_parquet(frame: pl.DataFrame, path: Path) -> None:
+    frame.write_parquet(path, compression="zstd")
+
+
+def _write_matrices(folder: Path, release: Perturbed) -> None:
+    for domain, randomizer, name in zip(
+        release.domains.sensitive, release.randomizers, matrix_names(release), strict=True
+    ):
+        became, was, weights = matrix_rows(domain, randomizer)
+        write_csv(pl.DataFrame({"became": became, "was": was, "weight": weights}), folder / name)
+
+
+def _check_written(folder: Path, release: Release) -> None:
+    """Read the folder as its receiver would and hold every cell against the release."""
+    written, _ = read_folder(folder, release.domains)
+    for table, again in zip(release.tables(), written.tables(), strict=True):
+        for cells, cells_again in zip(table.columns, again.columns, strict=True):
+            if not same_cells(cells, cells_again):
+                name = cells.name if isinstance(cells, NumberCells) else cells.domain.name
+                raise DataError(
+                    f"Column {quoted(name)} of {table.name} does not read back as it was written. Nothing is published."
+                )
+    if isinstance(release, Perturbed):
+        assert isinstance(written, Perturbed)
+        for randomizer, again_ in zip(release.randomizers, written.randomizers, strict=True):
+            if randomizer.total != again_.total or not np.array_equal(randomizer.weights, again_.weights):
+                raise DataError("A matrix does not read back as it was written. Nothing is published.")
+
+
+def same_cells(first: Cells, second: Cells) -> bool:
+    """Whether two columns say the same in every row."""
+    if isinstance(first, NumberCells) or isinstance(second, NumberCells):
+        return (
+            isinstance(first, NumberCells)
+            and isinstance(second, NumberCells)
+            and np.array_equal(_ranked(first.numbers), _ranked(second.numbers))
+        )
+    if isinstance(first, ExactCells) or isinstance(second, ExactCells):
+        return (
+            isinstance(first, ExactCells)
+            and isinstance(second, ExactCells)
+            and np.array_equal(first.codes, second.codes)
+        )
+    return _same_extents(first, second)
+
+
+def _ranked(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Bucket numbers mean nothing but which is which."""
+    return np.unique(numbers, return_inverse=True)[1].astype(np.int64)
+
+
+def _same_extents(first: ExtentCells, second: ExtentCells) -> bool:
+    if len(first.unit_of_row) != len(second.unit_of_row):
+        return False
+    pairs = np.unique(np.column_stack([first.unit_of_row, second.unit_of_row]), axis=0)
+    one, other = _as_rows(first, pairs[:, 0]), _as_rows(second, pairs[:, 1])
+    return len(one) == len(other) and all(
+        np.array_equal(part, again, equal_nan=part.dtype.kind == "f") for part, again in zip(one, other, strict=True)
+    )
+
+
+def _as_rows(cells: ExtentCells, units: NDArray[np.int32]) -> list[NDArray[np.generic]]:
+    """What the cells of these units hold, as arrays that are equal if and only if the cells are."""
+    extents = cells.extents
+    if isinstance(extents, Ranges):
+        empty = extents.highs[units] < extents.lows[units]
+        return [
+            np.where(empty, 0, extents.lows[units]),
+            np.where(empty, -1, extents.highs[units]),
+            extents.missing[units],
+            extents.low_points[units],
+            extents.high_points[units],
+        ]
+    taken = take(extents, units)
+    assert isinstance(taken, Sets)
+    return [taken.sizes, taken.members]

@@ -1,0 +1,24 @@
+"""Fixtures that several test files share."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from lookalike.samples import hospital, to_csv
+
+
+@pytest.fixture(scope="session")
+def patients(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A hospital table of 400 rows as a CSV file."""
+    path = tmp_path_factory.mktemp("patients") / "patients.csv"
+    to_csv(hospital(400, seed=11), path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def patient_rows(patients: Path) -> list[dict[str, str]]:
+    with patients.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))

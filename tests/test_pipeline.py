@@ -1,0 +1,139 @@
+"""The order of the steps, and what each refuses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lookalike import pipeline
+from lookalike.algorithms import Mondrian
+from lookalike.contracts import Promise
+from lookalike.errors import AuditFailed, Infeasible, RecipeError, SchemaError, Unsupported
+from lookalike.microdata import Table
+from lookalike.models import BetaLikeness, KAnonymity, LDiversity
+from lookalike.pipeline import Recipe, run
+from lookalike.samples import hospital
+from lookalike.schema import Schema
+
+QI = ["age", "sex", "zip code"]
+
+
+@pytest.fixture(scope="module")
+def table() -> Table:
+    return hospital(300, seed=4)
+
+
+def recipe(*promises: Promise, sensitive: tuple[str, ...] = ("diagnosis",), **settings: Any) -> Recipe:
+    return Recipe(schema=Schema.of(qi=QI, sensitive=sensitive), promises=promises, **settings)
+
+
+def test_a_run_gives_an_audited_release(table: Table) -> None:
+    outcome = run(recipe(Promise(KAnonymity(4)), Promise(LDiversity(2))), table)
+    assert outcome.audit.passed
+    assert [str(promise) for promise in outcome.promises] == ["k-anonymity:4", "diagnosis=l-diversity:2"]
+    assert set(outcome.seconds) == {"encode", "anonymize", "audit", "measure"}
+    assert any("mondrian was chosen" in note for note in outcome.notes)
+
+
+def test_a_promise_without_a_column_is_made_for_every_sensitive_column(table: Table) -> None:
+    outcome = run(recipe(Promise(BetaLikeness(4)), sensitive=("diagnosis", "occupation")), table)
+    assert [promise.column for promise in outcome.promises] == ["diagnosis", "occupation"]
+
+
+def test_each_sensitive_column_may_have_its_own_promise(table: Table) -> None:
+    promises = (Promise(BetaLikeness(4), "diagnosis"), Promise(LDiversity(2), "occupation"))
+    outcome = run(recipe(*promises, sensitive=("diagnosis", "occupation")), table)
+    assert [(verdict.column, verdict.passed) for verdict in outcome.audit.verdicts] == [
+        ("diagnosis", True),
+        ("occupation", True),
+    ]
+
+
+def test_an_unprotected_sensitive_column_is_pointed_out(table: Table) -> None:
+    outcome = run(recipe(Promise(KAnonymity(4))), table)
+    assert any("No promise protects" in note and "diagnosis" in note for note in outcome.notes)
+
+
+def test_k_anonymity_needs_no_sensitive_column(table: Table) -> None:
+    assert run(recipe(Promise(KAnonymity(4)), sensitive=()), table).audit.passed
+
+
+def test_models_of_values_need_a_sensitive_column(table: Table) -> None:
+    with pytest.raises(RecipeError, match="none is named"):
+        run(recipe(Promise(LDiversity(2)), sensitive=()), table)
+
+
+def test_no_promise_is_refused(table: Table) -> None:
+    with pytest.raises(RecipeError, match="No promise"):
+        run(recipe(), table)
+
+
+def test_unknown_columns_name_the_nearest(table: Table) -> None:
+    with pytest.raises(SchemaError, match='Did you mean "diagnosis"'):
+        run(recipe(Promise(LDiversity(2)), sensitive=("diagnossis",)), table)
+    with pytest.raises(SchemaError, match="sensitive column"):
+        run(recipe(Promise(LDiversity(2), "age")), table)
+
+
+def test_an_impossible_promise_names_the_nearest_that_can_be_kept(table: Table) -> None:
+    with pytest.raises(Infeasible) as refused:
+        run(recipe(Promise(LDiversity(25))), table)
+    nearest = refused.value.nearest
+    assert nearest is not None
+    from lookalike.models import parse_model
+
+    assert run(recipe(Promise(parse_model(nearest))), table).audit.passed
+
+
+def test_an_unknown_adversary_is_refused(table: Table) -> None:
+    with pytest.raises(RecipeError, match="adversary must be one of"):
+        run(recipe(Promise(KAnonymity(2)), adversary="aunt"), table)
+
+
+def test_a_stronger_adversary_than_any_algorithm_serves_is_refused(table: Table) -> None:
+    with pytest.raises(Unsupported, match="mondrian"):
+        run(recipe(Promise(KAnonymity(2)), adversary="knows-method"), table)
+
+
+@dataclass(frozen=True)
+class Careless(Mondrian):
+    """Swaps two sensitive values across groups after it has checked them."""
+
+    def anonymize(self, data, requirements, rng, progress):  # type: ignore[no-untyped-def]
+        release, linkage = super().anonymize(data, requirements, rng, progress)
+        rows = np.arange(release.n_rows)
+        first = 0
+        other = int(
+            rows[
+                (release.group_of_row != release.group_of_row[first])
+                & (release.sensitive[:, 0] != release.sensitive[first, 0])
+            ][0]
+        )
+        swapped = release.sensitive.copy()
+        swapped[[first, other]] = swapped[[other, first]]
+        return replace(release, sensitive=swapped), linkage
+
+
+def test_a_release_that_fails_its_audit_never_comes_out(table: Table) -> None:
+    with pytest.raises(AuditFailed, match="nothing is written"):
+        run(recipe(Promise(KAnonymity(2)), algorithm=Careless()), table)
+
+
+def test_seed_repeats_a_run_and_is_pointed_out(table: Table) -> None:
+    first, second = (run(recipe(Promise(KAnonymity(4)), seed=9), table) for _ in range(2))
+    assert (first.linkage.record_of_row == second.linkage.record_of_row).all()
+    assert any("seed" in note for note in first.notes)
+
+
+def test_settling_drops_repeated_promises(table: Table) -> None:
+    outcome = run(recipe(Promise(KAnonymity(4)), Promise(KAnonymity(4))), table)
+    assert len(outcome.promises) == 1
+
+
+def test_measures_cover_k_l_t_beta_delta(table: Table) -> None:
+    outcome = run(recipe(Promise(KAnonymity(4))), table)
+    assert {verdict.letter for verdict in outcome.audit.measured} >= {"k", "l", "t", "beta", "delta"}
+    assert pipeline.standard_measures()[0] == KAnonymity(1)
