@@ -1,62 +1,24 @@
 from __future__ import annotations
 
 import math
-from decimal import Decimal
 from fractions import Fraction
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.models.exact import (
-    as_fraction,
     enclosure,
     exp_of_negative,
     grid_down,
     grid_up,
     just_above,
     just_below,
-    number_text,
     percent_at_most,
     sign_of,
 )
 
 positive = st.fractions(Fraction(1, 1000), 1000, max_denominator=1000)
-
-
-@pytest.mark.parametrize(
-    ("given_", "kept"),
-    [
-        (3, Fraction(3)),
-        (0.1, Fraction(1, 10)),
-        ("0.1", Fraction(1, 10)),
-        (" 2 ", Fraction(2)),
-        ("1/3", Fraction(1, 3)),
-        ("1e-3", Fraction(1, 1000)),
-        (Decimal("0.25"), Fraction(1, 4)),
-        (Fraction(2, 7), Fraction(2, 7)),
-        (np.int64(4), Fraction(4)),
-        (np.float64(0.1), Fraction(1, 10)),
-        (np.float32(0.1), Fraction(1, 10)),
-    ],
-)
-def test_numbers_are_read_as_they_are_written(given_: object, kept: Fraction) -> None:
-    assert as_fraction(given_) == kept
-    assert type(as_fraction(given_).numerator) is int
-
-
-@pytest.mark.parametrize(
-    "wrong", ["", "x", "nan", "inf", "1/0", "1/-2", "1.5/2", True, None, [], math.nan, "1e999999999"]
-)
-def test_what_is_no_number_is_refused(wrong: object) -> None:
-    with pytest.raises(ValueError):  # noqa: PT011 - the wording is the parameter's
-        as_fraction(wrong)
-
-
-@given(st.fractions())
-def test_text_of_a_number_reads_back(value: Fraction) -> None:
-    assert as_fraction(number_text(value)) == value
 
 
 def test_text_of_decimals_has_no_exponent() -> None:

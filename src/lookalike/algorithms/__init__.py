@@ -6,9 +6,11 @@ The exam in `tests/exams` examines it from then on.
 
 from __future__ import annotations
 
+from typing import Any
+
 from lookalike.algorithms.mondrian import Mondrian, StrictMondrian
 from lookalike.contracts import Algorithm
-from lookalike.notation import build
+from lookalike.notation import describe, read_part
 
 ALGORITHMS: dict[str, type[Algorithm]] = {
     Mondrian.name: Mondrian,
@@ -17,7 +19,7 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
 
 DEFAULT = Mondrian.name
 
-__all__ = ["ALGORITHMS", "DEFAULT", "Mondrian", "StrictMondrian", "parse_algorithm"]
+__all__ = ["ALGORITHMS", "DEFAULT", "Mondrian", "StrictMondrian", "describe_algorithms", "parse_algorithm"]
 
 
 def parse_algorithm(text: str) -> Algorithm:
@@ -25,4 +27,12 @@ def parse_algorithm(text: str) -> Algorithm:
     >>> parse_algorithm("mondrian:cuts=1")
     Mondrian(cuts=1, choose='gain')
     """
-    return build("algorithm", ALGORITHMS, text)
+    return read_part(text, "algorithm", ALGORITHMS)
+
+
+def describe_algorithms() -> list[dict[str, Any]]:
+    """One plain row an algorithm: name, form, adversary, meaning and parameters."""
+    return [
+        {**row, "form": ALGORITHMS[row["name"]].form, "adversary": ALGORITHMS[row["name"]].adversary}
+        for row in describe(ALGORITHMS)
+    ]

@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 
 from lookalike.adversary import READS_RELEASE
 from lookalike.contracts import Progress, Promise
-from lookalike.errors import RecipeError
 from lookalike.microdata import Microdata
-from lookalike.notation import as_text
+from lookalike.notation import part_text
+from lookalike.parameters import Choice, Whole
 from lookalike.randomness import Randomness
 from lookalike.release import Grouped, Linkage
 from lookalike.requirement import Requirement
@@ -48,19 +48,13 @@ class Mondrian:
     adversary: ClassVar[str] = READS_RELEASE
     strict: ClassVar[bool] = False
 
-    cuts: int = 9
+    cuts: Whole = Whole(low=1, high=99, default=9)
     """How many positions of an attribute are tried: the median, then towards the ends."""
-    choose: str = "gain"
+    choose: Choice = Choice("gain", "widest", default="gain")
     """gain: the cut that leaves the least loss; widest: the widest attribute's median first, as in the paper."""
 
-    def __post_init__(self) -> None:
-        if not 1 <= self.cuts <= 99:
-            raise RecipeError(f"{self.name}: cuts must lie between 1 and 99, not {self.cuts}.")
-        if self.choose not in ("gain", "widest"):
-            raise RecipeError(f"{self.name}: choose must be gain or widest, not {self.choose!r}.")
-
     def __str__(self) -> str:
-        return as_text(self)
+        return part_text(self)
 
     def refuses(self, promise: Promise, requirement: Requirement) -> str | None:
         """Every requirement can be tested on a group."""

@@ -16,8 +16,9 @@ from lookalike.models.closeness import TCloseness
 from lookalike.models.disclosure import DeltaDisclosure
 from lookalike.models.diversity import LDiversity
 from lookalike.models.likeness import BetaLikeness
-from lookalike.models.parsing import describe, read_model, read_promise
+from lookalike.models.parsing import read_model, read_promise
 from lookalike.models.rho import RhoPrivacy
+from lookalike.notation import describe
 
 MODELS: dict[str, type[PrivacyModel]] = {
     "k-anonymity": KAnonymity,
@@ -66,4 +67,4 @@ def parse_promise(text: str) -> Promise:
 
 def describe_models() -> list[dict[str, Any]]:
     """One plain row a model: name, letter, meaning, and its parameters with default, whether required, and meaning."""
-    return describe(MODELS)
+    return [{**row, "letter": MODELS[row["name"]].letter} for row in describe(MODELS)]

@@ -23,8 +23,9 @@ from lookalike.exposure import Exposure
 from lookalike.microdata import Domain
 from lookalike.models.exact import percent_at_most, three_decimals_up
 from lookalike.models.extremes import highest_beliefs
-from lookalike.models.parameters import Exact, Values, Whole, WrittenModel
 from lookalike.models.sensitive import READER, any_value, column_text, designated, enough_records, sensitive_column
+from lookalike.models.written import WrittenModel
+from lookalike.parameters import Exact, Values, Whole
 from lookalike.requirement import Requirement
 
 _EXACT_QUASI = "not applicable: quasi-identifiers are published exactly"

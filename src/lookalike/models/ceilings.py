@@ -29,10 +29,12 @@ from lookalike.contracts import Level
 from lookalike.errors import Infeasible, RecipeError, counted, quoted
 from lookalike.exposure import Exposure
 from lookalike.microdata import Domain
-from lookalike.models.exact import Number, as_fraction, number_text, three_decimals_up
+from lookalike.models.exact import three_decimals_up
 from lookalike.models.extremes import highest_beliefs
-from lookalike.models.parameters import OptionalExact, Parameter, WrittenModel, split, unescaped
 from lookalike.models.sensitive import READER, codes_of, column_text, least_size, sensitive_column
+from lookalike.models.written import WrittenModel
+from lookalike.notation import Number, as_fraction, number_text, split, unescaped
+from lookalike.parameters import OptionalExact, Parameter
 from lookalike.requirement import Requirement
 
 OTHERS = "*"

@@ -28,10 +28,12 @@ from lookalike.errors import RecipeError, quoted
 from lookalike.exposure import Exposure
 from lookalike.microdata import Domain
 from lookalike.models import distances
-from lookalike.models.exact import LogTerm, just_above, number_text, sign_of
+from lookalike.models.exact import LogTerm, just_above, sign_of
 from lookalike.models.extremes import in_blocks, largest_ratio
-from lookalike.models.parameters import Choice, Exact, WrittenModel
 from lookalike.models.sensitive import READER, column_text, sensitive_column
+from lookalike.models.written import WrittenModel
+from lookalike.notation import number_text
+from lookalike.parameters import Choice, Exact
 from lookalike.requirement import Distance, Requirement
 from lookalike.schema import NUMBER_LIKE, Kind
 

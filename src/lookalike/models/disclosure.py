@@ -19,10 +19,12 @@ from numpy.typing import NDArray
 from lookalike.contracts import Level
 from lookalike.exposure import Exposure
 from lookalike.microdata import Domain
-from lookalike.models.exact import exp_of_negative, grid_down, grid_up, just_above, just_below, number_text, sign_of
+from lookalike.models.exact import exp_of_negative, grid_down, grid_up, just_above, just_below, sign_of
 from lookalike.models.extremes import highest_beliefs, lowest_beliefs, unit_lacking
-from lookalike.models.parameters import Exact, WrittenModel
 from lookalike.models.sensitive import READER, column_text, sensitive_column
+from lookalike.models.written import WrittenModel
+from lookalike.notation import number_text
+from lookalike.parameters import Exact
 from lookalike.requirement import Requirement
 
 _GUARD = 1e-9

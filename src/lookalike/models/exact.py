@@ -1,6 +1,5 @@
-"""Exact numbers: parameters read from decimal text, and logarithms decided with as many digits as it takes.
+"""Exact decisions about logarithms, with as many digits as it takes, and rounding that stays on the safe side.
 
-A parameter is a `Fraction` from the moment it is read; a float counts as the decimal it prints as (0.1 is 1/10).
 Sums of logarithms are irrational nearly always. `enclosure` brackets such a sum between two fractions, `sign_of`
 doubles the digits until the bracket leaves zero out. The sum is zero only if its constant is zero and the product of
 the arguments, raised to their coefficients, is one (Lindemann); that is decided first by splitting the arguments into
@@ -10,71 +9,19 @@ coprime factors, so the search for digits always ends. Fifty digits cost some mi
 from __future__ import annotations
 
 import math
-import numbers
 from collections.abc import Callable, Iterable, Sequence
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN, Context, Decimal, InvalidOperation
 from fractions import Fraction
 
+from lookalike.notation import number_text
 from lookalike.requirement import GRID
 
-Number = int | float | str | Decimal | Fraction
 LogTerm = tuple[Fraction, Fraction]
 """(coefficient, argument): coefficient times the natural logarithm of a positive argument."""
 
 DIGITS = 60
-_LARGEST_EXPONENT = 300
 _PRACTICALLY_NOTHING = 10_000
 """Beyond this, e to its negative is far below any grid."""
-
-
-def as_fraction(value: object) -> Fraction:
-    """The exact value of a number or of its text; ValueError if it is none.
-
-    >>> as_fraction(0.1), as_fraction("1/3"), as_fraction("1e-3")
-    (Fraction(1, 10), Fraction(1, 3), Fraction(1, 1000))
-    """
-    if isinstance(value, bool):
-        raise ValueError("a truth value is not a number")
-    if isinstance(value, numbers.Rational):
-        return Fraction(int(value.numerator), int(value.denominator))
-    text = str(value).strip() if isinstance(value, str | Decimal | numbers.Real) else ""
-    above, slash, below = text.partition("/")
-    if slash:
-        return Fraction(int(above), _positive(int(below)))
-    try:
-        decimal = Decimal(text)
-    except InvalidOperation:
-        raise ValueError("not a number") from None
-    if not decimal.is_finite() or abs(decimal.adjusted()) > _LARGEST_EXPONENT:
-        raise ValueError("not a finite number of reasonable size")
-    return Fraction(decimal)
-
-
-def _positive(denominator: int) -> int:
-    if denominator <= 0:
-        raise ValueError("a denominator must be positive")
-    return denominator
-
-
-def number_text(value: Fraction) -> str:
-    """The number as exact text: a decimal if it has an end, else a/b.
-
-    >>> number_text(Fraction(1, 8)), number_text(Fraction(1, 3)), number_text(Fraction(12))
-    ('0.125', '1/3', '12')
-    """
-    twos = fives = 0
-    rest = value.denominator
-    while rest % 2 == 0:
-        rest, twos = rest // 2, twos + 1
-    while rest % 5 == 0:
-        rest, fives = rest // 5, fives + 1
-    places = max(twos, fives)
-    if rest != 1:
-        return f"{value.numerator}/{value.denominator}"
-    if places == 0:
-        return str(value.numerator)
-    digits = str(abs(value.numerator) * 10**places // value.denominator).rjust(places + 1, "0")
-    return f"{'-' if value < 0 else ''}{digits[:-places]}.{digits[-places:]}"
 
 
 def three_decimals_down(value: Fraction) -> Fraction:

@@ -25,10 +25,12 @@ from lookalike.contracts import Level
 from lookalike.errors import RecipeError
 from lookalike.exposure import Exposure
 from lookalike.microdata import Domain
-from lookalike.models.exact import enclosure, grid_down, number_text, percent_at_most, sign_of
+from lookalike.models.exact import enclosure, grid_down, percent_at_most, sign_of
 from lookalike.models.extremes import Extremes, highest_beliefs, lowest_beliefs, unit_lacking
-from lookalike.models.parameters import Choice, Exact, OptionalExact, WrittenModel
 from lookalike.models.sensitive import READER, column_text, least_size, sensitive_column
+from lookalike.models.written import WrittenModel
+from lookalike.notation import number_text
+from lookalike.parameters import Choice, Exact, OptionalExact
 from lookalike.requirement import Requirement
 
 

@@ -22,10 +22,12 @@ from lookalike.contracts import Level
 from lookalike.errors import RecipeError
 from lookalike.exposure import Exposure
 from lookalike.microdata import Domain
-from lookalike.models.exact import number_text, percent_at_most
+from lookalike.models.exact import percent_at_most
 from lookalike.models.extremes import in_blocks
-from lookalike.models.parameters import Exact, WrittenModel
 from lookalike.models.sensitive import READER, column_text, least_size, sensitive_column
+from lookalike.models.written import WrittenModel
+from lookalike.notation import number_text
+from lookalike.parameters import Exact
 from lookalike.requirement import Requirement
 
 _ROUNDING = 1 + 1e-9

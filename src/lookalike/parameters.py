@@ -1,23 +1,18 @@
-"""Parameters of models: fields that read numbers exactly, check their range and print back as text.
+"""Parameters of models and algorithms: fields that read numbers exactly, check their range and print back as text.
 
 A parameter is a descriptor on a frozen dataclass: it takes whatever a user may write and keeps the exact value, so
-`TCloseness("0.2").t` is 1/5 and a type checker knows both sides. `model_text` writes a model as `parsing` reads it.
-In text, a comma ends a parameter and a bar or colon parts names; a backslash before such a sign takes it as it is.
+`TCloseness("0.2").t` is 1/5 and a type checker knows both sides.
 """
 
 from __future__ import annotations
 
-import ast
-import dataclasses
-import inspect
-import textwrap
 from collections.abc import Iterable
 from dataclasses import MISSING
 from fractions import Fraction
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from lookalike.errors import RecipeError, quoted, unknown_name
-from lookalike.models.exact import Number, as_fraction, number_text
+from lookalike.notation import Number, as_fraction, number_text, split, unescaped
 
 Kept = TypeVar("Kept")
 Given = TypeVar("Given")
@@ -125,9 +120,9 @@ class OptionalExact(Parameter[Fraction | None, Number | None]):
 class Whole(Parameter[int, Number]):
     """A whole number, kept as such."""
 
-    def __init__(self, *, low: int) -> None:
-        super().__init__()
-        self._range = _Bounded(low, None, None, None, whole=True)
+    def __init__(self, *, low: int, high: int | None = None, default: Any = MISSING) -> None:
+        super().__init__(default=default)
+        self._range = _Bounded(low, high, None, None, whole=True)
 
     def read(self, value: Number, where: str) -> int:
         return int(self._range.read(value, where))
@@ -159,82 +154,3 @@ class Values(Parameter[tuple[str, ...] | None, str | Iterable[str] | None]):
         if not names or "" in names or len(set(names)) != len(names):
             raise RecipeError(f"{where} must name at least one value, and each value once: {self.field}=flu|cold.")
         return tuple(sorted(names))
-
-
-def split(text: str, sign: str) -> list[str]:
-    r"""The parts between signs that no backslash precedes; backslashes stay.
-
-    >>> split(r"a\,b,c", ",")
-    ['a\\,b', 'c']
-    """
-    parts, escaped = [""], False
-    for character in text:
-        if character == sign and not escaped:
-            parts.append("")
-            continue
-        parts[-1] += character
-        escaped = character == "\\" and not escaped
-    return parts
-
-
-def unescaped(text: str) -> str:
-    plain, escaped = "", False
-    for character in text:
-        escaped = character == "\\" and not escaped
-        plain += "" if escaped else character
-    return plain
-
-
-def escaped_name(name: str) -> str:
-    return "".join("\\" + character if character in "\\,|:" else character for character in name)
-
-
-def model_text(model: Any) -> str:
-    """The model as one writes it: the letter bare if nothing else is required, then what differs from the default."""
-    fields = [field for field in dataclasses.fields(model) if field.init]
-    required = [field.name for field in fields if field.default is MISSING]
-    parts = []
-    for field in fields:
-        value = getattr(model, field.name)
-        if field.name in required or value != field.default:
-            bare = required == [field.name]
-            parts.append(value_text(value) if bare else f"{field.name}={value_text(value)}")
-    return f"{model.name}:{','.join(parts)}"
-
-
-def value_text(value: object) -> str:
-    """A parameter's value as text that reads back as the same value."""
-    if isinstance(value, tuple):
-        return "|".join(
-            escaped_name(entry) if isinstance(entry, str) else f"{escaped_name(entry[0])}:{number_text(entry[1])}"
-            for entry in value
-        )
-    return number_text(value) if isinstance(value, Fraction) else str(value)
-
-
-def meanings(model: type) -> dict[str, str]:
-    """The first line of the docstring under each field. Read from the source, so only on demand."""
-    try:
-        body = ast.parse(textwrap.dedent(inspect.getsource(model))).body[0]
-    except (OSError, TypeError, SyntaxError):
-        return {}
-    assert isinstance(body, ast.ClassDef)
-    found = {}
-    for field, below in zip(body.body, body.body[1:], strict=False):
-        is_text = isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
-        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and is_text:
-            found[field.target.id] = str(below.value.value).strip().split("\n")[0]  # type: ignore[attr-defined]
-    return found
-
-
-class WrittenModel:
-    """What all models share: how they print, and that they read every form unless they say otherwise."""
-
-    name: ClassVar[str]
-    about_identity: ClassVar[bool] = False
-
-    def __str__(self) -> str:
-        return model_text(self)
-
-    def refuses_form(self, form: str) -> str | None:
-        return None

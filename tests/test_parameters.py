@@ -9,7 +9,7 @@ import pytest
 
 from lookalike.errors import RecipeError
 from lookalike.models import AlphaK, BetaLikeness, KAnonymity, LDiversity, TCloseness
-from lookalike.models.parameters import escaped_name, meanings, split, unescaped
+from lookalike.notation import escaped_name, meanings, split, unescaped
 
 
 def test_parameters_are_exact_whatever_they_are_given_as() -> None:

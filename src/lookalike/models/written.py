@@ -1,0 +1,20 @@
+"""What all models share: how they print, and that they read every form unless they say otherwise."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from lookalike.notation import part_text
+
+
+class WrittenModel:
+    """The base of every model."""
+
+    name: ClassVar[str]
+    about_identity: ClassVar[bool] = False
+
+    def __str__(self) -> str:
+        return part_text(self)
+
+    def refuses_form(self, form: str) -> str | None:
+        return None
