@@ -17,6 +17,7 @@ from lookalike.models.exact import (
     percent_at_most,
     sign_of,
 )
+from lookalike.notation import as_fraction, number_text
 
 positive = st.fractions(Fraction(1, 1000), 1000, max_denominator=1000)
 
