@@ -14,15 +14,19 @@ help: ## show this help
 
 setup: $(STAMP) ## make the virtual environment; leaves the command at .venv/bin/lookalike
 
-$(STAMP): pyproject.toml
+$(BIN)/lookalike: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "lookalike needs Python 3.11 or newer; $(PYTHON) is `$(PYTHON) --version 2>&1`. Try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
 	  { echo "The venv module is missing (on Debian and Ubuntu: apt-get install python3-venv)."; exit 1; }
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
 	@touch $@
 
-demo: $(STAMP) ## publish the bundled sample; leaves release and report in ./demo
+$(STAMP): $(BIN)/lookalike
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $(BIN)/lookalike $@
+
+demo: $(BIN)/lookalike ## publish the bundled sample; leaves release and report in ./demo
 	$(BIN)/lookalike demo --out demo --overwrite
 
 fmt: $(STAMP) ## format the code

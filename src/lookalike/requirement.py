@@ -82,110 +82,101 @@ def rounded_up(value: Fraction) -> tuple[int, int]:
     return math.ceil(value * GRID), GRID
 
 
+SETTINGS = np.dtype(
+    [
+        ("column", np.int64),
+        ("n_codes", np.int64),
+        ("has_ceilings", np.int64),
+        ("has_floors", np.int64),
+        ("distinct", np.int64),
+        ("entropy", np.float64),
+        ("recursive_num", np.int64),
+        ("recursive_den", np.int64),
+        ("recursive_ell", np.int64),
+        ("distance", np.int64),
+        ("bound_num", np.int64),
+        ("bound_den", np.int64),
+    ]
+)
+"""One requirement: entropy is a natural logarithm (negative: none), recursive_ell 0 means none."""
+VALUE = np.dtype(
+    [
+        ("prior", np.int64),
+        ("ceiling_num", np.int64),
+        ("ceiling_den", np.int64),
+        ("floor_num", np.int64),
+        ("floor_den", np.int64),
+        ("node", np.int64),
+    ]
+)
+"""One code under one requirement: its count in the table, its bounds, its leaf in the taxonomy."""
+NODE = np.dtype([("parent", np.int64), ("height", np.int64)])
+"""One taxonomy node; nodes in pre-order, parent -1 above the root, -2 where a tree has ended."""
+
+
 class GroupRule(NamedTuple):
     """Requirements as arrays for kernels; R requirements, M the largest number of codes, T the largest tree.
 
-    Comparisons read `count * den <= num * size` and so on, in 128 bits.
+    Comparisons read `count * den <= num * size` and so on, in 128 bits. Few arrays with named fields rather than many
+    plain ones: kernels compile several times faster.
     """
 
     min_size: int
-    columns: NDArray[np.int64]
-    """[R] sensitive column of each requirement."""
-    n_codes: NDArray[np.int64]
-    """[R]"""
-    prior: NDArray[np.int64]
-    """[R, M] counts in the whole table."""
     total: int
     """Rows of the whole table."""
-    has_ceilings: NDArray[np.bool_]
-    ceiling_nums: NDArray[np.int64]
-    """[R, M]"""
-    ceiling_dens: NDArray[np.int64]
-    has_floors: NDArray[np.bool_]
-    floor_nums: NDArray[np.int64]
-    floor_dens: NDArray[np.int64]
-    distinct: NDArray[np.int64]
-    """[R]"""
-    entropy: NDArray[np.float64]
-    """[R] natural logarithm; negative: none."""
-    recursive_nums: NDArray[np.int64]
-    """[R] 0: none."""
-    recursive_dens: NDArray[np.int64]
-    recursive_ells: NDArray[np.int64]
-    distances: NDArray[np.int64]
-    """[R] a `Distance`."""
-    bound_nums: NDArray[np.int64]
-    bound_dens: NDArray[np.int64]
-    tree_parents: NDArray[np.int64]
-    """[R, T] nodes in pre-order, -1 above the root; unused nodes -2."""
-    tree_heights: NDArray[np.int64]
-    """[R, T]"""
-    tree_leaves: NDArray[np.int64]
-    """[R, M] node of each code."""
+    settings: NDArray[np.void]
+    """[R] SETTINGS"""
+    values: NDArray[np.void]
+    """[R, M] VALUE"""
+    nodes: NDArray[np.void]
+    """[R, T] NODE"""
 
 
 def pack(requirements: Sequence[Requirement], priors: Sequence[NDArray[np.int64]], n_rows: int) -> GroupRule:
     """Requirements on the sensitive columns whose counts are `priors`, for the kernels."""
     about_values = [requirement for requirement in requirements if requirement.column is not None]
-    n_rules = len(about_values)
     widest = max((len(priors[requirement.column or 0]) for requirement in about_values), default=1)
     deepest = max((len(rule.tree.labels) for rule in about_values if rule.tree is not None), default=1)
-
-    def zeros(*shape: int) -> NDArray[np.int64]:
-        return np.zeros(shape, dtype=np.int64)
-
     rule = GroupRule(
         min_size=max([1, *(requirement.min_size for requirement in requirements)]),
-        columns=zeros(n_rules),
-        n_codes=zeros(n_rules),
-        prior=zeros(n_rules, widest),
         total=n_rows,
-        has_ceilings=np.zeros(n_rules, dtype=bool),
-        ceiling_nums=zeros(n_rules, widest),
-        ceiling_dens=zeros(n_rules, widest) + 1,
-        has_floors=np.zeros(n_rules, dtype=bool),
-        floor_nums=zeros(n_rules, widest),
-        floor_dens=zeros(n_rules, widest) + 1,
-        distinct=zeros(n_rules),
-        entropy=np.full(n_rules, -1.0),
-        recursive_nums=zeros(n_rules),
-        recursive_dens=zeros(n_rules) + 1,
-        recursive_ells=zeros(n_rules),
-        distances=zeros(n_rules),
-        bound_nums=zeros(n_rules),
-        bound_dens=zeros(n_rules) + 1,
-        tree_parents=zeros(n_rules, deepest) - 2,
-        tree_heights=zeros(n_rules, deepest),
-        tree_leaves=zeros(n_rules, widest),
+        settings=np.zeros(len(about_values), dtype=SETTINGS),
+        values=np.zeros((len(about_values), widest), dtype=VALUE),
+        nodes=np.zeros((len(about_values), deepest), dtype=NODE),
     )
+    rule.nodes["parent"] = -2
     for index, requirement in enumerate(about_values):
-        _fill(rule, index, requirement, priors[requirement.column or 0])
+        prior = priors[requirement.column or 0]
+        rule.settings[index] = _settings(requirement, len(prior))
+        _fill_values(rule.values[index, : len(prior)], requirement, prior)
+        if requirement.distance is Distance.HIERARCHICAL and requirement.tree is not None:
+            nodes = rule.nodes[index, : len(requirement.tree.labels)]
+            nodes["parent"], nodes["height"] = requirement.tree.parents, requirement.tree.heights
     return rule
 
 
-def _fill(rule: GroupRule, index: int, requirement: Requirement, prior: NDArray[np.int64]) -> None:
-    rule.columns[index] = requirement.column or 0
-    rule.n_codes[index] = len(prior)
-    rule.prior[index, : len(prior)] = prior
-    if requirement.ceilings is not None:
-        rule.has_ceilings[index] = True
-        for code, share in enumerate(requirement.ceilings):
-            rule.ceiling_nums[index, code], rule.ceiling_dens[index, code] = rounded_down(min(share, Fraction(1)))
-    if requirement.floors is not None:
-        rule.has_floors[index] = True
-        for code, share in enumerate(requirement.floors):
-            rule.floor_nums[index, code], rule.floor_dens[index, code] = rounded_up(share)
-    rule.distinct[index] = requirement.distinct
-    if requirement.entropy is not None:
-        rule.entropy[index] = math.log(requirement.entropy)
-    if requirement.recursive is not None:
-        factor, ell = requirement.recursive
-        rule.recursive_nums[index], rule.recursive_dens[index] = rounded_down(factor)
-        rule.recursive_ells[index] = ell
-    rule.distances[index] = requirement.distance
-    rule.bound_nums[index], rule.bound_dens[index] = rounded_down(requirement.bound)
+def _settings(requirement: Requirement, n_codes: int) -> tuple[int | float, ...]:
+    factor, ell = requirement.recursive or (Fraction(0), 0)
+    return (
+        requirement.column or 0,
+        n_codes,
+        requirement.ceilings is not None,
+        requirement.floors is not None,
+        requirement.distinct,
+        -1.0 if requirement.entropy is None else math.log(requirement.entropy),
+        *rounded_down(factor),
+        ell,
+        requirement.distance,
+        *rounded_down(requirement.bound),
+    )
+
+
+def _fill_values(values: NDArray[np.void], requirement: Requirement, prior: NDArray[np.int64]) -> None:
+    values["prior"] = prior
+    values["ceiling_den"] = values["floor_den"] = 1
+    for code, share in enumerate(requirement.ceilings or ()):
+        values[code]["ceiling_num"], values[code]["ceiling_den"] = rounded_down(min(share, Fraction(1)))
+    for code, share in enumerate(requirement.floors or ()):
+        values[code]["floor_num"], values[code]["floor_den"] = rounded_up(share)
     if requirement.distance is Distance.HIERARCHICAL and requirement.tree is not None:
-        n_nodes = len(requirement.tree.labels)
-        rule.tree_parents[index, :n_nodes] = requirement.tree.parents
-        rule.tree_heights[index, :n_nodes] = requirement.tree.heights
-        rule.tree_leaves[index, : len(prior)] = requirement.tree.leaf_nodes
+        values["node"] = requirement.tree.leaf_nodes

@@ -34,9 +34,12 @@ def test_sort_is_stable_for_small_and_large_codes(codes: list[int]) -> None:
     from lookalike.kernels import partition
 
     table = np.array(codes, dtype=np.int32).reshape(-1, 1)
-    empty, none = np.zeros(1), np.zeros(1, dtype=np.int64)
     axes = partition.Axes(
-        table, none, empty, empty, none, none, empty, none, *[none.astype(np.int32)] * 3, none, none.astype(np.int32)
+        table,
+        np.zeros(1, dtype=partition.ATTRIBUTE),
+        np.zeros(1),
+        np.zeros(1, dtype=partition.TREE_NODE),
+        np.zeros(1, dtype=np.int32),
     )
     members = np.arange(len(codes))
     sort_by_code(axes, 0, members, 0, len(codes))

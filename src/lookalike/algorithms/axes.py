@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from lookalike.kernels.partition import INTERVAL, NODE, ORDERED, SET, Axes
+from lookalike.kernels.partition import ATTRIBUTE, INTERVAL, NODE, ORDERED, SET, TREE_NODE, Axes
 from lookalike.microdata import Domain, Microdata
 from lookalike.requirement import GroupRule, Requirement, pack
 from lookalike.schema import Kind
@@ -19,21 +20,28 @@ def axes_of(data: Microdata) -> Axes:
     """The quasi-identifiers for the kernels."""
     domains = data.domains.quasi
     trees = [domain.taxonomy for domain in domains]
-    points = [domain.points for domain in domains]
+    attributes = np.zeros(len(domains), dtype=ATTRIBUTE)
+    attributes["kind"] = [_kind(domain) for domain in domains]
+    attributes["span"] = [_span(domain) for domain in domains]
+    attributes["weight"] = [domain.attribute.weight for domain in domains]
+    attributes["missing"] = [domain.missing_code for domain in domains]
+    attributes["points"] = _starts([len(domain.points) for domain in domains])
+    attributes["tree"] = _starts([0 if tree is None else len(tree.labels) for tree in trees])
+    attributes["leaves"] = _starts([0 if tree is None else tree.n_leaves for tree in trees])
+    # One entry at least, so that kernels see the same types with and without trees.
+    nodes = [np.zeros(1, dtype=TREE_NODE)]
+    leaf_nodes = [np.zeros(1, dtype=np.int32)]
+    for tree in reversed([tree for tree in trees if tree is not None]):
+        part = np.zeros(len(tree.labels), dtype=TREE_NODE)
+        part["parent"], part["first"], part["last"] = tree.parents, tree.firsts, tree.lasts
+        nodes.insert(0, part)
+        leaf_nodes.insert(0, tree.leaf_nodes)
     return Axes(
         codes=data.quasi,
-        kinds=np.array([_kind(domain) for domain in domains], dtype=np.int64),
-        spans=np.array([_span(domain) for domain in domains]),
-        weights=np.array([domain.attribute.weight for domain in domains]),
-        missing=np.array([domain.missing_code for domain in domains], dtype=np.int64),
-        point_starts=_starts([len(part) for part in points]),
-        points=np.concatenate([*points, np.zeros(1)]),
-        tree_starts=_starts([0 if tree is None else len(tree.labels) for tree in trees]),
-        parents=_joined([tree.parents for tree in trees if tree is not None]),
-        firsts=_joined([tree.firsts for tree in trees if tree is not None]),
-        lasts=_joined([tree.lasts for tree in trees if tree is not None]),
-        leaf_starts=_starts([0 if tree is None else tree.n_leaves for tree in trees]),
-        leaf_nodes=_joined([tree.leaf_nodes for tree in trees if tree is not None]),
+        attributes=attributes,
+        points=np.concatenate([*(domain.points for domain in domains), np.zeros(1)]),
+        nodes=np.concatenate(nodes),
+        leaf_nodes=np.concatenate(leaf_nodes),
     )
 
 
@@ -58,9 +66,5 @@ def _span(domain: Domain) -> float:
     return float(domain.size - 1)
 
 
-def _starts(lengths: Sequence[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    return np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int64) if lengths else np.zeros(0, dtype=np.int64)
-
-
-def _joined(parts: Sequence[np.ndarray[tuple[int], np.dtype[np.int32]]]) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
-    return np.concatenate([*parts, np.zeros(1, dtype=np.int32)])
+def _starts(lengths: Sequence[int]) -> NDArray[np.int64]:
+    return np.cumsum([0, *lengths[:-1]])

@@ -34,7 +34,7 @@ class Tally(NamedTuple):
 
 def tally_for(rule: Any) -> Tally:
     """Scratch space that fits the rule."""
-    n_codes, n_nodes = rule.prior.shape[1], rule.tree_parents.shape[1]
+    n_codes, n_nodes = rule.values.shape[1], rule.nodes.shape[1]
     return Tally(
         np.zeros(n_codes, dtype=np.int64), np.zeros(n_codes, dtype=np.int64), np.zeros((3, n_nodes), dtype=np.int64)
     )
@@ -63,14 +63,21 @@ def at_most(first, second, third, fourth):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _shares_hold(rule, index, size, tally, n_touched):  # type: ignore[no-untyped-def]
-    if rule.has_ceilings[index]:
+    if rule.settings[index]["has_ceilings"] != 0:
         for place in range(n_touched):
             code = tally.touched[place]
-            if not at_most(tally.counts[code], rule.ceiling_dens[index, code], rule.ceiling_nums[index, code], size):
+            if not at_most(
+                tally.counts[code],
+                rule.values[index, code]["ceiling_den"],
+                rule.values[index, code]["ceiling_num"],
+                size,
+            ):
                 return False
-    if rule.has_floors[index]:
-        for code in range(rule.n_codes[index]):
-            if not at_most(rule.floor_nums[index, code], size, tally.counts[code], rule.floor_dens[index, code]):
+    if rule.settings[index]["has_floors"] != 0:
+        for code in range(rule.settings[index]["n_codes"]):
+            if not at_most(
+                rule.values[index, code]["floor_num"], size, tally.counts[code], rule.values[index, code]["floor_den"]
+            ):
                 return False
     return True
 
@@ -98,9 +105,9 @@ def _most_and_tail(tally, n_touched, ell, size):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _diversity_holds(rule, index, size, tally, n_touched):  # type: ignore[no-untyped-def]
-    if n_touched < rule.distinct[index]:
+    if n_touched < rule.settings[index]["distinct"]:
         return False
-    if rule.entropy[index] >= 0.0:
+    if rule.settings[index]["entropy"] >= 0.0:
         total = 0.0
         even = True
         for place in range(n_touched):
@@ -108,17 +115,17 @@ def _diversity_holds(rule, index, size, tally, n_touched):  # type: ignore[no-un
             total += count * np.log(count)
             even = even and count == tally.counts[tally.touched[0]]
         entropy = np.log(size) - total / size
-        if entropy < rule.entropy[index] - _GUARD:
+        if entropy < rule.settings[index]["entropy"] - _GUARD:
             return False
         # Inside the guard band only the even distribution is known to reach the bound exactly.
-        if entropy < rule.entropy[index] + _GUARD and not even:
+        if entropy < rule.settings[index]["entropy"] + _GUARD and not even:
             return False
-    ell = rule.recursive_ells[index]
+    ell = rule.settings[index]["recursive_ell"]
     if ell > 0:
         if n_touched < ell:
             return False
         most, tail = _most_and_tail(tally, n_touched, ell, size)
-        if at_most(rule.recursive_nums[index], tail, most, rule.recursive_dens[index]):
+        if at_most(rule.settings[index]["recursive_num"], tail, most, rule.settings[index]["recursive_den"]):
             return False
     return True
 
@@ -126,43 +133,45 @@ def _diversity_holds(rule, index, size, tally, n_touched):  # type: ignore[no-un
 @numba.njit(cache=True, nogil=True)
 def _moved_mass(rule, index, size, tally):  # type: ignore[no-untyped-def]
     """Earth mover's distance times (total * size) and its largest value on the same scale, as integers."""
-    n_codes, total = rule.n_codes[index], rule.total
+    n_codes, total = rule.settings[index]["n_codes"], rule.total
     moved = np.int64(0)
-    if rule.distances[index] == _EQUAL:
+    if rule.settings[index]["distance"] == _EQUAL:
         for code in range(n_codes):
-            moved += abs(rule.prior[index, code] * size - tally.counts[code] * total)
+            moved += abs(rule.values[index, code]["prior"] * size - tally.counts[code] * total)
         return moved, np.int64(2)
-    if rule.distances[index] == _ORDERED:
+    if rule.settings[index]["distance"] == _ORDERED:
         surplus = np.int64(0)
         for code in range(n_codes - 1):
-            surplus += rule.prior[index, code] * size - tally.counts[code] * total
+            surplus += rule.values[index, code]["prior"] * size - tally.counts[code] * total
             moved += abs(surplus)
         return moved, np.int64(max(n_codes - 1, 1))
-    n_nodes = rule.tree_parents.shape[1]
+    n_nodes = rule.nodes.shape[1]
     tally.nodes[:, :] = 0
     for code in range(n_codes):
-        tally.nodes[0, rule.tree_leaves[index, code]] = rule.prior[index, code] * size - tally.counts[code] * total
+        tally.nodes[0, rule.values[index, code]["node"]] = (
+            rule.values[index, code]["prior"] * size - tally.counts[code] * total
+        )
     for node in range(n_nodes - 1, -1, -1):
-        parent = rule.tree_parents[index, node]
+        parent = rule.nodes[index, node]["parent"]
         if parent == -2:
             continue
-        moved += rule.tree_heights[index, node] * min(tally.nodes[1, node], tally.nodes[2, node])
+        moved += rule.nodes[index, node]["height"] * min(tally.nodes[1, node], tally.nodes[2, node])
         if parent >= 0:
             surplus = tally.nodes[0, node]
             tally.nodes[0, parent] += surplus
             tally.nodes[1, parent] += max(surplus, 0)
             tally.nodes[2, parent] += max(-surplus, 0)
-    return moved, np.int64(max(rule.tree_heights[index, 0], 1))
+    return moved, np.int64(max(rule.nodes[index, 0]["height"], 1))
 
 
 @numba.njit(cache=True, nogil=True)
 def _divergence(rule, index, size, tally):  # type: ignore[no-untyped-def]
     """Kullback-Leibler (table against group) or Jensen-Shannon divergence in bits."""
     result = 0.0
-    for code in range(rule.n_codes[index]):
-        share = rule.prior[index, code] / rule.total
+    for code in range(rule.settings[index]["n_codes"]):
+        share = rule.values[index, code]["prior"] / rule.total
         here = tally.counts[code] / size
-        if rule.distances[index] == _KL:
+        if rule.settings[index]["distance"] == _KL:
             if share > 0.0:
                 if here == 0.0:
                     return np.inf
@@ -178,13 +187,18 @@ def _divergence(rule, index, size, tally):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _closeness_holds(rule, index, size, tally):  # type: ignore[no-untyped-def]
-    kind = rule.distances[index]
+    kind = rule.settings[index]["distance"]
     if kind == 0:
         return True
     if kind in (_KL, _JS):
-        return _divergence(rule, index, size, tally) <= rule.bound_nums[index] / rule.bound_dens[index] - _GUARD
+        return (
+            _divergence(rule, index, size, tally)
+            <= rule.settings[index]["bound_num"] / rule.settings[index]["bound_den"] - _GUARD
+        )
     moved, scale = _moved_mass(rule, index, size, tally)
-    return at_most(moved, rule.bound_dens[index], rule.bound_nums[index], scale * rule.total * size)
+    return at_most(
+        moved, rule.settings[index]["bound_den"], rule.settings[index]["bound_num"], scale * rule.total * size
+    )
 
 
 @numba.njit(cache=True, nogil=True)
@@ -193,8 +207,8 @@ def allowed(rule, sensitive, members, start, stop, tally):  # type: ignore[no-un
     size = np.int64(stop - start)
     if size < rule.min_size or size < 1:
         return False
-    for index in range(len(rule.columns)):
-        column = rule.columns[index]
+    for index in range(len(rule.settings)):
+        column = rule.settings[index]["column"]
         n_touched = 0
         for place in range(start, stop):
             code = sensitive[members[place], column]

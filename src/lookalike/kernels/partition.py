@@ -21,29 +21,35 @@ SET = 2
 NODE = 3
 
 
+ATTRIBUTE = np.dtype(
+    [
+        ("kind", np.int64),
+        ("span", np.float64),
+        ("weight", np.float64),
+        ("missing", np.int64),
+        ("points", np.int64),
+        ("tree", np.int64),
+        ("leaves", np.int64),
+    ]
+)
+"""One quasi-identifier: INTERVAL, ORDERED, SET or NODE; what a full extent measures (0: it cannot lose anything); the
+code of a missing value; where its points, its tree and its leaves begin in the arrays of all attributes."""
+TREE_NODE = np.dtype([("parent", np.int32), ("first", np.int32), ("last", np.int32)])
+
+
 class Axes(NamedTuple):
-    """The quasi-identifiers as a kernel sees them; d attributes, arrays of different length laid end to end."""
+    """The quasi-identifiers as a kernel sees them; d attributes."""
 
     codes: NDArray[np.int32]
     """[n, d]"""
-    kinds: NDArray[np.int64]
-    """[d] INTERVAL, ORDERED, SET or NODE"""
-    spans: NDArray[np.float64]
-    """[d] what a full extent measures; 0 for an attribute that cannot lose anything"""
-    weights: NDArray[np.float64]
-    """[d]"""
-    missing: NDArray[np.int64]
-    """[d] code of a missing value"""
-    point_starts: NDArray[np.int64]
-    """[d] where an attribute's points begin"""
+    attributes: NDArray[np.void]
+    """[d] ATTRIBUTE"""
     points: NDArray[np.float64]
-    tree_starts: NDArray[np.int64]
-    """[d] where an attribute's tree begins"""
-    parents: NDArray[np.int32]
-    firsts: NDArray[np.int32]
-    lasts: NDArray[np.int32]
-    leaf_starts: NDArray[np.int64]
+    """Positions of the codes, attribute after attribute"""
+    nodes: NDArray[np.void]
+    """TREE_NODE, attribute after attribute; parents count within their tree"""
     leaf_nodes: NDArray[np.int32]
+    """Node of each leaf, attribute after attribute"""
 
 
 class Cutting(NamedTuple):
@@ -79,19 +85,19 @@ class Stack(NamedTuple):
 @numba.njit(cache=True, nogil=True)
 def lowest_common(axes, attr, low, high):  # type: ignore[no-untyped-def]
     """The node (within the attribute's own tree) above two leaf codes."""
-    tree = axes.tree_starts[attr]
-    node = axes.leaf_nodes[axes.leaf_starts[attr] + low]
-    while axes.lasts[tree + node] < high:
-        node = axes.parents[tree + node]
+    tree = axes.attributes[attr]["tree"]
+    node = axes.leaf_nodes[axes.attributes[attr]["leaves"] + low]
+    while axes.nodes[tree + node]["last"] < high:
+        node = axes.nodes[tree + node]["parent"]
     return node
 
 
 @numba.njit(cache=True, nogil=True)
 def width(axes, attr, members, start, stop, marks):  # type: ignore[no-untyped-def]
     """The weighted loss that the segment has in one attribute. `marks` is all zero before and after."""
-    if axes.spans[attr] <= 0.0:
+    if axes.attributes[attr]["span"] <= 0.0:
         return 0.0
-    kind, missing = axes.kinds[attr], axes.missing[attr]
+    kind, missing = axes.attributes[attr]["kind"], axes.attributes[attr]["missing"]
     if kind == SET:
         distinct = 0
         for place in range(start, stop):
@@ -101,7 +107,7 @@ def width(axes, attr, members, start, stop, marks):  # type: ignore[no-untyped-d
                 distinct += 1
         for place in range(start, stop):
             marks[axes.codes[members[place], attr]] = 0
-        return axes.weights[attr] * (distinct - 1) / axes.spans[attr]
+        return axes.attributes[attr]["weight"] * (distinct - 1) / axes.attributes[attr]["span"]
     low, high, lacking = np.int64(1 << 40), np.int64(-1), False
     for place in range(start, stop):
         code = np.int64(axes.codes[members[place], attr])
@@ -111,13 +117,17 @@ def width(axes, attr, members, start, stop, marks):  # type: ignore[no-untyped-d
             low, high = min(low, code), max(high, code)
     if lacking:
         # An interval that may also hide a missing value says nothing for sure.
-        return axes.weights[attr] if high >= 0 else 0.0
+        return axes.attributes[attr]["weight"] if high >= 0 else 0.0
     if kind == NODE:
-        tree, node = axes.tree_starts[attr], lowest_common(axes, attr, low, high)
-        leaves = axes.lasts[tree + node] - axes.firsts[tree + node]
-        return axes.weights[attr] * leaves / axes.spans[attr]
-    origin = axes.point_starts[attr]
-    return axes.weights[attr] * (axes.points[origin + high] - axes.points[origin + low]) / axes.spans[attr]
+        tree, node = axes.attributes[attr]["tree"], lowest_common(axes, attr, low, high)
+        leaves = axes.nodes[tree + node]["last"] - axes.nodes[tree + node]["first"]
+        return axes.attributes[attr]["weight"] * leaves / axes.attributes[attr]["span"]
+    origin = axes.attributes[attr]["points"]
+    return (
+        axes.attributes[attr]["weight"]
+        * (axes.points[origin + high] - axes.points[origin + low])
+        / axes.attributes[attr]["span"]
+    )
 
 
 @numba.njit(cache=True, nogil=True)
@@ -184,8 +194,8 @@ def _boundaries(axes, attr, members, start, stop):  # type: ignore[no-untyped-de
     """Places in a sorted segment where a cut parts different values (children of the node, in a taxonomy)."""
     places = np.empty(stop - start, dtype=np.int64)
     found = 0
-    is_node = axes.kinds[attr] == NODE
-    tree, node = axes.tree_starts[attr], np.int64(0)
+    is_node = axes.attributes[attr]["kind"] == NODE
+    tree, node = axes.attributes[attr]["tree"], np.int64(0)
     if is_node:
         first = np.int64(axes.codes[members[start], attr])
         last = np.int64(axes.codes[members[stop - 1], attr])
@@ -196,10 +206,10 @@ def _boundaries(axes, attr, members, start, stop):  # type: ignore[no-untyped-de
         if before == here:
             continue
         if is_node:
-            child = axes.leaf_nodes[axes.leaf_starts[attr] + before]
-            while axes.parents[tree + child] != node:
-                child = axes.parents[tree + child]
-            if axes.lasts[tree + child] >= here:
+            child = axes.leaf_nodes[axes.attributes[attr]["leaves"] + before]
+            while axes.nodes[tree + child]["parent"] != node:
+                child = axes.nodes[tree + child]["parent"]
+            if axes.nodes[tree + child]["last"] >= here:
                 continue
         places[found] = place
         found += 1
@@ -209,10 +219,10 @@ def _boundaries(axes, attr, members, start, stop):  # type: ignore[no-untyped-de
 @numba.njit(cache=True, nogil=True)
 def _missing_boundary(axes, attr, members, start, stop):  # type: ignore[no-untyped-def]
     """Where missing values begin in a sorted segment of an interval attribute; `stop` if nowhere useful."""
-    if axes.kinds[attr] in (SET, NODE):
+    if axes.attributes[attr]["kind"] in (SET, NODE):
         return stop
     place = stop
-    while place > start and axes.codes[members[place - 1], attr] == axes.missing[attr]:
+    while place > start and axes.codes[members[place - 1], attr] == axes.attributes[attr]["missing"]:
         place -= 1
     return place if place > start else stop
 
@@ -221,7 +231,7 @@ def _missing_boundary(axes, attr, members, start, stop):  # type: ignore[no-unty
 def cut_place(axes, attr, strict, share, members, start, stop):  # type: ignore[no-untyped-def]
     """Where a sorted segment is cut so that about `share` of it goes left; -1 if it cannot be cut."""
     place = start + np.int64(share * (stop - start) + 0.5)
-    if strict or axes.kinds[attr] in (SET, NODE):
+    if strict or axes.attributes[attr]["kind"] in (SET, NODE):
         boundaries = _boundaries(axes, attr, members, start, stop)
         if len(boundaries) == 0:
             return np.int64(-1)
