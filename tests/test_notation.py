@@ -85,7 +85,7 @@ def test_parts_read_back_as_they_are_written(text: str) -> None:
     ("text", "said"),
     [
         ("seive:1", 'There is no tool "seive". Did you mean "sieve"?'),
-        ("sieve", "sieve needs mesh. Write sieve:mesh=..."),
+        ("sieve", "sieve needs mesh. Write sieve:mesh=VALUE."),
         ("sieve:1,2", "Only the first value may be bare"),
         ("sieve:1,time=2", 'Did you mean "times"'),
         ("sieve:1,mesh=2", "mesh is given twice"),

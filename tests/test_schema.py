@@ -238,7 +238,7 @@ def test_a_column_gets_one_role_and_one_kind() -> None:
 
 
 def test_a_kind_for_an_unknown_column_is_refused() -> None:
-    with pytest.raises(SchemaError, match='There is no column "agee". Did you mean "age"'):
+    with pytest.raises(SchemaError, match='"agee" is named numeric but has no role.*Did you mean "age"'):
         Schema.of(qi=["age"], numeric=["agee"])
 
 

@@ -63,9 +63,9 @@ def unknown_name(what: str, name: str, known: Iterable[str]) -> str:
     """
     names = list(known)
     near = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
-    if not near:
-        near = [other for other in names if other.casefold() == name.casefold()]
-    hint = f" Did you mean {' or '.join(quoted(other) for other in near)}?" if near else ""
+    if not near and name:
+        near = [other for other in names if name.casefold() in other.casefold() or other.casefold() in name.casefold()]
+    hint = f" Did you mean {' or '.join(quoted(other) for other in near[:3])}?" if near else ""
     shown = names if len(names) <= 40 else [*names[:40], f"... and {len(names) - 40} more"]
     listing = f" Known: {', '.join(shown)}." if names else f" No {what} is known here."
     return f"There is no {what} {quoted(name)}.{hint}{listing}"

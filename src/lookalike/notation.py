@@ -179,8 +179,8 @@ def _made(part_type: type[_Part], name: str, given: Mapping[str, str], structure
     parameters = inspect.signature(part_type).parameters
     absent = [key for key, parameter in parameters.items() if parameter.default is parameter.empty and key not in given]
     if absent:
-        asked = ",".join(f"{key}=..." for key in absent)
-        raise RecipeError(f"{name} needs {', '.join(absent)}. Write {name}:{asked}.")
+        asked = ",".join([*(f"{key}={value}" for key, value in given.items()), *(f"{key}=VALUE" for key in absent)])
+        raise RecipeError(f"{name} needs {' and '.join(absent)}. Write {name}:{asked}.")
     return part_type(**{key: value if key in structured else unescaped(value) for key, value in given.items()})
 
 

@@ -185,6 +185,8 @@ def reopen(
     if folder is not None and (schema is None or not schema.attributes):
         schema = read_schema(folder)
     if schema is None or not schema.attributes:
+        if isinstance(original, str | Path) and release_folder(Path(original)) is not None:
+            raise RecipeError(f"{original} is a release folder. Name the original first, then the release.")
         raise RecipeError(
             f"{release} is not a release folder of lookalike, so it does not say which column is what. Name the "
             "quasi-identifiers and the sensitive column (--qi A,B --sensitive S, or --schema FILE)."

@@ -172,6 +172,12 @@ class Schema:
             for name in names:
                 if settled.setdefault(name, kind) is not kind:
                     raise SchemaError(f"Column {quoted(name)} is named numeric and categorical. Give it one kind.")
+                if all(attribute.name != name for attribute in schema.attributes):
+                    roles = [attribute.name for attribute in schema.attributes]
+                    raise SchemaError(
+                        f"Column {quoted(name)} is named {kind} but has no role. Make it quasi-identifier, sensitive "
+                        f"or carried too. {unknown_name('column with a role', name, roles)}"
+                    )
                 schema = schema.replaced(replace(schema[name], kind=kind))
         return schema
 

@@ -67,7 +67,7 @@ def test_other_spellings_are_understood(text: str, canonical: str) -> None:
     [
         ("k-anonimity:3", 'There is no model "k-anonimity". Did you mean "k-anonymity"'),
         ("", 'There is no model "".'),
-        ("k-anonymity", "k-anonymity needs k. Write k-anonymity:k=..."),
+        ("k-anonymity", "k-anonymity needs k. Write k-anonymity:k=VALUE."),
         ("alpha-k:0.5", "alpha-k needs k."),
         ("beta-likeness:3,bond=basic", 'beta-likeness: There is no parameter "bond". Did you mean "bound"'),
         ("beta-likeness:3,basic", '"basic" has no name'),

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from lookalike.errors import counted
+
 PASSED = "passed"
 FAILED = "failed"
 NOT_RUN = "not run"
@@ -85,6 +87,13 @@ class Verdict:
         }
         return plain
 
+    def failing_text(self) -> str:
+        """How much of the release breaks the promise, where that was counted."""
+        if not self.failing_units:
+            return ""
+        records = "" if self.failing_records is None else f" with {counted(self.failing_records, 'record')}"
+        return f"broken in {counted(self.failing_units, 'unit')}{records}"
+
 
 @dataclass(frozen=True)
 class Audit:
@@ -139,6 +148,8 @@ class Audit:
 
     def _headline(self) -> str:
         word = "The audit passed" if self.passed else "The audit FAILED"
+        if self.passed and not self.verdicts:
+            word = "The release is a faithful one, and no promise was held against it"
         return (
             f"{word}: {self.form} release, {self.n_rows:,} rows for {self.n_records:,} records "
             f"({self.n_suppressed:,} suppressed, {self.n_dummies:,} made up); adversary {self.adversary}."
@@ -155,7 +166,7 @@ class Audit:
                 "" if verdict.passed is None else shown(verdict.asked),
                 shown(verdict.reached),
                 words[verdict.passed],
-                verdict.detail,
+                "; ".join(filter(None, (verdict.detail, verdict.failing_text()))),
             )
             for verdict in (*self.verdicts, *self.measured)
         ]

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from lookalike.cli.columns import column_options, reading_from, reading_options, schema_from
-from lookalike.cli.output import TerminalProgress, note, print_json, print_table
+from lookalike.cli.output import TerminalProgress, note, note_first_use, print_json, print_table
 from lookalike.errors import RecipeError, counted
 
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
@@ -39,8 +39,8 @@ def inspect(data: str, write_schema: str | None, as_json: bool, **options: Any) 
             raise RecipeError(f"{target} exists already. Name another file, or remove it first.")
         target.write_text((schema if schema.attributes else suggest_schema(table)).to_yaml(), encoding="utf-8")
         note(f"Schema written to {target}. Edit it, then publish with --schema {target}.")
-    note(*table.notes)
     if as_json:
+        note(*table.notes)
         print_json(found.to_plain())
         return
     click.echo(f"{counted(found.n_rows, 'row')}, {counted(len(found.columns), 'column')}\n")
@@ -59,7 +59,9 @@ def inspect(data: str, write_schema: str | None, as_json: bool, **options: Any) 
             for profile in found.columns
         ),
     )
-    if not found.quasi:
+    for sentence in found.notes:
+        click.echo(f"\n{sentence}")
+    if not found.quasi or not found.n_rows:
         return
     click.echo(f"\nHow identifying it is now, by {', '.join(found.quasi)}:")
     click.echo(
@@ -73,8 +75,6 @@ def inspect(data: str, write_schema: str | None, as_json: bool, **options: Any) 
         ("\ncolumn", "\nalone with it", "\nalone without it"),
         ((worst.name, f"{worst.unique_with:,}", f"{worst.unique_without:,}") for worst in found.worst_columns),
     )
-    for sentence in found.notes:
-        click.echo(f"\n{sentence}")
 
 
 @click.command()
@@ -104,6 +104,7 @@ def audit(
     """Check RELEASE (a folder, or a table of another tool) against ORIGINAL. Exit 0: it holds; 1: it does not."""
     from lookalike.publication import as_promises, audit_of, reopen
 
+    note_first_use()
     reading, schema = reading_from(options), schema_from(options)
     with TerminalProgress() as progress:
         reopened = reopen(original, release, schema, suppressed=suppressed, progress=progress, **reading)

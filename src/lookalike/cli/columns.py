@@ -26,7 +26,7 @@ def _list(*flags: str, help: str) -> Callable[[Command], Command]:
 def column_options(command: Command) -> Command:
     """--qi, --sensitive, --carry, --numeric, --categorical, --schema; handed on as one `schema`."""
     for option in (
-        click.option("--schema", "schema_file", metavar="FILE", help="A schema file instead of the options above."),
+        click.option("--schema", "schema_file", metavar="FILE", help="A schema file; the options above override it."),
         _list("--categorical", help="Columns whose values are codes or names (published as sets)."),
         _list("--numeric", help="Columns whose values are numbers or dates (published as ranges)."),
         _list("--carry", help="Columns that stay attached to the sensitive value, unprotected."),

@@ -1,16 +1,21 @@
-"""One door for errors: the exception tree becomes exit codes and plain messages; nothing else is caught."""
+"""One door for errors: the exception tree becomes exit codes and plain messages.
+
+A fault of the software itself gets a code of its own, so that nobody takes a crash of `audit` for a verdict.
+"""
 
 from __future__ import annotations
 
 import sys
-from typing import Any
+import traceback
+from collections.abc import Sequence
+from typing import Any, NoReturn
 
 import click
 
 from lookalike.cli.output import print_json
 from lookalike.errors import AuditFailed, Infeasible, LookalikeError, MissingPart
 
-BROKEN, USAGE, INFEASIBLE, MISSING_PART, INTERRUPTED = 1, 2, 3, 4, 130
+BROKEN, USAGE, INFEASIBLE, MISSING_PART, FAULT, INTERRUPTED = 1, 2, 3, 4, 70, 130
 
 
 def exit_code(error: LookalikeError) -> int:
@@ -26,25 +31,50 @@ class Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def main(
+        self, args: Sequence[str] | None = None, prog_name: str | None = None, *extra: Any, **more: Any
+    ) -> NoReturn:
+        words = list(sys.argv[1:] if args is None else args)
+        as_json = "--json" in words
+        code = 0
         try:
-            return super().invoke(ctx)
+            code = super().main(words, prog_name, standalone_mode=False) or 0
+        except click.exceptions.Exit as done:
+            code = done.exit_code
+        except click.ClickException as error:
+            error.show()
+            _as_json(as_json, {"kind": "Usage", "message": error.format_message()})
+            code = USAGE
         except LookalikeError as error:
-            _say(str(error), type(error).__name__)
-            ctx.exit(exit_code(error))
-        except KeyboardInterrupt:
-            _say("Interrupted. Nothing was written.", "Interrupted")
-            ctx.exit(INTERRUPTED)
+            _say(str(error))
+            nearest = {"nearest": error.nearest} if isinstance(error, Infeasible) else {}
+            _as_json(as_json, {"kind": type(error).__name__, "message": str(error), **nearest})
+            code = exit_code(error)
+        except (KeyboardInterrupt, click.Abort):
+            _say("Interrupted. No release was left half done.")
+            code = INTERRUPTED
         except MemoryError:
-            _say("The machine's memory is not enough for this table. Name fewer columns, or fewer rows.", "MemoryError")
-            ctx.exit(USAGE)
+            message = "The machine's memory is not enough for this table. Name fewer columns, or fewer rows."
+            _say(message)
+            _as_json(as_json, {"kind": "MemoryError", "message": message})
+            code = USAGE
         except BrokenPipeError:
             # The reader of our output went away (lookalike models | head): not an error of ours.
-            sys.stderr.close()
-            ctx.exit(0)
+            sys.stdout = None
+        except Exception as error:
+            # Where it happened, but not what it says: a message from below could quote the data.
+            traceback.print_tb(error.__traceback__)
+            message = f"A fault of the software ({type(error).__name__}), with nothing written. Please report it."
+            _say(message)
+            _as_json(as_json, {"kind": "Fault", "message": message})
+            code = FAULT
+        sys.exit(code)
 
 
-def _say(message: str, kind: str) -> None:
+def _say(message: str) -> None:
     click.echo(f"{click.style('Error', fg='red', bold=True)}: {message}", err=True)
-    if "--json" in sys.argv:
-        print_json({"error": {"kind": kind, "message": message}})
+
+
+def _as_json(wanted: bool, error: dict[str, Any]) -> None:
+    if wanted:
+        print_json({"error": error})

@@ -36,6 +36,14 @@ def note(*sentences: str) -> None:
         click.echo(f"{click.style('note', fg='cyan')}: {sentence}", err=True)
 
 
+def note_first_use() -> None:
+    """Say why the first run on a machine takes longer, before it does."""
+    from lookalike.kernels import is_cold
+
+    if is_cold():
+        note("First use on this machine: the inner loops are compiled once, which takes about half a minute.")
+
+
 def peak_megabytes() -> float:
     """The largest amount of memory this process has held."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -9,7 +9,7 @@ import click
 
 from lookalike.adversary import ADVERSARIES, READS_RELEASE
 from lookalike.cli.columns import column_options, reading_from, reading_options, schema_from
-from lookalike.cli.output import TerminalProgress, note, peak_megabytes, print_json
+from lookalike.cli.output import TerminalProgress, note, note_first_use, peak_megabytes, print_json
 
 
 @click.command()
@@ -91,6 +91,7 @@ def _publish(
     from lookalike.publication import publish as publish_table
 
     check_target(Path(out), marker=DESCRIPTOR, overwrite=overwrite)
+    note_first_use()
     writing = Stopwatch()
     with TerminalProgress() as progress:
         publication = publish_table(

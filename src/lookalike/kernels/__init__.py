@@ -1,7 +1,8 @@
 """Compiled inner loops (Numba). Kernels take valid arrays and named tuples of arrays; validation happens above.
 
 Compiled code is cached on disk. Numba notices a change in a kernel's own file but not in another file it calls, so the
-cache folder is named after a hash of this folder: any edit, or an upgrade, starts a fresh one.
+cache folder is named after a hash of this folder: any edit, or an upgrade, starts a fresh one. `entry` marks what
+Python may call, `inner` the rest.
 """
 
 from __future__ import annotations
@@ -41,3 +42,15 @@ def _cache_folder() -> Path:
 _config: Any = numba.config
 if not _config.CACHE_DIR:
     _config.CACHE_DIR = str(_cache_folder())
+
+_njit: Any = numba.njit
+entry: Any = _njit(cache=True, nogil=True)
+"""A kernel that Python calls: compiled on first use, kept on disk."""
+inner: Any = _njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+"""A kernel that only kernels call. Without wrappers for Python it compiles in a fraction of the time."""
+
+
+def is_cold() -> bool:
+    """Whether nothing is compiled yet, so that the first use will take its time."""
+    folder = Path(str(_config.CACHE_DIR))
+    return not any(folder.rglob("*.nbi"))

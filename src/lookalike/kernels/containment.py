@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from lookalike.kernels import entry, inner
 
 _LEAF = 4
 _CHOICE = 64
@@ -56,7 +57,7 @@ class Tree(NamedTuple):
     missing: NDArray[np.bool_]
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def holds(cells, unit, codes, record):  # type: ignore[no-untyped-def]
     """Whether codes[record, :] lies inside the unit's cell on every attribute."""
     for attr in range(codes.shape[1]):
@@ -79,7 +80,7 @@ def holds(cells, unit, codes, record):  # type: ignore[no-untyped-def]
     return True
 
 
-@numba.njit(cache=True, nogil=True)
+@entry
 def holds_each(cells, units, codes, records):  # type: ignore[no-untyped-def]
     """[m] bool: whether unit units[pair] holds record records[pair]."""
     held = np.zeros(len(units), dtype=np.bool_)
@@ -88,7 +89,7 @@ def holds_each(cells, units, codes, records):  # type: ignore[no-untyped-def]
     return held
 
 
-@numba.njit(cache=True, nogil=True)
+@entry
 def weight_fitting(cells, units, weights, starts, codes, records, block_of_record):  # type: ignore[no-untyped-def]
     """[m] int64: for each of `records` the sum of weights over the items of its block whose unit holds it."""
     sums = np.zeros(len(records), dtype=np.int64)
@@ -101,7 +102,7 @@ def weight_fitting(cells, units, weights, starts, codes, records, block_of_recor
     return sums
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _split_attribute(cells, units, items, first, last, widths):  # type: ignore[no-untyped-def]
     best, widest = 0, -1.0
     for attr in range(len(widths)):
@@ -117,7 +118,7 @@ def _split_attribute(cells, units, items, first, last, widths):  # type: ignore[
     return best
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def build_tree(cells, units, begin, end):  # type: ignore[no-untyped-def]
     """The tree over items 0 .. end - begin - 1, where item t is the unit units[begin + t]."""
     units = units[begin:end]
@@ -180,7 +181,7 @@ def build_tree(cells, units, begin, end):  # type: ignore[no-untyped-def]
     )
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _may_hold(cells, tree, node, codes, record):  # type: ignore[no-untyped-def]
     for attr in range(codes.shape[1]):
         code = codes[record, attr]
@@ -191,7 +192,7 @@ def _may_hold(cells, tree, node, codes, record):  # type: ignore[no-untyped-def]
     return True
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _next_fit(cells, tree, units, begin, alive, live, codes, record, node, place):  # type: ignore[no-untyped-def]
     """The next live item that holds the record, from (node, place) on: (item, node, place), item -1 at the end.
 
@@ -216,7 +217,7 @@ def _next_fit(cells, tree, units, begin, alive, live, codes, record, node, place
     return np.int64(-1), node, np.int64(-1)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _shift(tree, alive, item, step):  # type: ignore[no-untyped-def]
     node = tree.leaf_of_item[item]
     while node >= 0:
@@ -224,12 +225,12 @@ def _shift(tree, alive, item, step):  # type: ignore[no-untyped-def]
         node = tree.parents[node]
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _all_alive(tree):  # type: ignore[no-untyped-def]
     return (tree.lasts - tree.firsts).astype(np.int64)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _by_choice(cells, tree, units, begin, codes, records):  # type: ignore[no-untyped-def]
     """Places of `records` by how many items each fits, fewest first; where that is many, by a sample of the items."""
     stride = max(1, len(tree.items) // _SAMPLE)
@@ -248,7 +249,7 @@ def _by_choice(cells, tree, units, begin, codes, records):  # type: ignore[no-un
     return np.argsort(fits, kind="mergesort")
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _assign_block(cells, units, begin, end, capacities, codes, records, holder):  # type: ignore[no-untyped-def]
     tree = build_tree(cells, units, begin, end)
     n_items = end - begin
@@ -337,7 +338,7 @@ def _assign_block(cells, units, begin, end, capacities, codes, records, holder):
             holder[records[place]] = begin + item_of[place]
 
 
-@numba.njit(cache=True, nogil=True)
+@entry
 def assign(cells, units, capacities, item_starts, codes, records, record_starts):  # type: ignore[no-untyped-def]
     """[n] int64: an item for each record, -1 for none; as many records as possible get one.
 
@@ -361,7 +362,7 @@ def assign(cells, units, capacities, item_starts, codes, records, record_starts)
     return holder
 
 
-@numba.njit(cache=True, nogil=True)
+@entry
 def list_fitting(cells, units, codes, limit):  # type: ignore[no-untyped-def]
     """For each record the items that hold it, ascending: (starts [n + 1], items); no items if more than `limit`."""
     tree = build_tree(cells, units, 0, len(units))

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from lookalike.kernels import entry, inner
 
 # The members of `requirement.Distance`, which stands above this layer.
 _EQUAL, _ORDERED, _HIERARCHICAL, _KL, _JS = 1, 2, 3, 4, 5
@@ -40,7 +41,7 @@ def tally_for(rule: Any) -> Tally:
     )
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def product(left, right):  # type: ignore[no-untyped-def]
     """Two nonnegative int64 -> the high and low 64 bits of their product."""
     left_low, left_high = np.uint64(left) & _LOW_HALF, np.uint64(left) >> _HALF
@@ -53,7 +54,7 @@ def product(left, right):  # type: ignore[no-untyped-def]
     return high, (middle << _HALF) | (low & _LOW_HALF)
 
 
-@numba.njit(cache=True, nogil=True)
+@entry
 def at_most(first, second, third, fourth):  # type: ignore[no-untyped-def]
     """first * second <= third * fourth, for nonnegative int64, without overflow."""
     high, low = product(first, second)
@@ -61,7 +62,7 @@ def at_most(first, second, third, fourth):  # type: ignore[no-untyped-def]
     return high < other_high or (high == other_high and low <= other_low)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _shares_hold(rule, index, size, tally, n_touched):  # type: ignore[no-untyped-def]
     if rule.settings[index]["has_ceilings"] != 0:
         for place in range(n_touched):
@@ -82,7 +83,7 @@ def _shares_hold(rule, index, size, tally, n_touched):  # type: ignore[no-untype
     return True
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _most_and_tail(tally, n_touched, ell, size):  # type: ignore[no-untyped-def]
     """The largest count, and the sum of the counts from the ell-th largest on."""
     most, tail = np.int64(0), size
@@ -103,7 +104,7 @@ def _most_and_tail(tally, n_touched, ell, size):  # type: ignore[no-untyped-def]
     return most, tail
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _diversity_holds(rule, index, size, tally, n_touched):  # type: ignore[no-untyped-def]
     if n_touched < rule.settings[index]["distinct"]:
         return False
@@ -130,7 +131,7 @@ def _diversity_holds(rule, index, size, tally, n_touched):  # type: ignore[no-un
     return True
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _moved_mass(rule, index, size, tally):  # type: ignore[no-untyped-def]
     """Earth mover's distance times (total * size) and its largest value on the same scale, as integers."""
     n_codes, total = rule.settings[index]["n_codes"], rule.total
@@ -164,7 +165,7 @@ def _moved_mass(rule, index, size, tally):  # type: ignore[no-untyped-def]
     return moved, np.int64(max(rule.nodes[index, 0]["height"], 1))
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _divergence(rule, index, size, tally):  # type: ignore[no-untyped-def]
     """Kullback-Leibler (table against group) or Jensen-Shannon divergence in bits."""
     result = 0.0
@@ -185,7 +186,7 @@ def _divergence(rule, index, size, tally):  # type: ignore[no-untyped-def]
     return result
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _closeness_holds(rule, index, size, tally):  # type: ignore[no-untyped-def]
     kind = rule.settings[index]["distance"]
     if kind == 0:
@@ -201,7 +202,7 @@ def _closeness_holds(rule, index, size, tally):  # type: ignore[no-untyped-def]
     )
 
 
-@numba.njit(cache=True, nogil=True)
+@entry
 def allowed(rule, sensitive, members, start, stop, tally):  # type: ignore[no-untyped-def]
     """Whether records members[start:stop] may form a group. `tally` is used and left all zero."""
     size = np.int64(stop - start)

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.kernels import entry, inner
 from lookalike.kernels.grouptest import allowed
 
 INTERVAL = 0
@@ -82,7 +82,7 @@ class Stack(NamedTuple):
     """[2] number of open segments, number of groups"""
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def lowest_common(axes, attr, low, high):  # type: ignore[no-untyped-def]
     """The node (within the attribute's own tree) above two leaf codes."""
     tree = axes.attributes[attr]["tree"]
@@ -92,7 +92,7 @@ def lowest_common(axes, attr, low, high):  # type: ignore[no-untyped-def]
     return node
 
 
-@numba.njit(cache=True, nogil=True)
+@entry
 def width(axes, attr, members, start, stop, marks):  # type: ignore[no-untyped-def]
     """The weighted loss that the segment has in one attribute. `marks` is all zero before and after."""
     if axes.attributes[attr]["span"] <= 0.0:
@@ -130,7 +130,7 @@ def width(axes, attr, members, start, stop, marks):  # type: ignore[no-untyped-d
     )
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _insertion_sort(axes, attr, members, start, stop):  # type: ignore[no-untyped-def]
     for place in range(start + 1, stop):
         member = members[place]
@@ -142,7 +142,7 @@ def _insertion_sort(axes, attr, members, start, stop):  # type: ignore[no-untype
         members[hole] = member
 
 
-@numba.njit(cache=True, nogil=True)
+@entry
 def sort_by_code(axes, attr, members, start, stop):  # type: ignore[no-untyped-def]
     """Stable sort of a segment by one attribute's codes: insertion for few records, else radix, eight bits a pass.
 
@@ -172,7 +172,7 @@ def sort_by_code(axes, attr, members, start, stop):  # type: ignore[no-untyped-d
         shift += 8
 
 
-@numba.njit(cache=True, nogil=True)
+@entry
 def widest_first(widths):  # type: ignore[no-untyped-def]
     """The attributes that can lose something, the widest first."""
     ranked = np.empty(len(widths), dtype=np.int64)
@@ -189,7 +189,7 @@ def widest_first(widths):  # type: ignore[no-untyped-def]
     return ranked[:found]
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _boundaries(axes, attr, members, start, stop):  # type: ignore[no-untyped-def]
     """Places in a sorted segment where a cut parts different values (children of the node, in a taxonomy)."""
     places = np.empty(stop - start, dtype=np.int64)
@@ -216,7 +216,7 @@ def _boundaries(axes, attr, members, start, stop):  # type: ignore[no-untyped-de
     return places[:found]
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _missing_boundary(axes, attr, members, start, stop):  # type: ignore[no-untyped-def]
     """Where missing values begin in a sorted segment of an interval attribute; `stop` if nowhere useful."""
     if axes.attributes[attr]["kind"] in (SET, NODE):
@@ -227,7 +227,7 @@ def _missing_boundary(axes, attr, members, start, stop):  # type: ignore[no-unty
     return place if place > start else stop
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def cut_place(axes, attr, strict, share, members, start, stop):  # type: ignore[no-untyped-def]
     """Where a sorted segment is cut so that about `share` of it goes left; -1 if it cannot be cut."""
     place = start + np.int64(share * (stop - start) + 0.5)
@@ -243,7 +243,7 @@ def cut_place(axes, attr, strict, share, members, start, stop):  # type: ignore[
     return place if start < place < stop else np.int64(-1)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def parts_allowed(rule, sensitive, members, start, place, stop, tally):  # type: ignore[no-untyped-def]
     """Whether a cut leaves two groups that may stand."""
     return allowed(rule, sensitive, members, start, place, tally) and allowed(
@@ -251,7 +251,7 @@ def parts_allowed(rule, sensitive, members, start, place, stop, tally):  # type:
     )
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def _contains(places, stop, place):  # type: ignore[no-untyped-def]
     found = False
     for turn in range(stop):
@@ -259,7 +259,7 @@ def _contains(places, stop, place):  # type: ignore[no-untyped-def]
     return found
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def missing_cut(axes, rule, sensitive, members, start, stop, tally, ranked):  # type: ignore[no-untyped-def]
     """A cut between the records that have a value and those that lack it; -1 if none may be made."""
     for attr in ranked:
@@ -270,7 +270,7 @@ def missing_cut(axes, rule, sensitive, members, start, stop, tally, ranked):  # 
     return np.int64(-1)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def first_cut(axes, cutting, rule, sensitive, members, start, stop, tally, ranked):  # type: ignore[no-untyped-def]
     """The median of each attribute in the order `ranked`, then the other shares: the first cut that may be made.
 
@@ -291,7 +291,7 @@ def first_cut(axes, cutting, rule, sensitive, members, start, stop, tally, ranke
     return np.int64(-1)
 
 
-@numba.njit(cache=True, nogil=True)
+@inner
 def best_cut(axes, cutting, rule, sensitive, members, start, stop, tally, ranked):  # type: ignore[no-untyped-def]
     """Of all attributes and shares the cut that may be made and leaves the least loss.
 
@@ -322,7 +322,7 @@ def best_cut(axes, cutting, rule, sensitive, members, start, stop, tally, ranked
     return best_place
 
 
-@numba.njit(cache=True, nogil=True)
+@entry
 def refine(axes, cutting, rule, sensitive, stack, tally, budget):  # type: ignore[no-untyped-def]
     """Cut segments off the stack until it is empty or about `budget` records were visited."""
     n_attrs = axes.codes.shape[1]

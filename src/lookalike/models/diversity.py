@@ -193,7 +193,9 @@ class LDiversity(WrittenModel):
         unit = int(np.argmin(found))
         worst, wanted = float(found[unit]), math.log(self.ell.numerator) - math.log(self.ell.denominator)
         if abs(worst - wanted) > _GUARD:
-            return Level(math.exp(worst), unit)
+            weights = exposure.unit(unit)[1]
+            even = bool((weights == weights[0]).all())
+            return Level(Fraction(len(weights)) if even else math.exp(worst), unit)
         decided: dict[tuple[int, ...], bool] = {}
         numbers = distinct_values(exposure)
         tops = np.maximum.reduceat(exposure.weights, exposure.starts[:-1])

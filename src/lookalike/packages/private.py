@@ -53,6 +53,8 @@ def write_private(folder: Path, linkage: Linkage, seed: int | None, *, overwrite
 
 def read_graph(folder: Path) -> MatchGraph:
     """The assigned graph from a private folder."""
+    if not Path(folder).is_dir():
+        raise DataError(f"There is no folder {folder}. Name the PRIVATE folder that lies beside the release.")
     lists = _read(Path(folder) / "graph.parquet")["rows"]
     sizes = lists.list.len().to_numpy()
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
