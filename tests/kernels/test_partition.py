@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.algorithms.axes import axes_of
+from lookalike.algorithms.axes import axes_of, cutting_of
 from lookalike.kernels.partition import sort_by_code, widest_first, width
 from lookalike.metrics.loss import certainty_penalty
 from lookalike.microdata import Microdata
@@ -19,12 +19,11 @@ from tests.strategies import microdatas
 def test_width_is_the_loss_of_the_least_extent(data: Microdata, draw: st.DataObject) -> None:
     axes = axes_of(data)
     members = np.array(draw.draw(st.lists(st.integers(0, data.n_rows - 1), min_size=1, unique=True)))
-    marks = np.zeros(100, dtype=np.int8)
+    cutting = cutting_of(data, strict=False, by_gain=True, shares=np.array([0.5]))
     for attr, domain in enumerate(data.domains.quasi):
         units = np.zeros(len(members), dtype=np.int32)
         expected = certainty_penalty(domain, cover(domain, data.quasi[members, attr], units, 1))[0]
-        assert width(axes, attr, members, 0, len(members), marks) == expected
-        assert not marks.any()
+        assert width(axes, attr, cutting, members, 0, len(members)) == expected
 
 
 @settings(max_examples=60, deadline=None)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.kernels.partition import ATTRIBUTE, INTERVAL, NODE, ORDERED, SET, TREE_NODE, Axes
+from lookalike.kernels.partition import ATTRIBUTE, INTERVAL, NODE, ORDERED, SET, TREE_NODE, Axes, Cutting
 from lookalike.microdata import Domain, Microdata
 from lookalike.requirement import GroupRule, Requirement, pack
 from lookalike.schema import Kind
@@ -25,6 +25,7 @@ def axes_of(data: Microdata) -> Axes:
     attributes["span"] = [_span(domain) for domain in domains]
     attributes["weight"] = [domain.attribute.weight for domain in domains]
     attributes["missing"] = [domain.missing_code for domain in domains]
+    attributes["lacks"] = [domain.has_missing and _kind(domain) in (INTERVAL, ORDERED) for domain in domains]
     attributes["points"] = _starts([len(domain.points) for domain in domains])
     attributes["tree"] = _starts([0 if tree is None else len(tree.labels) for tree in trees])
     attributes["leaves"] = _starts([0 if tree is None else tree.n_leaves for tree in trees])
@@ -42,6 +43,19 @@ def axes_of(data: Microdata) -> Axes:
         points=np.concatenate([*(domain.points for domain in domains), np.zeros(1)]),
         nodes=np.concatenate(nodes),
         leaf_nodes=np.concatenate(leaf_nodes),
+    )
+
+
+def cutting_of(data: Microdata, *, strict: bool, by_gain: bool, shares: NDArray[np.float64]) -> Cutting:
+    """How to cut, with scratch space that fits the table; the share nearest to one half is tried first."""
+    widest = max(domain.n_codes if _kind(domain) == SET else 0 for domain in data.domains.quasi)
+    return Cutting(
+        strict=strict,
+        by_gain=by_gain,
+        shares=np.sort(shares),
+        preference=np.argsort(np.abs(np.sort(shares) - 0.5).round(9), kind="stable"),
+        marks=np.zeros((len(data.domains.quasi), widest + 1), dtype=np.int64),
+        stamp=np.zeros(1, dtype=np.int64),
     )
 
 

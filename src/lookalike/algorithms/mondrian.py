@@ -8,7 +8,7 @@ of the node. Missing values are split off first.
 The paper cuts the widest attribute at its median. `choose=widest` does that, and tries narrower attributes and then
 other positions before it gives up. `choose=gain`, the default, weighs all attributes and positions and takes the cut
 that leaves the least loss: usually a better release, for more work (docs/algorithms/mondrian.md).
-Cost O(d n log n) visits for the former, O(cuts d^2 n log n) for the latter; memory O(n).
+Cost O(d n log n) visits for the former, O(d^2 n log n) for the latter; memory O(n).
 
 All models served are monotone (the union of two good groups is good) or are tested on each part; a part that cannot be
 cut is published as it is, so every group satisfies every requirement by construction.
@@ -72,9 +72,9 @@ class Mondrian:
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
     ) -> tuple[NDArray[np.int32], int]:
         """The group of each record, and the number of groups."""
-        from lookalike.algorithms.axes import axes_of, rule_of
+        from lookalike.algorithms.axes import axes_of, cutting_of, rule_of
         from lookalike.kernels.grouptest import tally_for
-        from lookalike.kernels.partition import Cutting, Stack, refine
+        from lookalike.kernels.partition import Stack, refine
 
         n_rows = data.n_rows
         rule = rule_of(data, requirements)
@@ -86,13 +86,8 @@ class Mondrian:
             group_stops=np.zeros(n_rows, dtype=np.int64),
             depth=np.array([1, 0], dtype=np.int64),
         )
-        cutting = Cutting(
-            strict=self.strict,
-            by_gain=self.choose == "gain",
-            shares=cut_shares(self.cuts),
-            marks=np.zeros(max(domain.n_codes for domain in data.domains.quasi) + 1, dtype=np.int8),
-            spare=np.empty(n_rows, dtype=np.int64),
-        )
+        shares = np.arange(1, self.cuts + 1) / (self.cuts + 1)
+        cutting = cutting_of(data, strict=self.strict, by_gain=self.choose == "gain", shares=shares)
         axes, tally = axes_of(data), tally_for(rule)
         while stack.depth[0]:
             refine(axes, cutting, rule, data.sensitive, stack, tally, _VISITS_BETWEEN_REPORTS)
@@ -113,12 +108,3 @@ class StrictMondrian(Mondrian):
 
     name: ClassVar[str] = "mondrian-strict"
     strict: ClassVar[bool] = True
-
-
-def cut_shares(cuts: int) -> NDArray[np.float64]:
-    """
-    >>> cut_shares(5).tolist()
-    [0.5, 0.3333333333333333, 0.6666666666666666, 0.16666666666666666, 0.8333333333333334]
-    """
-    even = np.arange(1, cuts + 1) / (cuts + 1)
-    return even[np.argsort(np.abs(even - 0.5).round(9), kind="stable")]

@@ -27,13 +27,15 @@ ATTRIBUTE = np.dtype(
         ("span", np.float64),
         ("weight", np.float64),
         ("missing", np.int64),
+        ("lacks", np.int64),
         ("points", np.int64),
         ("tree", np.int64),
         ("leaves", np.int64),
     ]
 )
 """One quasi-identifier: INTERVAL, ORDERED, SET or NODE; what a full extent measures (0: it cannot lose anything); the
-code of a missing value; where its points, its tree and its leaves begin in the arrays of all attributes."""
+code of a missing value and whether an interval may have to hide one; where its points, its tree and its leaves begin
+in the arrays of all attributes."""
 TREE_NODE = np.dtype([("parent", np.int32), ("first", np.int32), ("last", np.int32)])
 
 
@@ -60,11 +62,13 @@ class Cutting(NamedTuple):
     by_gain: bool
     """Whether the cut of least loss is taken rather than the first that may be made."""
     shares: NDArray[np.float64]
-    """Parts of a segment that go left, in the order in which they are tried."""
-    marks: NDArray[np.int8]
-    """[codes] all zero between uses"""
-    spare: NDArray[np.int64]
-    """[n]"""
+    """Parts of a segment that may go left, rising."""
+    preference: NDArray[np.int64]
+    """The order in which shares are tried: the median first."""
+    marks: NDArray[np.int64]
+    """[d, codes of the largest set] the stamp of the last use in which a code was met"""
+    stamp: NDArray[np.int64]
+    """[1] counts the uses of `marks`"""
 
 
 class Stack(NamedTuple):
@@ -92,42 +96,43 @@ def lowest_common(axes, attr, low, high):  # type: ignore[no-untyped-def]
     return node
 
 
-@entry
-def width(axes, attr, members, start, stop, marks):  # type: ignore[no-untyped-def]
-    """The weighted loss that the segment has in one attribute. `marks` is all zero before and after."""
-    if axes.attributes[attr]["span"] <= 0.0:
+@inner
+def _measure(axes, attr, low, high, lacking, distinct):  # type: ignore[no-untyped-def]
+    """The weighted loss of an extent: least and greatest code, whether it hides a missing value, number of values."""
+    attribute = axes.attributes[attr]
+    if attribute["span"] <= 0.0:
         return 0.0
+    if attribute["kind"] == SET:
+        return attribute["weight"] * max(distinct - 1, 0) / attribute["span"]
+    if high < 0:
+        return 0.0
+    if lacking != 0:
+        # An interval that may also hide a missing value says nothing for sure.
+        return attribute["weight"]
+    if attribute["kind"] == NODE:
+        node = attribute["tree"] + lowest_common(axes, attr, low, high)
+        return attribute["weight"] * (axes.nodes[node]["last"] - axes.nodes[node]["first"]) / attribute["span"]
+    points = attribute["points"]
+    return attribute["weight"] * (axes.points[points + high] - axes.points[points + low]) / attribute["span"]
+
+
+@entry
+def width(axes, attr, cutting, members, start, stop):  # type: ignore[no-untyped-def]
+    """The weighted loss that the segment has in one attribute."""
     kind, missing = axes.attributes[attr]["kind"], axes.attributes[attr]["missing"]
-    if kind == SET:
-        distinct = 0
-        for place in range(start, stop):
-            code = axes.codes[members[place], attr]
-            if marks[code] == 0:
-                marks[code] = 1
-                distinct += 1
-        for place in range(start, stop):
-            marks[axes.codes[members[place], attr]] = 0
-        return axes.attributes[attr]["weight"] * (distinct - 1) / axes.attributes[attr]["span"]
-    low, high, lacking = np.int64(1 << 40), np.int64(-1), False
+    low, high, lacking, distinct = np.int64(1 << 40), np.int64(-1), np.int64(0), np.int64(0)
+    cutting.stamp[0] += 1
     for place in range(start, stop):
         code = np.int64(axes.codes[members[place], attr])
-        if code == missing and kind != NODE:
-            lacking = True
+        if kind == SET:
+            if cutting.marks[attr, code] != cutting.stamp[0]:
+                cutting.marks[attr, code] = cutting.stamp[0]
+                distinct += 1
+        elif code == missing and kind != NODE:
+            lacking = np.int64(1)
         else:
             low, high = min(low, code), max(high, code)
-    if lacking:
-        # An interval that may also hide a missing value says nothing for sure.
-        return axes.attributes[attr]["weight"] if high >= 0 else 0.0
-    if kind == NODE:
-        tree, node = axes.attributes[attr]["tree"], lowest_common(axes, attr, low, high)
-        leaves = axes.nodes[tree + node]["last"] - axes.nodes[tree + node]["first"]
-        return axes.attributes[attr]["weight"] * leaves / axes.attributes[attr]["span"]
-    origin = axes.attributes[attr]["points"]
-    return (
-        axes.attributes[attr]["weight"]
-        * (axes.points[origin + high] - axes.points[origin + low])
-        / axes.attributes[attr]["span"]
-    )
+    return _measure(axes, attr, low, high, lacking, distinct)
 
 
 @inner
@@ -217,30 +222,64 @@ def _boundaries(axes, attr, members, start, stop):  # type: ignore[no-untyped-de
 
 
 @inner
-def _missing_boundary(axes, attr, members, start, stop):  # type: ignore[no-untyped-def]
-    """Where missing values begin in a sorted segment of an interval attribute; `stop` if nowhere useful."""
-    if axes.attributes[attr]["kind"] in (SET, NODE):
-        return stop
-    place = stop
-    while place > start and axes.codes[members[place - 1], attr] == axes.attributes[attr]["missing"]:
-        place -= 1
-    return place if place > start else stop
+def share_places(axes, attr, cutting, members, start, stop):  # type: ignore[no-untyped-def]
+    """[shares] where a segment, sorted by the attribute, is cut so that about each share goes left, rising.
+
+    -1 where the segment cannot be cut or the place was named before.
+    """
+    places = np.empty(len(cutting.shares), dtype=np.int64)
+    for turn in range(len(cutting.shares)):
+        places[turn] = start + np.int64(cutting.shares[turn] * (stop - start) + 0.5)
+    if cutting.strict or axes.attributes[attr]["kind"] in (SET, NODE):
+        boundaries = _boundaries(axes, attr, members, start, stop)
+        after = 0
+        for turn in range(len(places)):
+            while after < len(boundaries) and boundaries[after] < places[turn]:
+                after += 1
+            nearest = boundaries[after] if after < len(boundaries) else start
+            if after > 0 and places[turn] - boundaries[after - 1] <= abs(nearest - places[turn]):
+                nearest = boundaries[after - 1]
+            places[turn] = nearest
+    last = start
+    for turn in range(len(places)):
+        if start < places[turn] < stop and places[turn] != last:
+            last = places[turn]
+        else:
+            places[turn] = -1
+    return places
 
 
 @inner
-def cut_place(axes, attr, strict, share, members, start, stop):  # type: ignore[no-untyped-def]
-    """Where a sorted segment is cut so that about `share` of it goes left; -1 if it cannot be cut."""
-    place = start + np.int64(share * (stop - start) + 0.5)
-    if strict or axes.attributes[attr]["kind"] in (SET, NODE):
-        boundaries = _boundaries(axes, attr, members, start, stop)
-        if len(boundaries) == 0:
-            return np.int64(-1)
-        nearest = boundaries[0]
-        for boundary in boundaries:
-            if abs(boundary - place) < abs(nearest - place):
-                nearest = boundary
-        place = nearest
-    return place if start < place < stop else np.int64(-1)
+def _sweep(axes, cutting, members, start, stop, places, losses, forward):  # type: ignore[no-untyped-def]
+    """Add to losses[turn] the loss of the part before (forward) or after each place, in one pass over the records."""
+    n_attrs = axes.codes.shape[1]
+    lows, highs = np.empty(n_attrs, dtype=np.int64), np.empty(n_attrs, dtype=np.int64)
+    lacking, counts = np.zeros(n_attrs, dtype=np.int64), np.zeros(n_attrs, dtype=np.int64)
+    for attr in range(n_attrs):
+        lows[attr], highs[attr] = np.int64(1 << 40), np.int64(-1)
+    cutting.stamp[0] += 1
+    stamp = cutting.stamp[0]
+    turn = 0 if forward else len(places) - 1
+    for step in range(stop - start):
+        place = start + step if forward else stop - step
+        while 0 <= turn < len(places) and (places[turn] < 0 or places[turn] == place):
+            if places[turn] >= 0:
+                lost = 0.0
+                for attr in range(n_attrs):
+                    lost += _measure(axes, attr, lows[attr], highs[attr], lacking[attr], counts[attr])
+                losses[turn] += step * lost
+            turn += 1 if forward else -1
+        record = members[place] if forward else members[place - 1]
+        for attr in range(n_attrs):
+            kind, code = axes.attributes[attr]["kind"], np.int64(axes.codes[record, attr])
+            if kind == SET:
+                if cutting.marks[attr, code] != stamp:
+                    cutting.marks[attr, code] = stamp
+                    counts[attr] += 1
+            elif kind != NODE and code == axes.attributes[attr]["missing"]:
+                lacking[attr] = 1
+            else:
+                lows[attr], highs[attr] = min(lows[attr], code), max(highs[attr], code)
 
 
 @inner
@@ -252,20 +291,16 @@ def parts_allowed(rule, sensitive, members, start, place, stop, tally):  # type:
 
 
 @inner
-def _contains(places, stop, place):  # type: ignore[no-untyped-def]
-    found = False
-    for turn in range(stop):
-        found = found or places[turn] == place
-    return found
-
-
-@inner
 def missing_cut(axes, rule, sensitive, members, start, stop, tally, ranked):  # type: ignore[no-untyped-def]
     """A cut between the records that have a value and those that lack it; -1 if none may be made."""
     for attr in ranked:
+        if axes.attributes[attr]["lacks"] == 0:
+            continue
         sort_by_code(axes, attr, members, start, stop)
-        place = _missing_boundary(axes, attr, members, start, stop)
-        if place < stop and parts_allowed(rule, sensitive, members, start, place, stop, tally):
+        place = stop
+        while place > start and axes.codes[members[place - 1], attr] == axes.attributes[attr]["missing"]:
+            place -= 1
+        if start < place < stop and parts_allowed(rule, sensitive, members, start, place, stop, tally):
             return place
     return np.int64(-1)
 
@@ -276,17 +311,11 @@ def first_cut(axes, cutting, rule, sensitive, members, start, stop, tally, ranke
 
     Returns its place, with the segment sorted accordingly; -1 if there is none.
     """
-    shares = cutting.shares
-    tried = np.empty((len(ranked), len(shares)), dtype=np.int64)
-    tried[:] = -1
-    for turn in range(len(shares)):
-        for rank in range(len(ranked)):
-            sort_by_code(axes, ranked[rank], members, start, stop)
-            place = cut_place(axes, ranked[rank], cutting.strict, shares[turn], members, start, stop)
-            if place < 0 or _contains(tried[rank], turn, place):
-                continue
-            tried[rank, turn] = place
-            if parts_allowed(rule, sensitive, members, start, place, stop, tally):
+    for turn in cutting.preference:
+        for attr in ranked:
+            sort_by_code(axes, attr, members, start, stop)
+            place = share_places(axes, attr, cutting, members, start, stop)[turn]
+            if place >= 0 and parts_allowed(rule, sensitive, members, start, place, stop, tally):
                 return place
     return np.int64(-1)
 
@@ -297,29 +326,31 @@ def best_cut(axes, cutting, rule, sensitive, members, start, stop, tally, ranked
 
     Returns its place, with the segment in the order in which the parts were tested; -1 if there is none.
     """
-    shares, marks = cutting.shares, cutting.marks
-    best_loss, best_place = np.inf, np.int64(-1)
-    tried = np.empty(len(shares), dtype=np.int64)
-    for attr in ranked:
-        sort_by_code(axes, attr, members, start, stop)
-        improved = False
-        for turn in range(len(shares)):
-            place = cut_place(axes, attr, cutting.strict, shares[turn], members, start, stop)
-            tried[turn] = place
-            if place < 0 or _contains(tried, turn, place):
-                continue
-            loss = 0.0
-            for other in range(axes.codes.shape[1]):
-                loss += (place - start) * width(axes, other, members, start, place, marks)
-                loss += (stop - place) * width(axes, other, members, place, stop, marks)
-            if loss < best_loss and parts_allowed(rule, sensitive, members, start, place, stop, tally):
-                best_loss, best_place, improved = loss, place, True
-        if improved:
-            # Another attribute's sort would divide equal values anew: keep the order that was tested.
-            cutting.spare[start:stop] = members[start:stop]
-    if best_place >= 0:
-        members[start:stop] = cutting.spare[start:stop]
-    return best_place
+    n_shares = len(cutting.shares)
+    places = np.empty((len(ranked), n_shares), dtype=np.int64)
+    losses = np.zeros((len(ranked), n_shares), dtype=np.float64)
+    sorted_by = np.int64(-1)
+    for rank in range(len(ranked)):
+        sorted_by = ranked[rank]
+        sort_by_code(axes, sorted_by, members, start, stop)
+        places[rank] = share_places(axes, sorted_by, cutting, members, start, stop)
+        _sweep(axes, cutting, members, start, stop, places[rank], losses[rank], True)
+        _sweep(axes, cutting, members, start, stop, places[rank], losses[rank], False)
+    while True:
+        least, best_rank, best_turn = np.inf, -1, -1
+        for rank in range(len(ranked)):
+            for turn in range(n_shares):
+                if places[rank, turn] >= 0 and losses[rank, turn] < least:
+                    least, best_rank, best_turn = losses[rank, turn], rank, turn
+        if best_rank < 0:
+            return np.int64(-1)
+        place = places[best_rank, best_turn]
+        if ranked[best_rank] != sorted_by:
+            sorted_by = ranked[best_rank]
+            sort_by_code(axes, sorted_by, members, start, stop)
+        if parts_allowed(rule, sensitive, members, start, place, stop, tally):
+            return place
+        places[best_rank, best_turn] = -1
 
 
 @entry
@@ -335,7 +366,7 @@ def refine(axes, cutting, rule, sensitive, stack, tally, budget):  # type: ignor
         place = np.int64(-1)
         if stop - start >= 2 * rule.min_size:
             for attr in range(n_attrs):
-                widths[attr] = width(axes, attr, stack.members, start, stop, cutting.marks)
+                widths[attr] = width(axes, attr, cutting, stack.members, start, stop)
             ranked = widest_first(widths)
             place = missing_cut(axes, rule, sensitive, stack.members, start, stop, tally, ranked)
             if place < 0:
