@@ -60,7 +60,7 @@ test-fast: $(STAMP) ## the tests without the comparison with other tools
 	$(BIN)/python -m pytest -n $(JOBS) -m "not peer" tests
 
 test-nojit: $(STAMP) ## kernels as plain Python, under coverage
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest tests/kernels tests/algorithms
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest tests/kernels tests/algorithms tests/audit/test_containment.py
 	$(BIN)/python -m coverage report --include 'src/lookalike/kernels/*'
 
 bench: $(STAMP) ## measure time, memory and loss (pass DATA=folder for your own tables)
