@@ -69,6 +69,10 @@ class Randomness:
             if not (ranked[1:] == ranked[:-1]).any():
                 return order.astype(np.int64, copy=False)
 
+    def shuffled(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The values in random order."""
+        return values[self.permutation(len(values))]
+
 
 def _digest(key: bytes, *parts: bytes) -> bytes:
     digest = hashlib.blake2b(digest_size=_KEY_BYTES, key=key[:64], person=b"lookalike")

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from typing import Any
 
+from lookalike.algorithms.groups import Groups
 from lookalike.algorithms.mondrian import Mondrian, StrictMondrian
 from lookalike.contracts import Algorithm
 from lookalike.notation import describe, read_part
 
 ALGORITHMS: dict[str, type[Algorithm]] = {
+    Groups.name: Groups,
     Mondrian.name: Mondrian,
     StrictMondrian.name: StrictMondrian,
 }
 
-DEFAULT = Mondrian.name
+DEFAULT = Groups.name
 
-__all__ = ["ALGORITHMS", "DEFAULT", "Mondrian", "StrictMondrian", "describe_algorithms", "parse_algorithm"]
+__all__ = ["ALGORITHMS", "DEFAULT", "Groups", "Mondrian", "StrictMondrian", "describe_algorithms", "parse_algorithm"]
 
 
 def parse_algorithm(text: str) -> Algorithm:

@@ -30,7 +30,7 @@ from lookalike.notation import part_text
 from lookalike.parameters import Choice, Whole
 from lookalike.randomness import Randomness
 from lookalike.release import Grouped, Linkage
-from lookalike.requirement import Requirement
+from lookalike.requirement import GroupRule, Requirement
 
 _VISITS_BETWEEN_REPORTS = 4_000_000
 
@@ -69,15 +69,20 @@ class Mondrian:
         return grouped_release(data, group_of_record, n_groups, rng)
 
     def partition(
-        self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
+        self,
+        data: Microdata,
+        requirements: Sequence[Requirement],
+        rng: Randomness,
+        progress: Progress,
+        rule: GroupRule | None = None,
     ) -> tuple[NDArray[np.int32], int]:
-        """The group of each record, and the number of groups."""
+        """The group of each record, and the number of groups. A part of a table brings the whole table's `rule`."""
         from lookalike.algorithms.axes import axes_of, cutting_of, rule_of
         from lookalike.kernels.grouptest import tally_for
         from lookalike.kernels.partition import Stack, refine
 
         n_rows = data.n_rows
-        rule = rule_of(data, requirements)
+        rule = rule_of(data, requirements) if rule is None else rule
         stack = Stack(
             members=rng.child("ties").permutation(n_rows),
             starts=np.zeros(n_rows + 1, dtype=np.int64),

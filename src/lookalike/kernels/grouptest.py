@@ -227,3 +227,22 @@ def allowed(rule, sensitive, members, start, stop, tally):  # type: ignore[no-un
         if not fine:
             return False
     return True
+
+
+@entry
+def counts_allowed(rule, index, counts, size, tally):  # type: ignore[no-untyped-def]
+    """Whether a group of `size` records with these counts [M] may stand under one requirement; `tally` stays zero."""
+    n_touched = 0
+    for code in range(rule.settings[index]["n_codes"]):
+        if counts[code] > 0:
+            tally.touched[n_touched] = code
+            n_touched += 1
+            tally.counts[code] = counts[code]
+    fine = (
+        _shares_hold(rule, index, size, tally, n_touched)
+        and _diversity_holds(rule, index, size, tally, n_touched)
+        and _closeness_holds(rule, index, size, tally)
+    )
+    for place in range(n_touched):
+        tally.counts[tally.touched[place]] = 0
+    return fine

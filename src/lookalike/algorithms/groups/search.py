@@ -1,0 +1,235 @@
+"""The search inside one cell: seed, then swap records between groups, at first freely, then ever more strictly.
+
+A cell is a few thousand records that are independent of all others: it has its own random stream and its own state, so
+cells can run in threads, in any order, with the same result. All random choices come from the stream; passes are
+counted, not timed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.algorithms.axes import cutting_of
+from lookalike.algorithms.groups.sizes import even_sizes, planned_sizes, quotas_in_turn, rooms_for
+from lookalike.kernels.grouptest import allowed, tally_for
+from lookalike.kernels.improving import Limits, anneal_pass, swap_pass, total_loss
+from lookalike.kernels.neighbourhood import Layout, Scratch
+from lookalike.kernels.partition import SET, Axes
+from lookalike.kernels.seeding import deal, spread
+from lookalike.microdata import Microdata
+from lookalike.randomness import Randomness
+from lookalike.requirement import GroupRule, Requirement
+
+SEED_SHARES = np.arange(1, 8) / 8
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long to search."""
+
+    passes: int
+    """Times that all neighbourhoods are gone through, each time other ones."""
+    tries: int
+    """Random swaps tried for each record in a pass."""
+
+
+EFFORTS = {"fast": Effort(10, 30), "balanced": Effort(60, 50), "best": Effort(300, 60)}
+
+# Heat at the begin and at the end, for each record of a group and each attribute's weight.
+_HOT, _COOL = 0.012, 0.0015
+# Groups in a neighbourhood while it cools and when only the best swaps are made, and the most records in one.
+_NEAR_GROUPS, _FINAL_GROUPS, _MOST_RECORDS = 14, 64, 1600
+_FINAL_PASSES = 3
+_USUAL_SIZE = 15
+
+
+class Cell:
+    """Some records, their groups, and the search for better ones."""
+
+    def __init__(
+        self,
+        data: Microdata,
+        axes: Axes,
+        rule: GroupRule,
+        requirements: Sequence[Requirement],
+        rows: NDArray[np.int64],
+        rng: Randomness,
+    ) -> None:
+        self.rows, self.rng, self.rule = rows, rng, rule
+        self.requirements = requirements
+        self.axes = axes._replace(codes=_dense(axes, rows))
+        self.sensitive = np.ascontiguousarray(data.sensitive[rows])
+        self.cutting = cutting_of(data, strict=False, by_gain=True, shares=SEED_SHARES)
+        self.tally = tally_for(rule)
+        widest = int(self.axes.codes.max(initial=0)) + 1
+        n_attrs = self.axes.codes.shape[1]
+        met, number = np.zeros((2, n_attrs, widest), dtype=np.int64)
+        self.scratch = Scratch(met, number, np.zeros(1, dtype=np.int64))
+        self.only_ceilings = all(requirement.only_ceilings for requirement in requirements)
+        self.layout = Layout(np.empty(len(rows), dtype=np.int64), np.array([0, len(rows)]))
+        self.limits = self._limits()
+
+    def seed(self, by_cuts: Callable[[], NDArray[np.int64]], *, dealt: bool = True) -> bool:
+        """A first state that keeps the rule: spread or dealt where that works, else the groups that `by_cuts` gives.
+
+        Returns whether cutting might have been as good: records were dealt, but to groups of quite different sizes.
+        """
+        about_values = [requirement for requirement in self.requirements if requirement.column is not None]
+        if not about_values:
+            self._take(even_sizes(len(self.rows), self.rule.min_size))
+            self.layout.members[:] = self.rng.child("spread").permutation(len(self.rows))
+            spread(self.axes, self.cutting, self.layout.members, self.layout.starts)
+            return False
+        if dealt and self.only_ceilings and self._deal(about_values) and self._keeps_rule():
+            sizes = np.diff(self.layout.starts)
+            return int(sizes.max()) > 2 * int(sizes.min())
+        group_of_record = by_cuts()
+        self._take(np.bincount(group_of_record))
+        self.layout.members[:] = np.argsort(group_of_record, kind="stable")
+        return False
+
+    def improve(self, effort: Effort, report: Callable[[float], None], stopped: Callable[[], bool]) -> None:
+        """Swaps that cool down, then only the best ones; every state on the way keeps the rule."""
+        if len(self.layout.starts) < 3:
+            return
+        size = float(np.diff(self.layout.starts).mean()) * float(self.axes.attributes["weight"].mean())
+        # A swap in a large group takes longer and gains less.
+        tries = max(2, round(effort.tries * min(1.0, _USUAL_SIZE / float(np.diff(self.layout.starts).mean()))))
+        state = self.rng.child("swaps").words(1).copy()
+        for number in range(effort.passes + _FINAL_PASSES):
+            if stopped():
+                return
+            words = self.rng.child("pass", number).words(4096)
+            if number < effort.passes:
+                heat = size * _HOT * (_COOL / _HOT) ** (number / effort.passes)
+                order, bounds = self._neighbourhoods(_NEAR_GROUPS, words)
+                shared = (self.axes, self.limits, self.sensitive, self.layout, order, bounds)
+                anneal_pass(*shared, heat, tries, state, self.scratch, self.tally)
+            else:
+                order, bounds = self._neighbourhoods(_FINAL_GROUPS, words)
+                swap_pass(self.axes, self.limits, self.sensitive, self.layout, order, bounds, self.scratch, self.tally)
+            report((number + 1) / (effort.passes + _FINAL_PASSES))
+
+    def loss(self) -> float:
+        """The loss of the state, summed over records and attributes."""
+        n_groups = len(self.layout.starts) - 1
+        bounds = np.append(np.arange(0, n_groups, _FINAL_GROUPS), n_groups)
+        shared = (self.axes, self.limits, self.sensitive, self.layout, np.arange(n_groups), bounds)
+        return float(total_loss(*shared, self.scratch))
+
+    def group_of_record(self) -> NDArray[np.int64]:
+        """The group of each row of the cell; fails closed."""
+        if not self._keeps_rule():
+            raise AssertionError("a group broke its rule during the search")
+        found = np.empty(len(self.rows), dtype=np.int64)
+        found[self.layout.members] = np.repeat(np.arange(len(self.layout.starts) - 1), np.diff(self.layout.starts))
+        return found
+
+    def _keeps_rule(self) -> bool:
+        starts = self.layout.starts
+        return all(
+            allowed(self.rule, self.sensitive, self.layout.members, starts[group], starts[group + 1], self.tally)
+            for group in range(len(starts) - 1)
+        )
+
+    def _take(self, sizes: NDArray[np.int64]) -> None:
+        self.layout = Layout(np.empty(len(self.rows), dtype=np.int64), np.concatenate([[0], np.cumsum(sizes)]))
+        self.limits = self._limits()
+
+    def _limits(self) -> Limits:
+        sizes = np.unique(np.diff(self.layout.starts))
+        size_class = np.zeros(int(sizes.max()) + 1, dtype=np.int64)
+        size_class[sizes] = np.arange(len(sizes))
+        n_columns = self.sensitive.shape[1]
+        n_values = max(self.rule.values.shape[1], int(self.sensitive.max(initial=0)) + 1)
+        rooms = np.full((len(sizes), n_columns, n_values), len(self.rows), dtype=np.int64)
+        for requirement in self.requirements:
+            if requirement.column is not None and requirement.ceilings is not None:
+                for place, size in enumerate(sizes):
+                    room = rooms_for(int(size), requirement.ceilings)
+                    part = rooms[place, requirement.column, : len(room)]
+                    np.minimum(part, room, out=part)
+        return Limits(self.rule, self.only_ceilings, size_class, rooms)
+
+    def _deal(self, about_values: Sequence[Requirement]) -> bool:
+        columns = [requirement.column or 0 for requirement in about_values]
+        counts = [
+            np.bincount(self.sensitive[:, column], minlength=len(requirement.ceilings or ()))
+            for column, requirement in zip(columns, about_values, strict=True)
+        ]
+        plan = planned_sizes(counts, [requirement.ceilings or () for requirement in about_values], self.rule.min_size)
+        if plan is None:
+            return False
+        self._take(self.rng.child("sizes").shuffled(plan.sizes))
+        members = self.rng.child("spread").permutation(len(self.rows))
+        spread(self.axes, self.cutting, members, self.layout.starts)
+        # Frequent values first: they have the least choice.
+        first = self.sensitive[:, columns[0]]
+        shuffled = self.rng.child("deal").permutation(len(self.rows))
+        order = shuffled[np.argsort(-counts[0][first[shuffled]], kind="stable")]
+        size_of_record = np.zeros(len(self.rows), dtype=np.int64)
+        for size, numbers in (plan.allotment or {}).items():
+            open_rows = order[size_of_record[order] == 0]
+            rank = _rank_within(first[open_rows])
+            size_of_record[open_rows[rank < numbers[first[open_rows]]]] = size
+        seeds, offsets, sizes = self._seeds(members), self._offsets(), np.diff(self.layout.starts)
+        tables = [(self.limits.rooms, self.limits.size_class[sizes])]
+        if plan.allotment is not None:
+            # Where greed leaves somebody over, fixed quotas do not.
+            quotas = np.repeat(self.limits.rooms[:1], len(sizes), axis=0)
+            quotas[:, columns[0], :] = quotas_in_turn(sizes, plan.allotment, quotas.shape[2])
+            tables.append((quotas, np.arange(len(sizes))))
+        return any(
+            deal(self.axes, rooms, classes, self.sensitive, self.layout, seeds, order, offsets, size_of_record)
+            for rooms, classes in tables
+        )
+
+    def _seeds(self, members: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The middle record of each group of the spread, attribute by attribute."""
+        starts = self.layout.starts
+        seeds = np.empty((len(starts) - 1, self.axes.codes.shape[1]), dtype=np.int64)
+        for group in range(len(starts) - 1):
+            codes = np.sort(self.axes.codes[members[starts[group] : starts[group + 1]]], axis=0)
+            seeds[group] = codes[len(codes) // 2]
+        return seeds
+
+    def _offsets(self) -> NDArray[np.int64]:
+        is_set = self.axes.attributes["kind"] == SET
+        widths = np.where(is_set, self.axes.codes.max(axis=0) + 1, 0)
+        return np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
+
+    def _neighbourhoods(self, most: int, words: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Groups in an order in which neighbours lie together, cut into chunks: a kd tree over one member of each."""
+        starts, n_groups = self.layout.starts, len(self.layout.starts) - 1
+        sizes = np.diff(starts)
+        per_chunk = max(2, min(most, int(_MOST_RECORDS / max(sizes.mean(), 1))))
+        pick = starts[:-1] + (words[np.arange(n_groups) % len(words)] % sizes.astype(np.uint64)).astype(np.int64)
+        stand_ins = self.layout.members[pick]
+        order = self.rng.child("order", int(words[0])).permutation(n_groups)
+        n_chunks = max(1, n_groups // per_chunk)
+        bounds = np.linspace(0, n_groups, n_chunks + 1).astype(np.int64)
+        axes = self.axes._replace(codes=np.ascontiguousarray(self.axes.codes[stand_ins]))
+        spread(axes, self.cutting, order, bounds)
+        return order, bounds
+
+
+def _rank_within(values: NDArray[np.int32]) -> NDArray[np.int64]:
+    """How many equal values stand before each value."""
+    order = np.argsort(values, kind="stable")
+    ranked = values[order]
+    begins = np.concatenate([[True], ranked[1:] != ranked[:-1]])
+    ranks = np.empty(len(values), dtype=np.int64)
+    ranks[order] = np.arange(len(values)) - np.maximum.accumulate(np.where(begins, np.arange(len(values)), 0))
+    return ranks
+
+
+def _dense(axes: Axes, rows: NDArray[np.int64]) -> NDArray[np.int32]:
+    """The cell's codes, categories renumbered to those that occur."""
+    codes = axes.codes[rows]
+    for attr in np.flatnonzero(axes.attributes["kind"] == SET):
+        codes[:, attr] = np.unique(codes[:, attr], return_inverse=True)[1]
+    return np.ascontiguousarray(codes, dtype=np.int32)

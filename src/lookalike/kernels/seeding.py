@@ -1,0 +1,205 @@
+"""Where groups start from: an even spread over the quasi-identifiers, or records dealt out value by value.
+
+`spread` cuts the records into groups of given sizes along the quasi-identifiers alone, each time at the place that
+leaves the least loss. `deal` gives each record to the group that grows least by it and has room for its sensitive
+values; the few records that find no room are placed by moving another record on. Cost: O(d^2 n log n) and
+O(n x groups x d) with early exits, so cells are kept to some thousand records.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.kernels import entry, inner
+from lookalike.kernels.partition import NODE, SET, _measure, _sweep, sort_by_code, widest_first, width
+
+
+@entry
+def spread(axes, cutting, members, starts):  # type: ignore[no-untyped-def]
+    """Order `members` so that members[starts[g]:starts[g + 1]] lie close together for every g."""
+    n_attrs, n_shares = axes.codes.shape[1], len(cutting.shares)
+    lows, highs = np.empty(len(starts) + 1, dtype=np.int64), np.empty(len(starts) + 1, dtype=np.int64)
+    lows[0], highs[0], depth = 0, len(starts) - 1, 1
+    widths = np.empty(n_attrs)
+    places, losses = np.empty(n_shares, dtype=np.int64), np.empty(n_shares)
+    groups = np.empty(n_shares, dtype=np.int64)
+    while depth > 0:
+        depth -= 1
+        low, high = lows[depth], highs[depth]
+        if high - low < 2:
+            continue
+        start, stop = starts[low], starts[high]
+        last = low
+        for turn in range(n_shares):
+            groups[turn] = low + np.int64(cutting.shares[turn] * (high - low) + 0.5)
+            if low < groups[turn] < high and groups[turn] != last:
+                last, places[turn] = groups[turn], starts[groups[turn]]
+            else:
+                places[turn] = -1
+        for attr in range(n_attrs):
+            widths[attr] = width(axes, attr, cutting, members, start, stop)
+        least, best_attr, middle, sorted_by = np.inf, -1, (low + high) // 2, -1
+        for attr in widest_first(widths):
+            sort_by_code(axes, attr, members, start, stop)
+            sorted_by = attr
+            losses[:] = 0.0
+            _sweep(axes, cutting, members, start, stop, places, losses, True)
+            _sweep(axes, cutting, members, start, stop, places, losses, False)
+            for turn in range(n_shares):
+                if places[turn] >= 0 and losses[turn] < least:
+                    least, best_attr, middle = losses[turn], attr, groups[turn]
+        if best_attr >= 0 and best_attr != sorted_by:
+            sort_by_code(axes, best_attr, members, start, stop)
+        lows[depth], highs[depth] = low, middle
+        lows[depth + 1], highs[depth + 1] = middle, high
+        depth += 2
+
+
+class Hands(NamedTuple):
+    """Groups while they are dealt: extents so far, and how many records they hold."""
+
+    bounds: NDArray[np.int64]
+    """[G, d, 4] least and greatest code, missing values, different categories"""
+    present: NDArray[np.bool_]
+    """[G, B] categories met, attribute after attribute"""
+    offsets: NDArray[np.int64]
+    """[d]"""
+    tallies: NDArray[np.int64]
+    """[G, S, M]"""
+    filled: NDArray[np.int64]
+    """[G]"""
+
+
+@inner
+def _grow(axes, hands, group, attr, code):  # type: ignore[no-untyped-def]
+    bounds, kind = hands.bounds[group, attr], axes.attributes[attr]["kind"]
+    if kind == SET:
+        if not hands.present[group, hands.offsets[attr] + code]:
+            hands.present[group, hands.offsets[attr] + code] = True
+            bounds[3] += 1
+    elif kind != NODE and code == axes.attributes[attr]["missing"]:
+        bounds[2] += 1
+    else:
+        bounds[0], bounds[1] = min(bounds[0], code), max(bounds[1], code)
+
+
+@inner
+def _growth(axes, hands, group, record, enough):  # type: ignore[no-untyped-def]
+    """By how much the group's loss by record grows with the record; stops counting once it is `enough`."""
+    total = 0.0
+    for attr in range(axes.codes.shape[1]):
+        bounds, kind, code = hands.bounds[group, attr], axes.attributes[attr]["kind"], axes.codes[record, attr]
+        low, high, lacking, distinct = bounds[0], bounds[1], bounds[2], bounds[3]
+        if kind == SET:
+            if hands.present[group, hands.offsets[attr] + code]:
+                continue
+            distinct += 1
+        elif kind != NODE and code == axes.attributes[attr]["missing"]:
+            lacking += 1
+        elif low <= code <= high:
+            continue
+        else:
+            low, high = min(low, np.int64(code)), max(high, np.int64(code))
+        total += _measure(axes, attr, low, high, lacking, distinct)
+        total -= _measure(axes, attr, bounds[0], bounds[1], bounds[2], bounds[3])
+        if total >= enough:
+            return total
+    return total
+
+
+@inner
+def _has_room(sensitive, rooms, hands, group, record):  # type: ignore[no-untyped-def]
+    for column in range(sensitive.shape[1]):
+        value = sensitive[record, column]
+        if hands.tallies[group, column, value] >= rooms[column, value]:
+            return False
+    return True
+
+
+@inner
+def _shift_tallies(sensitive, hands, group, record, step):  # type: ignore[no-untyped-def]
+    for column in range(sensitive.shape[1]):
+        hands.tallies[group, column, sensitive[record, column]] += step
+
+
+@inner
+def _put(axes, sensitive, hands, layout, group, record):  # type: ignore[no-untyped-def]
+    layout.members[layout.starts[group] + hands.filled[group]] = record
+    hands.filled[group] += 1
+    _shift_tallies(sensitive, hands, group, record, 1)
+    for attr in range(axes.codes.shape[1]):
+        _grow(axes, hands, group, attr, np.int64(axes.codes[record, attr]))
+
+
+@inner
+def _make_room(axes, rooms, room_class, sensitive, hands, layout, record, turn):  # type: ignore[no-untyped-def]
+    """Place a record that fits no open group: it takes another's place, which moves on to an open group."""
+    n_groups = len(hands.filled)
+    for open_group in range(n_groups):
+        size = layout.starts[open_group + 1] - layout.starts[open_group]
+        if hands.filled[open_group] >= size:
+            continue
+        open_rooms = rooms[room_class[open_group]]
+        for step in range(n_groups):
+            group = (step + turn) % n_groups
+            own_rooms = rooms[room_class[group]]
+            for place in range(layout.starts[group], layout.starts[group] + hands.filled[group]):
+                other = layout.members[place]
+                if group == open_group or not _has_room(sensitive, open_rooms, hands, open_group, other):
+                    continue
+                _shift_tallies(sensitive, hands, group, other, -1)
+                if _has_room(sensitive, own_rooms, hands, group, record):
+                    layout.members[place] = record
+                    _shift_tallies(sensitive, hands, group, record, 1)
+                    for attr in range(axes.codes.shape[1]):
+                        _grow(axes, hands, group, attr, np.int64(axes.codes[record, attr]))
+                    _put(axes, sensitive, hands, layout, open_group, other)
+                    return True
+                _shift_tallies(sensitive, hands, group, other, 1)
+    return False
+
+
+@entry
+def deal(axes, rooms, room_class, sensitive, layout, seeds, order, offsets, size_of_record):  # type: ignore[no-untyped-def]
+    """Fill the layout's groups with the records in `order`, starting around `seeds` [G, d]; False if one is left over.
+
+    Group g may hold rooms[room_class[g], column, value] records of a value. `offsets` [d + 1]: where each attribute's
+    categories begin; `size_of_record` [n]: the size of the group that a record is meant for, 0 for any.
+    """
+    n_groups, n_attrs = len(layout.starts) - 1, axes.codes.shape[1]
+    hands = Hands(
+        np.zeros((n_groups, n_attrs, 4), dtype=np.int64),
+        np.zeros((n_groups, offsets[n_attrs] + 1), dtype=np.bool_),
+        offsets,
+        np.zeros((n_groups, sensitive.shape[1], rooms.shape[2]), dtype=np.int64),
+        np.zeros(n_groups, dtype=np.int64),
+    )
+    for group in range(n_groups):
+        for attr in range(n_attrs):
+            hands.bounds[group, attr, 0], hands.bounds[group, attr, 1] = np.int64(1 << 30), np.int64(-1)
+            _grow(axes, hands, group, attr, seeds[group, attr])
+    left = np.empty(len(order), dtype=np.int64)
+    n_left = 0
+    for record in order:
+        least, chosen = np.inf, np.int64(-1)
+        for group in range(n_groups):
+            size = layout.starts[group + 1] - layout.starts[group]
+            if hands.filled[group] >= size or (size_of_record[record] > 0 and size_of_record[record] != size):
+                continue
+            if not _has_room(sensitive, rooms[room_class[group]], hands, group, record):
+                continue
+            growth = size * _growth(axes, hands, group, record, least / size)
+            if growth < least:
+                least, chosen = growth, np.int64(group)
+        if chosen < 0:
+            left[n_left] = record
+            n_left += 1
+        else:
+            _put(axes, sensitive, hands, layout, chosen, record)
+    placed = True
+    for turn in range(n_left):
+        placed = placed and _make_room(axes, rooms, room_class, sensitive, hands, layout, left[turn], turn * 7919)
+    return placed
