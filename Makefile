@@ -65,6 +65,7 @@ test-nojit: $(STAMP) ## kernels as plain Python, under coverage
 
 bench: $(STAMP) ## measure time, memory and loss (pass DATA=folder for your own tables)
 	$(BIN)/python benchmarks/foundation.py $(if $(DATA),--data $(DATA))
+	$(BIN)/python benchmarks/groups.py $(if $(DATA),--data $(DATA))
 
 wheel: $(STAMP) ## build the wheel and check that it is pure Python
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .

@@ -35,7 +35,7 @@ def test_a_run_gives_an_audited_release(table: Table) -> None:
     assert outcome.audit.passed
     assert [str(promise) for promise in outcome.promises] == ["k-anonymity:4", "diagnosis=l-diversity:2"]
     assert set(outcome.seconds) == {"encode", "anonymize", "audit", "measure"}
-    assert any("mondrian was chosen" in note for note in outcome.notes)
+    assert any("groups was chosen" in note for note in outcome.notes)
 
 
 def test_a_promise_without_a_column_is_made_for_every_sensitive_column(table: Table) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from lookalike.version import __version__
 
 if TYPE_CHECKING:
-    from lookalike.algorithms import Mondrian, StrictMondrian
+    from lookalike.algorithms import Groups, Mondrian, StrictMondrian
     from lookalike.audit import Audit, Check, Verdict
     from lookalike.contracts import Promise
     from lookalike.errors import (
@@ -56,6 +56,7 @@ __all__ = [
     "DeltaDisclosure",
     "FPrivacy",
     "Grouped",
+    "Groups",
     "Infeasible",
     "Inspection",
     "KAnonymity",
@@ -102,6 +103,7 @@ _HOMES = {
     "DeltaDisclosure": "lookalike.models",
     "FPrivacy": "lookalike.models",
     "Grouped": "lookalike.release",
+    "Groups": "lookalike.algorithms",
     "Infeasible": "lookalike.errors",
     "Inspection": "lookalike.inspection",
     "KAnonymity": "lookalike.models",

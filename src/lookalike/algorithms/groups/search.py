@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from lookalike.algorithms.axes import cutting_of
 from lookalike.algorithms.groups.sizes import even_sizes, planned_sizes, quotas_in_turn, rooms_for
-from lookalike.kernels.grouptest import allowed, tally_for
+from lookalike.kernels.grouptest import allowed, counts_allowed, tally_for
 from lookalike.kernels.improving import Limits, anneal_pass, swap_pass, total_loss
 from lookalike.kernels.neighbourhood import Layout, Scratch
 from lookalike.kernels.partition import SET, Axes
@@ -37,14 +37,16 @@ class Effort:
     """Random swaps tried for each record in a pass."""
 
 
-EFFORTS = {"fast": Effort(10, 30), "balanced": Effort(60, 50), "best": Effort(300, 60)}
+EFFORTS = {"fast": Effort(10, 30), "balanced": Effort(50, 50), "best": Effort(300, 60)}
 
 # Heat at the begin and at the end, for each record of a group and each attribute's weight.
 _HOT, _COOL = 0.012, 0.0015
 # Groups in a neighbourhood while it cools and when only the best swaps are made, and the most records in one.
 _NEAR_GROUPS, _FINAL_GROUPS, _MOST_RECORDS = 14, 64, 1600
 _FINAL_PASSES = 3
-_USUAL_SIZE = 15
+_SMALL_GROUP, _LARGE_GROUP = 10, 60
+# Smaller tables are searched for longer: there is time.
+_SMALL_TABLE = 30_000
 
 
 class Cell:
@@ -59,7 +61,7 @@ class Cell:
         rows: NDArray[np.int64],
         rng: Randomness,
     ) -> None:
-        self.rows, self.rng, self.rule = rows, rng, rule
+        self.rows, self.rng, self.rule, self.n_table = rows, rng, rule, data.n_rows
         self.requirements = requirements
         self.axes = axes._replace(codes=_dense(axes, rows))
         self.sensitive = np.ascontiguousarray(data.sensitive[rows])
@@ -76,7 +78,7 @@ class Cell:
     def seed(self, by_cuts: Callable[[], NDArray[np.int64]], *, dealt: bool = True) -> bool:
         """A first state that keeps the rule: spread or dealt where that works, else the groups that `by_cuts` gives.
 
-        Returns whether cutting might have been as good: records were dealt, but to groups of quite different sizes.
+        Returns whether cutting might have been as good: records were dealt, but not as freely as could be.
         """
         about_values = [requirement for requirement in self.requirements if requirement.column is not None]
         if not about_values:
@@ -87,6 +89,8 @@ class Cell:
         if dealt and self.only_ceilings and self._deal(about_values) and self._keeps_rule():
             sizes = np.diff(self.layout.starts)
             return int(sizes.max()) > 2 * int(sizes.min())
+        if dealt and not self.only_ceilings and self._deal_in_proportion(about_values[0].column or 0):
+            return True
         group_of_record = by_cuts()
         self._take(np.bincount(group_of_record))
         self.layout.members[:] = np.argsort(group_of_record, kind="stable")
@@ -97,22 +101,24 @@ class Cell:
         if len(self.layout.starts) < 3:
             return
         size = float(np.diff(self.layout.starts).mean()) * float(self.axes.attributes["weight"].mean())
-        # A swap in a large group takes longer and gains less.
-        tries = max(2, round(effort.tries * min(1.0, _USUAL_SIZE / float(np.diff(self.layout.starts).mean()))))
+        # In large groups a swap takes longer and gains less; in small ones fewer neighbours are worth a try.
+        usual = float(np.diff(self.layout.starts).mean())
+        tries = max(2, round(effort.tries * min(1.0, usual / _SMALL_GROUP, _LARGE_GROUP / usual)))
+        passes = round(effort.passes * min(2.0, max(1.0, (_SMALL_TABLE / self.n_table) ** 0.5)))
         state = self.rng.child("swaps").words(1).copy()
-        for number in range(effort.passes + _FINAL_PASSES):
+        for number in range(passes + _FINAL_PASSES):
             if stopped():
                 return
             words = self.rng.child("pass", number).words(4096)
-            if number < effort.passes:
-                heat = size * _HOT * (_COOL / _HOT) ** (number / effort.passes)
+            if number < passes:
+                heat = size * _HOT * (_COOL / _HOT) ** (number / passes)
                 order, bounds = self._neighbourhoods(_NEAR_GROUPS, words)
                 shared = (self.axes, self.limits, self.sensitive, self.layout, order, bounds)
                 anneal_pass(*shared, heat, tries, state, self.scratch, self.tally)
             else:
                 order, bounds = self._neighbourhoods(_FINAL_GROUPS, words)
                 swap_pass(self.axes, self.limits, self.sensitive, self.layout, order, bounds, self.scratch, self.tally)
-            report((number + 1) / (effort.passes + _FINAL_PASSES))
+            report((number + 1) / (passes + _FINAL_PASSES))
 
     def loss(self) -> float:
         """The loss of the state, summed over records and attributes."""
@@ -186,6 +192,37 @@ class Cell:
         return any(
             deal(self.axes, rooms, classes, self.sensitive, self.layout, seeds, order, offsets, size_of_record)
             for rooms, classes in tables
+        )
+
+    def _deal_in_proportion(self, column: int) -> bool:
+        """Groups that all have the cell's mix of one column's values, as small as the rule allows."""
+        values, counts = self.sensitive[:, column], np.bincount(self.sensitive[:, column])
+        size = max(self.rule.min_size, 2)
+        while size <= len(self.rows) // 2:
+            n_groups = len(self.rows) // size
+            quotas = quotas_in_turn(np.full(n_groups, size), {size: counts}, self.limits.rooms.shape[2])
+            if self._quotas_allowed(quotas, column):
+                break
+            size = size + max(1, size // 8)
+        else:
+            return False
+        self._take(quotas.sum(axis=1))
+        members = self.rng.child("spread").permutation(len(self.rows))
+        spread(self.axes, self.cutting, members, self.layout.starts)
+        rooms = np.full((n_groups, self.sensitive.shape[1], quotas.shape[1]), len(self.rows), dtype=np.int64)
+        rooms[:, column, :] = quotas
+        shuffled = self.rng.child("deal").permutation(len(self.rows))
+        order = shuffled[np.argsort(-counts[values[shuffled]], kind="stable")]
+        seeds, offsets, anywhere = self._seeds(members), self._offsets(), np.zeros(len(self.rows), dtype=np.int64)
+        classes = np.arange(n_groups)
+        dealt = deal(self.axes, rooms, classes, self.sensitive, self.layout, seeds, order, offsets, anywhere)
+        return bool(dealt) and self._keeps_rule()
+
+    def _quotas_allowed(self, quotas: NDArray[np.int64], column: int) -> bool:
+        """Whether groups with these counts of one column's values may stand, as far as that column goes."""
+        rules = [index for index in range(len(self.rule.settings)) if self.rule.settings[index]["column"] == column]
+        return all(
+            counts_allowed(self.rule, index, group, int(group.sum()), self.tally) for group in quotas for index in rules
         )
 
     def _seeds(self, members: NDArray[np.int64]) -> NDArray[np.int64]:

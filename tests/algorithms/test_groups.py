@@ -1,0 +1,163 @@
+"""The groups engine: sizes, seeds, swaps, and that cells and threads do not matter."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lookalike import pipeline
+from lookalike.algorithms import Groups, Mondrian
+from lookalike.algorithms.axes import axes_of, rule_of
+from lookalike.algorithms.groups import cell_size, search
+from lookalike.algorithms.groups.search import EFFORTS, Cell
+from lookalike.algorithms.groups.sizes import even_sizes, planned_sizes, quotas_in_turn, rooms_for
+from lookalike.contracts import Promise, silent
+from lookalike.kernels.improving import anneal_pass, swap_pass
+from lookalike.metrics.loss import certainty_penalty
+from lookalike.microdata import Microdata
+from lookalike.models import parse_model
+from lookalike.randomness import Randomness
+from lookalike.release import cover
+from lookalike.requirement import Requirement
+from lookalike.samples import census
+from lookalike.schema import Schema
+from tests.strategies import microdatas
+
+
+def census_data(rows: int) -> Microdata:
+    table = census(rows, seed=6)
+    names = table.names
+    schema = Schema.of(qi=names[:-1], sensitive=names[-1:], categorical=[*names[3:], names[1]])
+    return Microdata.encode(table, schema)
+
+
+def required(data: Microdata, *models: str) -> tuple[Requirement, ...]:
+    promises = pipeline.settle([Promise(parse_model(model)) for model in models], data)
+    return pipeline.required(promises, data)
+
+
+def loss_of(data: Microdata, groups: np.ndarray) -> float:
+    """The loss summed over records and attributes, by the metric's own code."""
+    n_groups = int(groups.max()) + 1
+    sizes = np.bincount(groups, minlength=n_groups)
+    return sum(
+        float((certainty_penalty(domain, cover(domain, data.quasi[:, attr], groups, n_groups)) * sizes).sum())
+        for attr, domain in enumerate(data.domains.quasi)
+    )
+
+
+@settings(max_examples=40, deadline=None)
+@given(data=microdatas(min_rows=6), size=st.integers(2, 5), seed=st.integers(0, 5))
+def test_the_loss_that_swaps_save_is_the_loss_that_is_measured(data: Microdata, size: int, seed: int) -> None:
+    requirements = (Requirement(min_size=size),)
+    cell = Cell(
+        data, axes_of(data), rule_of(data, requirements), requirements, np.arange(data.n_rows), Randomness(seed)
+    )
+    cell.seed(lambda: np.zeros(data.n_rows, dtype=np.int64))
+    n_groups = len(cell.layout.starts) - 1
+    order, bounds = np.arange(n_groups), np.array([0, n_groups])
+    shared = (cell.axes, cell.limits, cell.sensitive, cell.layout, order, bounds)
+    for move in (
+        lambda: anneal_pass(*shared, 0.5, 30, np.array([seed], dtype=np.uint64), cell.scratch, cell.tally),
+        lambda: swap_pass(*shared, cell.scratch, cell.tally),
+    ):
+        before = loss_of(data, cell.group_of_record())
+        assert cell.loss() == pytest.approx(before, abs=1e-6)
+        saved = move()
+        after = loss_of(data, cell.group_of_record())
+        assert before - after == pytest.approx(saved, abs=1e-6)
+        assert sorted(cell.layout.members.tolist()) == list(range(data.n_rows))
+
+
+def test_best_swaps_never_cost() -> None:
+    data = census_data(600)
+    requirements = required(data, "l-diversity:5")
+    cell = Cell(data, axes_of(data), rule_of(data, requirements), requirements, np.arange(600), Randomness(2))
+    cell.seed(lambda: np.zeros(600, dtype=np.int64))
+    before = cell.loss()
+    cell.improve(EFFORTS["fast"], lambda share: None, lambda: False)
+    assert cell.loss() < 0.9 * before
+
+
+def test_a_stopped_search_leaves_a_valid_state() -> None:
+    data = census_data(600)
+    requirements = required(data, "l-diversity:5")
+    cell = Cell(data, axes_of(data), rule_of(data, requirements), requirements, np.arange(600), Randomness(2))
+    cell.seed(lambda: np.zeros(600, dtype=np.int64))
+    looks = iter(range(100))
+    cell.improve(EFFORTS["best"], lambda share: None, lambda: next(looks) >= 3)
+    assert len(np.unique(cell.group_of_record())) == 120
+
+
+@pytest.mark.parametrize(
+    ("model", "share"),
+    [("k-anonymity:5", 0.9), ("l-diversity:6", 0.5), ("beta-likeness:3", 1.0), ("t-closeness:0.3", 0.9)],
+)
+def test_it_loses_less_than_mondrian(model: str, share: float) -> None:
+    data = census_data(2500)
+    requirements = required(data, model)
+    losses = []
+    for algorithm in (Groups(), Mondrian()):
+        groups, _ = algorithm.partition(data, requirements, Randomness(4), silent)
+        losses.append(loss_of(data, groups))
+    assert losses[0] <= share * losses[1]
+
+
+def test_cells_and_threads_do_not_change_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = census_data(2000)
+    requirements = required(data, "l-diversity:4")
+    found = []
+    for cores in (1, 2, 5):
+        monkeypatch.setattr("os.cpu_count", lambda cores=cores: cores)
+        found.append(Groups(effort="fast", cell=300).partition(data, requirements, Randomness(9), silent))
+    assert all((groups == found[0][0]).all() and number == found[0][1] for groups, number in found)
+
+
+def test_groups_have_the_least_sizes_that_the_promise_allows() -> None:
+    data = census_data(1003)
+    for model in ("k-anonymity:10", "l-diversity:10"):
+        groups, n_groups = Groups(effort="fast").partition(data, required(data, model), Randomness(1), silent)
+        assert n_groups == 100
+        assert set(np.bincount(groups).tolist()) <= {10, 11}
+
+
+def test_even_sizes() -> None:
+    assert even_sizes(23, 5).tolist() == [6, 6, 6, 5]
+    assert even_sizes(3, 5).tolist() == [3]
+
+
+def test_sizes_follow_ceilings() -> None:
+    """Rare values need large groups; the others need not share them."""
+    counts = np.array([60, 60, 60, 15, 5])
+    ceilings = [min(Fraction(1), Fraction(2 * int(number), 200)) for number in counts]
+    plan = planned_sizes([counts], [ceilings], 1)
+    assert plan is not None
+    assert plan.allotment is not None
+    assert int(plan.sizes.sum()) == 200
+    assert len(np.unique(plan.sizes)) > 1
+    quotas = quotas_in_turn(plan.sizes, plan.allotment, len(counts))
+    assert (quotas.sum(axis=0) == counts).all()
+    assert (quotas.sum(axis=1) == plan.sizes).all()
+    for size, quota in zip(plan.sizes, quotas, strict=True):
+        assert (quota <= rooms_for(int(size), ceilings)).all()
+
+
+def test_ceilings_that_allow_even_sizes_get_them() -> None:
+    counts = np.full(12, 10)
+    plan = planned_sizes([counts], [[Fraction(1, 5)] * 12], 1)
+    assert plan is not None
+    assert plan.sizes.tolist() == [5] * 24
+
+
+def test_cells_hold_a_bounded_number_of_groups() -> None:
+    assert cell_size(10_000, [Requirement(min_size=10)]) == 3500
+    assert cell_size(1_000_000, [Requirement(min_size=10)]) == 16_000
+    assert cell_size(1_000_000, [Requirement(column=0, ceilings=(Fraction(1, 5),))]) == 8000
+
+
+def test_records_are_ranked_within_their_value() -> None:
+    assert search._rank_within(np.array([3, 1, 3, 3, 1], dtype=np.int32)).tolist() == [0, 0, 1, 2, 1]
