@@ -30,9 +30,10 @@ MODELS = (
 
 # Run in a process of its own: publish, and print what it took.
 _RUN = """
-import json, resource, sys
+import dataclasses, json, resource, sys
 from lookalike import pipeline
 from lookalike.algorithms import parse_algorithm
+from lookalike.errors import Infeasible
 from lookalike.models import parse_promise
 from lookalike.publication import read_columns
 from lookalike.schema import Schema
@@ -52,8 +53,12 @@ class Timed(type(chosen)):
         made = super().anonymize(*arguments)
         spent.append(cpu() - begin)
         return made
-timed = Timed(**{key: getattr(chosen, key) for key in chosen.__dataclass_fields__})
-outcome = pipeline.run(pipeline.Recipe(schema=schema, promises=(parse_promise(model),), algorithm=timed, seed=1), table)
+timed = Timed(**{field.name: getattr(chosen, field.name) for field in dataclasses.fields(chosen)})
+try:
+    outcome = pipeline.run(pipeline.Recipe(schema=schema, promises=(parse_promise(model),), algorithm=timed, seed=1), table)
+except Infeasible as refusal:
+    print(json.dumps({"rows": table.n_rows, "infeasible": str(refusal)}))
+    sys.exit()
 print(json.dumps({"rows": table.n_rows, "gcp": outcome.losses["gcp"], "cpu": spent[0],
     "wall": outcome.seconds["anonymize"], "mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     "passed": outcome.audit.passed}))
@@ -88,6 +93,9 @@ def main() -> None:
             points = []
             for table in tables:
                 found = run(table, schema, model, algorithm)
+                if "infeasible" in found:
+                    print(f"{model:30} {table.name:20} {found['infeasible']}")
+                    continue
                 points.append(found)
                 print(
                     f"{model:30} {table.name:20} {found['gcp']:7.4f} {found['cpu']:7.2f} {found['wall']:7.2f} "

@@ -37,14 +37,14 @@ class Effort:
     """Random swaps tried for each record in a pass."""
 
 
-EFFORTS = {"fast": Effort(10, 30), "balanced": Effort(50, 50), "best": Effort(300, 60)}
+EFFORTS = {"fast": Effort(10, 30), "balanced": Effort(48, 50), "best": Effort(300, 60)}
 
 # Heat at the begin and at the end, for each record of a group and each attribute's weight.
 _HOT, _COOL = 0.012, 0.0015
 # Groups in a neighbourhood while it cools and when only the best swaps are made, and the most records in one.
 _NEAR_GROUPS, _FINAL_GROUPS, _MOST_RECORDS = 14, 64, 1600
 _FINAL_PASSES = 3
-_SMALL_GROUP, _LARGE_GROUP = 10, 60
+_SMALL_GROUP, _LARGE_GROUP = 12, 60
 # Smaller tables are searched for longer: there is time.
 _SMALL_TABLE = 30_000
 
