@@ -54,8 +54,9 @@ class Timed(type(chosen)):
         spent.append(cpu() - begin)
         return made
 timed = Timed(**{field.name: getattr(chosen, field.name) for field in dataclasses.fields(chosen)})
+recipe = pipeline.Recipe(schema=schema, promises=(parse_promise(model),), algorithm=timed, seed=1)
 try:
-    outcome = pipeline.run(pipeline.Recipe(schema=schema, promises=(parse_promise(model),), algorithm=timed, seed=1), table)
+    outcome = pipeline.run(recipe, table)
 except Infeasible as refusal:
     print(json.dumps({"rows": table.n_rows, "infeasible": str(refusal)}))
     sys.exit()
