@@ -5,6 +5,7 @@ A fault of the software itself gets a code of its own, so that nobody takes a cr
 
 from __future__ import annotations
 
+import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -52,7 +53,10 @@ class Commands(click.Group):
             code = exit_code(error)
         except (KeyboardInterrupt, click.Abort):
             _say("Interrupted. No release was left half done.")
-            code = INTERRUPTED
+            # Python ends itself by the signal if that came inside an exec, even where it was caught.
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(INTERRUPTED)
         except MemoryError:
             message = "The machine's memory is not enough for this table. Name fewer columns, or fewer rows."
             _say(message)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import resource
 import sys
+import threading
 import time
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -73,6 +74,7 @@ class TerminalProgress:
         self._bar: Any = None
         self._tasks: dict[str, Any] = {}
         self._watched = sys.stderr.isatty()
+        self._lock = threading.Lock()
 
     def __enter__(self) -> TerminalProgress:
         return self
@@ -84,14 +86,15 @@ class TerminalProgress:
     def __call__(self, step: str, share: float, note: str = "") -> None:
         if not self._watched or (self._bar is None and time.monotonic() - self._begin < _PATIENCE):
             return
-        if self._bar is None:
-            self._bar = _bar()
-            self._bar.start()
-        if step not in self._tasks:
-            for task in self._tasks.values():
-                self._bar.update(task, completed=1.0)
-            self._tasks[step] = self._bar.add_task(step, total=1.0, note="")
-        self._bar.update(self._tasks[step], completed=share, note=note)
+        with self._lock:
+            if self._bar is None:
+                self._bar = _bar()
+                self._bar.start()
+            if step not in self._tasks:
+                for task in self._tasks.values():
+                    self._bar.update(task, completed=1.0)
+                self._tasks[step] = self._bar.add_task(step, total=1.0, note="")
+            self._bar.update(self._tasks[step], completed=share, note=note)
 
 
 def _bar() -> Any:

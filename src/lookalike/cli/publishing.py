@@ -62,7 +62,7 @@ def demo(out: str, overwrite: bool, as_json: bool) -> None:
     _publish(
         str(samples.sample_table()),
         schema,
-        ("k-anonymity:5", "beta-likeness:3"),
+        ("k-anonymity:5", "l-diversity:4"),
         out,
         as_json,
         overwrite=overwrite,

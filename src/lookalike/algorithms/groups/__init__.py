@@ -33,7 +33,7 @@ from lookalike.randomness import Randomness
 from lookalike.release import Grouped, Linkage
 from lookalike.requirement import Requirement
 
-_LEAST_CELL, _MOST_IN_CELL, _MOST_GROUPS = 3500, 16_000, 1600
+_LEAST_CELL, _MOST_IN_CELL, _MOST_GROUPS = 3500, 16_000, 1000
 
 
 @dataclass(frozen=True)
