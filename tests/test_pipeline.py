@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from lookalike import pipeline
-from lookalike.algorithms import Mondrian
+from lookalike.algorithms import Mondrian, parse_algorithm
 from lookalike.contracts import Promise
 from lookalike.errors import AuditFailed, Infeasible, RecipeError, SchemaError, Unsupported
 from lookalike.microdata import Table
-from lookalike.models import BetaLikeness, KAnonymity, LDiversity
+from lookalike.models import BetaLikeness, KAnonymity, LDiversity, TCloseness
 from lookalike.pipeline import Recipe, run
-from lookalike.samples import hospital
+from lookalike.samples import hospital, hospital_schema
 from lookalike.schema import Schema
 
 QI = ["age", "sex", "zip code"]
@@ -137,3 +137,12 @@ def test_measures_cover_k_l_t_beta_delta(table: Table) -> None:
     outcome = run(recipe(Promise(KAnonymity(4))), table)
     assert {verdict.letter for verdict in outcome.audit.measured} >= {"k", "l", "t", "beta", "delta"}
     assert pipeline.standard_measures()[0] == KAnonymity(1)
+
+
+@pytest.mark.parametrize("algorithm", ["groups:effort=fast", "mondrian"])
+def test_closeness_over_a_taxonomy(table: Table, algorithm: str) -> None:
+    promise = Promise(TCloseness("0.3", distance="hierarchical"))
+    schema = hospital_schema()
+    outcome = run(Recipe(schema=schema, promises=(promise,), algorithm=parse_algorithm(algorithm)), table)
+    assert outcome.audit.verdicts[0].passed
+    assert outcome.losses["average_group_size"] < table.n_rows

@@ -37,6 +37,8 @@ MODELS = [
     "beta-likeness:2",
     "beta-likeness:2,negative=0.9,negative_form=relative",
     "f-privacy:theta=2,base=0.1",
+    "rho-privacy:rho1=0.3,rho2=0.8",
+    "k-concealment:3",
 ]
 WEAKER_TO_STRICTER = [
     ("k-anonymity:2", "k-anonymity:7"),
