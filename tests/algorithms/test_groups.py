@@ -79,8 +79,10 @@ def test_best_swaps_never_cost() -> None:
     cell = Cell(data, axes_of(data), rule_of(data, requirements), requirements, np.arange(600), Randomness(2))
     cell.seed(lambda: np.zeros(600, dtype=np.int64))
     before = cell.loss()
-    cell.improve(EFFORTS["fast"], lambda share: None, lambda: False)
+    told: list[float] = []
+    cell.improve(EFFORTS["fast"], lambda share, loss: told.append(loss), lambda: False)
     assert cell.loss() < 0.9 * before
+    assert told[-1] == pytest.approx(cell.loss())
 
 
 def test_a_stopped_search_leaves_a_valid_state() -> None:
@@ -89,7 +91,7 @@ def test_a_stopped_search_leaves_a_valid_state() -> None:
     cell = Cell(data, axes_of(data), rule_of(data, requirements), requirements, np.arange(600), Randomness(2))
     cell.seed(lambda: np.zeros(600, dtype=np.int64))
     looks = iter(range(100))
-    cell.improve(EFFORTS["best"], lambda share: None, lambda: next(looks) >= 3)
+    cell.improve(EFFORTS["best"], lambda share, loss: None, lambda: next(looks) >= 3)
     assert len(np.unique(cell.group_of_record())) == 120
 
 

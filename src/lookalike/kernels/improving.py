@@ -46,9 +46,11 @@ def _best_partner(axes, limits, near, first, tally):  # type: ignore[no-untyped-
         other_size = near.firsts[other + 1] - near.firsts[other]
         gain = near.losses[group] - size * loss
         enough = (near.losses[other] + gain - best) / other_size
-        gain += near.losses[other] - other_size * loss_with(axes, near, other, second, first, enough)
-        if gain <= best:
+        # Not the gain but the sum that was cut short is compared: rounding must not let a half-counted loss through.
+        loss = loss_with(axes, near, other, second, first, enough)
+        if loss >= enough:
             continue
+        gain += near.losses[other] - other_size * loss
         if may_exchange(limits, near, group, first, second, tally) and may_exchange(
             limits, near, other, second, first, tally
         ):

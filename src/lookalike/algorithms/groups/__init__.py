@@ -73,12 +73,14 @@ class Groups:
     ) -> tuple[NDArray[np.int32], int]:
         """The group of each record, and the number of groups. The same whatever the number of threads."""
         cells = self._cells(data, requirements, rng)
-        shares = [0.0] * len(cells)
+        shares, losses = [0.0] * len(cells), [0.0] * len(cells)
+        table_cells = [len(rows) * data.quasi.shape[1] for rows in cells]
         stop = threading.Event()
 
-        def report(number: int, share: float) -> None:
-            shares[number] = share
-            progress("searching", sum(shares) / len(shares))
+        def report(number: int, share: float, loss: float) -> None:
+            shares[number], losses[number] = share, loss
+            under_way = sum(size for size, done in zip(table_cells, shares, strict=True) if done)
+            progress("searching", sum(shares) / len(shares), f"loss {sum(losses) / under_way:.4f}")
 
         def search(number: int) -> NDArray[np.int64]:
             cell_rng = rng.child("cell", number)
@@ -115,7 +117,7 @@ class Groups:
         requirements: Sequence[Requirement],
         rows: NDArray[np.int64],
         rng: Randomness,
-        report: Callable[[float], None],
+        report: Callable[[float, float], None],
         stopped: Callable[[], bool],
     ) -> NDArray[np.int64]:
         """The groups of one cell."""

@@ -96,8 +96,11 @@ class Cell:
         self.layout.members[:] = np.argsort(group_of_record, kind="stable")
         return False
 
-    def improve(self, effort: Effort, report: Callable[[float], None], stopped: Callable[[], bool]) -> None:
-        """Swaps that cool down, then only the best ones; every state on the way keeps the rule."""
+    def improve(self, effort: Effort, report: Callable[[float, float], None], stopped: Callable[[], bool]) -> None:
+        """Swaps that cool down, then only the best ones; every state on the way keeps the rule.
+
+        `report` is told how far the search is and the loss so far.
+        """
         if len(self.layout.starts) < 3:
             return
         size = float(np.diff(self.layout.starts).mean()) * float(self.axes.attributes["weight"].mean())
@@ -105,6 +108,7 @@ class Cell:
         usual = float(np.diff(self.layout.starts).mean())
         tries = max(2, round(effort.tries * min(1.0, usual / _SMALL_GROUP, _LARGE_GROUP / usual)))
         passes = round(effort.passes * min(2.0, max(1.0, (_SMALL_TABLE / self.n_table) ** 0.5)))
+        loss = self.loss()
         state = self.rng.child("swaps").words(1).copy()
         for number in range(passes + _FINAL_PASSES):
             if stopped():
@@ -114,11 +118,12 @@ class Cell:
                 heat = size * _HOT * (_COOL / _HOT) ** (number / passes)
                 order, bounds = self._neighbourhoods(_NEAR_GROUPS, words)
                 shared = (self.axes, self.limits, self.sensitive, self.layout, order, bounds)
-                anneal_pass(*shared, heat, tries, state, self.scratch, self.tally)
+                loss -= anneal_pass(*shared, heat, tries, state, self.scratch, self.tally)
             else:
                 order, bounds = self._neighbourhoods(_FINAL_GROUPS, words)
-                swap_pass(self.axes, self.limits, self.sensitive, self.layout, order, bounds, self.scratch, self.tally)
-            report((number + 1) / (passes + _FINAL_PASSES))
+                shared = (self.axes, self.limits, self.sensitive, self.layout, order, bounds)
+                loss -= swap_pass(*shared, self.scratch, self.tally)
+            report((number + 1) / (passes + _FINAL_PASSES), loss)
 
     def loss(self) -> float:
         """The loss of the state, summed over records and attributes."""
