@@ -13,15 +13,14 @@ from lookalike.algorithms.mondrian import Mondrian, StrictMondrian
 from lookalike.contracts import Algorithm
 from lookalike.notation import describe, read_part
 
+# Where none is named, the first that serves every promise is taken.
 ALGORITHMS: dict[str, type[Algorithm]] = {
     Groups.name: Groups,
     Mondrian.name: Mondrian,
     StrictMondrian.name: StrictMondrian,
 }
 
-DEFAULT = Groups.name
-
-__all__ = ["ALGORITHMS", "DEFAULT", "Groups", "Mondrian", "StrictMondrian", "describe_algorithms", "parse_algorithm"]
+__all__ = ["ALGORITHMS", "Groups", "Mondrian", "StrictMondrian", "describe_algorithms", "parse_algorithm"]
 
 
 def parse_algorithm(text: str) -> Algorithm:

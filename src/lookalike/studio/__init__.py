@@ -1,0 +1,1 @@
+"""The browser interface. Not built yet."""
