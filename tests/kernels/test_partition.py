@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookalike.algorithms.axes import axes_of, cutting_of
-from lookalike.kernels.partition import sort_by_code, widest_first, width
+from lookalike.kernels.axes import sort_by_code
+from lookalike.kernels.partition import widest_first, width
 from lookalike.metrics.loss import certainty_penalty
 from lookalike.microdata import Microdata
 from lookalike.release import cover

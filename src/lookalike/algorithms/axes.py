@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.kernels.partition import ATTRIBUTE, INTERVAL, NODE, ORDERED, SET, TREE_NODE, Axes, Cutting
+from lookalike.kernels.axes import ATTRIBUTE, INTERVAL, NODE, ORDERED, SET, TREE_NODE, Axes
+from lookalike.kernels.partition import Cutting
 from lookalike.microdata import Domain, Microdata
 from lookalike.requirement import GroupRule, Requirement, pack
 from lookalike.schema import Kind

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.kernels import inner
+from lookalike.kernels.axes import NODE, SET, measure
 from lookalike.kernels.grouptest import counts_allowed
-from lookalike.kernels.partition import NODE, SET, _measure
 
 
 class Layout(NamedTuple):
@@ -114,7 +114,7 @@ def _extent_loss(axes, attr, low, high, number):  # type: ignore[no-untyped-def]
     if high < low:
         return 0.0
     if attribute["kind"] == NODE:
-        return _measure(axes, attr, np.int64(low), np.int64(high), 0, 0)
+        return measure(axes, attr, np.int64(low), np.int64(high), 0, 0)
     return attribute["weight"] if number > 0 else high - low
 
 

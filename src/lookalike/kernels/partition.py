@@ -13,45 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.kernels import entry, inner
+from lookalike.kernels.axes import NODE, SET, lowest_common, measure, sort_by_code
 from lookalike.kernels.grouptest import allowed
-
-INTERVAL = 0
-ORDERED = 1
-SET = 2
-NODE = 3
-
-
-ATTRIBUTE = np.dtype(
-    [
-        ("kind", np.int64),
-        ("span", np.float64),
-        ("weight", np.float64),
-        ("missing", np.int64),
-        ("lacks", np.int64),
-        ("points", np.int64),
-        ("tree", np.int64),
-        ("leaves", np.int64),
-    ]
-)
-"""One quasi-identifier: INTERVAL, ORDERED, SET or NODE; what a full extent measures (0: it cannot lose anything); the
-code of a missing value and whether an interval may have to hide one; where its points, its tree and its leaves begin
-in the arrays of all attributes."""
-TREE_NODE = np.dtype([("parent", np.int32), ("first", np.int32), ("last", np.int32)])
-
-
-class Axes(NamedTuple):
-    """The quasi-identifiers as a kernel sees them; d attributes."""
-
-    codes: NDArray[np.int32]
-    """[n, d]"""
-    attributes: NDArray[np.void]
-    """[d] ATTRIBUTE"""
-    points: NDArray[np.float64]
-    """Positions of the codes, attribute after attribute"""
-    nodes: NDArray[np.void]
-    """TREE_NODE, attribute after attribute; parents count within their tree"""
-    leaf_nodes: NDArray[np.int32]
-    """Node of each leaf, attribute after attribute"""
 
 
 class Cutting(NamedTuple):
@@ -86,36 +49,6 @@ class Stack(NamedTuple):
     """[2] number of open segments, number of groups"""
 
 
-@inner
-def lowest_common(axes, attr, low, high):  # type: ignore[no-untyped-def]
-    """The node (within the attribute's own tree) above two leaf codes."""
-    tree = axes.attributes[attr]["tree"]
-    node = axes.leaf_nodes[axes.attributes[attr]["leaves"] + low]
-    while axes.nodes[tree + node]["last"] < high:
-        node = axes.nodes[tree + node]["parent"]
-    return node
-
-
-@inner
-def _measure(axes, attr, low, high, lacking, distinct):  # type: ignore[no-untyped-def]
-    """The weighted loss of an extent: least and greatest code, whether it hides a missing value, number of values."""
-    attribute = axes.attributes[attr]
-    if attribute["span"] <= 0.0:
-        return 0.0
-    if attribute["kind"] == SET:
-        return attribute["weight"] * max(distinct - 1, 0) / attribute["span"]
-    if high < 0:
-        return 0.0
-    if lacking != 0:
-        # An interval that may also hide a missing value says nothing for sure.
-        return attribute["weight"]
-    if attribute["kind"] == NODE:
-        node = attribute["tree"] + lowest_common(axes, attr, low, high)
-        return attribute["weight"] * (axes.nodes[node]["last"] - axes.nodes[node]["first"]) / attribute["span"]
-    points = attribute["points"]
-    return attribute["weight"] * (axes.points[points + high] - axes.points[points + low]) / attribute["span"]
-
-
 @entry
 def width(axes, attr, cutting, members, start, stop):  # type: ignore[no-untyped-def]
     """The weighted loss that the segment has in one attribute."""
@@ -132,49 +65,7 @@ def width(axes, attr, cutting, members, start, stop):  # type: ignore[no-untyped
             lacking = np.int64(1)
         else:
             low, high = min(low, code), max(high, code)
-    return _measure(axes, attr, low, high, lacking, distinct)
-
-
-@inner
-def _insertion_sort(axes, attr, members, start, stop):  # type: ignore[no-untyped-def]
-    for place in range(start + 1, stop):
-        member = members[place]
-        code = axes.codes[member, attr]
-        hole = place
-        while hole > start and axes.codes[members[hole - 1], attr] > code:
-            members[hole] = members[hole - 1]
-            hole -= 1
-        members[hole] = member
-
-
-@entry
-def sort_by_code(axes, attr, members, start, stop):  # type: ignore[no-untyped-def]
-    """Stable sort of a segment by one attribute's codes: insertion for few records, else radix, eight bits a pass.
-
-    NumPy's sorts would do, but take longer to compile than everything else here.
-    """
-    if stop - start <= 24:
-        _insertion_sort(axes, attr, members, start, stop)
-        return
-    largest = np.int64(0)
-    for place in range(start, stop):
-        largest = max(largest, np.int64(axes.codes[members[place], attr]))
-    offsets = np.empty(257, dtype=np.int64)
-    spare = np.empty(stop - start, dtype=np.int64)
-    shift = 0
-    while largest >> shift > 0:
-        offsets[:] = 0
-        for place in range(start, stop):
-            offsets[((axes.codes[members[place], attr] >> shift) & 255) + 1] += 1
-        for digit in range(256):
-            offsets[digit + 1] += offsets[digit]
-        for place in range(start, stop):
-            digit = (axes.codes[members[place], attr] >> shift) & 255
-            spare[offsets[digit]] = members[place]
-            offsets[digit] += 1
-        for place in range(start, stop):
-            members[place] = spare[place - start]
-        shift += 8
+    return measure(axes, attr, low, high, lacking, distinct)
 
 
 @entry
@@ -250,7 +141,7 @@ def share_places(axes, attr, cutting, members, start, stop):  # type: ignore[no-
 
 
 @inner
-def _sweep(axes, cutting, members, start, stop, places, losses, forward):  # type: ignore[no-untyped-def]
+def sweep(axes, cutting, members, start, stop, places, losses, forward):  # type: ignore[no-untyped-def]
     """Add to losses[turn] the loss of the part before (forward) or after each place, in one pass over the records."""
     n_attrs = axes.codes.shape[1]
     lows, highs = np.empty(n_attrs, dtype=np.int64), np.empty(n_attrs, dtype=np.int64)
@@ -266,7 +157,7 @@ def _sweep(axes, cutting, members, start, stop, places, losses, forward):  # typ
             if places[turn] >= 0:
                 lost = 0.0
                 for attr in range(n_attrs):
-                    lost += _measure(axes, attr, lows[attr], highs[attr], lacking[attr], counts[attr])
+                    lost += measure(axes, attr, lows[attr], highs[attr], lacking[attr], counts[attr])
                 losses[turn] += step * lost
             turn += 1 if forward else -1
         record = members[place] if forward else members[place - 1]
@@ -334,8 +225,8 @@ def best_cut(axes, cutting, rule, sensitive, members, start, stop, tally, ranked
         sorted_by = ranked[rank]
         sort_by_code(axes, sorted_by, members, start, stop)
         places[rank] = share_places(axes, sorted_by, cutting, members, start, stop)
-        _sweep(axes, cutting, members, start, stop, places[rank], losses[rank], True)
-        _sweep(axes, cutting, members, start, stop, places[rank], losses[rank], False)
+        sweep(axes, cutting, members, start, stop, places[rank], losses[rank], True)
+        sweep(axes, cutting, members, start, stop, places[rank], losses[rank], False)
     while True:
         least, best_rank, best_turn = np.inf, -1, -1
         for rank in range(len(ranked)):

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.kernels import entry, inner
-from lookalike.kernels.partition import NODE, SET, _measure, _sweep, sort_by_code, widest_first, width
+from lookalike.kernels.axes import NODE, SET, measure, sort_by_code
+from lookalike.kernels.partition import sweep, widest_first, width
 
 
 @entry
@@ -46,8 +47,8 @@ def spread(axes, cutting, members, starts):  # type: ignore[no-untyped-def]
             sort_by_code(axes, attr, members, start, stop)
             sorted_by = attr
             losses[:] = 0.0
-            _sweep(axes, cutting, members, start, stop, places, losses, True)
-            _sweep(axes, cutting, members, start, stop, places, losses, False)
+            sweep(axes, cutting, members, start, stop, places, losses, True)
+            sweep(axes, cutting, members, start, stop, places, losses, False)
             for turn in range(n_shares):
                 if places[turn] >= 0 and losses[turn] < least:
                     least, best_attr, middle = losses[turn], attr, groups[turn]
@@ -103,8 +104,8 @@ def _growth(axes, hands, group, record, enough):  # type: ignore[no-untyped-def]
             continue
         else:
             low, high = min(low, np.int64(code)), max(high, np.int64(code))
-        total += _measure(axes, attr, low, high, lacking, distinct)
-        total -= _measure(axes, attr, bounds[0], bounds[1], bounds[2], bounds[3])
+        total += measure(axes, attr, low, high, lacking, distinct)
+        total -= measure(axes, attr, bounds[0], bounds[1], bounds[2], bounds[3])
         if total >= enough:
             return total
     return total

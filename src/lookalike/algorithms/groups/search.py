@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from lookalike.algorithms.axes import cutting_of
 from lookalike.algorithms.groups.sizes import even_sizes, planned_sizes, quotas_in_turn, rooms_for
+from lookalike.kernels.axes import SET, Axes
 from lookalike.kernels.grouptest import allowed, counts_allowed, tally_for
 from lookalike.kernels.improving import Limits, anneal_pass, swap_pass, total_loss
 from lookalike.kernels.neighbourhood import Layout, Scratch
-from lookalike.kernels.partition import SET, Axes
 from lookalike.kernels.seeding import deal, spread
 from lookalike.microdata import Microdata
 from lookalike.randomness import Randomness
