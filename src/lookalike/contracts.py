@@ -87,13 +87,17 @@ class Promise:
 
 
 class Progress(Protocol):
-    """Told now and then how far a step is: a share in [0, 1] and a word."""
+    """Told now and then how far a step is: a share in [0, 1] and a word.
 
-    def __call__(self, step: str, share: float, note: str = "") -> None: ...
+    Returns True to ask a search to stop with the best it has; what cannot stop halfway goes on.
+    """
+
+    def __call__(self, step: str, share: float, note: str = "") -> bool | None: ...
 
 
-def silent(step: str, share: float, note: str = "") -> None:
+def silent(step: str, share: float, note: str = "") -> bool | None:
     """Progress that nobody watches."""
+    return None
 
 
 @runtime_checkable
@@ -103,8 +107,13 @@ class Algorithm(Protocol):
     name: ClassVar[str]
     form: ClassVar[str]
     """The form of its releases."""
-    adversary: ClassVar[str]
-    """The strongest adversary that its releases are made for."""
+
+    @property
+    def adversary(self) -> str:
+        """The strongest adversary that its releases, with these settings, are made for."""
+
+    def facing(self, adversary: str) -> Algorithm:
+        """The method with the settings that it needs against that adversary, where they were left open."""
 
     def __str__(self) -> str:
         """The algorithm as one writes it: mondrian:cuts=9."""

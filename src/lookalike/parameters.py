@@ -141,6 +141,24 @@ class Choice(Parameter[str, str]):
         return value
 
 
+class ChoiceOrNumber(Parameter[str, Number]):
+    """One of a few words, or a number above zero, kept as text."""
+
+    def __init__(self, *words: str, default: str) -> None:
+        super().__init__(default=default)
+        self.words = words
+        self._range = _Bounded(None, None, 0, None, whole=False)
+
+    def read(self, value: Number, where: str) -> str:
+        if value in self.words:
+            return str(value)
+        try:
+            return number_text(self._range.read(value, where))
+        except RecipeError:
+            known = ", ".join(self.words)
+            raise RecipeError(f"{where} is {quoted(str(value))}. It must be {known} or a number above 0.") from None
+
+
 class Values(Parameter[tuple[str, ...] | None, str | Iterable[str] | None]):
     """Some values of the sensitive column, as the table writes them; as one text, parted by bars."""
 

@@ -156,7 +156,8 @@ def choose(
     candidates = [recipe.algorithm] if recipe.algorithm else [kind() for kind in algorithms.ALGORITHMS.values()]
     strength = list(ADVERSARIES).index
     refusals = []
-    for algorithm in candidates:
+    for candidate in candidates:
+        algorithm = candidate.facing(recipe.adversary)
         reasons = [
             reason
             for promise, requirement in zip(promises, requirements, strict=True)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookalike.algorithms.axes import axes_of, cutting_of
-from lookalike.kernels.axes import sort_by_code
+from lookalike.kernels.axes import ATTRIBUTE, TREE_NODE, Axes, sort_by_code
 from lookalike.kernels.partition import widest_first, width
 from lookalike.metrics.loss import certainty_penalty
 from lookalike.microdata import Microdata
@@ -30,15 +30,12 @@ def test_width_is_the_loss_of_the_least_extent(data: Microdata, draw: st.DataObj
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(0, 70_000), min_size=1, max_size=400))
 def test_sort_is_stable_for_small_and_large_codes(codes: list[int]) -> None:
-
-    from lookalike.kernels import partition
-
     table = np.array(codes, dtype=np.int32).reshape(-1, 1)
-    axes = partition.Axes(
+    axes = Axes(
         table,
-        np.zeros(1, dtype=partition.ATTRIBUTE),
+        np.zeros(1, dtype=ATTRIBUTE),
         np.zeros(1),
-        np.zeros(1, dtype=partition.TREE_NODE),
+        np.zeros(1, dtype=TREE_NODE),
         np.zeros(1, dtype=np.int32),
     )
     members = np.arange(len(codes))

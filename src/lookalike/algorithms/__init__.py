@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from lookalike.adversary import KNOWS_METHOD
 from lookalike.algorithms.groups import Groups
 from lookalike.algorithms.mondrian import Mondrian, StrictMondrian
 from lookalike.contracts import Algorithm
@@ -34,6 +35,7 @@ def parse_algorithm(text: str) -> Algorithm:
 def describe_algorithms() -> list[dict[str, Any]]:
     """One plain row an algorithm: name, form, adversary, meaning and parameters."""
     return [
-        {**row, "form": ALGORITHMS[row["name"]].form, "adversary": ALGORITHMS[row["name"]].adversary}
+        {**row, "form": kind.form, "adversary": kind().facing(KNOWS_METHOD).adversary}
         for row in describe(ALGORITHMS)
+        for kind in [ALGORITHMS[row["name"]]]
     ]

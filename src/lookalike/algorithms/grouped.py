@@ -1,29 +1,62 @@
-"""From a partition of the records to a Grouped release: extents per group, rows in secret random order."""
+"""What methods that publish groups have in common: from a partition of the records to a Grouped release."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.adversary import READS_RELEASE
+from lookalike.contracts import Progress, Promise
 from lookalike.microdata import Microdata
+from lookalike.notation import part_text
 from lookalike.randomness import Randomness
 from lookalike.release import Grouped, Linkage, cover
+from lookalike.requirement import Requirement
 
 
-def grouped_release(
-    data: Microdata, group_of_record: NDArray[np.int32], n_groups: int, rng: Randomness
-) -> tuple[Grouped, Linkage]:
-    """Publish each group's least extents. The row order is a permutation of its own, so it says nothing."""
-    record_of_row = rng.child("row order").permutation(data.n_rows)
-    extents = tuple(
-        cover(domain, data.quasi[:, index], group_of_record, n_groups)
-        for index, domain in enumerate(data.domains.quasi)
-    )
-    release = Grouped(
-        domains=data.domains,
-        extents=extents,
-        group_of_row=group_of_record[record_of_row],
-        sensitive=data.sensitive[record_of_row],
-        carried=data.carried[record_of_row],
-    )
-    return release, Linkage(record_of_row)
+class Grouping:
+    """A method that divides the records into groups; fits `contracts.Algorithm` once it has a name and `partition`."""
+
+    form: ClassVar[str] = Grouped.form
+
+    @property
+    def adversary(self) -> str:
+        return READS_RELEASE
+
+    def facing(self, adversary: str) -> Self:
+        return self
+
+    def __str__(self) -> str:
+        return part_text(self)
+
+    def refuses(self, promise: Promise, requirement: Requirement) -> str | None:
+        """Every requirement can be tested on a group."""
+        return None
+
+    def partition(
+        self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
+    ) -> tuple[NDArray[np.int32], int]:
+        """The group of each record, and the number of groups."""
+        raise NotImplementedError
+
+    def anonymize(
+        self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
+    ) -> tuple[Grouped, Linkage]:
+        """Publish each group's least extents. The row order is a permutation of its own, so it says nothing."""
+        group_of_record, n_groups = self.partition(data, requirements, rng, progress)
+        record_of_row = rng.child("row order").permutation(data.n_rows)
+        extents = tuple(
+            cover(domain, data.quasi[:, index], group_of_record, n_groups)
+            for index, domain in enumerate(data.domains.quasi)
+        )
+        release = Grouped(
+            domains=data.domains,
+            extents=extents,
+            group_of_row=group_of_record[record_of_row],
+            sensitive=data.sensitive[record_of_row],
+            carried=data.carried[record_of_row],
+        )
+        return release, Linkage(record_of_row)

@@ -23,20 +23,18 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.adversary import READS_RELEASE
-from lookalike.contracts import Progress, Promise
+from lookalike.algorithms.grouped import Grouping
+from lookalike.contracts import Progress
 from lookalike.microdata import Microdata
-from lookalike.notation import part_text
 from lookalike.parameters import Choice, Whole
 from lookalike.randomness import Randomness
-from lookalike.release import Grouped, Linkage
 from lookalike.requirement import GroupRule, Requirement
 
 _VISITS_BETWEEN_REPORTS = 4_000_000
 
 
 @dataclass(frozen=True)
-class Mondrian:
+class Mondrian(Grouping):
     """Multidimensional cuts, relaxed.
 
     >>> str(Mondrian(cuts=1))
@@ -44,29 +42,12 @@ class Mondrian:
     """
 
     name: ClassVar[str] = "mondrian"
-    form: ClassVar[str] = Grouped.form
-    adversary: ClassVar[str] = READS_RELEASE
     strict: ClassVar[bool] = False
 
     cuts: Whole = Whole(low=1, high=99, default=9)
     """How many positions of an attribute are tried: the median, then towards the ends."""
     choose: Choice = Choice("gain", "widest", default="gain")
     """gain: the cut that leaves the least loss; widest: the widest attribute's median first, as in the paper."""
-
-    def __str__(self) -> str:
-        return part_text(self)
-
-    def refuses(self, promise: Promise, requirement: Requirement) -> str | None:
-        """Every requirement can be tested on a group."""
-        return None
-
-    def anonymize(
-        self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
-    ) -> tuple[Grouped, Linkage]:
-        from lookalike.algorithms.grouped import grouped_release
-
-        group_of_record, n_groups = self.partition(data, requirements, rng, progress)
-        return grouped_release(data, group_of_record, n_groups, rng)
 
     def partition(
         self,

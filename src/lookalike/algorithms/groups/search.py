@@ -8,15 +8,25 @@ counted, not timed.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.algorithms.axes import cutting_of
-from lookalike.algorithms.groups.sizes import even_sizes, planned_sizes, quotas_in_turn, rooms_for
+from lookalike.algorithms.groups.columns import blocks_for, tables_for
+from lookalike.algorithms.groups.effort import EFFORTS, Effort, Pace, Run
+from lookalike.algorithms.groups.sizes import (
+    Ceilings,
+    Plan,
+    even_sizes,
+    planned_sizes,
+    proportional_quotas,
+    quotas_in_turn,
+    rooms_for,
+)
+from lookalike.algorithms.groups.transversals import transversals
 from lookalike.kernels.axes import SET, Axes
-from lookalike.kernels.grouptest import allowed, counts_allowed, tally_for
+from lookalike.kernels.grouptest import allowed, tally_for
 from lookalike.kernels.improving import Limits, anneal_pass, swap_pass, total_loss
 from lookalike.kernels.neighbourhood import Layout, Scratch
 from lookalike.kernels.seeding import deal, spread
@@ -26,18 +36,6 @@ from lookalike.requirement import GroupRule, Requirement
 
 SEED_SHARES = np.arange(1, 8) / 8
 
-
-@dataclass(frozen=True)
-class Effort:
-    """How long to search."""
-
-    passes: int
-    """Times that all neighbourhoods are gone through, each time other ones."""
-    tries: int
-    """Random swaps tried for each record in a pass."""
-
-
-EFFORTS = {"fast": Effort(10, 30), "balanced": Effort(48, 50), "best": Effort(300, 60)}
 
 # Heat at the begin and at the end, for each record of a group and each attribute's weight.
 _HOT, _COOL = 0.012, 0.0015
@@ -110,20 +108,22 @@ class Cell:
         passes = round(effort.passes * min(2.0, max(1.0, (_SMALL_TABLE / self.n_table) ** 0.5)))
         loss = self.loss()
         state = self.rng.child("swaps").words(1).copy()
-        for number in range(passes + _FINAL_PASSES):
+        pace = Pace(passes, effort.seconds, stopped)
+        number = 0
+        while (share := pace.share(number)) < 1.0:
+            order, bounds = self._neighbourhoods(_NEAR_GROUPS, number)
+            shared = (self.axes, self.limits, self.sensitive, self.layout, order, bounds)
+            heat = size * _HOT * (_COOL / _HOT) ** share
+            loss -= anneal_pass(*shared, heat, tries, state, self.scratch, self.tally)
+            number += 1
+            report(share * passes / (passes + _FINAL_PASSES), loss)
+        for last in range(_FINAL_PASSES):
             if stopped():
                 return
-            words = self.rng.child("pass", number).words(4096)
-            if number < passes:
-                heat = size * _HOT * (_COOL / _HOT) ** (number / passes)
-                order, bounds = self._neighbourhoods(_NEAR_GROUPS, words)
-                shared = (self.axes, self.limits, self.sensitive, self.layout, order, bounds)
-                loss -= anneal_pass(*shared, heat, tries, state, self.scratch, self.tally)
-            else:
-                order, bounds = self._neighbourhoods(_FINAL_GROUPS, words)
-                shared = (self.axes, self.limits, self.sensitive, self.layout, order, bounds)
-                loss -= swap_pass(*shared, self.scratch, self.tally)
-            report((number + 1) / (passes + _FINAL_PASSES), loss)
+            order, bounds = self._neighbourhoods(_FINAL_GROUPS, number + last)
+            shared = (self.axes, self.limits, self.sensitive, self.layout, order, bounds)
+            loss -= swap_pass(*shared, self.scratch, self.tally)
+            report((passes + last + 1) / (passes + _FINAL_PASSES), loss)
 
     def loss(self) -> float:
         """The loss of the state, summed over records and attributes."""
@@ -132,13 +132,11 @@ class Cell:
         shared = (self.axes, self.limits, self.sensitive, self.layout, np.arange(n_groups), bounds)
         return float(total_loss(*shared, self.scratch))
 
-    def group_of_record(self) -> NDArray[np.int64]:
-        """The group of each row of the cell; fails closed."""
+    def groups(self) -> list[NDArray[np.int64]]:
+        """The records of each group; fails closed."""
         if not self._keeps_rule():
             raise AssertionError("a group broke its rule during the search")
-        found = np.empty(len(self.rows), dtype=np.int64)
-        found[self.layout.members] = np.repeat(np.arange(len(self.layout.starts) - 1), np.diff(self.layout.starts))
-        return found
+        return np.split(self.rows[self.layout.members], self.layout.starts[1:-1])
 
     def _keeps_rule(self) -> bool:
         starts = self.layout.starts
@@ -175,6 +173,8 @@ class Cell:
         plan = planned_sizes(counts, [requirement.ceilings or () for requirement in about_values], self.rule.min_size)
         if plan is None:
             return False
+        if plan.allotment is not None and len(about_values) == 1:
+            return self._match(plan, counts[0], about_values[0].ceilings or (), columns[0])
         self._take(self.rng.child("sizes").shuffled(plan.sizes))
         members = self.rng.child("spread").permutation(len(self.rows))
         spread(self.axes, self.cutting, members, self.layout.starts)
@@ -199,18 +199,24 @@ class Cell:
             for rooms, classes in tables
         )
 
+    def _match(self, plan: Plan, counts: NDArray[np.int64], ceilings: Ceilings, column: int) -> bool:
+        """Groups of several sizes: one record of each column of values, matched by quasi-identifiers."""
+        blocks = blocks_for(plan, counts, ceilings)
+        tables = tables_for(np.arange(len(self.rows)), self.sensitive[:, column], blocks, self.rng.child("columns"))
+        run = Run(self.rng.child("match"), map, lambda share, loss: None, lambda: False)
+        found = transversals(self.axes, tables, EFFORTS["fast"], run)
+        self._take(np.repeat([table.shape[1] for table in found], [len(table) for table in found]))
+        self.layout.members[:] = np.concatenate([table.ravel() for table in found])
+        return True
+
     def _deal_in_proportion(self, column: int) -> bool:
         """Groups that all have the cell's mix of one column's values, as small as the rule allows."""
-        values, counts = self.sensitive[:, column], np.bincount(self.sensitive[:, column])
-        size = max(self.rule.min_size, 2)
-        while size <= len(self.rows) // 2:
-            n_groups = len(self.rows) // size
-            quotas = quotas_in_turn(np.full(n_groups, size), {size: counts}, self.limits.rooms.shape[2])
-            if self._quotas_allowed(quotas, column):
-                break
-            size = size + max(1, size // 8)
-        else:
+        values = self.sensitive[:, column]
+        counts = np.bincount(values, minlength=self.limits.rooms.shape[2])
+        quotas = proportional_quotas(counts, self.rule, column)
+        if quotas is None or len(quotas) < 2:
             return False
+        n_groups = len(quotas)
         self._take(quotas.sum(axis=1))
         members = self.rng.child("spread").permutation(len(self.rows))
         spread(self.axes, self.cutting, members, self.layout.starts)
@@ -222,13 +228,6 @@ class Cell:
         classes = np.arange(n_groups)
         dealt = deal(self.axes, rooms, classes, self.sensitive, self.layout, seeds, order, offsets, anywhere)
         return bool(dealt) and self._keeps_rule()
-
-    def _quotas_allowed(self, quotas: NDArray[np.int64], column: int) -> bool:
-        """Whether groups with these counts of one column's values may stand, as far as that column goes."""
-        rules = [index for index in range(len(self.rule.settings)) if self.rule.settings[index]["column"] == column]
-        return all(
-            counts_allowed(self.rule, index, group, int(group.sum()), self.tally) for group in quotas for index in rules
-        )
 
     def _seeds(self, members: NDArray[np.int64]) -> NDArray[np.int64]:
         """The middle record of each group of the spread, attribute by attribute."""
@@ -244,8 +243,9 @@ class Cell:
         widths = np.where(is_set, self.axes.codes.max(axis=0) + 1, 0)
         return np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
 
-    def _neighbourhoods(self, most: int, words: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _neighbourhoods(self, most: int, number: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Groups in an order in which neighbours lie together, cut into chunks: a kd tree over one member of each."""
+        words = self.rng.child("pass", number).words(4096)
         starts, n_groups = self.layout.starts, len(self.layout.starts) - 1
         sizes = np.diff(starts)
         per_chunk = max(2, min(most, int(_MOST_RECORDS / max(sizes.mean(), 1))))

@@ -16,6 +16,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.kernels.grouptest import counts_allowed, tally_for
+from lookalike.requirement import GroupRule
+
 Ceilings = Sequence[Fraction]
 
 # Measured on census data: the loss by record of a group grows about as size^0.7.
@@ -85,6 +88,49 @@ def quotas_in_turn(
         dealt = np.repeat(np.arange(len(numbers)), numbers)
         np.add.at(quotas, (groups[np.arange(len(dealt)) % len(groups)], dealt), 1)
     return quotas
+
+
+def in_blocks(plan: Plan, counts: NDArray[np.int64], ceilings: Ceilings) -> dict[int, NDArray[np.int64]]:
+    """For each size of the plan how many records of each value its groups get, of a single column."""
+    if plan.allotment is not None:
+        return plan.allotment
+    sizes, times = np.unique(plan.sizes, return_counts=True)
+    if len(sizes) == 1:
+        return {int(sizes[0]): counts}
+    # Even sizes differ by one. Every value in proportion, as far as both blocks have room for it.
+    small, large = int(sizes[0]), int(sizes[1])
+    wanted = small * int(times[0])
+    least = np.maximum(counts - rooms_for(large, ceilings) * int(times[1]), 0)
+    most = np.minimum(counts, rooms_for(small, ceilings) * int(times[0]))
+    share = counts * (wanted / int(counts.sum()))
+    taken = np.clip(np.floor(share).astype(np.int64), least, most)
+    while (missing := wanted - int(taken.sum())) != 0:
+        step = 1 if missing > 0 else -1
+        movable = taken < most if step > 0 else taken > least
+        taken[np.argmax(np.where(movable, step * (share - taken), -np.inf))] += step
+    return {small: taken, large: counts - taken}
+
+
+def proportional_quotas(counts: NDArray[np.int64], rule: GroupRule, column: int = 0) -> NDArray[np.int64] | None:
+    """[groups, values] groups that all have about the same mix of one column's values, as small as the rule allows."""
+    tally = tally_for(rule)
+    rules = [index for index in range(len(rule.settings)) if rule.settings[index]["column"] == column]
+
+    def fine(quotas: NDArray[np.int64]) -> bool:
+        return all(
+            counts_allowed(rule, index, group, int(group.sum()), tally)
+            for group in np.unique(quotas, axis=0)
+            for index in rules
+        )
+
+    n_rows, size = int(counts.sum()), max(rule.min_size, 2)
+    while size <= n_rows // 2:
+        n_groups = n_rows // size
+        quotas = quotas_in_turn(np.full(n_groups, size), {size: counts}, len(counts))
+        if fine(quotas):
+            return quotas
+        size = size + max(1, size // 8)
+    return counts[None, :] if n_rows >= rule.min_size and fine(counts[None, :]) else None
 
 
 def _candidates(

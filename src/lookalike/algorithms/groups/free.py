@@ -1,0 +1,76 @@
+"""Free mode: cells that keep the promise as a whole, each searched by itself."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.algorithms.axes import axes_of, rule_of
+from lookalike.algorithms.groups.cells import cell_size, cells_by_cuts
+from lookalike.algorithms.groups.effort import Effort, Run
+from lookalike.algorithms.groups.search import Cell
+from lookalike.algorithms.mondrian import Mondrian
+from lookalike.contracts import silent
+from lookalike.microdata import Microdata
+from lookalike.randomness import Randomness
+from lookalike.requirement import Requirement
+
+Records = NDArray[np.int64]
+
+
+def free_groups(
+    data: Microdata, requirements: Sequence[Requirement], cell: int, effort: Effort, run: Run
+) -> list[Records]:
+    """The members of each group."""
+    cells = cells_by_cuts(data, requirements, cell or cell_size(data.n_rows, requirements), run.rng)
+    shares, losses = [0.0] * len(cells), [0.0] * len(cells)
+    table_cells = [len(rows) * data.quasi.shape[1] for rows in cells]
+    n_threads = min(len(cells), os.cpu_count() or 1)
+
+    def report(number: int, share: float, loss: float) -> None:
+        shares[number], losses[number] = share, loss
+        under_way = sum(size for size, done in zip(table_cells, shares, strict=True) if done)
+        run.report(sum(shares) / len(shares), sum(losses) / max(under_way, 1))
+
+    def search(number: int) -> list[Records]:
+        rows, own = cells[number], effort
+        if effort.seconds is not None:
+            own = replace(effort, seconds=effort.seconds * n_threads * len(rows) / data.n_rows)
+        rng = run.rng.child("cell", number)
+        return _searched(data, requirements, rows, rng, own, partial(report, number), run.stopped)
+
+    return [members for groups in run.map(search, range(len(cells))) for members in groups]
+
+
+def _searched(
+    data: Microdata,
+    requirements: Sequence[Requirement],
+    rows: Records,
+    rng: Randomness,
+    effort: Effort,
+    report: Callable[[float, float], None],
+    stopped: Callable[[], bool],
+) -> list[Records]:
+    """The groups of one cell."""
+    rule = rule_of(data, requirements)
+
+    def by_mondrian() -> Records:
+        part = replace(data, quasi=data.quasi[rows], sensitive=data.sensitive[rows], carried=data.carried[rows])
+        groups, _ = Mondrian().partition(part, requirements, rng.child("mondrian"), silent, rule)
+        return groups.astype(np.int64)
+
+    def searched(name: str, dealt: bool) -> tuple[Cell, bool]:
+        cell = Cell(data, axes_of(data), rule, requirements, rows, rng.child(name))
+        undecided = cell.seed(by_mondrian, dealt=dealt)
+        cell.improve(effort, report, stopped)
+        return cell, undecided
+
+    best, undecided = searched("dealt", True)
+    if undecided:
+        best = min(best, searched("cut", False)[0], key=Cell.loss)
+    return best.groups()

@@ -1,0 +1,362 @@
+"""Strict groups: columns, transversals, and the theorem that they rest on, by exact Bayes over every world."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from lookalike import pipeline
+from lookalike.adversary import KNOWS_METHOD
+from lookalike.algorithms import Groups
+from lookalike.algorithms.axes import axes_of
+from lookalike.algorithms.groups import columns
+from lookalike.algorithms.groups.cells import cells_by_attributes, strict_cell_size
+from lookalike.algorithms.groups.columns import pure_zones, tables_for, zones_of
+from lookalike.algorithms.groups.effort import EFFORTS, Run
+from lookalike.algorithms.groups.sizes import Plan, even_sizes, in_blocks, planned_sizes, rooms_for
+from lookalike.algorithms.groups.strict import strict_groups
+from lookalike.algorithms.groups.transversals import transversals
+from lookalike.contracts import Promise, silent
+from lookalike.errors import Infeasible, Unsupported
+from lookalike.kernels.matching import growth_costs, sort_by_costliest, table_loss
+from lookalike.metrics.loss import certainty_penalty
+from lookalike.microdata import Microdata, Table
+from lookalike.models import parse_model
+from lookalike.randomness import Randomness
+from lookalike.release import cover
+from lookalike.requirement import Requirement
+from lookalike.samples import census
+from lookalike.schema import Schema, ValueType
+from tests.strategies import column_of, microdatas
+
+
+def census_data(rows: int) -> Microdata:
+    table = census(rows, seed=6)
+    names = table.names
+    return Microdata.encode(table, Schema.of(qi=names[:-1], sensitive=names[-1:], categorical=[*names[3:], names[1]]))
+
+
+def required(data: Microdata, *models: str) -> tuple[Requirement, ...]:
+    promises = pipeline.settle([Promise(parse_model(model)) for model in models], data)
+    return pipeline.required(promises, data)
+
+
+def run_with(rng: object) -> Run:
+    return Run(rng, map, lambda share, loss: None, lambda: False)  # type: ignore[arg-type]
+
+
+@st.composite
+def blocks(draw: st.DrawFn) -> tuple[np.ndarray, int, np.ndarray]:
+    """Counts that groups of a size can hold, and the rooms that each value has in a group."""
+    size, n_rows = draw(st.integers(1, 7)), draw(st.integers(1, 9))
+    left, counts, rooms = size * n_rows, [], []
+    while left:
+        count = draw(st.integers(1, left))
+        least = -(-count // n_rows)
+        counts.append(count)
+        rooms.append(draw(st.integers(least, max(least, size))))
+        left -= count
+    order = draw(st.permutations(range(len(counts))))
+    return np.array(counts)[list(order)], size, np.array(rooms)[list(order)]
+
+
+@settings(max_examples=300, deadline=None)
+@given(blocks(), st.booleans())
+def test_no_value_is_in_more_columns_of_a_zone_than_it_may_be(
+    block: tuple[np.ndarray, int, np.ndarray], sequence: bool
+) -> None:
+    counts, size, rooms = block
+    zones = columns._in_sequence(counts, size, rooms) if sequence else zones_of(counts, size, rooms)
+    assert (sum(zone.sum(axis=0) for zone in zones) == counts).all()
+    for zone in zones:
+        assert zone.shape == (size, len(counts))
+        assert len(set(zone.sum(axis=1).tolist())) == 1
+        assert (np.count_nonzero(zone, axis=0) <= rooms).all()
+
+
+def test_columns_come_out_nearly_even() -> None:
+    """Many values of many sizes leave at most a row or two to a zone of their own."""
+    counts = np.bincount(census_data(5000).sensitive[:, 0])
+    zones = zones_of(counts, 5, np.ones(len(counts), dtype=np.int64))
+    assert len(zones) <= 2
+    assert min(zone[0].sum() for zone in zones) <= 2 or len(zones) == 1
+
+
+def test_the_spec_example_in_sequence() -> None:
+    """a3 b3 c3 d2 e2 f2 in five columns: aaa bbb ccc dde eff, e parted by a cut after the first row."""
+    zones = columns._in_sequence(np.array([3, 3, 3, 2, 2, 2]), 5, np.ones(6, dtype=np.int64))
+    assert [int(zone[0].sum()) for zone in zones] == [2, 1]
+
+
+@settings(max_examples=60, deadline=None)
+@given(blocks(), st.integers(0, 9))
+def test_tables_hold_every_record_once_in_the_columns_of_its_value(
+    block: tuple[np.ndarray, int, np.ndarray], seed: int
+) -> None:
+    counts, size, rooms = block
+    values = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(counts)), counts)).astype(np.int32)
+    zones = zones_of(counts, size, rooms)
+    tables = tables_for(np.arange(len(values)), values, [(counts, zones)], Randomness(seed))
+    assert sorted(np.concatenate([table.ravel() for table in tables]).tolist()) == list(range(len(values)))
+    for table, zone in zip(tables, zones, strict=True):
+        found = Counter(tuple(np.bincount(values[column], minlength=len(counts))) for column in table.T)
+        assert found == Counter(map(tuple, zone))
+
+
+def test_pure_zones_keep_each_groups_values() -> None:
+    quotas = np.array([[2, 1], [1, 2], [2, 1]])
+    zones = pure_zones(quotas)
+    assert sorted(zone.tolist() for zone in zones) == [[[0, 1], [0, 1], [1, 0]][::-1], [[2, 0], [2, 0], [0, 2]]]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.integers(1, 12), min_size=2, max_size=8), st.integers(2, 5))
+def test_two_blocks_share_every_value(counts: list[int], ell: int) -> None:
+    number = np.array(counts)
+    n_rows = int(number.sum())
+    assume(n_rows >= ell and number.max() <= n_rows // ell)
+    ceilings = [Fraction(1, ell)] * len(counts)
+    found = in_blocks(Plan(even_sizes(n_rows, ell)), number, ceilings)
+    assert (sum(found.values()) == number).all()
+    for size, part in found.items():
+        assert part.min() >= 0
+        n_groups = int(part.sum()) // size
+        assert n_groups * size == part.sum()
+        assert (part <= rooms_for(size, ceilings) * n_groups).all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(microdatas(min_rows=4), st.data())
+def test_costs_are_what_groups_grow_by(data: Microdata, draw: st.DataObject) -> None:
+    axes = axes_of(data)
+    n_columns = draw.draw(st.integers(2, min(4, data.n_rows // 2)))
+    n_groups = data.n_rows // n_columns
+    table = np.random.default_rng(1).permutation(data.n_rows)[: n_groups * n_columns].reshape(n_groups, n_columns)
+
+    def loss(members: np.ndarray) -> float:
+        units = np.zeros(len(members), dtype=np.int32)
+        return sum(
+            float(certainty_penalty(domain, cover(domain, data.quasi[members, attr], units, 1))[0])
+            for attr, domain in enumerate(data.domains.quasi)
+        )
+
+    costs = np.empty((n_groups, n_groups))
+    growth_costs(axes, table, np.arange(1, n_columns), 0, costs)
+    for group, coming in itertools.product(range(n_groups), repeat=2):
+        others = table[group, 1:]
+        grown = loss(np.append(others, table[coming, 0])) - loss(others)
+        assert costs[group, coming] == pytest.approx(grown, abs=1e-9)
+    marks = np.empty(int(data.quasi.max(initial=0)) + 1, dtype=np.int64)
+    expected = sum(n_columns * loss(members) for members in table)
+    assert table_loss(axes, table, marks) == pytest.approx(expected, abs=1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(microdatas(max_rows=25))
+def test_the_costliest_attribute_is_that_of_the_mean_pair(data: Microdata) -> None:
+    axes = axes_of(data)
+    members = np.arange(data.n_rows)
+    first, second = np.array([*itertools.product(range(data.n_rows), repeat=2)]).T
+    both, pair = np.concatenate([first, second]), np.tile(np.arange(len(first), dtype=np.int32), 2)
+    means = [
+        float(certainty_penalty(domain, cover(domain, data.quasi[both, attr], pair, len(first))).sum())
+        for attr, domain in enumerate(data.domains.quasi)
+    ]
+    chosen = sort_by_costliest(axes, members, 0, data.n_rows)
+    assert chosen == -1 if max(means) == 0 else means[chosen] == pytest.approx(max(means))
+
+
+def test_rounds_never_cost_and_groups_stay_transversals() -> None:
+    data = census_data(900)
+    axes = axes_of(data)
+    table = np.random.default_rng(2).permutation(900).reshape(150, 6)
+    told: list[float] = []
+    run = Run(Randomness(3), map, lambda share, loss: told.append(loss), lambda: False)
+    (found,) = transversals(axes, [table], EFFORTS["best"], run)
+    assert told == sorted(told, reverse=True)
+    assert told[-1] < told[0]
+    for column in range(6):
+        assert sorted(found[:, column]) == sorted(table[:, column])
+
+
+def test_cells_do_not_depend_on_values_and_hold_whole_groups() -> None:
+    data = census_data(3000)
+    cells = cells_by_attributes(axes_of(data), 400, 7, Randomness(1))
+    assert sum(len(rows) for rows in cells) == 3000
+    assert sum(len(rows) % 7 != 0 for rows in cells) <= 1
+    assert min(len(rows) for rows in cells) >= 400 - 7
+
+
+def test_the_size_of_cells_is_settled_by_counts_alone() -> None:
+    even, skewed = np.full(20, 5000), np.array([18_000, *[82_000 // 19] * 19])
+    ceilings = [Fraction(1, 5)] * 20
+    assert strict_cell_size(even, ceilings, 5) < 20_000
+    assert strict_cell_size(skewed, ceilings, 5) == int(skewed.sum())
+
+
+def test_a_refusal_names_cells_that_work() -> None:
+    """Two halves that differ in a quasi-identifier and in their values: neither half keeps the promise alone."""
+    table = Table(
+        (
+            column_of("side", ["l"] * 40 + ["r"] * 40, ValueType.STRING),
+            column_of("value", list("abcc" * 10 + "abde" * 10), ValueType.STRING),
+        )
+    )
+    data = Microdata.encode(table, Schema.of(qi=["side"], sensitive=["value"]))
+    requirements = required(data, "l-diversity:3")
+    with pytest.raises(Infeasible, match=r"cell=\d+") as refused:
+        Groups(mode="strict", cell=40).partition(data, requirements, Randomness(1), silent)
+    named = int(str(refused.value).split("cell=")[1].split(".")[0])
+    groups, _ = Groups(mode="strict", cell=named).partition(data, requirements, Randomness(1), silent)
+    assert np.bincount(groups).min() >= 3
+
+
+def test_two_sensitive_columns_are_refused_with_the_reason() -> None:
+    cells = ["a", "b", "c", "d"] * 5
+    table = Table(tuple(column_of(name, cells, ValueType.STRING) for name in ("town", "illness", "income")))
+    data = Microdata.encode(table, Schema.of(qi=["town"], sensitive=["illness", "income"]))
+    with pytest.raises(Unsupported, match="one sensitive column"):
+        Groups(mode="strict").partition(data, required(data, "l-diversity:2"), Randomness(1), silent)
+
+
+def test_the_adversary_chooses_the_mode() -> None:
+    assert str(Groups().facing(KNOWS_METHOD)) == "groups:mode=strict"
+    assert str(Groups(effort="fast").facing("reads-release")) == "groups:mode=free,effort=fast"
+    assert Groups(mode="free").facing(KNOWS_METHOD).adversary == "reads-release"
+    assert Groups(mode="strict").facing("reads-release").adversary == KNOWS_METHOD
+
+
+class Tape:
+    """Randomness played from a script: what is not scripted is the identity."""
+
+    def __init__(self, script: dict[tuple[str | int, ...], np.ndarray], path: tuple[str | int, ...] = ()) -> None:
+        self.script, self.path = script, path
+
+    def child(self, *label: str | int) -> Tape:
+        return type(self)(self.script, (*self.path, *label))
+
+    def permutation(self, count: int) -> np.ndarray:
+        return self.script.get(self.path, np.arange(count)).copy()
+
+    def integers(self, bound: int, count: int) -> np.ndarray:
+        return np.zeros(count, dtype=np.int64)
+
+
+def record_orders(values: np.ndarray) -> Iterator[np.ndarray]:
+    """Permutations of the records, one for each way in which the records of every value can be ordered."""
+    of_value = [np.flatnonzero(values == value) for value in np.unique(values)]
+    for orders in itertools.product(*(itertools.permutations(records) for records in of_value)):
+        yield np.concatenate([np.array(order) for order in orders])
+
+
+def worlds(text: str) -> list[str]:
+    return sorted(set(map("".join, itertools.permutations(text))))
+
+
+def seen(groups: list[np.ndarray], world: str) -> frozenset[tuple[frozenset[int], str]]:
+    """What is published, and more: who is in which group, and the group's values without their order."""
+    return frozenset(
+        (frozenset(members.tolist()), "".join(sorted(world[member] for member in members))) for members in groups
+    )
+
+
+def exact_posteriors(text: str, model: str, points: list[int], cell: int = 0) -> dict[tuple, Fraction]:  # type: ignore[type-arg]
+    """P(record has value | release), over all worlds and all random choices that depend on values or columns."""
+    weight: dict[object, Fraction] = defaultdict(Fraction)
+    joint: dict[tuple[object, int, str], Fraction] = defaultdict(Fraction)
+    for world in worlds(text):
+        data = Microdata.encode(
+            Table((column_of("x", points, ValueType.INTEGER), column_of("s", list(world), ValueType.STRING))),
+            Schema.of(qi=["x"], sensitive=["s"]),
+        )
+        requirements = required(data, model)
+        for groups, chance in all_runs(data, requirements, cell):
+            release = seen(groups, world)
+            weight[release] += chance
+            for record, value in enumerate(world):
+                joint[release, record, value] += chance
+    return {(*key,): part / weight[key[0]] for key, part in joint.items()}
+
+
+def all_runs(
+    data: Microdata, requirements: tuple[Requirement, ...], cell: int
+) -> Iterator[tuple[list[np.ndarray], Fraction]]:
+    """Every outcome of strict groups on a tiny table, with its probability."""
+    asked: dict[tuple[str | int, ...], int] = {}
+
+    class Recorder(Tape):
+        def permutation(self, count: int) -> np.ndarray:
+            # The order of columns in later rounds adds nothing: the columns themselves come in every order.
+            if "block" in self.path:
+                asked[self.path] = count
+            return super().permutation(count)
+
+    try:
+        strict_groups(data, requirements, cell, EFFORTS["fast"], run_with(Recorder({})))
+    except Infeasible:
+        return
+    values = data.sensitive[:, 0]
+    # Each record permutation is over a cell's own records: only the order within each value matters.
+    options = []
+    for path, count in asked.items():
+        if path[-1] == "records":
+            rows = cells_by_attributes(axes_of(data), cell or data.n_rows, 2, Tape({}))[int(path[1])]  # type: ignore[arg-type]
+            assert count == len(rows)
+            options.append([(path, order) for order in record_orders(values[rows])])
+        else:
+            options.append([(path, np.array(order)) for order in itertools.permutations(range(count))])
+    chance = Fraction(1)
+    for choices in options:
+        chance /= len(choices)
+    for script in itertools.product(*options):
+        yield strict_groups(data, requirements, cell, EFFORTS["fast"], run_with(Tape(dict(script)))), chance
+
+
+@pytest.mark.parametrize(
+    ("text", "ell", "cell"),
+    [
+        ("aabbcc", 2, 0),
+        ("aabbcd", 2, 0),
+        ("aabcde", 2, 0),
+        ("aaabcd", 2, 0),
+        ("aabbcc", 3, 0),
+        ("aabcde", 3, 0),
+        ("aaaabbbb", 2, 4),
+        ("aaaabbcc", 2, 4),
+    ],
+)
+def test_whoever_knows_the_method_learns_exactly_one_in_l(text: str, ell: int, cell: int) -> None:
+    points = [0, 1, 3, 7, 8, 20, 22, 31][: len(text)]
+    posteriors = exact_posteriors(text, f"l-diversity:{ell}", points, cell)
+    assert posteriors
+    assert set(posteriors.values()) == {Fraction(1, ell)}
+
+
+def test_under_other_ceilings_the_posterior_is_the_share_of_the_group() -> None:
+    posteriors = exact_posteriors("aaabbc", "alpha-k:alpha=0.67,k=3", [0, 2, 3, 9, 10, 30])
+    assert any(values.count("a") > 1 for release, _, _ in posteriors for _, values in release)
+    for (release, record, value), posterior in posteriors.items():
+        members, values = next(group for group in release if record in group[0])
+        assert posterior == Fraction(values.count(value), len(members))
+
+
+def test_columns_without_zones_would_tell_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test can fail: c in both columns and no zones, and somebody is found out."""
+    one_zone = np.array([[2, 1, 0], [0, 1, 2]])
+    monkeypatch.setattr(columns, "zones_of", lambda counts, size, rooms: [one_zone])
+    posteriors = exact_posteriors("aabbcc", "l-diversity:2", [0, 1, 3, 7, 8, 20])
+    assert max(posteriors.values()) > Fraction(1, 2)
+
+
+def test_sizes_planned_for_two_blocks_are_planned_at_all() -> None:
+    counts = np.array([3, 3, 3, 2, 2, 2, 1])
+    plan = planned_sizes([counts], [[Fraction(1, 3)] * 7], 1)
+    assert plan is not None
+    assert sorted(set(plan.sizes.tolist())) == [3, 4]
