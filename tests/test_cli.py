@@ -62,14 +62,14 @@ def test_json_is_exact_and_alone_on_standard_output(patients: Path, tmp_path: Pa
     assert summary["rows"] == 400
     assert summary["suppressed"] == 0
     assert summary["model"] == ["k-anonymity:4"]
-    assert summary["algorithm"] == "groups"
+    assert summary["algorithm"] == "groups:mode=free"
     assert summary["form"] == "grouped"
     assert summary["audit"]["passed"] is True
     assert summary["audit"]["verdicts"][0]["passed"] is True
     assert 0 < summary["loss"]["gcp"] < 1
     assert {"read", "anonymize", "audit", "write"} <= set(summary["seconds"])
     assert sorted(summary["files"]) == sorted(path.name for path in (tmp_path / "out").iterdir())
-    assert "groups was chosen" in result.stderr
+    assert "groups:mode=free was chosen" in result.stderr
 
 
 def test_audit_of_a_folder_needs_nothing_else(patients: Path, release: Path) -> None:
@@ -271,6 +271,53 @@ def test_interrupting_leaves_no_release(tmp_path: Path) -> None:
         assert running.returncode == 130, said.decode()
         assert b"Traceback" not in said
         assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(("answer", "code"), [("y", 0), ("n", 130)])
+def test_ctrl_c_at_a_terminal_offers_the_best_so_far(tmp_path: Path, answer: str, code: int) -> None:
+    from lookalike.samples import census, to_csv
+
+    to_csv(census(20_000, seed=1), tmp_path / "census.csv")
+    words = ["publish", "census.csv", "--qi", "Age,Gender,Education,Marital,Race,Work class,Country", "--sensitive",
+             "Occupation", "--model", "k-anonymity:4", "--algorithm", "groups:effort=300", "--out", "out"]  # fmt: skip
+    ours, theirs = pty.openpty()
+    running = subprocess.Popen([*CLI, *words], cwd=tmp_path, stdin=theirs, stderr=theirs, stdout=subprocess.DEVNULL)
+    os.close(theirs)
+    said = b""
+
+    def read_until(words: bytes) -> None:
+        nonlocal said
+        while words not in said:
+            said += os.read(ours, 4096)
+
+    read_until(b"loss 0.")
+    running.send_signal(signal.SIGINT)
+    read_until(b"Write it?")
+    os.write(ours, f"{answer}\n".encode())
+    assert running.wait(timeout=120) == code
+    os.close(ours)
+    assert (tmp_path / "out" / "datapackage.json").exists() == (code == 0)
+    assert b"passed its audit" in said
+
+
+def test_the_adversary_is_named_and_chooses_the_mode(tmp_path: Path) -> None:
+    from lookalike.samples import census, to_csv
+
+    to_csv(census(600, seed=1), tmp_path / "census.csv")
+    words = ["publish", tmp_path / "census.csv", "--qi", "Age,Gender,Education", "--sensitive", "Occupation",
+             "--model", "l-diversity:4", "--adversary", "knows-method"]  # fmt: skip
+    result = lookalike(*words, "--out", tmp_path / "out", "--json")
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert found["adversary"] == found["audit"]["adversary"] == "knows-method"
+    assert found["algorithm"] == "groups:mode=strict"
+    assert found["loss_bound"]["gcp"] <= found["loss"]["gcp"]
+    report = (tmp_path / "out" / "report.html").read_text()
+    assert "knows-method" in report
+    assert "No grouping with this promise can lose less" in report
+    refused = lookalike(*words, "--out", tmp_path / "other", "--algorithm", "groups:mode=free")
+    assert refused.returncode == 2
+    assert "adversary" in refused.stderr
 
 
 def test_progress_is_shown_on_a_terminal_and_only_there(tmp_path: Path) -> None:

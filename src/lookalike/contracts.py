@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from lookalike.exposure import Exposure
 from lookalike.microdata import Domain, Microdata
+from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 from lookalike.release import Linkage, Release
 from lookalike.requirement import Requirement
@@ -86,20 +87,6 @@ class Promise:
         return str(self.model) if self.column is None else f"{self.column}={self.model}"
 
 
-class Progress(Protocol):
-    """Told now and then how far a step is: a share in [0, 1] and a word.
-
-    Returns True to ask a search to stop with the best it has; what cannot stop halfway goes on.
-    """
-
-    def __call__(self, step: str, share: float, note: str = "") -> bool | None: ...
-
-
-def silent(step: str, share: float, note: str = "") -> bool | None:
-    """Progress that nobody watches."""
-    return None
-
-
 @runtime_checkable
 class Algorithm(Protocol):
     """A frozen dataclass of parameters that turns microdata into a release."""
@@ -117,6 +104,9 @@ class Algorithm(Protocol):
 
     def __str__(self) -> str:
         """The algorithm as one writes it: mondrian:cuts=9."""
+
+    def cautions(self) -> list[str]:
+        """What a careful user should know about these settings."""
 
     def refuses(self, promise: Promise, requirement: Requirement) -> str | None:
         """Why it cannot serve this promise, or None."""

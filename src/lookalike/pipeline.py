@@ -18,13 +18,15 @@ import numpy as np
 
 from lookalike import algorithms, metrics, models
 from lookalike.adversary import ADVERSARIES, READS_RELEASE
+from lookalike.algorithms.bound import LossBound, loss_bound
 from lookalike.audit import Audit
 from lookalike.audit import verify as audit_release
-from lookalike.contracts import Algorithm, PrivacyModel, Progress, Promise, silent
+from lookalike.contracts import Algorithm, PrivacyModel, Promise
 from lookalike.errors import AuditFailed, RecipeError, Unsupported, quoted
 from lookalike.microdata import Microdata, Table
+from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
-from lookalike.release import Linkage, MatchGraph, Release
+from lookalike.release import Grouped, Linkage, MatchGraph, Release
 from lookalike.requirement import Requirement
 from lookalike.schema import Schema
 
@@ -56,8 +58,15 @@ class Outcome:
     audit: Audit
     losses: dict[str, float]
     loss_by_column: dict[str, float]
+    loss_bound: LossBound | None
+    """What no grouping could get below; None for other forms of release."""
     seconds: dict[str, float]
     notes: tuple[str, ...]
+
+    @property
+    def adversary(self) -> str:
+        """Whom the release was made for: at least the one asked for."""
+        return _stronger(self.recipe.adversary, self.algorithm.adversary)
 
 
 class Stopwatch:
@@ -83,11 +92,13 @@ def run(recipe: Recipe, table: Table, progress: Progress = silent) -> Outcome:
     promises = settle(recipe.promises, data)
     requirements = required(promises, data)
     algorithm, reason = choose(recipe, promises, requirements)
-    notes = [*table.notes, *reason, *_cautions(data, promises, recipe)]
+    notes = [*table.notes, *reason, *algorithm.cautions(), *_cautions(data, promises, recipe)]
+    rng = Randomness(recipe.seed)
     with watch.step("anonymize"):
-        release, linkage = algorithm.anonymize(data, requirements, Randomness(recipe.seed), progress)
+        release, linkage = algorithm.anonymize(data, requirements, rng, progress)
+    made_for = _stronger(recipe.adversary, algorithm.adversary)
     with watch.step("audit"):
-        found = verify(release, data, promises, graph=linkage.graph, adversary=recipe.adversary, progress=progress)
+        found = verify(release, data, promises, graph=linkage.graph, adversary=made_for, progress=progress)
     if not found.passed:
         raise AuditFailed(
             f"The release made by {algorithm} does not pass its audit; nothing is written. This is a fault of the "
@@ -95,6 +106,7 @@ def run(recipe: Recipe, table: Table, progress: Progress = silent) -> Outcome:
         )
     with watch.step("measure"):
         losses, by_column = measure(release, data)
+        bound = loss_bound(data, requirements, rng) if isinstance(release, Grouped) else None
     return Outcome(
         recipe=recipe,
         data=data,
@@ -105,9 +117,14 @@ def run(recipe: Recipe, table: Table, progress: Progress = silent) -> Outcome:
         audit=found,
         losses=losses,
         loss_by_column=by_column,
+        loss_bound=bound,
         seconds=watch.seconds,
         notes=tuple(notes),
     )
+
+
+def _stronger(one: str, other: str) -> str:
+    return max(one, other, key=list(ADVERSARIES).index)
 
 
 def settle(promises: Sequence[Promise], data: Microdata) -> tuple[Promise, ...]:

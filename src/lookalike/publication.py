@@ -18,12 +18,13 @@ from lookalike import models, pipeline
 from lookalike.adversary import READS_RELEASE
 from lookalike.algorithms import parse_algorithm
 from lookalike.audit import Audit
-from lookalike.contracts import Algorithm, PrivacyModel, Progress, Promise, silent
+from lookalike.contracts import Algorithm, PrivacyModel, Promise
 from lookalike.errors import RecipeError
 from lookalike.inspection import Inspection
 from lookalike.inspection import inspect as survey
 from lookalike.microdata import Microdata, Table
 from lookalike.pipeline import Outcome, Recipe, Stopwatch, run, settle
+from lookalike.progress import Progress, silent
 from lookalike.release import Release
 from lookalike.schema import Schema
 
@@ -92,7 +93,10 @@ class Publication:
 
     def __str__(self) -> str:
         promises = ", ".join(str(promise) for promise in self.outcome.promises)
-        return f"{self.release.n_rows:,} rows that keep {promises}; loss {self.losses['gcp']:.4f} (GCP)\n{self.audit}"
+        bound = self.outcome.loss_bound
+        nearness = "" if bound is None else f"{bound.sentence(self.losses['gcp'])}\n"
+        loss = f"loss {self.losses['gcp']:.4f} (GCP)"
+        return f"{self.release.n_rows:,} rows that keep {promises}; {loss}\n{nearness}{self.audit}"
 
     def _repr_html_(self) -> str:
         preview = self.frame()
@@ -289,6 +293,6 @@ def _manifest(outcome: Outcome, title: str) -> Any:
             for promise in outcome.promises
         ),
         algorithm=str(outcome.algorithm),
-        adversary=outcome.recipe.adversary,
+        adversary=outcome.adversary,
         created=datetime.date.today(),
     )

@@ -71,11 +71,15 @@ class Report:
     audit: dict[str, Any]
     columns: tuple[ColumnLine, ...]
     losses: dict[str, float]
+    bound_sentence: str | None
     beliefs: tuple[BeliefTable, ...]
     cautions: tuple[str, ...]
+    settings: tuple[str, ...]
+    """What a careful reader should know about the settings."""
 
     @classmethod
     def of(cls, outcome: Outcome, title: str) -> Report:
+        bound = outcome.loss_bound
         return cls(
             title=title,
             date=datetime.date.today().isoformat(),
@@ -85,8 +89,8 @@ class Report:
             form=outcome.release.form,
             form_sentence=_FORMS[outcome.release.form],
             algorithm=str(outcome.algorithm),
-            adversary=outcome.recipe.adversary,
-            adversary_sentence=ADVERSARIES[outcome.recipe.adversary],
+            adversary=outcome.adversary,
+            adversary_sentence=ADVERSARIES[outcome.adversary],
             promises=tuple(
                 {"text": str(promise), "sentence": promise.model.promise(promise.column)}
                 for promise in outcome.promises
@@ -94,10 +98,12 @@ class Report:
             audit=outcome.audit.to_plain(),
             columns=tuple(_column_lines(outcome)),
             losses=outcome.losses,
+            bound_sentence=None if bound is None else bound.sentence(outcome.losses["gcp"]),
             beliefs=tuple(
                 _beliefs(outcome, index, domain) for index, domain in enumerate(outcome.data.domains.sensitive)
             ),
             cautions=_NOT_PROMISED,
+            settings=tuple(outcome.algorithm.cautions()),
         )
 
     def to_plain(self) -> dict[str, Any]:

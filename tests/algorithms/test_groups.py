@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from fractions import Fraction
 
 import numpy as np
@@ -17,11 +18,13 @@ from lookalike.algorithms.groups.cells import cell_size
 from lookalike.algorithms.groups.effort import EFFORTS
 from lookalike.algorithms.groups.search import Cell
 from lookalike.algorithms.groups.sizes import even_sizes, planned_sizes, quotas_in_turn, rooms_for
-from lookalike.contracts import Promise, silent
+from lookalike.contracts import Promise
+from lookalike.errors import RecipeError
 from lookalike.kernels.improving import anneal_pass, swap_pass
 from lookalike.metrics.loss import certainty_penalty
 from lookalike.microdata import Microdata
 from lookalike.models import parse_model
+from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from lookalike.release import cover
 from lookalike.requirement import Requirement
@@ -174,3 +177,45 @@ def test_cells_hold_a_bounded_number_of_groups() -> None:
 
 def test_records_are_ranked_within_their_value() -> None:
     assert search._rank_within(np.array([3, 1, 3, 3, 1], dtype=np.int32)).tolist() == [0, 0, 1, 2, 1]
+
+
+def test_a_search_by_the_clock_ends_in_time_and_keeps_the_promise() -> None:
+    data = census_data(1500)
+    requirements = required(data, "l-diversity:5")
+    Groups(effort="fast").partition(data, requirements, Randomness(1), silent)  # compiles
+    for mode in ("free", "strict"):
+        told: list[float] = []
+        begin = time.monotonic()
+
+        def listen(step: str, share: float, note: str = "", told: list[float] = told) -> None:
+            told.append(share)
+
+        groups, n_groups = Groups(mode=mode, effort=1).partition(data, requirements, Randomness(1), listen)
+        assert 0.8 < time.monotonic() - begin < 20
+        assert n_groups == 300
+        assert max(told) <= 1.0
+
+
+@pytest.mark.parametrize("mode", ["free", "strict"])
+def test_a_listener_can_stop_the_search(mode: str) -> None:
+    data = census_data(2500)
+    requirements = required(data, "l-diversity:5")
+    told: list[float] = []
+
+    def stop_soon(step: str, share: float, note: str = "") -> bool:
+        told.append(share)
+        return len(told) >= 2
+
+    groups, _ = Groups(mode=mode, effort="best").partition(data, requirements, Randomness(1), stop_soon)
+    assert len(told) < 60
+    values = data.sensitive[:, 0]
+    for group in range(int(groups.max()) + 1):
+        counts = np.bincount(values[groups == group])
+        assert counts.max() * 5 <= counts.sum()
+
+
+@pytest.mark.parametrize("effort", ["quick", "0", "-3", "nan"])
+def test_efforts_that_mean_nothing_are_refused(effort: str) -> None:
+    with pytest.raises(RecipeError, match=r"fast, balanced, best or a number above 0"):
+        Groups(effort=effort)
+    assert str(Groups(effort="2.5")) == "groups:effort=2.5"

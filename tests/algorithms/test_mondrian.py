@@ -7,10 +7,11 @@ import pytest
 
 from lookalike import pipeline
 from lookalike.algorithms import Mondrian, StrictMondrian, parse_algorithm
-from lookalike.contracts import Promise, silent
+from lookalike.contracts import Promise
 from lookalike.errors import RecipeError
 from lookalike.microdata import Microdata, Table
 from lookalike.models import parse_model
+from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from lookalike.release import Ranges, Sets
 from lookalike.samples import census

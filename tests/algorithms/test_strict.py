@@ -23,12 +23,13 @@ from lookalike.algorithms.groups.effort import EFFORTS, Run
 from lookalike.algorithms.groups.sizes import Plan, even_sizes, in_blocks, planned_sizes, rooms_for
 from lookalike.algorithms.groups.strict import strict_groups
 from lookalike.algorithms.groups.transversals import transversals
-from lookalike.contracts import Promise, silent
+from lookalike.contracts import Promise
 from lookalike.errors import Infeasible, Unsupported
 from lookalike.kernels.matching import growth_costs, sort_by_costliest, table_loss
 from lookalike.metrics.loss import certainty_penalty
 from lookalike.microdata import Microdata, Table
 from lookalike.models import parse_model
+from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from lookalike.release import cover
 from lookalike.requirement import Requirement

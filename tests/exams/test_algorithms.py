@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from lookalike import pipeline
 from lookalike.adversary import ADVERSARIES
 from lookalike.algorithms import ALGORITHMS
-from lookalike.contracts import Algorithm, Promise, silent
+from lookalike.contracts import Algorithm, Promise
 from lookalike.errors import Infeasible, Unsupported
 from lookalike.microdata import Microdata, Table
 from lookalike.models import parse_model
+from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from lookalike.release import Bucketized, Grouped, Matched, Ranges
 from lookalike.samples import census

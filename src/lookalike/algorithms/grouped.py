@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.adversary import READS_RELEASE
-from lookalike.contracts import Progress, Promise
+from lookalike.contracts import Promise
 from lookalike.microdata import Microdata
 from lookalike.notation import part_text
+from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 from lookalike.release import Grouped, Linkage, cover
 from lookalike.requirement import Requirement
@@ -28,6 +29,9 @@ class Grouping:
 
     def facing(self, adversary: str) -> Self:
         return self
+
+    def cautions(self) -> list[str]:
+        return []
 
     def __str__(self) -> str:
         return part_text(self)

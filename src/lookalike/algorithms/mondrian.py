@@ -24,9 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.algorithms.grouped import Grouping
-from lookalike.contracts import Progress
 from lookalike.microdata import Microdata
 from lookalike.parameters import Choice, Whole
+from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 from lookalike.requirement import GroupRule, Requirement
 

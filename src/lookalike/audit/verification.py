@@ -20,10 +20,11 @@ from lookalike.audit.exposures import concealment, expose_reading, part
 from lookalike.audit.order import row_order
 from lookalike.audit.reading import Reading
 from lookalike.audit.verdicts import Audit, Check, Verdict
-from lookalike.contracts import Level, PrivacyModel, Progress, Promise, silent
+from lookalike.contracts import Level, PrivacyModel, Promise
 from lookalike.errors import RecipeError, unknown_name
 from lookalike.exposure import Exposure
 from lookalike.microdata import Microdata
+from lookalike.progress import Progress, silent
 from lookalike.release import Bucketized, Grouped, Matched, MatchGraph, Perturbed, Release
 
 CONCEALMENT = "k-concealment"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import resource
+import signal
 import sys
 import threading
 import time
@@ -11,6 +12,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import click
+
+from lookalike.progress import SEARCHING
 
 _PATIENCE = 1.0
 """Seconds before progress shows itself."""
@@ -67,9 +70,17 @@ def print_table(headings: Iterable[str] | None, rows: Iterable[Sequence[str]]) -
 
 
 class TerminalProgress:
-    """A bar with the time left, on standard error, for anything that takes over a second; silent elsewhere."""
+    """A bar with the time left, on standard error, for anything that takes over a second; silent elsewhere.
+
+    At a terminal the first Ctrl-C during a search asks it to stop with the best it has; a second one, or one at any
+    other time, interrupts.
+    """
 
     def __init__(self) -> None:
+        self.stopped = False
+        """Whether the user asked to stop the search."""
+        self._step = ""
+        self._previous: Any = None
         self._begin = time.monotonic()
         self._bar: Any = None
         self._tasks: dict[str, Any] = {}
@@ -77,15 +88,33 @@ class TerminalProgress:
         self._lock = threading.Lock()
 
     def __enter__(self) -> TerminalProgress:
+        on_main = threading.current_thread() is threading.main_thread()
+        if on_main and self._watched and sys.stdin is not None and sys.stdin.isatty():
+            self._previous = signal.signal(signal.SIGINT, self._interrupted)
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.pause()
+
+    def pause(self) -> None:
+        """Leave the terminal to others."""
+        if self._previous is not None:
+            signal.signal(signal.SIGINT, self._previous)
         if self._bar is not None:
             self._bar.stop()
 
-    def __call__(self, step: str, share: float, note: str = "") -> None:
-        if not self._watched or (self._bar is None and time.monotonic() - self._begin < _PATIENCE):
-            return
+    def _interrupted(self, number: int, frame: object) -> None:
+        if self._step != SEARCHING or self.stopped:
+            raise KeyboardInterrupt
+        self.stopped = True
+
+    def __call__(self, step: str, share: float, note: str = "") -> bool:
+        self._step = step
+        if self._watched and (self._bar is not None or time.monotonic() - self._begin >= _PATIENCE):
+            self._show(step, share, "stopping (Ctrl-C again: give up)" if self.stopped else note)
+        return self.stopped
+
+    def _show(self, step: str, share: float, note: str) -> None:
         with self._lock:
             if self._bar is None:
                 self._bar = _bar()

@@ -105,6 +105,15 @@ def _publish(
             progress=progress,
             **(reading or {}),
         )
+        if progress.stopped:
+            progress.pause()
+            loss = publication.losses["gcp"]
+            click.confirm(
+                f"The search was stopped. The best so far has loss {loss:.4f} (GCP) and passed its audit. Write it?",
+                default=True,
+                abort=True,
+                err=True,
+            )
         with writing.step("write"):
             files = publication.write(out, overwrite=overwrite, private=private, progress=progress)
     note(*publication.notes)
@@ -114,11 +123,12 @@ def _publish(
         "suppressed": outcome.release.withheld.n_suppressed,
         "model": [str(promise) for promise in outcome.promises],
         "algorithm": str(outcome.algorithm),
-        "adversary": outcome.recipe.adversary,
+        "adversary": outcome.adversary,
         "form": outcome.release.form,
         "audit": outcome.audit.to_plain(),
         "loss": outcome.losses,
         "loss_by_column": outcome.loss_by_column,
+        "loss_bound": outcome.loss_bound and outcome.loss_bound.to_plain(outcome.losses["gcp"]),
         "domains": {
             domain.name: "declared" if domain.declared else "observed" for domain in outcome.data.domains.quasi
         },

@@ -16,7 +16,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from lookalike.contracts import Progress, silent
 from lookalike.errors import DataError, RecipeError, quoted
 from lookalike.packages.assembly import take
 from lookalike.packages.cells import Encoding, Field, lay_out, print_cells
@@ -31,6 +30,7 @@ from lookalike.packages.manifest import (
 )
 from lookalike.packages.placing import placed
 from lookalike.packages.readme import readme
+from lookalike.progress import Progress, silent
 from lookalike.release import (
     Cells,
     ExactCells,

@@ -16,9 +16,9 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from lookalike.contracts import Progress, silent
 from lookalike.errors import DataError, RecipeError, counted, quoted
 from lookalike.microdata import Column, Table
+from lookalike.progress import Progress, silent
 from lookalike.schema import ValueType
 from lookalike.tables.delimited import Hints, read_delimited
 from lookalike.tables.pandas_frames import is_pandas, pandas_names, pandas_series

@@ -27,9 +27,9 @@ from numpy.typing import NDArray
 
 from lookalike.adversary import KNOWS_METHOD, READS_RELEASE
 from lookalike.algorithms.grouped import Grouping
-from lookalike.contracts import Progress
 from lookalike.microdata import Microdata
 from lookalike.parameters import Choice, ChoiceOrNumber, Whole
+from lookalike.progress import SEARCHING, Progress
 from lookalike.randomness import Randomness
 from lookalike.requirement import Requirement
 
@@ -60,6 +60,14 @@ class Groups(Grouping):
             return self
         return replace(self, mode="strict" if adversary == KNOWS_METHOD else "free")
 
+    def cautions(self) -> list[str]:
+        if self.mode != "strict" or not self.cell:
+            return []
+        return [
+            f"The size of cells was given (cell={self.cell}). If it was chosen because smaller cells were refused, "
+            "whoever knows that can infer something about records in them; a size settled beforehand tells nothing."
+        ]
+
     def partition(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
     ) -> tuple[NDArray[np.int32], int]:
@@ -71,7 +79,7 @@ class Groups(Grouping):
         stop = threading.Event()
 
         def report(share: float, loss: float) -> None:
-            if progress("searching", share, f"loss {loss:.4f}"):
+            if progress(SEARCHING, share, f"loss {loss:.4f}"):
                 stop.set()
 
         # What does not look at values is as safe from those who know the method.

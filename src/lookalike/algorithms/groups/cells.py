@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.algorithms.mondrian import Mondrian
-from lookalike.contracts import silent
 from lookalike.kernels.axes import NODE, SET, Axes
 from lookalike.kernels.matching import sort_by_costliest
 from lookalike.microdata import Microdata
+from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from lookalike.requirement import Requirement
 

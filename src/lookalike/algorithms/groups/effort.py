@@ -28,7 +28,7 @@ class Effort:
 
 EFFORTS = {
     "fast": Effort(passes=10, tries=30, rounds=1, matched_rows=120),
-    "balanced": Effort(passes=48, tries=50, rounds=2, matched_rows=350),
+    "balanced": Effort(passes=48, tries=50, rounds=3, matched_rows=400),
     "best": Effort(passes=300, tries=60, rounds=8, matched_rows=800),
 }
 

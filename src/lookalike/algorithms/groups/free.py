@@ -15,8 +15,8 @@ from lookalike.algorithms.groups.cells import cell_size, cells_by_cuts
 from lookalike.algorithms.groups.effort import Effort, Run
 from lookalike.algorithms.groups.search import Cell
 from lookalike.algorithms.mondrian import Mondrian
-from lookalike.contracts import silent
 from lookalike.microdata import Microdata
+from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from lookalike.requirement import Requirement
 

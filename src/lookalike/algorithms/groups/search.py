@@ -43,8 +43,8 @@ _HOT, _COOL = 0.012, 0.0015
 _NEAR_GROUPS, _FINAL_GROUPS, _MOST_RECORDS = 14, 64, 1600
 _FINAL_PASSES = 3
 _SMALL_GROUP, _LARGE_GROUP = 12, 60
-# Smaller tables are searched for longer: there is time.
-_SMALL_TABLE = 30_000
+# Smaller tables are searched for longer: there is time. Large ones gain less by it.
+_SMALL_TABLE, _LARGE_TABLE = 30_000, 100_000
 
 
 class Cell:
@@ -105,7 +105,9 @@ class Cell:
         # In large groups a swap takes longer and gains less; in small ones fewer neighbours are worth a try.
         usual = float(np.diff(self.layout.starts).mean())
         tries = max(2, round(effort.tries * min(1.0, usual / _SMALL_GROUP, _LARGE_GROUP / usual)))
-        passes = round(effort.passes * min(2.0, max(1.0, (_SMALL_TABLE / self.n_table) ** 0.5)))
+        longer = min(2.0, max(1.0, (_SMALL_TABLE / self.n_table) ** 0.5))
+        shorter = max(0.2, min(1.0, (_LARGE_TABLE / self.n_table) ** 0.35))
+        passes = round(effort.passes * longer * shorter)
         loss = self.loss()
         state = self.rng.child("swaps").words(1).copy()
         pace = Pace(passes, effort.seconds, stopped)
