@@ -36,7 +36,7 @@ MODELS = (
     ("beta-likeness:3,bound=basic", "knows-method"),
     ("t-closeness:0.2", "knows-method"),
 )
-MILLION = 1_000_000
+MILLION, LEAST_ROWS = 1_000_000, 10_000
 
 # Run in a process of its own: publish, and print what it took.
 _RUN = """
@@ -118,6 +118,10 @@ def print_line(model: str, adversary: str, table: Path, found: dict[str, float])
 
 
 def print_growth(points: list[dict[str, float]]) -> None:
+    # Small tables are searched for longer, and the time of very small ones says nothing.
+    points = [point for point in points if point["rows"] >= LEAST_ROWS]
+    if not points:
+        return
     small, large = min(points, key=lambda one: one["rows"]), max(points, key=lambda one: one["rows"])
     if large["rows"] > small["rows"]:
         growth = math.log(large["rows"] / small["rows"])

@@ -20,7 +20,8 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,6 +33,7 @@ from lookalike.algorithms import Groups
 from lookalike.algorithms.groups.effort import EFFORTS, Run
 from lookalike.algorithms.groups.free import free_groups
 from lookalike.algorithms.groups.strict import strict_groups
+from lookalike.errors import Infeasible
 from lookalike.metrics import METRICS
 from lookalike.microdata import Column, Microdata, Table
 from lookalike.models import LDiversity
@@ -388,9 +390,10 @@ def attacked(data: Microdata, release: Grouped, group_of_record: NDArray[np.int3
     )
 
 
-def released(data: Microdata, mode: str, ell: int, seed: int) -> tuple[Grouped, NDArray[np.int32]]:
-    """A release, and the group of each record."""
-    release, linkage = Groups(mode=mode).anonymize(data, required(data, ell), Randomness(seed), _untold)
+def released(data: Microdata, mode: str, ell: int, seed: int, cell: int = 0) -> tuple[Grouped, NDArray[np.int32]]:
+    """A release, and the group of each record. The size of cells is that of the strict mode."""
+    algorithm = Groups(mode=mode, cell=cell if mode == "strict" else 0)
+    release, linkage = algorithm.anonymize(data, required(data, ell), Randomness(seed), _untold)
     group_of_record = np.empty(data.n_rows, dtype=np.int32)
     group_of_record[linkage.record_of_row] = release.group_of_row
     return release, group_of_record
@@ -419,18 +422,19 @@ def interval(share: float, n_records: int) -> tuple[float, float]:
     return (middle - half) / (1 + z * z / n_records), (middle + half) / (1 + z * z / n_records)
 
 
-def learning_attacks(data: Microdata, ells: Sequence[int], releases: int) -> list[list[str]]:
+def learning_attacks(data: Microdata, ells: Sequence[int], releases: int, cell: int) -> list[list[str]]:
     rows = []
-    for ell in ells:
-        for mode in MODES:
-            losses, attacks = [], []
+    for ell, mode in itertools.product(ells, MODES):
+        losses, attacks = [], []
+        row = [str(ell), mode, "refused", _percent(1 / ell), *[""] * len(fields(Attacks))]
+        with suppress(Infeasible):
             for seed in range(1, releases + 1):
-                release, group_of_record = released(data, mode, ell, seed)
+                release, group_of_record = released(data, mode, ell, seed, cell)
                 losses.append(METRICS["gcp"]().measure(release, data))
                 attacks.append(attacked(data, release, group_of_record))
-            mean = Attacks.mean(attacks)
-            row = [str(ell), mode, f"{np.mean(losses):.3f}", _percent(1 / ell)]
-            rows.append(row + [_with_interval(share, data.n_rows) for share in vars(mean).values()])
+            row[2] = f"{np.mean(losses):.3f}"
+            row[4:] = [_with_interval(share, data.n_rows) for share in vars(Attacks.mean(attacks)).values()]
+        rows.append(row)
     return rows
 
 
@@ -486,7 +490,7 @@ def _show_learning(options: argparse.Namespace) -> None:
         _say(f"Learning attackers; {name}, {data.n_rows:,} records, mean of {options.releases} releases.\n")
         _show(["guess", "right"], [[said, _with_interval(share, data.n_rows)] for said, share in baselines])
         header = ["l", "mode", "GCP", "1/l", "any value", "in group", "relearnt", "in group, from original"]
-        _show(header, learning_attacks(data, options.ell, options.releases))
+        _show(header, learning_attacks(data, options.ell, options.releases, options.cell))
 
 
 def main() -> None:
@@ -498,6 +502,7 @@ def main() -> None:
     parser.add_argument("--large", action="store_true", help="also an exact case of seven records; takes minutes")
     parser.add_argument("--jobs", type=int, default=2, help="processes of the exact part")
     parser.add_argument("--ell", type=int, nargs="+", default=[5, 10], help="of the learning part")
+    parser.add_argument("--cell", type=int, default=0, help="least records in a cell of strict, in the learning part")
     parser.add_argument("--releases", type=int, default=3, help="that the learning part averages over")
     options = parser.parse_args()
     if options.part != "learning":

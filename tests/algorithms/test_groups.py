@@ -171,7 +171,7 @@ def test_ceilings_that_allow_even_sizes_get_them() -> None:
 def test_cells_hold_a_bounded_number_of_groups() -> None:
     assert cell_size(10_000, [Requirement(min_size=10)]) == 3500
     assert cell_size(1_000_000, [Requirement(min_size=20)]) == 16_000
-    assert cell_size(1_000_000, [Requirement(column=0, ceilings=(Fraction(1, 5),))]) == 5000
+    assert cell_size(1_000_000, [Requirement(column=0, ceilings=(Fraction(1, 5),))]) == 8000
     assert cell_size(10_000, [Requirement(column=0, ceilings=(Fraction(1, 5), Fraction(1, 150)))]) == 1200
 
 

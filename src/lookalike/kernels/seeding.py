@@ -59,6 +59,10 @@ def spread(axes, cutting, members, starts):  # type: ignore[no-untyped-def]
         depth += 2
 
 
+# Groups in a block of which the common hull is known.
+_BLOCK = 32
+
+
 class Hands(NamedTuple):
     """Groups while they are dealt: extents so far, and how many records they hold."""
 
@@ -136,6 +140,29 @@ def _put(axes, sensitive, hands, layout, group, record):  # type: ignore[no-unty
 
 
 @inner
+def _at_least(axes, hulls, block, record, enough):  # type: ignore[no-untyped-def]
+    """What every group of a block grows by at least; stops counting once it is `enough`."""
+    total = 0.0
+    for attr in range(axes.codes.shape[1]):
+        attribute, code = axes.attributes[attr], axes.codes[record, attr]
+        if attribute["span"] <= 0.0:
+            continue
+        if attribute["kind"] == SET:
+            if not hulls.present[block, hulls.offsets[attr] + code]:
+                total += attribute["weight"] / attribute["span"]
+        elif attribute["kind"] != NODE and code != attribute["missing"] and hulls.bounds[block, attr, 2] == 0:
+            low, high = hulls.bounds[block, attr, 0], hulls.bounds[block, attr, 1]
+            points = axes.points[attribute["points"] :]
+            if code < low:
+                total += attribute["weight"] * (points[low] - points[code]) / attribute["span"]
+            elif code > high:
+                total += attribute["weight"] * (points[code] - points[high]) / attribute["span"]
+        if total >= enough:
+            return total
+    return total
+
+
+@inner
 def _make_room(axes, rooms, room_class, sensitive, hands, layout, record, turn):  # type: ignore[no-untyped-def]
     """Place a record that fits no open group: it takes another's place, which moves on to an open group."""
     n_groups = len(hands.filled)
@@ -163,43 +190,64 @@ def _make_room(axes, rooms, room_class, sensitive, hands, layout, record, turn):
     return False
 
 
-@entry
-def deal(axes, rooms, room_class, sensitive, layout, seeds, order, offsets, size_of_record):  # type: ignore[no-untyped-def]
-    """Fill the layout's groups with the records in `order`, starting around `seeds` [G, d]; False if one is left over.
-
-    Group g may hold rooms[room_class[g], column, value] records of a value. `offsets` [d + 1]: where each attribute's
-    categories begin; `size_of_record` [n]: the size of the group that a record is meant for, 0 for any.
-    """
-    n_groups, n_attrs = len(layout.starts) - 1, axes.codes.shape[1]
+@inner
+def _empty_hands(n_groups, n_attrs, offsets, n_columns, n_values):  # type: ignore[no-untyped-def]
     hands = Hands(
         np.zeros((n_groups, n_attrs, 4), dtype=np.int64),
         np.zeros((n_groups, offsets[n_attrs] + 1), dtype=np.bool_),
         offsets,
-        np.zeros((n_groups, sensitive.shape[1], rooms.shape[2]), dtype=np.int64),
+        np.zeros((n_groups, n_columns, n_values), dtype=np.int64),
         np.zeros(n_groups, dtype=np.int64),
     )
+    hands.bounds[:, :, 0] = np.int64(1 << 30)
+    hands.bounds[:, :, 1] = np.int64(-1)
+    return hands
+
+
+@entry
+def deal(axes, rooms, room_class, sensitive, layout, seeds, home, order, offsets, size_of_record):  # type: ignore[no-untyped-def]
+    """Fill the layout's groups with the records in `order`, starting around `seeds` [G, d]; False if one is left over.
+
+    Group g may hold rooms[room_class[g], column, value] records of a value. `home` [n]: the group that a record is
+    nearest to, as far as is known; `offsets` [d + 1]: where each attribute's categories begin; `size_of_record` [n]:
+    the size of the group that a record is meant for, 0 for any.
+
+    Groups with numbers near each other lie near each other. They stand in blocks, whose hulls say what any of their
+    groups would grow by at least; after the home block only those that might grow less are looked at.
+    """
+    n_groups, n_attrs = len(layout.starts) - 1, axes.codes.shape[1]
+    n_blocks = (n_groups + _BLOCK - 1) // _BLOCK
+    hands = _empty_hands(n_groups, n_attrs, offsets, sensitive.shape[1], rooms.shape[2])
+    hulls = _empty_hands(n_blocks, n_attrs, offsets, 0, 0)
     for group in range(n_groups):
         for attr in range(n_attrs):
-            hands.bounds[group, attr, 0], hands.bounds[group, attr, 1] = np.int64(1 << 30), np.int64(-1)
             _grow(axes, hands, group, attr, seeds[group, attr])
+            _grow(axes, hulls, group // _BLOCK, attr, seeds[group, attr])
     left = np.empty(len(order), dtype=np.int64)
     n_left = 0
     for record in order:
         least, chosen = np.inf, np.int64(-1)
-        for group in range(n_groups):
-            size = layout.starts[group + 1] - layout.starts[group]
-            if hands.filled[group] >= size or (size_of_record[record] > 0 and size_of_record[record] != size):
+        home_block = home[record] // _BLOCK
+        for turn in range(n_blocks + 1):
+            block = home_block if turn == 0 else turn - 1
+            if turn > 0 and (block == home_block or _at_least(axes, hulls, block, record, least) >= least):
                 continue
-            if not _has_room(sensitive, rooms[room_class[group]], hands, group, record):
-                continue
-            growth = size * _growth(axes, hands, group, record, least / size)
-            if growth < least:
-                least, chosen = growth, np.int64(group)
+            for group in range(block * _BLOCK, min((block + 1) * _BLOCK, n_groups)):
+                size = layout.starts[group + 1] - layout.starts[group]
+                if hands.filled[group] >= size or (size_of_record[record] > 0 and size_of_record[record] != size):
+                    continue
+                if not _has_room(sensitive, rooms[room_class[group]], hands, group, record):
+                    continue
+                growth = _growth(axes, hands, group, record, least)
+                if growth < least:
+                    least, chosen = growth, np.int64(group)
         if chosen < 0:
             left[n_left] = record
             n_left += 1
         else:
             _put(axes, sensitive, hands, layout, chosen, record)
+            for attr in range(n_attrs):
+                _grow(axes, hulls, chosen // _BLOCK, attr, np.int64(axes.codes[record, attr]))
     placed = True
     for turn in range(n_left):
         placed = placed and _make_room(axes, rooms, room_class, sensitive, hands, layout, left[turn], turn * 7919)

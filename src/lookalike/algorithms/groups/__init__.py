@@ -84,7 +84,7 @@ class Groups(Grouping):
 
         # What does not look at values is as safe from those who know the method.
         strict = self.mode == "strict" and any(requirement.column is not None for requirement in requirements)
-        effort = effort_of(self.effort)
+        effort = effort_of(self.effort).scaled(data.n_rows)
         with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
             try:
                 run = Run(rng, pool.map, report, stop.is_set)

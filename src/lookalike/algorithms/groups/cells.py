@@ -19,7 +19,8 @@ from lookalike.requirement import Requirement
 
 Records = NDArray[np.int64]
 
-_LEAST_CELL, _MOST_IN_CELL, _MOST_GROUPS, _MOST_SIZES = 3500, 16_000, 1000, 8
+_LEAST_CELL, _MOST_IN_CELL, _MOST_SIZES = 3500, 16_000, 8
+_MOST_GROUPS, _MOST_GROUPS_UNDER_CEILINGS = 1000, 1600
 # Groups in a strict cell, at least: with fewer, too few records of a column lie near each other.
 _LEAST_GROUPS = 200
 
@@ -33,21 +34,24 @@ def cell_size(n_rows: int, requirements: Sequence[Requirement]) -> int:
     if largest_group > 2 * least_group:
         # Groups of several sizes: a cell should have some of the largest, and then neighbours matter more.
         return max(_MOST_SIZES * largest_group, min(n_rows // 12, _MOST_IN_CELL // 2))
-    return min(max(n_rows // 6, _LEAST_CELL), _MOST_IN_CELL, max(_MOST_GROUPS * least_group, _LEAST_CELL))
+    usual = min(max(n_rows // 6, _LEAST_CELL), _MOST_IN_CELL)
+    if not all(requirement.only_ceilings for requirement in requirements):
+        return usual
+    most_groups = _MOST_GROUPS if not ceilings else _MOST_GROUPS_UNDER_CEILINGS
+    return min(usual, max(most_groups * least_group, _LEAST_CELL))
 
 
 def strict_cell_size(counts: NDArray[np.int64], ceilings: Sequence[Fraction], least_group: int) -> int:
     """For strict groups: a size at which cells cut without a look at values can be expected to keep the promise.
 
-    Decided from the counts of the whole table alone, which the release publishes anyway. In one of c cells the share of
-    a value is taken to be at most the third root of c times its share of the table, the square root of c for values
-    that fewer than one in twenty have, and two standard deviations more.
+    Decided from the counts of the whole table alone, which the release publishes anyway. With every further cell the
+    share that a value may have in one of them is taken to grow by a quarter of its share of the table, and two standard
+    deviations are allowed for chance.
     """
     n_rows, n_cells = int(counts.sum()), 1
-    growth = np.where(counts * 20 >= n_rows, 1 / 3, 1 / 2)
     while True:
         size = n_rows // (n_cells + 1)
-        expected = counts / n_rows * size * np.power(n_cells + 1, growth)
+        expected = counts / n_rows * size * (1 + n_cells / 4)
         rooms = [math.floor(ceiling * size) for ceiling in ceilings]
         allowed = [
             ceiling >= 1 or count == 0 or about + 2 * math.sqrt(about) + 1 <= room

@@ -25,10 +25,19 @@ class Effort:
     seconds: float | None = None
     """Search until so much time has passed; the numbers of passes and rounds do not count then."""
 
+    def scaled(self, n_rows: int) -> Effort:
+        """For a table of that size: small ones are searched for longer, large ones gain less by it."""
+        longer = min(2.5, max(1.0, (_SMALL_TABLE / max(n_rows, 1)) ** 0.75))
+        shorter = max(0.2, min(1.0, (_LARGE_TABLE / max(n_rows, 1)) ** 0.55))
+        passes, rows = round(self.passes * longer * shorter), round(self.matched_rows * min(longer, 1.25))
+        return replace(self, passes=passes, matched_rows=rows)
+
+
+_SMALL_TABLE, _LARGE_TABLE = 30_000, 100_000
 
 EFFORTS = {
     "fast": Effort(passes=10, tries=30, rounds=1, matched_rows=120),
-    "balanced": Effort(passes=48, tries=50, rounds=3, matched_rows=400),
+    "balanced": Effort(passes=60, tries=50, rounds=2, matched_rows=400),
     "best": Effort(passes=300, tries=60, rounds=8, matched_rows=800),
 }
 

@@ -43,8 +43,6 @@ _HOT, _COOL = 0.012, 0.0015
 _NEAR_GROUPS, _FINAL_GROUPS, _MOST_RECORDS = 14, 64, 1600
 _FINAL_PASSES = 3
 _SMALL_GROUP, _LARGE_GROUP = 12, 60
-# Smaller tables are searched for longer: there is time. Large ones gain less by it.
-_SMALL_TABLE, _LARGE_TABLE = 30_000, 100_000
 
 
 class Cell:
@@ -59,7 +57,7 @@ class Cell:
         rows: NDArray[np.int64],
         rng: Randomness,
     ) -> None:
-        self.rows, self.rng, self.rule, self.n_table = rows, rng, rule, data.n_rows
+        self.rows, self.rng, self.rule = rows, rng, rule
         self.requirements = requirements
         self.axes = axes._replace(codes=_dense(axes, rows))
         self.sensitive = np.ascontiguousarray(data.sensitive[rows])
@@ -105,12 +103,10 @@ class Cell:
         # In large groups a swap takes longer and gains less; in small ones fewer neighbours are worth a try.
         usual = float(np.diff(self.layout.starts).mean())
         tries = max(2, round(effort.tries * min(1.0, usual / _SMALL_GROUP, _LARGE_GROUP / usual)))
-        longer = min(2.0, max(1.0, (_SMALL_TABLE / self.n_table) ** 0.5))
-        shorter = max(0.2, min(1.0, (_LARGE_TABLE / self.n_table) ** 0.35))
-        passes = round(effort.passes * longer * shorter)
         loss = self.loss()
         state = self.rng.child("swaps").words(1).copy()
-        pace = Pace(passes, effort.seconds, stopped)
+        n_passes = effort.passes + _FINAL_PASSES
+        pace = Pace(effort.passes, effort.seconds, stopped)
         number = 0
         while (share := pace.share(number)) < 1.0:
             order, bounds = self._neighbourhoods(_NEAR_GROUPS, number)
@@ -118,14 +114,14 @@ class Cell:
             heat = size * _HOT * (_COOL / _HOT) ** share
             loss -= anneal_pass(*shared, heat, tries, state, self.scratch, self.tally)
             number += 1
-            report(share * passes / (passes + _FINAL_PASSES), loss)
+            report(share * effort.passes / n_passes, loss)
         for last in range(_FINAL_PASSES):
             if stopped():
                 return
             order, bounds = self._neighbourhoods(_FINAL_GROUPS, number + last)
             shared = (self.axes, self.limits, self.sensitive, self.layout, order, bounds)
             loss -= swap_pass(*shared, self.scratch, self.tally)
-            report((passes + last + 1) / (passes + _FINAL_PASSES), loss)
+            report((effort.passes + last + 1) / n_passes, loss)
 
     def loss(self) -> float:
         """The loss of the state, summed over records and attributes."""
@@ -189,7 +185,8 @@ class Cell:
             open_rows = order[size_of_record[order] == 0]
             rank = _rank_within(first[open_rows])
             size_of_record[open_rows[rank < numbers[first[open_rows]]]] = size
-        seeds, offsets, sizes = self._seeds(members), self._offsets(), np.diff(self.layout.starts)
+        seeds, home, offsets = self._seeds(members), self._home(members), self._offsets()
+        sizes = np.diff(self.layout.starts)
         tables = [(self.limits.rooms, self.limits.size_class[sizes])]
         if plan.allotment is not None:
             # Where greed leaves somebody over, fixed quotas do not.
@@ -197,7 +194,7 @@ class Cell:
             quotas[:, columns[0], :] = quotas_in_turn(sizes, plan.allotment, quotas.shape[2])
             tables.append((quotas, np.arange(len(sizes))))
         return any(
-            deal(self.axes, rooms, classes, self.sensitive, self.layout, seeds, order, offsets, size_of_record)
+            deal(self.axes, rooms, classes, self.sensitive, self.layout, seeds, home, order, offsets, size_of_record)
             for rooms, classes in tables
         )
 
@@ -228,7 +225,7 @@ class Cell:
         order = shuffled[np.argsort(-counts[values[shuffled]], kind="stable")]
         seeds, offsets, anywhere = self._seeds(members), self._offsets(), np.zeros(len(self.rows), dtype=np.int64)
         classes = np.arange(n_groups)
-        dealt = deal(self.axes, rooms, classes, self.sensitive, self.layout, seeds, order, offsets, anywhere)
+        dealt = deal(self.axes, rooms, classes, self.sensitive, self.layout, seeds, anywhere, order, offsets, anywhere)
         return bool(dealt) and self._keeps_rule()
 
     def _seeds(self, members: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -239,6 +236,12 @@ class Cell:
             codes = np.sort(self.axes.codes[members[starts[group] : starts[group + 1]]], axis=0)
             seeds[group] = codes[len(codes) // 2]
         return seeds
+
+    def _home(self, members: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The group in which the spread put each record."""
+        home = np.empty(len(members), dtype=np.int64)
+        home[members] = np.repeat(np.arange(len(self.layout.starts) - 1), np.diff(self.layout.starts))
+        return home
 
     def _offsets(self) -> NDArray[np.int64]:
         is_set = self.axes.attributes["kind"] == SET
