@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lookalike import pipeline
-from lookalike.algorithms import Mondrian, parse_algorithm
+from lookalike.algorithms import Groups, Mondrian, parse_algorithm
 from lookalike.contracts import Promise
 from lookalike.errors import AuditFailed, Infeasible, RecipeError, SchemaError, Unsupported
 from lookalike.microdata import Table
@@ -35,7 +35,7 @@ def test_a_run_gives_an_audited_release(table: Table) -> None:
     assert outcome.audit.passed
     assert [str(promise) for promise in outcome.promises] == ["k-anonymity:4", "diagnosis=l-diversity:2"]
     assert set(outcome.seconds) == {"encode", "anonymize", "audit", "measure"}
-    assert any("groups was chosen" in note for note in outcome.notes)
+    assert any("groups:mode=free was chosen" in note for note in outcome.notes)
 
 
 def test_a_promise_without_a_column_is_made_for_every_sensitive_column(table: Table) -> None:
@@ -93,9 +93,19 @@ def test_an_unknown_adversary_is_refused(table: Table) -> None:
         run(recipe(Promise(KAnonymity(2)), adversary="aunt"), table)
 
 
-def test_a_stronger_adversary_than_any_algorithm_serves_is_refused(table: Table) -> None:
+def test_a_stronger_adversary_than_the_algorithm_serves_is_refused(table: Table) -> None:
     with pytest.raises(Unsupported, match="mondrian"):
-        run(recipe(Promise(KAnonymity(2)), adversary="knows-method"), table)
+        run(recipe(Promise(KAnonymity(2)), adversary="knows-method", algorithm=Mondrian()), table)
+
+
+def test_a_release_names_the_strongest_adversary_it_was_made_for(table: Table) -> None:
+    for asked, algorithm, named in (
+        ("reads-release", None, "reads-release"),
+        ("knows-method", None, "knows-method"),
+        ("reads-release", Groups(mode="strict"), "knows-method"),
+    ):
+        outcome = run(recipe(Promise(KAnonymity(2)), adversary=asked, algorithm=algorithm), table)
+        assert outcome.adversary == outcome.audit.adversary == named
 
 
 @dataclass(frozen=True)

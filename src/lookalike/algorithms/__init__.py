@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from lookalike.adversary import KNOWS_METHOD
+from lookalike.algorithms.freeform import Freeform
 from lookalike.algorithms.groups import Groups
 from lookalike.algorithms.mondrian import Mondrian, StrictMondrian
 from lookalike.contracts import Algorithm
@@ -19,9 +20,10 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     Groups.name: Groups,
     Mondrian.name: Mondrian,
     StrictMondrian.name: StrictMondrian,
+    Freeform.name: Freeform,
 }
 
-__all__ = ["ALGORITHMS", "Groups", "Mondrian", "StrictMondrian", "describe_algorithms", "parse_algorithm"]
+__all__ = ["ALGORITHMS", "Freeform", "Groups", "Mondrian", "StrictMondrian", "describe_algorithms", "parse_algorithm"]
 
 
 def parse_algorithm(text: str) -> Algorithm:

@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.axes import axes_of
 from lookalike.microdata import Microdata
 from lookalike.randomness import Randomness
 from lookalike.requirement import Distance, Requirement
@@ -67,6 +66,7 @@ class LossBound:
 
 def loss_bound(data: Microdata, requirements: Sequence[Requirement], rng: Randomness) -> LossBound:
     """The bound for this table and promise."""
+    from lookalike.algorithms.axes import axes_of
     from lookalike.kernels.axes import NODE
     from lookalike.kernels.distance import pair_distances
 

@@ -86,7 +86,7 @@ def total_loss(axes, limits, sensitive, layout, order, bounds, scratch):  # type
 
 
 @inner
-def _next_word(state):  # type: ignore[no-untyped-def]
+def next_word(state):  # type: ignore[no-untyped-def]
     """The next word of a small generator (SplitMix64); `state` [1] comes from the run's own random stream."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
     word = state[0]
@@ -106,14 +106,14 @@ def anneal_pass(axes, limits, sensitive, layout, order, bounds, heat, tries, sta
         near = gather(axes, limits, sensitive, layout, order[bounds[chunk] : bounds[chunk + 1]], scratch)
         n_places = np.uint64(len(near.places))
         for _ in range(tries * len(near.places)):
-            word = _next_word(state)
+            word = next_word(state)
             first = np.int64((word >> np.uint64(32)) % n_places)
             second = np.int64((word & np.uint64(0xFFFFFFFF)) % n_places)
             group, other = near.group_of[first], near.group_of[second]
             # Two records that neither group would be better off without: nothing to gain.
             if group == other or near.savings[first] + near.savings[second] <= _LEAST_GAIN:
                 continue
-            uniform = ((_next_word(state) >> np.uint64(11)) + np.uint64(1)) / 9007199254740993.0
+            uniform = ((next_word(state) >> np.uint64(11)) + np.uint64(1)) / 9007199254740993.0
             worst = -heat * np.log(uniform)
             size, other_size = near.firsts[group + 1] - near.firsts[group], near.firsts[other + 1] - near.firsts[other]
             enough = (near.losses[group] + near.savings[second] + worst) / size

@@ -1,0 +1,89 @@
+"""Freeform: k-anonymity in which every published row has extents of its own.
+
+Doka, Xue, Tsoumakos, Karras, "k-Anonymization by freeform generalization" (ASIACCS 2015): every row is a slot that
+covers k records, every record is in k slots, and the sensitive values go from records to slots by one of k disjoint
+assignments, drawn at random. So each row of a record is the true one with chance exactly 1/k, and the groups that
+others need are only a special case. The paper's construction is not in its public part; the rounds here follow what
+is said of it: in each round every slot takes one more record, by one of three matchers. For small tables the optimum is
+found by an integer program.
+
+The graph depends on quasi-identifiers alone, so it tells nothing to whoever knows the method. Large tables are cut into
+parts by quasi-identifiers, each a graph of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+
+from lookalike.adversary import KNOWS_METHOD
+from lookalike.contracts import Promise
+from lookalike.microdata import Microdata
+from lookalike.notation import part_text
+from lookalike.parameters import Choice, Whole
+from lookalike.progress import Progress
+from lookalike.randomness import Randomness
+from lookalike.release import Linkage, Matched
+from lookalike.requirement import Requirement
+
+
+@dataclass(frozen=True)
+class Freeform:
+    """Every row has extents of its own; k-anonymity with each match equally likely.
+
+    >>> str(Freeform(matcher="greedy"))
+    'freeform:matcher=greedy'
+    """
+
+    name: ClassVar[str] = "freeform"
+    form: ClassVar[str] = Matched.form
+
+    matcher: Choice = Choice("auto", "greedy", "sorted", "hungarian", "exact", default="auto")
+    """greedy, sorted, hungarian; exact: the optimum of tables of up to 16 rows; auto: hungarian in small parts."""
+    reciprocal: Choice = Choice("no", "yes", default="no")
+    """yes: whenever a record may be behind another's row, the other may be behind its row."""
+    part: Whole = Whole(low=0, default=0)
+    """Most records that are matched together; 0: as many as suits the matcher."""
+
+    @property
+    def adversary(self) -> str:
+        return KNOWS_METHOD
+
+    def facing(self, adversary: str) -> Self:
+        return self
+
+    def cautions(self) -> list[str]:
+        return []
+
+    def __str__(self) -> str:
+        return part_text(self)
+
+    def refuses(self, promise: Promise, requirement: Requirement) -> str | None:
+        """It looks at quasi-identifiers alone."""
+        return None if requirement.column is None else "it serves k-anonymity only, not promises about values"
+
+    def anonymize(
+        self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
+    ) -> tuple[Matched, Linkage]:
+        from lookalike.algorithms.freeform.optimum import least_graph
+        from lookalike.algorithms.freeform.rounds import graphs_of_parts, slots_of
+        from lookalike.algorithms.matched import SlotGraph, drawn_assignment, matched_release
+
+        size = max([1, *(requirement.min_size for requirement in requirements)])
+        givers = np.empty(data.n_rows, dtype=np.int64)
+        mutual = self.reciprocal == "yes"
+        if self.matcher == "exact":
+            tables = [least_graph(data, size, mutual=mutual)]
+        else:
+            tables = graphs_of_parts(data, size, self.matcher, self.part, rng, progress, mutual=mutual)
+        for number, table in enumerate(tables):
+            # A slot is named after its own record, which stands first; parts come sorted by it.
+            own = table[:, 0]
+            assigned = drawn_assignment(slots_of(table), rng.child("draw", number))
+            givers[own[assigned]] = own
+        records = np.concatenate([table.ravel() for table in tables])
+        slots = np.concatenate([np.repeat(table[:, 0], table.shape[1]) for table in tables])
+        return matched_release(data, SlotGraph(records, slots, givers), rng)
