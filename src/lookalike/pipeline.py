@@ -100,9 +100,9 @@ def run(recipe: Recipe, table: Table, progress: Progress = silent) -> Outcome:
     with watch.step("audit"):
         found = verify(release, data, promises, graph=linkage.graph, adversary=made_for, progress=progress)
     if not found.passed:
+        known = " ".join(algorithm.cautions()) or "This is a fault of the software, please report it."
         raise AuditFailed(
-            f"The release made by {algorithm} does not pass its audit; nothing is written. This is a fault of the "
-            f"software, please report it.\n{found}"
+            f"The release made by {algorithm} does not pass its audit; nothing is written. {known}\n{found}"
         )
     with watch.step("measure"):
         losses, by_column = measure(release, data)

@@ -11,6 +11,7 @@ from typing import Any
 from lookalike.adversary import KNOWS_METHOD
 from lookalike.algorithms.freeform import Freeform
 from lookalike.algorithms.groups import Groups
+from lookalike.algorithms.heterogeneous import Heterogeneous
 from lookalike.algorithms.mondrian import Mondrian, StrictMondrian
 from lookalike.contracts import Algorithm
 from lookalike.notation import describe, read_part
@@ -21,9 +22,19 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     Mondrian.name: Mondrian,
     StrictMondrian.name: StrictMondrian,
     Freeform.name: Freeform,
+    Heterogeneous.name: Heterogeneous,
 }
 
-__all__ = ["ALGORITHMS", "Freeform", "Groups", "Mondrian", "StrictMondrian", "describe_algorithms", "parse_algorithm"]
+__all__ = [
+    "ALGORITHMS",
+    "Freeform",
+    "Groups",
+    "Heterogeneous",
+    "Mondrian",
+    "StrictMondrian",
+    "describe_algorithms",
+    "parse_algorithm",
+]
 
 
 def parse_algorithm(text: str) -> Algorithm:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from lookalike.kernels.axes import Axes
-from lookalike.kernels.matching import growth_costs
+from lookalike.kernels.matching import growth_costs, row_losses
 from lookalike.kernels.pairing import greedy_round, repair, sorted_round
 from lookalike.randomness import Randomness
 
@@ -27,7 +27,9 @@ Matcher = Callable[[Axes, Records, int, Records, Randomness], Records]
 
 def by_slot(axes: Axes, table: Records, filled: int, records: Records, rng: Randomness) -> Records:
     chosen = np.full(len(table), -1, dtype=np.int64)
-    order = rng.child("slots").permutation(len(table))
+    # Narrow slots first: a wide one takes almost any record at little cost.
+    shuffled = rng.child("slots").permutation(len(table))
+    order = shuffled[np.argsort(_losses(axes, table[shuffled], filled), kind="stable")]
     greedy_round(axes, table, filled, rng.child("ties").shuffled(records), order, chosen)
     return _repaired(table, filled, records, chosen)
 
@@ -36,7 +38,7 @@ def by_cost(axes: Axes, table: Records, filled: int, records: Records, rng: Rand
     slots = rng.child("slots").permutation(len(table))
     shuffled = rng.child("ties").shuffled(records)
     costs, forbidden = growth_of(axes, table[slots], filled, shuffled)
-    order = np.argsort(costs, axis=None, kind="stable")
+    order = np.argsort(costs + _losses(axes, table[slots], filled)[:, None], axis=None, kind="stable")
     order = order[~forbidden.ravel()[order]]
     taken_slot, taken_record = np.full(len(slots), -1, dtype=np.int64), np.full(len(records), -1, dtype=np.int64)
     sorted_round(order, len(records), taken_slot, taken_record)
@@ -58,6 +60,12 @@ def by_assignment(axes: Axes, table: Records, filled: int, records: Records, rng
 
 
 MATCHERS: dict[str, Matcher] = {"greedy": by_slot, "sorted": by_cost, "hungarian": by_assignment}
+
+
+def _losses(axes: Axes, table: Records, filled: int) -> NDArray[np.float64]:
+    """What each slot loses so far."""
+    marks = np.empty(int(axes.codes.max(initial=0)) + 1, dtype=np.int64)
+    return np.asarray(row_losses(axes, np.ascontiguousarray(table[:, :filled]), marks))
 
 
 def growth_of(

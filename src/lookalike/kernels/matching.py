@@ -66,9 +66,9 @@ def growth_costs(axes, table, others, column, costs):  # type: ignore[no-untyped
 
 
 @entry
-def table_loss(axes, table, marks):  # type: ignore[no-untyped-def]
-    """The loss of groups that are the rows of a table, summed over their records; `marks` [codes] is scratch."""
-    total = 0.0
+def row_losses(axes, table, marks):  # type: ignore[no-untyped-def]
+    """[rows] the loss by record of the groups that are the rows of a table; `marks` [codes] is scratch."""
+    losses = np.zeros(len(table))
     for attr in range(axes.codes.shape[1]):
         kind, missing = axes.attributes[attr]["kind"], axes.attributes[attr]["missing"]
         marks[:] = -1
@@ -83,8 +83,8 @@ def table_loss(axes, table, marks):  # type: ignore[no-untyped-def]
                     lacking = np.int64(1)
                 else:
                     low, high = min(low, code), max(high, code)
-            total += table.shape[1] * measure(axes, attr, low, high, lacking, distinct)
-    return total
+            losses[row] += measure(axes, attr, low, high, lacking, distinct)
+    return losses
 
 
 @inner

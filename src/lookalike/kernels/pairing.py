@@ -29,9 +29,12 @@ def greedy_round(axes, table, filled, records, order, chosen):  # type: ignore[n
     """
     n_attrs = axes.codes.shape[1]
     widest = np.int64(0)
-    for record in records:
-        for attr in range(n_attrs):
+    for attr in range(n_attrs):
+        for record in records:
             widest = max(widest, np.int64(axes.codes[record, attr]))
+        for slot in order:
+            for column in range(filled):
+                widest = max(widest, np.int64(axes.codes[table[slot, column], attr]))
     met = np.full((n_attrs, widest + 1), -1, dtype=np.int64)
     bounds = np.empty((n_attrs, 3), dtype=np.int64)
     before = np.empty(n_attrs)

@@ -156,15 +156,19 @@ def _nearly_even(chunks: NDArray[np.int64], n_columns: int, n_rows: int) -> NDAr
     for chunk in np.argsort(-chunks, kind="stable"):
         column_of[chunk] = np.argmin(load)
         load[column_of[chunk]] += chunks[chunk]
-    # A chunk that moves without another coming back is exchanged for an empty one.
+    # Only small chunks: large ones lie well apart as they are, which is what mixes columns. One that moves without
+    # another coming back is exchanged for an empty one.
     sizes = np.concatenate([chunks, np.zeros(n_columns, dtype=np.int64)])
     places = np.concatenate([column_of, np.arange(n_columns)])
+    movable = sizes <= n_rows // 10
     for _ in range(10 * n_columns):
         improved = False
         for full in np.argsort(-load, kind="stable"):
             if load[full] <= n_rows:
                 break
-            here, there = np.flatnonzero(places == full), np.flatnonzero(places != full)
+            here, there = np.flatnonzero(movable & (places == full)), np.flatnonzero(movable & (places != full))
+            if not len(here):
+                continue
             change = sizes[here][:, None] - sizes[there][None, :]
             over, other = load[full] - n_rows, (load[places[there]] - n_rows)[None, :]
             gain = over**2 + other**2 - (over - change) ** 2 - (other + change) ** 2

@@ -49,15 +49,24 @@ def strict_groups(
     data: Microdata, requirements: Sequence[Requirement], cell: int, effort: Effort, run: Run
 ) -> list[Records]:
     """The members of each group."""
+    tables = zone_tables(data, requirements, cell, run.rng)
+    return [members for table in transversals(axes_of(data), tables, effort, run) for members in table]
+
+
+def zone_tables(data: Microdata, requirements: Sequence[Requirement], cell: int, rng: Randomness) -> list[Records]:
+    """All records laid out in the columns of zones: whatever is taken of each column of a zone makes a good group.
+
+    `cell`: least number of records in a cell; 0: chosen from the promise and the counts of values.
+    """
     column, plan = _planned(data, requirements)
     axes, values, size = axes_of(data), data.sensitive[:, column], cell or plan.cell
     tables = []
-    for number, rows in enumerate(cells_by_attributes(axes, size, plan.unit, run.rng)):
+    for number, rows in enumerate(cells_by_attributes(axes, size, plan.unit, rng)):
         blocks = _layout(_counts(values, rows, plan), plan)
         if blocks is None:
-            raise _refusal(axes, values, plan, size, run.rng)
-        tables += tables_for(rows, values, blocks, run.rng.child("cell", number))
-    return [members for table in transversals(axes, tables, effort, run) for members in table]
+            raise _refusal(axes, values, plan, size, rng)
+        tables += tables_for(rows, values, blocks, rng.child("cell", number))
+    return tables
 
 
 def _planned(data: Microdata, requirements: Sequence[Requirement]) -> tuple[int, Plan]:

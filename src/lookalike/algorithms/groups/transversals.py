@@ -16,7 +16,7 @@ from scipy.optimize import linear_sum_assignment
 from lookalike.algorithms.groups.cells import chunks_of
 from lookalike.algorithms.groups.effort import Effort, Pace, Run
 from lookalike.kernels.axes import Axes
-from lookalike.kernels.matching import growth_costs, sort_by_costliest, table_loss
+from lookalike.kernels.matching import growth_costs, row_losses, sort_by_costliest
 from lookalike.randomness import Randomness
 
 Records = NDArray[np.int64]
@@ -34,10 +34,10 @@ def transversals(
     pace = Pace(effort.rounds + 1, effort.seconds, run.stopped)
 
     def loss() -> float:
-        total = sum(table_loss(axes, table, marks) for table in found)
+        total = sum(table.shape[1] * row_losses(axes, table, marks).sum() for table in found)
         return float(total / n_cells)
 
-    parts = [_in_parts(axes, table, effort.matched_rows) for table in tables]
+    parts = [in_parts(axes, table, effort.matched_rows) for table in tables]
     every = [part for some in parts for part in some]
     seeds = run.map(lambda part: _matched_in_turn(axes, part, run.stopped), every)
     found = [np.concatenate([next(seeds) for _ in some]) for some in parts]
@@ -85,7 +85,7 @@ def _matched_again(axes: Axes, table: Records, order: Records, stopped: Callable
     return table
 
 
-def _in_parts(axes: Axes, table: Records, most: int) -> list[Records]:
+def in_parts(axes: Axes, table: Records, most: int) -> list[Records]:
     """Parts of at most so many rows; every column is cut at the same row, sorted by the attribute that costs most."""
     if len(table) <= most:
         return [table]
@@ -94,7 +94,7 @@ def _in_parts(axes: Axes, table: Records, most: int) -> list[Records]:
         order = np.argsort(axes.codes[table, attr], axis=0, kind="stable")
         table = np.take_along_axis(table, order, axis=0)
     middle = len(table) // 2
-    return [*_in_parts(axes, table[:middle], most), *_in_parts(axes, table[middle:], most)]
+    return [*in_parts(axes, table[:middle], most), *in_parts(axes, table[middle:], most)]
 
 
 def _neighbours(axes: Axes, table: Records, most: int, rng: Randomness) -> list[Records]:

@@ -1,0 +1,88 @@
+"""Heterogeneous: promises about values in which every published row has extents of its own.
+
+After "Heterogeneous l-diversity and beta-likeness by bipartite matching": records are laid out in d columns ("buckets")
+by sensitive values alone; for each column a table of slots starts with its records, and every slot takes one record of
+each other column, matched by quasi-identifiers. So every slot covers d records, every record is in d slots, one for
+each column, and one assignment of records to slots is drawn.
+
+How it is drawn is where the published method fails: a random assignment of the graph mixes columns, so that a person
+can see one value several times among their rows, often with certainty about it. Here the columns are exchanged as a
+whole: the records of column y give their values to the slots of one column drawn for y. Then each person sees the
+values of each column once, and whoever knows the method finds all exchanges of columns equally likely
+(docs/algorithms/heterogeneous.md). The columns come in zones, as in strict groups.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from lookalike.adversary import KNOWS_METHOD, READS_RELEASE
+from lookalike.algorithms.freeform import Freeform
+from lookalike.contracts import Promise
+from lookalike.microdata import Microdata
+from lookalike.notation import part_text
+from lookalike.parameters import Choice, Whole
+from lookalike.progress import Progress
+from lookalike.randomness import Randomness
+from lookalike.release import Linkage, Matched
+from lookalike.requirement import Requirement
+
+
+@dataclass(frozen=True)
+class Heterogeneous:
+    """Every row has extents of its own; l-diversity, beta-likeness and other promises about one column's values.
+
+    >>> str(Heterogeneous(matcher="hungarian"))
+    'heterogeneous:matcher=hungarian'
+    """
+
+    name: ClassVar[str] = "heterogeneous"
+    form: ClassVar[str] = Matched.form
+
+    matcher: Choice = Choice("auto", "greedy", "sorted", "hungarian", default="auto")
+    """greedy, sorted or hungarian on the whole table; auto: hungarian in cells and small parts."""
+    part: Whole = Whole(low=0, default=0)
+    """Most slots of a column that are matched together; 0: as many as suits the matcher."""
+    cell: Whole = Whole(low=0, default=0)
+    """Least number of records in a cell with columns of its own; 0: auto chooses it, others take the whole table."""
+    randomization: Choice = Choice("aligned", "paper", default="aligned")
+    """aligned: columns are exchanged as a whole; paper: the published draw, which breaks the promise (for study)."""
+
+    @property
+    def adversary(self) -> str:
+        return KNOWS_METHOD if self.randomization == "aligned" else READS_RELEASE
+
+    def facing(self, adversary: str) -> Self:
+        return self
+
+    def cautions(self) -> list[str]:
+        if self.randomization == "aligned":
+            return []
+        return [
+            "randomization=paper reproduces the published draw, under which a person can see one value several times. "
+            "It is there to be studied; the audit refuses what it gives."
+        ]
+
+    def __str__(self) -> str:
+        return part_text(self)
+
+    def refuses(self, promise: Promise, requirement: Requirement) -> str | None:
+        """It lays records out by their values."""
+        return None
+
+    def anonymize(
+        self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
+    ) -> tuple[Matched, Linkage]:
+        from lookalike.algorithms.heterogeneous.slots import slot_graph
+        from lookalike.algorithms.matched import matched_release
+
+        if all(requirement.column is None for requirement in requirements):
+            # Nothing is promised about values: then there are no columns to keep apart.
+            return Freeform(matcher=self.matcher, part=self.part).anonymize(data, requirements, rng, progress)
+        with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+            graph = slot_graph(data, requirements, self, rng, pool, progress)
+        return matched_release(data, graph, rng)
