@@ -160,7 +160,7 @@ def _nearly_even(chunks: NDArray[np.int64], n_columns: int, n_rows: int) -> NDAr
     # another coming back is exchanged for an empty one.
     sizes = np.concatenate([chunks, np.zeros(n_columns, dtype=np.int64)])
     places = np.concatenate([column_of, np.arange(n_columns)])
-    movable = sizes <= n_rows // 10
+    movable = sizes <= max(n_rows // 10, 20)
     for _ in range(10 * n_columns):
         improved = False
         for full in np.argsort(-load, kind="stable"):
