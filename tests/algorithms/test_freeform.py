@@ -13,12 +13,13 @@ from lookalike import metrics, pipeline
 from lookalike.algorithms import Freeform
 from lookalike.algorithms.axes import axes_of
 from lookalike.algorithms.freeform.optimum import least_graph
-from lookalike.algorithms.freeform.rounds import graphs_of_parts, slots_of
+from lookalike.algorithms.freeform.rounds import graphs_of_parts
 from lookalike.algorithms.matched import (
     SlotGraph,
     disjoint_assignments,
     drawn_assignment,
     matched_release,
+    slots_of,
     withstands,
 )
 from lookalike.algorithms.matchers import MATCHERS
@@ -174,3 +175,17 @@ def test_what_it_does_not_serve() -> None:
     with pytest.raises(Unsupported, match="k-anonymity only"):
         pipeline.run(recipe, table)
     assert axes_of(data).codes.shape == (8, 2)
+
+
+def test_a_matcher_that_would_not_be_heard_is_refused() -> None:
+    with pytest.raises(RecipeError, match="would not be heard"):
+        Freeform(matcher="greedy", reciprocal="yes")
+
+
+@pytest.mark.parametrize("mutual", [False, True])
+def test_parts_stay_small_where_all_records_are_alike(mutual: bool) -> None:
+    table = Table((column_of("age", [40] * 901, ValueType.INTEGER),))
+    data = Microdata.encode(table, Schema.of(qi=["age"]))
+    tables = graphs_of_parts(data, 3, "hungarian", 50, Randomness(1), silent, mutual=mutual)
+    assert max(len(one) for one in tables) <= 50
+    assert sum(len(one) % 2 for one in tables) == 1

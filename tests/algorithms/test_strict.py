@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from fractions import Fraction
@@ -214,7 +215,7 @@ def test_a_refusal_names_cells_that_work() -> None:
     requirements = required(data, "l-diversity:3")
     with pytest.raises(Infeasible, match=r"cell=\d+") as refused:
         Groups(mode="strict", cell=40).partition(data, requirements, Randomness(1), silent)
-    named = int(str(refused.value).split("cell=")[1].split(".")[0])
+    named = int(re.findall(r"cell=(\d+)", str(refused.value))[0])
     groups, _ = Groups(mode="strict", cell=named).partition(data, requirements, Randomness(1), silent)
     assert np.bincount(groups).min() >= 3
 

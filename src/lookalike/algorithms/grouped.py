@@ -3,42 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.adversary import READS_RELEASE
-from lookalike.contracts import Promise
+from lookalike.algorithms.method import Method
 from lookalike.microdata import Microdata
-from lookalike.notation import part_text
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 from lookalike.release import Grouped, Linkage, cover
 from lookalike.requirement import Requirement
 
 
-class Grouping:
+class Grouping(Method):
     """A method that divides the records into groups; fits `contracts.Algorithm` once it has a name and `partition`."""
 
     form: ClassVar[str] = Grouped.form
-
-    @property
-    def adversary(self) -> str:
-        return READS_RELEASE
-
-    def facing(self, adversary: str) -> Self:
-        return self
-
-    def cautions(self) -> list[str]:
-        return []
-
-    def __str__(self) -> str:
-        return part_text(self)
-
-    def refuses(self, promise: Promise, requirement: Requirement) -> str | None:
-        """Every requirement can be tested on a group."""
-        return None
 
     def partition(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress

@@ -53,6 +53,12 @@ def matched_release(
     return release, Linkage(record_of_row, graph=MatchGraph(starts, rows[order].astype(np.int32)))
 
 
+def slots_of(table: NDArray[np.int64]) -> NDArray[np.int32]:
+    """[records, k] the rows of a table [slots, k] in which each of its records stands; records by number."""
+    order = np.argsort(table, axis=None, kind="stable")
+    return np.asarray((order // table.shape[1]).reshape(table.shape), dtype=np.int32)
+
+
 def drawn_assignment(edges: NDArray[np.int32], rng: Randomness) -> NDArray[np.int64]:
     """One of the disjoint assignments of a regular graph [vertices, degree], each edge in it with chance 1/degree.
 

@@ -15,14 +15,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
 from lookalike.adversary import KNOWS_METHOD
+from lookalike.algorithms.method import Method
 from lookalike.contracts import Promise
+from lookalike.errors import RecipeError
 from lookalike.microdata import Microdata
-from lookalike.notation import part_text
 from lookalike.parameters import Choice, Whole
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
@@ -31,7 +32,7 @@ from lookalike.requirement import Requirement
 
 
 @dataclass(frozen=True)
-class Freeform:
+class Freeform(Method):
     """Every row has extents of its own; k-anonymity with each match equally likely.
 
     >>> str(Freeform(matcher="greedy"))
@@ -48,18 +49,16 @@ class Freeform:
     part: Whole = Whole(low=0, default=0)
     """Most records that are matched together; 0: as many as suits the matcher."""
 
+    def __post_init__(self) -> None:
+        if self.reciprocal == "yes" and self.matcher not in ("auto", "exact"):
+            raise RecipeError(
+                f"{self.name}: reciprocal=yes pairs records up in a way of its own, so matcher={self.matcher} would "
+                "not be heard. Leave matcher out, or use matcher=exact for a small table."
+            )
+
     @property
     def adversary(self) -> str:
         return KNOWS_METHOD
-
-    def facing(self, adversary: str) -> Self:
-        return self
-
-    def cautions(self) -> list[str]:
-        return []
-
-    def __str__(self) -> str:
-        return part_text(self)
 
     def refuses(self, promise: Promise, requirement: Requirement) -> str | None:
         """It looks at quasi-identifiers alone."""
@@ -69,8 +68,8 @@ class Freeform:
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
     ) -> tuple[Matched, Linkage]:
         from lookalike.algorithms.freeform.optimum import least_graph
-        from lookalike.algorithms.freeform.rounds import graphs_of_parts, slots_of
-        from lookalike.algorithms.matched import SlotGraph, drawn_assignment, matched_release
+        from lookalike.algorithms.freeform.rounds import graphs_of_parts
+        from lookalike.algorithms.matched import SlotGraph, drawn_assignment, matched_release, slots_of
 
         size = max([1, *(requirement.min_size for requirement in requirements)])
         givers = np.empty(data.n_rows, dtype=np.int64)

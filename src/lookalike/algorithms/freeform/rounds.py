@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.algorithms.axes import axes_of
-from lookalike.algorithms.groups.cells import cells_by_attributes, chunks_of
+from lookalike.algorithms.groups.cells import chunks_of
 from lookalike.algorithms.matchers import MATCHERS, growth_of
 from lookalike.kernels.axes import Axes
 from lookalike.kernels.pairing import pair_up
@@ -25,14 +25,14 @@ def graphs_of_parts(
 ) -> list[Records]:
     """For each part a table [slots, k] of the records in each slot, the slot's own first; slots by its number."""
     axes = axes_of(data)
-    most = max(part or _PARTS[matcher], 2 * size)
-    parts = [np.arange(data.n_rows)]
-    if data.n_rows > most:
-        parts = cells_by_attributes(axes, max(most // 2, size), 2, rng.child("parts"))
+    # Halves of what is larger than this have at least k records, even if they are rounded to an even number.
+    most = max(part or _PARTS[matcher], 2 * size + 2)
+    order = rng.child("parts").permutation(data.n_rows)
+    parts = [np.sort(order[places]) for places in chunks_of(axes, order, most, unit=2)]
     matched = MATCHERS["hungarian" if matcher == "auto" else matcher]
     tables, done = [], 0
-    for number, members in enumerate(parts):
-        rows, part_rng = np.sort(members), rng.child("part", number)
+    for number, rows in enumerate(parts):
+        part_rng = rng.child("part", number)
         if mutual:
             tables.append(_mutual(axes, rows, size, part_rng))
         else:
@@ -45,12 +45,6 @@ def graphs_of_parts(
         done += len(rows)
         progress("matching", done / data.n_rows)
     return tables
-
-
-def slots_of(table: Records) -> NDArray[np.int32]:
-    """[records, k] the rows of the table in which each record stands; records by number, as in the first column."""
-    order = np.argsort(table, axis=None, kind="stable")
-    return np.asarray((order // table.shape[1]).reshape(table.shape), dtype=np.int32)
 
 
 def _mutual(axes: Axes, rows: Records, size: int, rng: Randomness) -> Records:

@@ -34,6 +34,16 @@ from lookalike.randomness import Randomness
 from lookalike.requirement import Requirement
 
 
+def given_cell(cell: int) -> list[str]:
+    """What to know where the size of cells that are cut without a look at values was given by hand."""
+    if not cell:
+        return []
+    return [
+        f"The size of cells was given (cell={cell}). If it was chosen because smaller cells were refused, whoever "
+        "knows that can infer something about records in them; a size settled beforehand tells nothing."
+    ]
+
+
 @dataclass(frozen=True)
 class Groups(Grouping):
     """Groups of near records, searched for the least loss.
@@ -61,12 +71,7 @@ class Groups(Grouping):
         return replace(self, mode="strict" if adversary == KNOWS_METHOD else "free")
 
     def cautions(self) -> list[str]:
-        if self.mode != "strict" or not self.cell:
-            return []
-        return [
-            f"The size of cells was given (cell={self.cell}). If it was chosen because smaller cells were refused, "
-            "whoever knows that can infer something about records in them; a size settled beforehand tells nothing."
-        ]
+        return given_cell(self.cell) if self.mode == "strict" else []
 
     def partition(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress

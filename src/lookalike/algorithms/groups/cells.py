@@ -100,8 +100,11 @@ def cells_by_attributes(axes: Axes, size: int, unit: int, rng: Randomness) -> li
     return cells
 
 
-def chunks_of(axes: Axes, records: Records, most: int) -> list[Records]:
-    """Positions in `records`, in chunks of at most `most` that lie near each other."""
+def chunks_of(axes: Axes, records: Records, most: int, unit: int = 1) -> list[Records]:
+    """Positions in `records`, in chunks of at most `most` that lie near each other; all but one a multiple of `unit`.
+
+    Records that are all alike are halved too, so no chunk is larger.
+    """
     near = axes._replace(codes=np.ascontiguousarray(axes.codes[records]))
     order = np.arange(len(records))
     chunks, stack = [], [(0, len(records))]
@@ -111,6 +114,6 @@ def chunks_of(axes: Axes, records: Records, most: int) -> list[Records]:
             chunks.append(order[start:stop].copy())
             continue
         sort_by_costliest(near, order, start, stop)
-        middle = (start + stop) // 2
+        middle = start + (stop - start) // 2 // unit * unit
         stack += [(start, middle), (middle, stop)]
     return chunks

@@ -67,7 +67,9 @@ def _searched(
     def searched(name: str, dealt: bool) -> tuple[Cell, bool]:
         cell = Cell(data, axes_of(data), rule, requirements, rows, rng.child(name))
         undecided = cell.seed(by_mondrian, dealt=dealt)
-        cell.improve(effort, report, stopped)
+        # Two searches share the seconds that were given to one.
+        halved = effort.seconds is not None and (undecided or not dealt)
+        cell.improve(replace(effort, seconds=(effort.seconds or 0) / 2) if halved else effort, report, stopped)
         return cell, undecided
 
     best, undecided = searched("dealt", True)

@@ -75,7 +75,7 @@ def _planned(data: Microdata, requirements: Sequence[Requirement]) -> tuple[int,
     if len(columns) > 1:
         names = " and ".join(quoted(data.domains.sensitive[column].name) for column in columns)
         raise Unsupported(
-            f"Against an adversary who knows the method, groups can protect one sensitive column, not {names} "
+            f"Against an adversary who knows the method, one sensitive column can be protected, not {names} "
             "together: columns that suit the values of one do not suit the other's. Promise for one of them, join them "
             "to one column, or use --adversary reads-release."
         )
@@ -115,9 +115,9 @@ def _refusal(axes: Axes, values: NDArray[np.int32], plan: Plan, size: int, rng: 
     return Infeasible(
         f"With cells of at least {size:,} records, one cell cannot keep the promise by itself. Cells are cut without a "
         f"look at the sensitive values; that is what the promise against an adversary who knows the method rests on. "
-        f"Larger cells can: --algorithm groups:mode=strict,cell={larger}. A size chosen after this refusal, rather "
-        "than beforehand, tells such an adversary that smaller cells could not, which may say something about records "
-        "in them.",
+        f"Larger cells can: give the method cell={larger}, as in --algorithm groups:cell={larger}. A size chosen after "
+        "this refusal, rather than beforehand, tells such an adversary that smaller cells could not, which may say "
+        "something about records in them.",
     )
 
 

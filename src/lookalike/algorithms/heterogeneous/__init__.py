@@ -18,13 +18,13 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from lookalike.adversary import KNOWS_METHOD, READS_RELEASE
 from lookalike.algorithms.freeform import Freeform
-from lookalike.contracts import Promise
+from lookalike.algorithms.groups import given_cell
+from lookalike.algorithms.method import Method
 from lookalike.microdata import Microdata
-from lookalike.notation import part_text
 from lookalike.parameters import Choice, Whole
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
@@ -33,7 +33,7 @@ from lookalike.requirement import Requirement
 
 
 @dataclass(frozen=True)
-class Heterogeneous:
+class Heterogeneous(Method):
     """Every row has extents of its own; l-diversity, beta-likeness and other promises about one column's values.
 
     >>> str(Heterogeneous(matcher="hungarian"))
@@ -56,23 +56,13 @@ class Heterogeneous:
     def adversary(self) -> str:
         return KNOWS_METHOD if self.randomization == "aligned" else READS_RELEASE
 
-    def facing(self, adversary: str) -> Self:
-        return self
-
     def cautions(self) -> list[str]:
         if self.randomization == "aligned":
-            return []
+            return given_cell(self.cell)
         return [
             "randomization=paper reproduces the published draw, under which a person can see one value several times. "
             "It is there to be studied; the audit refuses what it gives."
         ]
-
-    def __str__(self) -> str:
-        return part_text(self)
-
-    def refuses(self, promise: Promise, requirement: Requirement) -> str | None:
-        """It lays records out by their values."""
-        return None
 
     def anonymize(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
@@ -84,5 +74,9 @@ class Heterogeneous:
             # Nothing is promised about values: then there are no columns to keep apart.
             return Freeform(matcher=self.matcher, part=self.part).anonymize(data, requirements, rng, progress)
         with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
-            graph = slot_graph(data, requirements, self, rng, pool, progress)
+            try:
+                graph = slot_graph(data, requirements, self, rng, pool, progress)
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
         return matched_release(data, graph, rng)

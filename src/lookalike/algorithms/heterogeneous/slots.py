@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from lookalike.algorithms.axes import axes_of
 from lookalike.algorithms.groups.strict import zone_tables
 from lookalike.algorithms.groups.transversals import in_parts
-from lookalike.algorithms.matched import SlotGraph, drawn_assignment
+from lookalike.algorithms.matched import SlotGraph, drawn_assignment, slots_of
 from lookalike.algorithms.matchers import MATCHERS, Matcher
 from lookalike.kernels.axes import Axes
 from lookalike.microdata import Microdata
@@ -86,10 +86,7 @@ def _aligned(slots: Slots, rng: Randomness) -> Records:
 def _mixed(slots: Slots, rng: Randomness) -> Records:
     """As published: any of the disjoint assignments of the graph, whatever the columns."""
     degree, n_rows, _ = slots.shape
-    own = np.sort(slots.reshape(-1, degree), axis=None)[::degree]
     flat = slots.reshape(degree * n_rows, degree)
-    edges = (np.argsort(flat, axis=None, kind="stable") // degree).reshape(degree * n_rows, degree).astype(np.int32)
-    assigned = drawn_assignment(edges, rng)
     given = np.empty(degree * n_rows, dtype=np.int64)
-    given[assigned] = own
+    given[drawn_assignment(slots_of(flat), rng)] = np.unique(flat)
     return given.reshape(degree, n_rows)
