@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from lookalike.audit.exposures import complete_assignment
 from lookalike.audit.matching import existence
+from lookalike.audit.placement import largest_placement
 from lookalike.audit.reading import Reading
 from lookalike.kernels.containment import holds_each, list_fitting
 from lookalike.requirement import Requirement
@@ -52,11 +53,17 @@ def test_fitting_pairs_and_largest_assignment_are_those_of_brute_force(seed, n_r
     assert (held.reshape(table.shape) == table).all()
 
     allowed = table & oracle.same_values(release, data)
-    assert reading.placement.n_placed == oracle.largest_assignment(allowed)
-    row_of_record = complete_assignment(reading)
-    placed = np.flatnonzero(row_of_record >= 0)
-    assert len(np.unique(row_of_record[placed])) == len(placed)
-    assert allowed[placed, row_of_record[placed]].all()
+    for pairs in (10_000, int(rng.integers(0, n_rows + 1))):
+        reading = Reading(release, data)
+        # Set beforehand: `placement` is worked out once. Few pairs: the search that needs no list takes over.
+        vars(reading)["placement"] = largest_placement(
+            reading.boxes, data.quasi, reading.value_of_record, reading.value_of_row, reading.n_values, pairs
+        )
+        assert reading.placement.n_placed == oracle.largest_assignment(allowed)
+        row_of_record = complete_assignment(reading)
+        placed = np.flatnonzero(row_of_record >= 0)
+        assert len(np.unique(row_of_record[placed])) == len(placed)
+        assert allowed[placed, row_of_record[placed]].all()
 
 
 @given(seeds, st.integers(1, 20), st.integers(1, 5))
@@ -142,9 +149,24 @@ def test_a_record_without_a_place_does_not_cost_another_its_own():
 def test_the_limit_on_listed_pairs_stops_the_listing():
     data = number_table([[number] for number in range(40)], [0] * 40)
     reading = Reading(grouped(data, [0] * 40, np.arange(40)), data)
-    starts, rows = list_fitting(reading.boxes.cells, reading.boxes.class_of_row, np.ascontiguousarray(data.quasi), 100)
-    assert starts[-1] > 100
-    assert len(rows) == 0
+    everything = np.array([0, 40])
+    codes = np.ascontiguousarray(data.quasi)
+    for limit, n_listed in ((1599, 0), (1600, 1600)):
+        starts, rows = list_fitting(
+            reading.boxes.cells, reading.boxes.class_of_row, everything, codes, everything, limit
+        )
+        assert starts[-1] == 1600
+        assert len(rows) == n_listed
+
+
+def test_both_ways_to_place_records_agree_on_many_equal_records():
+    rng = np.random.default_rng(11)
+    data = number_table(rng.integers(0, 4, (600, 3)), rng.integers(0, 3, 600))
+    release = scrambled(grouped(data, random_groups(rng, 600, 2), rng.permutation(600)), rng)
+    reading = Reading(release, data)
+    known = reading.boxes, data.quasi, reading.value_of_record, reading.value_of_row, reading.n_values
+    listed, searched = largest_placement(*known), largest_placement(*known, pairs=50)
+    assert 0 < listed.n_placed == searched.n_placed < 600
 
 
 @pytest.mark.skipif(bool(os.environ.get("NUMBA_DISABLE_JIT")), reason="hours without compiling")

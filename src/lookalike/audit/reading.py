@@ -14,27 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.audit.cells import Boxes, Ints, boxes_of, joint_ids_of_two, value_ids
+from lookalike.audit.placement import Placement, largest_placement
 from lookalike.microdata import Microdata
 from lookalike.release import Bucketized, Grouped, Matched, Perturbed, Release
-
-
-@dataclass(frozen=True, eq=False)
-class Placement:
-    """A largest assignment of records to rows. Rows are told apart by class and joint value only (an item)."""
-
-    item_of_record: Ints
-    """-1: no row is left that the record fits."""
-    item_of_row: Ints
-    class_of_item: Ints
-    value_of_item: Ints
-    capacities: Ints
-    """Rows of each item."""
-    starts: Ints
-    """Items of value v are starts[v]:starts[v + 1]."""
-
-    @property
-    def n_placed(self) -> int:
-        return int(np.count_nonzero(self.item_of_record >= 0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,20 +78,9 @@ class Reading:
 
     @cached_property
     def placement(self) -> Placement:
-        from lookalike.kernels.containment import assign
-
-        boxes = self.boxes
-        n_classes = max(boxes.n_classes, 1)
-        keys = self.value_of_row * n_classes + boxes.class_of_row
-        items, item_of_row, capacities = np.unique(keys, return_inverse=True, return_counts=True)
-        class_of_item, value_of_item = items % n_classes, items // n_classes
-        starts = np.searchsorted(value_of_item, np.arange(self.n_values + 1)).astype(np.int64)
-        records = np.argsort(self.value_of_record, kind="stable")
-        record_starts = np.searchsorted(self.value_of_record[records], np.arange(self.n_values + 1)).astype(np.int64)
-        codes = np.ascontiguousarray(self.original.quasi)
-        capacities = capacities.astype(np.int64)
-        item_of_record = assign(boxes.cells, class_of_item, capacities, starts, codes, records, record_starts)
-        return Placement(item_of_record, item_of_row.reshape(-1), class_of_item, value_of_item, capacities, starts)
+        return largest_placement(
+            self.boxes, self.original.quasi, self.value_of_record, self.value_of_row, self.n_values
+        )
 
     @cached_property
     def fits(self) -> tuple[Ints, NDArray[np.int32]] | None:
@@ -117,8 +88,9 @@ class Reading:
         from lookalike.kernels.containment import list_fitting
 
         codes = np.ascontiguousarray(self.original.quasi)
-        starts, rows = list_fitting(self.boxes.cells, self.boxes.class_of_row, codes, FITS_LIMIT)
-        return None if len(rows) < int(starts[-1]) else (starts, rows)
+        all_rows, all_records = np.array([0, self.release.n_rows]), np.array([0, len(codes)])
+        starts, rows = list_fitting(self.boxes.cells, self.boxes.class_of_row, all_rows, codes, all_records, FITS_LIMIT)
+        return None if starts[-1] > FITS_LIMIT else (starts, rows)
 
 
 FITS_LIMIT = 20_000_000

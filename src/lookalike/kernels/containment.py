@@ -2,9 +2,9 @@
 
 Cells are boxes of codes (sets are their least and greatest member plus a search for the gaps). A tree of bounding
 boxes over the cells finds the cells that hold a record without listing pairs, so memory stays linear however much
-the cells overlap. `assign` is a maximum bipartite matching with capacities: records take a free place in order of
-how few cells they fit, then augmenting paths mend the rest. A search that fails marks what it reached as spent, since
-no later search can gain from it; so all failing searches together cost one pass.
+the cells overlap. `list_fitting` lists the pairs where there is room for them. `assign` needs no list: a maximum
+bipartite matching with capacities in which records take a free place in order of how few cells they fit, then
+augmenting paths mend the rest, in rounds that visit no item twice.
 
 Nothing here depends on the order of published rows: the test for leaked row order relies on that.
 """
@@ -254,18 +254,18 @@ def _assign_block(cells, units, begin, end, capacities, codes, records, holder):
     tree = build_tree(cells, units, begin, end)
     n_items = end - begin
     slots = np.zeros(n_items + 1, dtype=np.int64)
-    for item in range(n_items):
-        slots[item + 1] = slots[item] + capacities[begin + item]
+    slots[1:] = np.cumsum(capacities[begin:end])
     owner = np.full(slots[n_items], -1)
     filled = np.zeros(n_items, dtype=np.int64)
     item_of, slot_of = np.full(len(records), -1), np.full(len(records), -1)
     open_alive, is_open = _all_alive(tree), np.ones(n_items, dtype=np.bool_)
-    fresh_alive, is_fresh = _all_alive(tree), np.ones(n_items, dtype=np.bool_)
+    is_fresh = np.ones(n_items, dtype=np.bool_)
     start, no_place = np.int64(0), np.int64(-1)
 
     waiting = np.zeros(len(records), dtype=np.int64)
-    n_waiting = 0
-    for place in _by_choice(cells, tree, units, begin, codes, records):
+    n_waiting = np.int64(0)
+    order = _by_choice(cells, tree, units, begin, codes, records)
+    for place in order:
         item, _, _ = _next_fit(cells, tree, units, begin, open_alive, is_open, codes, records[place], start, no_place)
         if item < 0:
             waiting[n_waiting] = place
@@ -278,61 +278,63 @@ def _assign_block(cells, units, begin, end, capacities, codes, records, holder):
             is_open[item] = False
             _shift(tree, open_alive, item, -1)
 
-    came_from = np.full(n_items, -1)
-    queue = np.zeros(n_items, dtype=np.int64)
-    for turn in range(n_waiting):
-        root = waiting[turn]
-        head, tail = 0, 0
-        goal, place, next_slot = np.int64(-1), root, np.int64(0)
-        current = np.int64(-1)
-        while True:
-            # An open item that the record fits ends the search; a filled one is a step on the way.
-            goal, _, _ = _next_fit(
-                cells, tree, units, begin, open_alive, is_open, codes, records[place], start, no_place
-            )
-            if goal >= 0:
-                break
-            node, at = start, no_place
+    came_from, next_slot = np.full(n_items, -1), np.zeros(n_items, dtype=np.int64)
+    path = np.zeros(n_items, dtype=np.int64)
+    gained = True
+    while gained and n_waiting > 0:
+        gained, n_left = False, np.int64(0)
+        is_fresh[:] = True
+        fresh_alive = _all_alive(tree)
+        for turn in range(n_waiting):
+            root = waiting[turn]
+            place, depth, goal, arrived = root, 0, np.int64(-1), True
             while True:
-                item, node, at = _next_fit(
-                    cells, tree, units, begin, fresh_alive, is_fresh, codes, records[place], node, at
+                # An open item that the record fits ends the search; a filled one is a step on the way.
+                if arrived:
+                    goal, _, _ = _next_fit(
+                        cells, tree, units, begin, open_alive, is_open, codes, records[place], start, no_place
+                    )
+                    if goal >= 0:
+                        break
+                item, _, _ = _next_fit(
+                    cells, tree, units, begin, fresh_alive, is_fresh, codes, records[place], start, no_place
                 )
-                if item < 0:
+                if item >= 0:
+                    is_fresh[item] = False
+                    _shift(tree, fresh_alive, item, -1)
+                    came_from[item], next_slot[item] = place, slots[item]
+                    path[depth] = item
+                    depth += 1
+                elif depth == 0:
                     break
-                came_from[item] = place
-                is_fresh[item] = False
-                _shift(tree, fresh_alive, item, -1)
-                queue[tail] = item
-                tail += 1
-            while current < 0 or next_slot == slots[current + 1]:
-                if head == tail:
-                    current = np.int64(-2)
+                last = path[depth - 1]
+                arrived = next_slot[last] < slots[last + 1]
+                if arrived:
+                    place = owner[next_slot[last]]
+                    next_slot[last] += 1
+                else:
+                    place = came_from[last]
+                    depth -= 1
+            if goal < 0:
+                waiting[n_left] = root
+                n_left += 1
+                continue
+            gained = True
+            slot = slots[goal] + filled[goal]
+            filled[goal] += 1
+            if filled[goal] == slots[goal + 1] - slots[goal]:
+                is_open[goal] = False
+                _shift(tree, open_alive, goal, -1)
+            # The path is walked back: each record leaves its item to the one that reached for it.
+            item = goal
+            while True:
+                left_item, left_slot = item_of[place], slot_of[place]
+                owner[slot], item_of[place], slot_of[place] = place, item, slot
+                if left_item < 0:
                     break
-                current = queue[head]
-                next_slot = slots[current]
-                head += 1
-            if current == -2:
-                break
-            place = owner[next_slot]
-            next_slot += 1
-        if goal < 0:
-            continue
-        slot = slots[goal] + filled[goal]
-        filled[goal] += 1
-        if filled[goal] == slots[goal + 1] - slots[goal]:
-            is_open[goal] = False
-            _shift(tree, open_alive, goal, -1)
-        item = goal
-        while True:
-            left_item, left_slot = item_of[place], slot_of[place]
-            owner[slot], item_of[place], slot_of[place] = place, item, slot
-            if left_item < 0:
-                break
-            item, slot = left_item, left_slot
-            place = came_from[item]
-        for reached in range(tail):
-            is_fresh[queue[reached]] = True
-            _shift(tree, fresh_alive, queue[reached], 1)
+                item, slot = left_item, left_slot
+                place = came_from[item]
+        n_waiting = n_left
     for place in range(len(records)):
         if item_of[place] >= 0:
             holder[records[place]] = begin + item_of[place]
@@ -363,30 +365,34 @@ def assign(cells, units, capacities, item_starts, codes, records, record_starts)
 
 
 @entry
-def list_fitting(cells, units, codes, limit):  # type: ignore[no-untyped-def]
-    """For each record the items that hold it, ascending: (starts [n + 1], items); no items if more than `limit`."""
-    tree = build_tree(cells, units, 0, len(units))
-    alive, live = _all_alive(tree), np.ones(len(units), dtype=np.bool_)
+def list_fitting(cells, units, item_starts, codes, record_starts, limit):  # type: ignore[no-untyped-def]
+    """For each record the items of its block that hold it, ascending: (starts [n + 1], items).
+
+    Records record_starts[b]:record_starts[b + 1] are compared with items item_starts[b]:item_starts[b + 1]. Where
+    there are more than `limit` pairs, none is listed and starts[n] is above the limit.
+    """
     starts = np.zeros(codes.shape[0] + 1, dtype=np.int64)
-    found = np.zeros(0, dtype=np.int32)
-    for fill in range(2):
-        total = np.int64(0)
-        for record in range(codes.shape[0]):
+    found = np.zeros(min(limit, 2 * codes.shape[0] + 1), dtype=np.int32)
+    total = np.int64(0)
+    for block in range(len(item_starts) - 1):
+        begin, end = item_starts[block], item_starts[block + 1]
+        tree = build_tree(cells, units, begin, end)
+        alive, live = _all_alive(tree), np.ones(end - begin, dtype=np.bool_)
+        for record in range(record_starts[block], record_starts[block + 1]):
             node, at = np.int64(0), np.int64(-1)
-            while True:
-                item, node, at = _next_fit(cells, tree, units, 0, alive, live, codes, record, node, at)
+            while begin < end:
+                item, node, at = _next_fit(cells, tree, units, begin, alive, live, codes, record, node, at)
                 if item < 0:
                     break
-                if fill == 1:
-                    found[total] = item
+                if total == limit:
+                    starts[record + 1 :] = limit + 1
+                    return starts, found[:0]
+                if total == len(found):
+                    longer = np.zeros(min(limit, 2 * total), dtype=np.int32)
+                    longer[:total] = found
+                    found = longer
+                found[total] = begin + item
                 total += 1
-            if fill == 0:
-                starts[record + 1] = total
-                if total > limit:
-                    starts[record + 1 :] = total
-                    return starts, found
-            else:
-                found[starts[record] : total].sort()
-        if fill == 0:
-            found = np.zeros(total, dtype=np.int32)
-    return starts, found
+            starts[record + 1] = total
+            found[starts[record] : total].sort()
+    return starts, found[:total].copy()
