@@ -183,9 +183,8 @@ def strict_runs(values: str, ell: int, places: Sequence[int]) -> Iterator[tuple[
 def scripts(asked: dict[Path_, int], world: World) -> Iterator[Script]:
     """Every combination of the random choices that matter.
 
-    Of the order in which a cell's records are dealt out only the order within each value matters. They are shuffled a
-    second time within each block, which changes nothing about how likely an order is and is left out. What is drawn
-    later looks at columns that come in every order; there the script stays empty, as if the adversary knew it.
+    Of the order in which a cell's records are dealt out only the order within each value matters. What is drawn later
+    looks at columns that come in every order; there the script stays empty, as if the adversary knew it.
     """
     options: list[list[tuple[Path_, NDArray[np.int64]]]] = []
     for path, count in asked.items():

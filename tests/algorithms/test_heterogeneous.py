@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +16,7 @@ from hypothesis import strategies as st
 
 from lookalike import pipeline
 from lookalike.algorithms import Freeform, Heterogeneous
-from lookalike.algorithms.heterogeneous.slots import _aligned, _matched, _mixed
+from lookalike.algorithms.heterogeneous.slots import _aligned, _matched, _mixed, slot_graph
 from lookalike.algorithms.matchers import MATCHERS
 from lookalike.contracts import Promise
 from lookalike.errors import AuditFailed, Infeasible
@@ -26,6 +29,7 @@ from lookalike.requirement import Requirement
 from lookalike.samples import census
 from lookalike.schema import Schema
 from tests.strategies import microdatas
+from tests.worlds import Path, all_orders, exact_posteriors, orders_within_values
 
 
 def census_data(rows: int) -> Microdata:
@@ -120,26 +124,66 @@ def test_the_published_draw_shows_some_people_a_value_twice_and_is_refused() -> 
         pipeline.run(recipe, table)
 
 
-def test_exact_bayes_on_six_records() -> None:
-    """aabbcc, three pure columns of two: over all tables and draws each value of a record's rows has chance 1/3."""
-    weight: dict[object, Fraction] = defaultdict(Fraction)
-    joint: dict[tuple[object, int, str], Fraction] = defaultdict(Fraction)
-    worlds = sorted(set(itertools.permutations("aabbcc")))
-    for world in worlds:
-        columns = [tuple(i for i, value in enumerate(world) if value == name) for name in "abc"]
-        # Rows of each column are paired by the records' order: from quasi-identifiers alone.
-        slots = np.array([[[columns[y][row] for y in range(3)] for row in range(2)] for x in range(3)])
-        for order in itertools.permutations(range(3)):
-            given = slots[np.arange(3), :, list(order)]
-            release = frozenset(
-                (frozenset(slots[x, row].tolist()), int(slots[x, row, x]), world[given[x, row]])
-                for x in range(3)
-                for row in range(2)
-            )
-            weight[release] += Fraction(1)
-            for record, value in enumerate(world):
-                joint[release, record, value] += Fraction(1)
-    assert {part / weight[key[0]] for key, part in joint.items()} == {Fraction(1, 3)}
+POOL = ThreadPoolExecutor(1)
+
+
+def drawn(data: Microdata, ell: int, matcher: str, tape: Any, world: str) -> Hashable:
+    """What is published, and more: the records that each slot covers, who it is named after, and the value shown."""
+    ceilings = (Fraction(1, ell),) * len(set(world))
+    graph = slot_graph(
+        data, [Requirement(column=0, ceilings=ceilings)], Heterogeneous(matcher=matcher), tape, POOL, silent
+    )
+    members: dict[int, list[int]] = defaultdict(list)
+    for record, slot in zip(graph.records.tolist(), graph.slots.tolist(), strict=True):
+        members[slot].append(record)
+    return frozenset((slot, frozenset(covered), world[graph.givers[slot]]) for slot, covered in members.items())
+
+
+def slot_choices(path: Path, count: int, world: str) -> Iterator[np.ndarray] | None:
+    """The order of records within each value, the order of columns, and how columns are exchanged."""
+    if path[-1] == "blocks":
+        # Two of each value in columns of two: a column is a value, whatever the order.
+        return None if world.count("a") == world.count("c") == 2 else orders_within_values(world)
+    return all_orders(count) if "block" in path or path[0] == "draw" else None
+
+
+@pytest.mark.parametrize(
+    ("text", "ell", "matcher"),
+    [
+        ("aabbcc", 3, "hungarian"),
+        ("aabb", 2, "greedy"),
+        ("aabc", 2, "sorted"),
+        ("abcd", 2, "hungarian"),
+        ("aabbcd", 2, "hungarian"),
+    ],
+)
+def test_exact_bayes_on_six_records(text: str, ell: int, matcher: str) -> None:
+    """Over all worlds and random choices, every value that a person may have has chance 1/l: told, nothing learnt."""
+    posteriors = exact_posteriors(
+        text,
+        [0, 1, 3, 7, 8, 20][: len(text)],
+        lambda data, tape, world: drawn(data, ell, matcher, tape, world),
+        slot_choices,
+    )
+    assert posteriors
+    assert set(posteriors.values()) == {Fraction(1, ell)}
+
+
+def test_exact_bayes_tells_the_published_draw_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test can fail: with columns that are not exchanged as a whole somebody is found out."""
+
+    def each_row_by_itself(slots: np.ndarray, rng: Any) -> np.ndarray:
+        givers = [rng.child(row).permutation(len(slots)) for row in range(slots.shape[1])]
+        return np.stack([slots[np.arange(len(slots)), row, giver] for row, giver in enumerate(givers)], axis=1)
+
+    monkeypatch.setattr("lookalike.algorithms.heterogeneous.slots._aligned", each_row_by_itself)
+    posteriors = exact_posteriors(
+        "aabc",
+        [0, 1, 3, 7],
+        lambda data, tape, world: drawn(data, 2, "hungarian", tape, world),
+        slot_choices,
+    )
+    assert max(posteriors.values()) > Fraction(1, 2)
 
 
 def test_mixed_is_an_assignment_along_edges() -> None:

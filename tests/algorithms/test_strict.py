@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from lookalike import pipeline
@@ -37,6 +38,7 @@ from lookalike.requirement import Requirement
 from lookalike.samples import census
 from lookalike.schema import Schema, ValueType
 from tests.strategies import column_of, microdatas
+from tests.worlds import Path, Tape, all_orders, exact_posteriors, orders_within_values, tiny_table
 
 
 def census_data(rows: int) -> Microdata:
@@ -131,6 +133,22 @@ def test_two_blocks_share_every_value(counts: list[int], ell: int) -> None:
         assert part.min() >= 0
         n_groups = int(part.sum()) // size
         assert n_groups * size == part.sum()
+        assert (part <= rooms_for(size, ceilings) * n_groups).all()
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.tuples(st.integers(1, 9), st.fractions(0, 1, max_denominator=12)), min_size=2, max_size=6))
+@example([(5, Fraction(22, 25)), (2, Fraction(5, 9)), (1, Fraction(1, 3)), (1, Fraction(1, 3))])
+def test_what_is_planned_can_be_laid_out(values: list[tuple[int, Fraction]]) -> None:
+    counts, ceilings = np.array([count for count, _ in values]), [ceiling for _, ceiling in values]
+    plan = planned_sizes([counts], [ceilings], 1) if max(ceilings) > 0 else None
+    assume(plan is not None)
+    assert plan is not None
+    found = in_blocks(plan, counts, ceilings)
+    assert (sum(found.values()) == counts).all()
+    for size, part in found.items():
+        n_groups = int(np.count_nonzero(plan.sizes == size))
+        assert part.sum() == size * n_groups
         assert (part <= rooms_for(size, ceilings) * n_groups).all()
 
 
@@ -235,33 +253,6 @@ def test_the_adversary_chooses_the_mode() -> None:
     assert Groups(mode="strict").facing("reads-release").adversary == KNOWS_METHOD
 
 
-class Tape:
-    """Randomness played from a script: what is not scripted is the identity."""
-
-    def __init__(self, script: dict[tuple[str | int, ...], np.ndarray], path: tuple[str | int, ...] = ()) -> None:
-        self.script, self.path = script, path
-
-    def child(self, *label: str | int) -> Tape:
-        return type(self)(self.script, (*self.path, *label))
-
-    def permutation(self, count: int) -> np.ndarray:
-        return self.script.get(self.path, np.arange(count)).copy()
-
-    def integers(self, bound: int, count: int) -> np.ndarray:
-        return np.zeros(count, dtype=np.int64)
-
-
-def record_orders(values: np.ndarray) -> Iterator[np.ndarray]:
-    """Permutations of the records, one for each way in which the records of every value can be ordered."""
-    of_value = [np.flatnonzero(values == value) for value in np.unique(values)]
-    for orders in itertools.product(*(itertools.permutations(records) for records in of_value)):
-        yield np.concatenate([np.array(order) for order in orders])
-
-
-def worlds(text: str) -> list[str]:
-    return sorted(set(map("".join, itertools.permutations(text))))
-
-
 def seen(groups: list[np.ndarray], world: str) -> frozenset[tuple[frozenset[int], str]]:
     """What is published, and more: who is in which group, and the group's values without their order."""
     return frozenset(
@@ -269,56 +260,24 @@ def seen(groups: list[np.ndarray], world: str) -> frozenset[tuple[frozenset[int]
     )
 
 
-def exact_posteriors(text: str, model: str, points: list[int], cell: int = 0) -> dict[tuple, Fraction]:  # type: ignore[type-arg]
-    """P(record has value | release), over all worlds and all random choices that depend on values or columns."""
-    weight: dict[object, Fraction] = defaultdict(Fraction)
-    joint: dict[tuple[object, int, str], Fraction] = defaultdict(Fraction)
-    for world in worlds(text):
-        data = Microdata.encode(
-            Table((column_of("x", points, ValueType.INTEGER), column_of("s", list(world), ValueType.STRING))),
-            Schema.of(qi=["x"], sensitive=["s"]),
-        )
-        requirements = required(data, model)
-        for groups, chance in all_runs(data, requirements, cell):
-            release = seen(groups, world)
-            weight[release] += chance
-            for record, value in enumerate(world):
-                joint[release, record, value] += chance
-    return {(*key,): part / weight[key[0]] for key, part in joint.items()}
+def strict_posteriors(text: str, model: str, points: list[int], cell: int = 0) -> dict[tuple[Any, int, str], Fraction]:
+    def publish(data: Microdata, tape: Any, world: str) -> Hashable | None:
+        try:
+            return seen(strict_groups(data, required(data, model), cell, EFFORTS["fast"], run_with(tape)), world)
+        except Infeasible:
+            return None
 
-
-def all_runs(
-    data: Microdata, requirements: tuple[Requirement, ...], cell: int
-) -> Iterator[tuple[list[np.ndarray], Fraction]]:
-    """Every outcome of strict groups on a tiny table, with its probability."""
-    asked: dict[tuple[str | int, ...], int] = {}
-
-    class Recorder(Tape):
-        def permutation(self, count: int) -> np.ndarray:
-            # The order of columns in later rounds adds nothing: the columns themselves come in every order.
-            if "block" in self.path:
-                asked[self.path] = count
-            return super().permutation(count)
-
-    try:
-        strict_groups(data, requirements, cell, EFFORTS["fast"], run_with(Recorder({})))
-    except Infeasible:
-        return
-    values = data.sensitive[:, 0]
-    # Each record permutation is over a cell's own records: only the order within each value matters.
-    options = []
-    for path, count in asked.items():
-        if path[-1] == "records":
-            rows = cells_by_attributes(axes_of(data), cell or data.n_rows, 2, Tape({}))[int(path[1])]  # type: ignore[arg-type]
+    def choices(path: Path, count: int, world: str) -> Iterator[np.ndarray] | None:
+        # The order of columns in later rounds adds nothing: the columns themselves come in every order.
+        if path[-1] == "blocks":
+            # Each draw is over a cell's own records, and only the order within each value matters.
+            axes = axes_of(tiny_table(world, points))
+            rows = cells_by_attributes(axes, cell or len(world), 2, Tape({}, {}))[int(path[1])]  # type: ignore[arg-type]
             assert count == len(rows)
-            options.append([(path, order) for order in record_orders(values[rows])])
-        else:
-            options.append([(path, np.array(order)) for order in itertools.permutations(range(count))])
-    chance = Fraction(1)
-    for choices in options:
-        chance /= len(choices)
-    for script in itertools.product(*options):
-        yield strict_groups(data, requirements, cell, EFFORTS["fast"], run_with(Tape(dict(script)))), chance
+            return orders_within_values("".join(world[row] for row in rows))
+        return all_orders(count) if "block" in path else None
+
+    return exact_posteriors(text, points, publish, choices)
 
 
 @pytest.mark.parametrize(
@@ -336,14 +295,23 @@ def all_runs(
 )
 def test_whoever_knows_the_method_learns_exactly_one_in_l(text: str, ell: int, cell: int) -> None:
     points = [0, 1, 3, 7, 8, 20, 22, 31][: len(text)]
-    posteriors = exact_posteriors(text, f"l-diversity:{ell}", points, cell)
+    posteriors = strict_posteriors(text, f"l-diversity:{ell}", points, cell)
     assert posteriors
     assert set(posteriors.values()) == {Fraction(1, ell)}
 
 
-def test_under_other_ceilings_the_posterior_is_the_share_of_the_group() -> None:
-    posteriors = exact_posteriors("aaabbc", "alpha-k:alpha=0.67,k=3", [0, 2, 3, 9, 10, 30])
-    assert any(values.count("a") > 1 for release, _, _ in posteriors for _, values in release)
+@pytest.mark.parametrize(
+    ("text", "model", "shows"),
+    [
+        ("aaabbc", "alpha-k:alpha=0.67,k=3", lambda values: values.count("a") > 1),
+        ("aabbc", "l-diversity:2", lambda values: len(values) == 3),
+    ],
+)
+def test_in_groups_of_several_kinds_the_posterior_is_the_share_of_the_group(
+    text: str, model: str, shows: Callable[[str], bool]
+) -> None:
+    posteriors = strict_posteriors(text, model, [0, 2, 3, 9, 10, 30][: len(text)])
+    assert any(shows(values) for release, _, _ in posteriors for _, values in release)
     for (release, record, value), posterior in posteriors.items():
         members, values = next(group for group in release if record in group[0])
         assert posterior == Fraction(values.count(value), len(members))
@@ -353,7 +321,7 @@ def test_columns_without_zones_would_tell_more(monkeypatch: pytest.MonkeyPatch) 
     """The test can fail: c in both columns and no zones, and somebody is found out."""
     one_zone = np.array([[2, 1, 0], [0, 1, 2]])
     monkeypatch.setattr(columns, "zones_of", lambda counts, size, rooms: [one_zone])
-    posteriors = exact_posteriors("aabbcc", "l-diversity:2", [0, 1, 3, 7, 8, 20])
+    posteriors = strict_posteriors("aabbcc", "l-diversity:2", [0, 1, 3, 7, 8, 20])
     assert max(posteriors.values()) > Fraction(1, 2)
 
 

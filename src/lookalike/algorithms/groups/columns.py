@@ -60,7 +60,8 @@ def blocks_for(sizes: Plan, counts: Counts, ceilings: Ceilings) -> Blocks:
 def tables_for(
     rows: NDArray[np.int64], values: NDArray[np.int32], blocks: Blocks, rng: Randomness
 ) -> list[NDArray[np.int64]]:
-    """The records of a cell, laid out in its zones; which records of a value go to which block is drawn at random."""
+    """The records of a cell, laid out in its zones; which record of a value goes where is drawn at random."""
+    # One draw serves both steps: the records left over and those taken are in random order too.
     left = rows[rng.child("blocks").permutation(len(rows))]
     tables = []
     for number, (counts, zones) in enumerate(blocks):
@@ -77,13 +78,12 @@ def tables_for(
 def _tables_of(
     zones: Sequence[Zone], records: NDArray[np.int64], values: NDArray[np.int32], rng: Randomness
 ) -> list[NDArray[np.int64]]:
-    """[rows, columns] the records of each zone; which record of a value goes where is drawn at random.
+    """[rows, columns] the records of each zone, which come in random order.
 
     The columns of a table come in random order and their records in the order of the records' numbers: a table tells
     which records share a column, and nothing about their values.
     """
-    shuffled = records[rng.child("records").permutation(len(records))]
-    by_value = shuffled[np.argsort(values[shuffled], kind="stable")]
+    by_value = records[np.argsort(values[records], kind="stable")]
     numbers = np.concatenate([zone.ravel() for zone in zones])
     wanted = np.concatenate([np.tile(np.arange(zone.shape[1]), zone.shape[0]) for zone in zones])
     value_of_place = np.repeat(wanted, numbers)

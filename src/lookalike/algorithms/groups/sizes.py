@@ -100,8 +100,7 @@ def in_blocks(plan: Plan, counts: NDArray[np.int64], ceilings: Ceilings) -> dict
     # Even sizes differ by one. Every value in proportion, as far as both blocks have room for it.
     small, large = int(sizes[0]), int(sizes[1])
     wanted = small * int(times[0])
-    least = np.maximum(counts - rooms_for(large, ceilings) * int(times[1]), 0)
-    most = np.minimum(counts, rooms_for(small, ceilings) * int(times[0]))
+    least, most = _limits_of_smaller(plan.sizes, counts, ceilings)
     share = counts * (wanted / int(counts.sum()))
     taken = np.clip(np.floor(share).astype(np.int64), least, most)
     while (missing := wanted - int(taken.sum())) != 0:
@@ -162,16 +161,24 @@ def _candidates(
 def _even(
     n_rows: int, counts: Sequence[NDArray[np.int64]], ceilings: Sequence[Ceilings], size: int
 ) -> NDArray[np.int64] | None:
-    """Even sizes, if they have room for every value (as under l-diversity)."""
+    """Even sizes, if they have room for every value and can be filled (as under l-diversity)."""
     sizes = even_sizes(n_rows, size)
+    n_small = int(sizes[sizes == sizes.min()].sum())
     for bounds, number in zip(ceilings, counts, strict=True):
-        room = sum(
-            rooms_for(int(one), bounds) * int(times)
-            for one, times in zip(*np.unique(sizes, return_counts=True), strict=True)
-        )
-        if (np.asarray(room) < number).any():
+        least, most = _limits_of_smaller(sizes, number, bounds)
+        if (least > most).any() or not least.sum() <= n_small <= most.sum():
             return None
     return sizes
+
+
+def _limits_of_smaller(
+    sizes: NDArray[np.int64], counts: NDArray[np.int64], ceilings: Ceilings
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Of each value, how many records the smaller of two sizes of groups must take at least, and can at most."""
+    small, large = int(sizes.min()), int(sizes.max())
+    n_small, n_large = np.count_nonzero(sizes == small), np.count_nonzero(sizes == large)
+    room = rooms_for(large, ceilings) * n_large if large > small else 0
+    return np.maximum(counts - room, 0), np.minimum(counts, rooms_for(small, ceilings) * n_small)
 
 
 def _program(
