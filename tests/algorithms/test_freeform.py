@@ -121,7 +121,7 @@ def test_stuck_slots_are_repaired() -> None:
     """Slot 2 holds the only record that is left: two others have to pass theirs on."""
     table = np.array([[0, 0], [1, 0], [2, 0]])
     chosen = np.array([1, 0, -1])
-    assert repair(table, 1, np.arange(3), chosen)
+    assert repair(np.arange(3), table, 1, np.arange(3), chosen)
     assert sorted(chosen.tolist()) == [0, 1, 2]
     assert (chosen != np.arange(3)).all()
 

@@ -16,20 +16,21 @@ from hypothesis import strategies as st
 
 from lookalike import pipeline
 from lookalike.algorithms import Freeform, Heterogeneous
-from lookalike.algorithms.heterogeneous.slots import _aligned, _matched, _mixed, slot_graph
-from lookalike.algorithms.matchers import MATCHERS
+from lookalike.algorithms.heterogeneous.published import mixed_columns
+from lookalike.algorithms.heterogeneous.slots import exchanged_columns, slot_graph, slots_by_assignment
 from lookalike.contracts import Promise
-from lookalike.errors import AuditFailed, Infeasible
-from lookalike.microdata import Microdata
+from lookalike.errors import AuditFailed, Infeasible, RecipeError
+from lookalike.kernels.pairing import repair
+from lookalike.microdata import Microdata, Table
 from lookalike.models import parse_model
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from lookalike.release import Linkage, Matched
 from lookalike.requirement import Requirement
 from lookalike.samples import census
-from lookalike.schema import Schema
-from tests.strategies import microdatas
-from tests.worlds import Path, all_orders, exact_posteriors, orders_within_values
+from lookalike.schema import Schema, ValueType
+from tests.strategies import column_of, microdatas
+from tests.worlds import Path, all_orders, exact_posteriors, orders_within_values, tiny_table
 
 
 def census_data(rows: int) -> Microdata:
@@ -85,7 +86,7 @@ def test_the_draw_gives_every_edge_the_same_chance() -> None:
     draws = 3000
     times: Counter[tuple[int, int]] = Counter()
     for seed in range(draws):
-        given = _aligned(slots, Randomness(seed))
+        given = exchanged_columns(slots, Randomness(seed))
         assert sorted(given.ravel().tolist()) == list(range(12))
         times.update((slot, int(record)) for slot, record in enumerate(given.ravel()))
     edges = {(slot, int(record)) for slot, row in enumerate(slots.reshape(12, 3)) for record in row}
@@ -98,7 +99,7 @@ def _matched_table(n_rows: int, degree: int) -> np.ndarray:
 
     data = census_data(n_rows * degree)
     table = np.arange(n_rows * degree).reshape(n_rows, degree)
-    return _matched(axes_of(data), table, MATCHERS["hungarian"], Randomness(1))
+    return slots_by_assignment(axes_of(data), table)
 
 
 def test_slots_take_one_record_of_each_column() -> None:
@@ -120,7 +121,7 @@ def test_the_published_draw_shows_some_people_a_value_twice_and_is_refused() -> 
     recipe = pipeline.Recipe(
         schema=data.schema, promises=(Promise(parse_model("l-diversity:6")),), algorithm=method, seed=1
     )
-    with pytest.raises(AuditFailed, match="published draw"):
+    with pytest.raises(AuditFailed, match="as published"):
         pipeline.run(recipe, table)
 
 
@@ -176,7 +177,7 @@ def test_exact_bayes_tells_the_published_draw_apart(monkeypatch: pytest.MonkeyPa
         givers = [rng.child(row).permutation(len(slots)) for row in range(slots.shape[1])]
         return np.stack([slots[np.arange(len(slots)), row, giver] for row, giver in enumerate(givers)], axis=1)
 
-    monkeypatch.setattr("lookalike.algorithms.heterogeneous.slots._aligned", each_row_by_itself)
+    monkeypatch.setattr("lookalike.algorithms.heterogeneous.slots.exchanged_columns", each_row_by_itself)
     posteriors = exact_posteriors(
         "aabc",
         [0, 1, 3, 7],
@@ -188,9 +189,181 @@ def test_exact_bayes_tells_the_published_draw_apart(monkeypatch: pytest.MonkeyPa
 
 def test_mixed_is_an_assignment_along_edges() -> None:
     slots = _matched_table(5, 3)
-    given = _mixed(slots, Randomness(2))
+    given = mixed_columns(slots, Randomness(2))
     assert sorted(given.ravel().tolist()) == list(range(15))
     assert all(record in row for row, record in zip(slots.reshape(15, 3).tolist(), given.ravel().tolist(), strict=True))
+
+
+def labels_of(text: str) -> np.ndarray:
+    return np.array([ord(letter) for letter in text])
+
+
+@pytest.mark.parametrize(
+    ("rounds", "possible"),
+    [
+        (["aabbcd", "bbaadc"], False),
+        (["aabbcd", "bcadab"], True),
+        (["aaabbbcccddeeff", "bbbcccaaaeeffdd", "cccaaabbbffddee"], False),
+        (["aaabbbcccddeeff", "bbbcccaaaeeffdd"], True),
+    ],
+)
+def test_dead_ends_of_matching_round_by_round(rounds: list[str], possible: bool) -> None:
+    """Whole rounds can leave no further one without a repeated value; repair finds one wherever there is one."""
+    first = rounds[0]
+    labels = labels_of(first)
+    table = np.zeros((len(first), len(rounds) + 1), dtype=np.int64)
+    for turn, values in enumerate(rounds):
+        free = {letter: [place for place, one in enumerate(first) if one == letter] for letter in set(first)}
+        table[:, turn] = [free[letter].pop() for letter in values]
+    chosen = np.full(len(first), -1, dtype=np.int64)
+    assert repair(labels, table, len(rounds), np.arange(len(first)), chosen) == possible
+    if possible:
+        assert sorted(chosen.tolist()) == list(range(len(first)))
+        for slot, record in enumerate(chosen):
+            assert labels[record] not in labels[table[slot, : len(rounds)]]
+
+
+def test_buckets_in_cyclic_rounds_give_every_position_five_values() -> None:
+    """The 15 records in buckets aaa bbb ccc ddf fee: round t gives bucket x the values of bucket x + t."""
+    buckets = ["aaa", "bbb", "ccc", "ddf", "fee"]
+    seen = Counter(
+        "".join(sorted(buckets[(own + turn) % 5][place] for turn in range(5))) for own in range(5) for place in range(3)
+    )
+    assert seen == {"abcde": 5, "abcdf": 5, "abcef": 5}
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.integers(1, 6), min_size=2, max_size=8),
+    st.integers(2, 4),
+    st.sampled_from(["greedy", "sorted", "hungarian"]),
+    st.integers(0, 99),
+)
+def test_published_slots_hold_different_values(numbers: list[int], ell: int, matcher: str, seed: int) -> None:
+    """Its buckets always leave a matching without a repeat, and greedy matchers find it with repair."""
+    values = "".join(letter * number for letter, number in zip("abcdefgh", numbers, strict=False))
+    if max(numbers) > len(values) // ell:
+        return
+    places = np.random.default_rng(seed).integers(0, 9, len(values)).tolist()
+    data = tiny_table(values, places)
+    method = Heterogeneous(matcher=matcher, randomization="paper")
+    ceilings = (Fraction(1, ell),) * len(numbers)
+    _, linkage = method.anonymize(data, [Requirement(column=0, ceilings=ceilings)], Randomness(seed), silent)
+    assert linkage.graph is not None
+    held: dict[int, list[int]] = defaultdict(list)
+    owner = np.repeat(np.arange(data.n_rows), np.diff(linkage.graph.starts))
+    for record, row in zip(owner, linkage.graph.rows.tolist(), strict=True):
+        held[row].append(int(data.sensitive[record, 0]))
+    for inside in held.values():
+        assert len(inside) in (ell, ell + 1)
+        assert len(set(inside)) == len(inside)
+
+
+def guessed_among_values_seen_once(release: Matched, linkage: Linkage, data: Microdata) -> float:
+    """How often a guess among the values that a person sees exactly once is right."""
+    right = 0.0
+    for seen, value in zip(values_seen(release, linkage), data.sensitive[:, 0].tolist(), strict=True):
+        once = [one for one, times in Counter(seen).items() if times == 1]
+        right += once.count(value) / len(once) if once else 0.0
+    return right / data.n_rows
+
+
+def test_guessing_among_values_seen_once_gains_nothing() -> None:
+    """Five values of 120 records each: a person's own value is published once among their rows, whatever the draw."""
+    data = tiny_table("abcde" * 120, np.random.default_rng(5).integers(0, 1000, 600).tolist())
+    assert guessed_among_values_seen_once(*made(data, Heterogeneous(), "l-diversity:5"), data) == pytest.approx(1 / 5)
+    published = made(data, Heterogeneous(randomization="paper"), "l-diversity:5")
+    assert guessed_among_values_seen_once(*published, data) > 0.28
+
+
+@pytest.mark.parametrize("buckets", ["equal", "descending", "ascending", "packed", "through-l"])
+@pytest.mark.parametrize("remainder", ["blocks", "suppress"])
+@settings(max_examples=25, deadline=None)
+@given(data=microdatas(min_rows=6, max_rows=40, n_sensitive=st.just(1)), seed=st.integers(0, 3))
+def test_other_buckets_keep_the_promise(buckets: str, remainder: str, data: Microdata, seed: int) -> None:
+    method = Heterogeneous(buckets=buckets, remainder=remainder)
+    for model in ("l-diversity:2", "beta-likeness:2,bound=basic", "beta-likeness:1"):
+        promises = pipeline.settle([Promise(parse_model(model))], data)
+        try:
+            requirements = pipeline.required(promises, data)
+            release, linkage = method.anonymize(data, requirements, Randomness(seed), silent)
+        except Infeasible:
+            continue
+        found = pipeline.verify(release, data, promises, graph=linkage.graph)
+        assert found.passed, str(found)
+        assert remainder == "suppress" or release.n_rows == data.n_rows
+
+
+def test_suppression_leaves_one_size_and_is_declared() -> None:
+    data = census_data(403)
+    release, linkage = made(data, Heterogeneous(remainder="suppress"), "l-diversity:5")
+    assert release.withheld.n_suppressed == 3
+    assert [int(counts.sum()) for counts in release.withheld.suppressed] == [3]
+    assert release.n_rows == 400
+    assert {len(seen) for seen in values_seen(release, linkage)} == {0, 5}
+
+
+def test_as_published_and_dummies_and_tau_are_never_released() -> None:
+    table = census(601, seed=6)
+    schema = census_data(601).schema
+    for model in ("l-diversity:6", "beta-likeness:2,bound=basic"):
+        for more in ({}, {"dummies": "yes"}, {"tau": "0.4"}):
+            recipe = pipeline.Recipe(
+                schema=schema,
+                promises=(Promise(parse_model(model)),),
+                algorithm=Heterogeneous(randomization="paper", **more),
+                seed=1,
+            )
+            with pytest.raises(AuditFailed, match="does not pass its audit; nothing is written. randomization=paper"):
+                pipeline.run(recipe, table)
+
+
+def test_as_published_is_not_released_even_if_it_happens_to_be_right() -> None:
+    table = Table((column_of("x", [1, 2], ValueType.INTEGER), column_of("s", ["a", "b"], ValueType.STRING)))
+    recipe = pipeline.Recipe(
+        schema=Schema.of(qi=["x"], sensitive=["s"]),
+        promises=(Promise(parse_model("l-diversity:2")),),
+        algorithm=Heterogeneous(randomization="paper"),
+    )
+    with pytest.raises(AuditFailed, match="passes its audit this time; nothing is written"):
+        pipeline.run(recipe, table)
+
+
+def test_unique_dummies_tell_themselves_apart() -> None:
+    """403 records in buckets for l = 5: two are made up, with a value that no record has."""
+    data = census_data(403)
+    release, linkage = made(data, Heterogeneous(randomization="paper", dummies="yes"), "l-diversity:5")
+    assert release.withheld.n_dummies == 2
+    assert release.n_rows == 405
+    (counts,) = release.withheld.dummies
+    assert counts[-1] == 2 == (release.sensitive[:, 0] == len(counts) - 1).sum()
+    # Whoever sees one of them has fewer values left to be of.
+    assert any(len(set(seen) - {len(counts) - 1}) < 5 for seen in values_seen(release, linkage))
+
+
+def test_copied_dummies_are_in_buckets_that_hold_their_value() -> None:
+    data = census_data(403)
+    release, linkage = made(data, Heterogeneous(randomization="paper", dummies="yes"), "beta-likeness:2,bound=basic")
+    assert release.n_rows == 403 + release.withheld.n_dummies
+    assert np.count_nonzero(linkage.record_of_row < 0) == release.withheld.n_dummies
+    (counts,) = release.withheld.dummies
+    assert (np.bincount(release.sensitive[:, 0], minlength=len(counts)) - data.counts(0) == counts).all()
+
+
+@pytest.mark.parametrize(
+    "settings_of",
+    [
+        {"tau": "0.5"},
+        {"dummies": "yes"},
+        {"buckets": "equal", "cell": 50},
+        {"randomization": "paper", "cell": 50},
+        {"randomization": "paper", "part": 50},
+        {"randomization": "paper", "remainder": "suppress"},
+    ],
+)
+def test_settings_that_would_not_be_heard_are_refused(settings_of: dict[str, Any]) -> None:
+    with pytest.raises(RecipeError, match="heterogeneous:"):
+        Heterogeneous(**settings_of)
 
 
 def test_k_anonymity_alone_is_freeform() -> None:

@@ -13,6 +13,7 @@ from lookalike.algorithms.freeform import Freeform
 from lookalike.algorithms.groups import Groups
 from lookalike.algorithms.heterogeneous import Heterogeneous
 from lookalike.algorithms.mondrian import Mondrian, StrictMondrian
+from lookalike.algorithms.ring import Ring
 from lookalike.contracts import Algorithm
 from lookalike.notation import describe, read_part
 
@@ -23,6 +24,7 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     StrictMondrian.name: StrictMondrian,
     Freeform.name: Freeform,
     Heterogeneous.name: Heterogeneous,
+    Ring.name: Ring,
 }
 
 __all__ = [
@@ -31,6 +33,7 @@ __all__ = [
     "Groups",
     "Heterogeneous",
     "Mondrian",
+    "Ring",
     "StrictMondrian",
     "describe_algorithms",
     "parse_algorithm",

@@ -1,7 +1,8 @@
 """Groups as rows of a table whose columns hold one record each: what a group grows by if it takes a given record.
 
-Used where a group must take exactly one record from every column. The costs go to an assignment solver; the pair losses
-say along which attribute a set of records is best cut in two. Cost: O(rows^2 x attributes) for a table of costs.
+Used where a group must take exactly one record from every column: the cheapest assignment of a column's records to the
+groups, column after column. The pair losses say along which attribute a set of records is best cut in two. Cost of a
+table of costs: O(rows^2 x attributes).
 """
 
 from __future__ import annotations
@@ -9,60 +10,123 @@ from __future__ import annotations
 import numpy as np
 
 from lookalike.kernels import entry, inner
+from lookalike.kernels.assignment import assign_cheapest
 from lookalike.kernels.axes import NODE, SET, measure, sort_by_code
 
 
 @inner
-def _set_growth(axes, attr, table, others, column, costs):  # type: ignore[no-untyped-def]
-    step = axes.attributes[attr]["weight"] / axes.attributes[attr]["span"]
-    widest = np.int64(0)
-    for row in range(table.shape[0]):
-        widest = max(widest, np.int64(axes.codes[table[row, column], attr]))
-        for other in others:
-            widest = max(widest, np.int64(axes.codes[table[row, other], attr]))
-    met = np.full(widest + 1, -1, dtype=np.int64)
-    for row in range(table.shape[0]):
+def growth_by_code(axes, attr, table, row, others, codes, met, growth):  # type: ignore[no-untyped-def]
+    """Set growth[k] to what the group table[row, others] grows by on one attribute if it takes codes[k]."""
+    attribute = axes.attributes[attr]
+    if attribute["kind"] == SET:
+        step = attribute["weight"] / attribute["span"]
         for other in others:
             met[axes.codes[table[row, other], attr]] = row
-        for coming in range(table.shape[0]):
-            if met[axes.codes[table[coming, column], attr]] != row:
-                costs[row, coming] += step
+        for place in range(len(codes)):
+            growth[place] = 0.0 if met[codes[place]] == row else step
+        return
+    missing = attribute["missing"] if attribute["kind"] != NODE else np.int64(-1)
+    low, high, lacking = np.int64(1 << 40), np.int64(-1), np.int64(0)
+    for other in others:
+        code = np.int64(axes.codes[table[row, other], attr])
+        if code == missing:
+            lacking = np.int64(1)
+        else:
+            low, high = min(low, code), max(high, code)
+    before = measure(axes, attr, low, high, lacking, 0)
+    for place in range(len(codes)):
+        code = np.int64(codes[place])
+        if code == missing:
+            growth[place] = measure(axes, attr, low, high, 1, 0) - before
+        elif low <= code <= high:
+            growth[place] = 0.0
+        else:
+            growth[place] = measure(axes, attr, min(low, code), max(high, code), lacking, 0) - before
 
 
 @inner
-def _range_growth(axes, attr, table, others, column, costs):  # type: ignore[no-untyped-def]
-    attribute = axes.attributes[attr]
-    missing = attribute["missing"] if attribute["kind"] != NODE else np.int64(-1)
-    for row in range(table.shape[0]):
-        low, high, lacking = np.int64(1 << 40), np.int64(-1), np.int64(0)
-        for other in others:
-            code = np.int64(axes.codes[table[row, other], attr])
-            if code == missing:
-                lacking = np.int64(1)
-            else:
-                low, high = min(low, code), max(high, code)
-        before = measure(axes, attr, low, high, lacking, 0)
-        for coming in range(table.shape[0]):
-            code = np.int64(axes.codes[table[coming, column], attr])
-            if low <= code <= high and code != missing:
-                continue
-            if code == missing:
-                costs[row, coming] += measure(axes, attr, low, high, 1, 0) - before
-            else:
-                costs[row, coming] += measure(axes, attr, min(low, code), max(high, code), lacking, 0) - before
+def widest_code(axes, table, columns):  # type: ignore[no-untyped-def]
+    """The largest code of any attribute among these columns of a table of records."""
+    widest = np.int64(0)
+    for row in range(len(table)):
+        for column in columns:
+            for attr in range(axes.codes.shape[1]):
+                widest = max(widest, np.int64(axes.codes[table[row, column], attr]))
+    return widest
+
+
+@inner
+def rank_codes(axes, attr, records, ranks, scratch):  # type: ignore[no-untyped-def]
+    """The distinct codes of records on an attribute; ranks [records] is the place of each one's among them.
+
+    scratch [codes] holds -1 everywhere, before and after.
+    """
+    codes = np.empty(len(records), dtype=np.int64)
+    n_codes = 0
+    for place in range(len(records)):
+        code = axes.codes[records[place], attr]
+        if scratch[code] < 0:
+            scratch[code] = n_codes
+            codes[n_codes] = code
+            n_codes += 1
+        ranks[place] = scratch[code]
+    scratch[codes[:n_codes]] = -1
+    return codes[:n_codes]
 
 
 @entry
 def growth_costs(axes, table, others, column, costs):  # type: ignore[no-untyped-def]
     """Set costs[g, r] to what the group table[g, others] grows by if it takes the record table[r, column]."""
+    n_rows = len(table)
+    coming = table[:, column]
+    widest = max(widest_code(axes, table, others), widest_code(axes, table, np.array([column])))
+    scratch, met = np.full(widest + 1, -1, dtype=np.int64), np.empty(widest + 1, dtype=np.int64)
+    ranks, growth = np.empty(n_rows, dtype=np.int64), np.empty(n_rows)
     costs[:, :] = 0.0
     for attr in range(axes.codes.shape[1]):
         if axes.attributes[attr]["span"] <= 0.0:
             continue
-        if axes.attributes[attr]["kind"] == SET:
-            _set_growth(axes, attr, table, others, column, costs)
-        else:
-            _range_growth(axes, attr, table, others, column, costs)
+        # What a group grows by is worked out once for each code that is coming.
+        codes = rank_codes(axes, attr, coming, ranks, scratch)
+        met[:] = -1
+        for row in range(n_rows):
+            growth_by_code(axes, attr, table, row, others, codes, met, growth)
+            for place in range(n_rows):
+                costs[row, place] += growth[ranks[place]]
+
+
+@entry
+def match_in_turn(axes, table):  # type: ignore[no-untyped-def]
+    """Column after column is given to the rows that grow least by it, as a whole; the first stays as it is."""
+    costs = np.empty((len(table), len(table)))
+    for column in range(1, table.shape[1]):
+        growth_costs(axes, table, np.arange(column), column, costs)
+        table[:, column] = table[assign_cheapest(costs), column]
+
+
+@entry
+def match_again(axes, table, order):  # type: ignore[no-untyped-def]
+    """Each column, in `order`, is taken out of the rows and given back as they grow least by it: no loss rises."""
+    costs = np.empty((len(table), len(table)))
+    columns = np.arange(table.shape[1])
+    for column in order:
+        growth_costs(axes, table, columns[columns != column], column, costs)
+        table[:, column] = table[assign_cheapest(costs), column]
+
+
+@entry
+def match_slots(axes, table, slots):  # type: ignore[no-untyped-def]
+    """For each column x of a table [rows, d] of records, slots[x] [rows, d]: its records, the others matched in turn.
+
+    The columns that follow come in cyclic order; slots[x][:, y] is what the slots of x take of column y.
+    """
+    degree = table.shape[1]
+    for own in range(degree):
+        around = (own + np.arange(degree)) % degree
+        filled = table[:, around].copy()
+        match_in_turn(axes, filled)
+        for turn in range(degree):
+            slots[own, :, around[turn]] = filled[:, turn]
 
 
 @entry

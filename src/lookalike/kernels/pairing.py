@@ -1,7 +1,8 @@
 """One round of giving every slot a record: greedily by slot, greedily by cost, and the repair of what got stuck.
 
-A slot may not take a record that it holds already. Greedy rounds can dead-end; a stuck slot then gets its record over
-an augmenting path, which always exists while every record may still go to more slots than it is in.
+A slot may not take a record whose label it holds already. A record's label is its number, unless a method gives other
+ones (such as sensitive values, of which the slot is to have no two alike). Greedy rounds can dead-end; a stuck slot
+then gets its record over an augmenting path, which exists while every record may go to more slots than it is in.
 """
 
 from __future__ import annotations
@@ -9,77 +10,76 @@ from __future__ import annotations
 import numpy as np
 
 from lookalike.kernels import entry, inner
-from lookalike.kernels.axes import NODE, SET, measure
+from lookalike.kernels.matching import growth_by_code, rank_codes, widest_code
+
+_SAMPLE = 32
 
 
 @inner
-def _holds(table, filled, slot, record):  # type: ignore[no-untyped-def]
+def _holds(labels, table, filled, slot, record):  # type: ignore[no-untyped-def]
     for column in range(filled):  # noqa: SIM110 (generators do not compile)
-        if table[slot, column] == record:
+        if labels[table[slot, column]] == labels[record]:
             return True
     return False
 
 
+@inner
+def _slot_growth(axes, table, slot, others, codes, starts, met, growth):  # type: ignore[no-untyped-def]
+    """Set growth to what a slot grows by for each of the codes; codes[starts[a]:starts[a + 1]] are attribute a's."""
+    for attr in range(len(starts) - 1):
+        if axes.attributes[attr]["span"] > 0.0:
+            mine = slice(starts[attr], starts[attr + 1])
+            growth_by_code(axes, attr, table, slot, others, codes[mine], met[attr], growth[mine])
+
+
 @entry
-def greedy_round(axes, table, filled, records, order, chosen):  # type: ignore[no-untyped-def]
+def greedy_round(axes, labels, table, filled, records, order, chosen):  # type: ignore[no-untyped-def]
     """Give each slot, in `order`, the free record that it grows least by; chosen [slots] is -1 where none is allowed.
 
-    table[:, :filled] holds the slots' records so far. Memory O(slots), time O(slots x records x attributes) with early
-    exits.
+    table[:, :filled] holds the slots' records so far. Memory O(slots), time O(slots x records x attributes).
     """
-    n_attrs = axes.codes.shape[1]
-    widest = np.int64(0)
+    n_attrs, others = axes.codes.shape[1], np.arange(filled)
+    widest = max(widest_code(axes, table, others), widest_code(axes, records.reshape(-1, 1), np.arange(1)))
+    scratch, met = np.full(widest + 1, -1, dtype=np.int64), np.full((n_attrs, widest + 1), -1, dtype=np.int64)
+    # What a slot grows by is worked out once for each code, not for each record.
+    codes, starts = np.empty(n_attrs * len(records), dtype=np.int64), np.zeros(n_attrs + 1, dtype=np.int64)
+    code_of, ranks = np.empty((len(records), n_attrs), dtype=np.int64), np.empty(len(records), dtype=np.int64)
     for attr in range(n_attrs):
-        for record in records:
-            widest = max(widest, np.int64(axes.codes[record, attr]))
-        for slot in order:
-            for column in range(filled):
-                widest = max(widest, np.int64(axes.codes[table[slot, column], attr]))
-    met = np.full((n_attrs, widest + 1), -1, dtype=np.int64)
-    bounds = np.empty((n_attrs, 3), dtype=np.int64)
-    before = np.empty(n_attrs)
-    free = records.copy()
+        found = rank_codes(axes, attr, records, ranks, scratch)
+        starts[attr + 1] = starts[attr] + len(found)
+        codes[starts[attr] : starts[attr + 1]] = found
+        code_of[:, attr] = starts[attr] + ranks
+    growth = np.zeros(starts[n_attrs])
+    # Among equals, what most slots would grow by much goes first: a slot that can have it for little should.
+    hardness = np.zeros(len(records))
+    for turn in range(0, len(order), max(len(order) // _SAMPLE, 1)):
+        _slot_growth(axes, table, order[turn], others, codes, starts, met, growth)
+        for place in range(len(records)):
+            for attr in range(n_attrs):
+                hardness[place] += growth[code_of[place, attr]]
+    first = np.argsort(-hardness, kind="mergesort")
+    records, code_of = records[first], code_of[first].astype(np.int32)
+    met[:] = -1
+    free = np.arange(len(records), dtype=np.int32)
     n_free = len(free)
     for turn in range(len(order)):
         slot = order[turn]
-        for attr in range(n_attrs):
-            kind, missing = axes.attributes[attr]["kind"], axes.attributes[attr]["missing"]
-            low, high, lacking = np.int64(1 << 40), np.int64(-1), np.int64(0)
-            for column in range(filled):
-                code = np.int64(axes.codes[table[slot, column], attr])
-                if kind == SET:
-                    met[attr, code] = slot
-                elif kind != NODE and code == missing:
-                    lacking = np.int64(1)
-                else:
-                    low, high = min(low, code), max(high, code)
-            bounds[attr, 0], bounds[attr, 1], bounds[attr, 2] = low, high, lacking
-            before[attr] = measure(axes, attr, low, high, lacking, 0) if kind != SET else 0.0
+        _slot_growth(axes, table, slot, others, codes, starts, met, growth)
         least, best = np.inf, np.int64(-1)
         for place in range(n_free):
-            record = free[place]
             total = 0.0
             for attr in range(n_attrs):
-                attribute, code = axes.attributes[attr], np.int64(axes.codes[record, attr])
-                if attribute["kind"] == SET:
-                    if met[attr, code] != slot and attribute["span"] > 0.0:
-                        total += attribute["weight"] / attribute["span"]
-                else:
-                    low, high, lacking = bounds[attr, 0], bounds[attr, 1], bounds[attr, 2]
-                    if attribute["kind"] != NODE and code == attribute["missing"]:
-                        total += measure(axes, attr, low, high, 1, 0) - before[attr]
-                    elif not low <= code <= high:
-                        total += measure(axes, attr, min(low, code), max(high, code), lacking, 0) - before[attr]
-                if total >= least:
-                    break
-            if total < least and not _holds(table, filled, slot, record):
+                total += growth[code_of[free[place], attr]]
+            if total < least and not _holds(labels, table, filled, slot, records[free[place]]):
                 least, best = total, np.int64(place)
+                if least == 0.0:
+                    break
         if best < 0:
             chosen[slot] = -1
         else:
-            chosen[slot] = free[best]
+            chosen[slot] = records[free[best]]
             n_free -= 1
-            free[best] = free[n_free]
+            free[best:n_free] = free[best + 1 : n_free + 1]
 
 
 @entry
@@ -100,7 +100,7 @@ def sorted_round(order, n_records, taken_slot, taken_record):  # type: ignore[no
 
 
 @entry
-def repair(table, filled, records, chosen):  # type: ignore[no-untyped-def]
+def repair(labels, table, filled, records, chosen):  # type: ignore[no-untyped-def]
     """Give stuck slots (chosen -1) a record along shortest augmenting paths over allowed cells; False if it fails."""
     n_slots = len(chosen)
     slot_of = np.full(records.max() + 1, -1, dtype=np.int64)
@@ -117,7 +117,7 @@ def repair(table, filled, records, chosen):  # type: ignore[no-untyped-def]
             slot = queue[head]
             head += 1
             for record in records:
-                if came_from[record] >= 0 or _holds(table, filled, slot, record):
+                if came_from[record] >= 0 or _holds(labels, table, filled, slot, record):
                     continue
                 came_from[record] = slot
                 if slot_of[record] < 0:

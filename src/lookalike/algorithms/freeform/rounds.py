@@ -30,6 +30,7 @@ def graphs_of_parts(
     order = rng.child("parts").permutation(data.n_rows)
     parts = [np.sort(order[places]) for places in chunks_of(axes, order, most, unit=2)]
     matched = MATCHERS["hungarian" if matcher == "auto" else matcher]
+    numbers = np.arange(data.n_rows)
     tables, done = [], 0
     for number, rows in enumerate(parts):
         part_rng = rng.child("part", number)
@@ -39,7 +40,7 @@ def graphs_of_parts(
             table = np.empty((len(rows), size), dtype=np.int64)
             table[:, 0] = rows
             for turn in range(1, size):
-                table[:, turn] = matched(axes, table, turn, rows, part_rng.child("round", turn))
+                table[:, turn] = matched(axes, numbers, table, turn, rows, part_rng.child("round", turn))
                 progress("matching", (done + len(rows) * turn / size) / data.n_rows)
             tables.append(table)
         done += len(rows)
@@ -58,7 +59,7 @@ def _mutual(axes: Axes, rows: Records, size: int, rng: Randomness) -> Records:
     table = np.empty((len(rows), size), dtype=np.int64)
     table[:, 0] = rows
     for turn in range(1, size):
-        costs, held = growth_of(axes, table, turn, rows)
+        costs, held = growth_of(axes, np.arange(len(axes.codes)), table, turn, rows)
         both = costs + costs.T
         both[held] = np.inf
         partner = np.full(len(rows), -1, dtype=np.int64)

@@ -163,12 +163,15 @@ def _even(
 ) -> NDArray[np.int64] | None:
     """Even sizes, if they have room for every value and can be filled (as under l-diversity)."""
     sizes = even_sizes(n_rows, size)
+    fits = all(splits_evenly(sizes, number, bounds) for bounds, number in zip(ceilings, counts, strict=True))
+    return sizes if fits else None
+
+
+def splits_evenly(sizes: NDArray[np.int64], counts: NDArray[np.int64], ceilings: Ceilings) -> bool:
+    """Whether groups of one size, or of two, have room for every value and can be filled."""
+    least, most = _limits_of_smaller(sizes, counts, ceilings)
     n_small = int(sizes[sizes == sizes.min()].sum())
-    for bounds, number in zip(ceilings, counts, strict=True):
-        least, most = _limits_of_smaller(sizes, number, bounds)
-        if (least > most).any() or not least.sum() <= n_small <= most.sum():
-            return None
-    return sizes
+    return bool((least <= most).all() and least.sum() <= n_small <= most.sum())
 
 
 def _limits_of_smaller(

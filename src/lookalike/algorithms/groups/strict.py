@@ -58,7 +58,7 @@ def zone_tables(data: Microdata, requirements: Sequence[Requirement], cell: int,
 
     `cell`: least number of records in a cell; 0: chosen from the promise and the counts of values.
     """
-    column, plan = _planned(data, requirements)
+    column, plan = planned(data, requirements)
     axes, values, size = axes_of(data), data.sensitive[:, column], cell or plan.cell
     tables = []
     for number, rows in enumerate(cells_by_attributes(axes, size, plan.unit, rng)):
@@ -69,7 +69,8 @@ def zone_tables(data: Microdata, requirements: Sequence[Requirement], cell: int,
     return tables
 
 
-def _planned(data: Microdata, requirements: Sequence[Requirement]) -> tuple[int, Plan]:
+def planned(data: Microdata, requirements: Sequence[Requirement]) -> tuple[int, Plan]:
+    """The sensitive column that the promises are about, and what is settled for it."""
     about_values = [requirement for requirement in requirements if requirement.column is not None]
     columns = sorted({requirement.column or 0 for requirement in about_values})
     if len(columns) > 1:

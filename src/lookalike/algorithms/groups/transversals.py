@@ -11,12 +11,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from lookalike.algorithms.groups.cells import chunks_of
 from lookalike.algorithms.groups.effort import Effort, Pace, Run
 from lookalike.kernels.axes import Axes
-from lookalike.kernels.matching import growth_costs, row_losses, sort_by_costliest
+from lookalike.kernels.matching import match_again, match_in_turn, row_losses, sort_by_costliest
 from lookalike.randomness import Randomness
 
 Records = NDArray[np.int64]
@@ -63,25 +62,15 @@ def transversals(
 
 
 def _matched_in_turn(axes: Axes, table: Records, stopped: Callable[[], bool]) -> Records:
-    """Column after column given to the groups that grow least by it."""
-    costs = np.empty((len(table), len(table)))
-    done = table.copy()
-    for column in range(1, table.shape[1]):
-        if stopped():
-            break
-        growth_costs(axes, done, np.arange(column), column, costs)
-        done[:, column] = done[linear_sum_assignment(costs)[1], column]
-    return done
+    found = table.copy()
+    if not stopped():
+        match_in_turn(axes, found)
+    return found
 
 
 def _matched_again(axes: Axes, table: Records, order: Records, stopped: Callable[[], bool]) -> Records:
-    """Each column taken out of the groups and given back as they grow least by it: the loss never rises."""
-    costs = np.empty((len(table), len(table)))
-    for column in order:
-        if stopped():
-            break
-        growth_costs(axes, table, np.delete(np.arange(table.shape[1]), column), column, costs)
-        table[:, column] = table[linear_sum_assignment(costs)[1], column]
+    if not stopped():
+        match_again(axes, table, order)
     return table
 
 

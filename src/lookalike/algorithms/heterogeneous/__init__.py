@@ -10,6 +10,10 @@ can see one value several times among their rows, often with certainty about it.
 whole: the records of column y give their values to the slots of one column drawn for y. Then each person sees the
 values of each column once, and whoever knows the method finds all exchanges of columns equally likely
 (docs/algorithms/heterogeneous.md). The columns come in zones, as in strict groups.
+
+    slots.py      columns, slots, and the draw
+    layouts.py    columns of one size as published (Algorithm 3)
+    published.py  the method as it was published, to be studied and not to be used
 """
 
 from __future__ import annotations
@@ -24,8 +28,9 @@ from lookalike.adversary import KNOWS_METHOD, READS_RELEASE
 from lookalike.algorithms.freeform import Freeform
 from lookalike.algorithms.groups import given_cell
 from lookalike.algorithms.method import Method
+from lookalike.errors import RecipeError
 from lookalike.microdata import Microdata
-from lookalike.parameters import Choice, Whole
+from lookalike.parameters import Choice, OptionalExact, Whole
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 from lookalike.release import Linkage, Matched
@@ -45,38 +50,65 @@ class Heterogeneous(Method):
 
     matcher: Choice = Choice("auto", "greedy", "sorted", "hungarian", default="auto")
     """greedy, sorted or hungarian on the whole table; auto: hungarian in cells and small parts."""
+    buckets: Choice = Choice("zones", "equal", "descending", "ascending", "packed", "through-l", default="zones")
+    """zones: as in strict groups; equal: all of one size, filled in any of the next three ways; through-l: by l."""
+    remainder: Choice = Choice("blocks", "suppress", default="blocks")
+    """blocks: some rows cover one record more; suppress: the few records too many are left out."""
     part: Whole = Whole(low=0, default=0)
     """Most slots of a column that are matched together; 0: as many as suits the matcher."""
     cell: Whole = Whole(low=0, default=0)
     """Least number of records in a cell with columns of its own; 0: auto chooses it, others take the whole table."""
     randomization: Choice = Choice("aligned", "paper", default="aligned")
-    """aligned: columns are exchanged as a whole; paper: the published draw, which breaks the promise (for study)."""
+    """aligned: columns are exchanged as a whole; paper: as published, which breaks the promise (for study)."""
+    dummies: Choice = Choice("no", "yes", default="no")
+    """yes, with randomization=paper: records are made up to fill the buckets (for study)."""
+    tau: OptionalExact = OptionalExact(low=0, high=1)
+    """With randomization=paper: records go to the bucket farthest from them, if that far on average (for study)."""
+
+    def __post_init__(self) -> None:
+        if self.randomization == "aligned" and (self.dummies == "yes" or self.tau is not None):
+            raise RecipeError(
+                f"{self.name}: dummies and tau are parts of the method as published, there to be studied. Leave them "
+                "out, or add randomization=paper; what that gives cannot be released."
+            )
+        whole_table = "randomization=paper" if self.randomization == "paper" else f"buckets={self.buckets}"
+        if self.cell and (self.randomization == "paper" or self.buckets != "zones"):
+            raise RecipeError(f"{self.name}: {whole_table} takes the whole table, so cell would not be heard.")
+        if self.randomization == "paper" and (self.part or self.remainder == "suppress" or self.buckets == "through-l"):
+            raise RecipeError(
+                f"{self.name}: randomization=paper matches whole buckets and leaves nobody out, so part, "
+                "remainder=suppress and buckets=through-l would not be heard."
+            )
 
     @property
     def adversary(self) -> str:
         return KNOWS_METHOD if self.randomization == "aligned" else READS_RELEASE
 
     def cautions(self) -> list[str]:
+        return given_cell(self.cell)
+
+    def study_only(self) -> str | None:
         if self.randomization == "aligned":
-            return given_cell(self.cell)
-        return [
-            "randomization=paper reproduces the published draw, under which a person can see one value several times. "
-            "It is there to be studied; the audit refuses what it gives."
-        ]
+            return None
+        return (
+            "randomization=paper reproduces the method as published, under which a person can see one value several "
+            "times. It is there to be studied and is never released."
+        )
 
     def anonymize(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
     ) -> tuple[Matched, Linkage]:
-        from lookalike.algorithms.heterogeneous.slots import slot_graph
-        from lookalike.algorithms.matched import matched_release
+        from lookalike.algorithms.heterogeneous.published import published_release
+        from lookalike.algorithms.heterogeneous.slots import heterogeneous_release
 
         if all(requirement.column is None for requirement in requirements):
             # Nothing is promised about values: then there are no columns to keep apart.
             return Freeform(matcher=self.matcher, part=self.part).anonymize(data, requirements, rng, progress)
+        if self.randomization == "paper":
+            return published_release(data, requirements, self, rng)
         with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
             try:
-                graph = slot_graph(data, requirements, self, rng, pool, progress)
+                return heterogeneous_release(data, requirements, self, rng, pool, progress)
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise
-        return matched_release(data, graph, rng)

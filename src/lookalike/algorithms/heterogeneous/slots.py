@@ -4,20 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import Executor
+from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.algorithms.axes import axes_of
-from lookalike.algorithms.groups.strict import zone_tables
+from lookalike.algorithms.groups.columns import Blocks, blocks_for, tables_for
+from lookalike.algorithms.groups.sizes import Plan as SizePlan
+from lookalike.algorithms.groups.sizes import even_sizes
+from lookalike.algorithms.groups.strict import Plan, planned, zone_tables
 from lookalike.algorithms.groups.transversals import in_parts
-from lookalike.algorithms.matched import SlotGraph, drawn_assignment, slots_of
-from lookalike.algorithms.matchers import MATCHERS, Matcher
+from lookalike.algorithms.heterogeneous.layouts import POLICIES, buckets_under, through_diversity
+from lookalike.algorithms.matched import SlotGraph, matched_release
+from lookalike.algorithms.matchers import MATCHERS, Labels, Matcher
+from lookalike.errors import Infeasible
 from lookalike.kernels.axes import Axes
+from lookalike.kernels.matching import match_slots
 from lookalike.microdata import Microdata
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
+from lookalike.release import Linkage, Matched, Withheld
 from lookalike.requirement import Requirement
 
 if TYPE_CHECKING:
@@ -27,7 +36,27 @@ Records = NDArray[np.int64]
 Slots = NDArray[np.int64]
 """[d, rows, d] slots of each column x, each with the record that it takes of each column y; its own at y = x."""
 
-_PARTS = {"auto": 120, "hungarian": 1500, "sorted": 1500, "greedy": 20_000}
+_PARTS = {"auto": 400, "hungarian": 1500, "sorted": 1500, "greedy": 20_000}
+
+
+def heterogeneous_release(
+    data: Microdata,
+    requirements: Sequence[Requirement],
+    method: Heterogeneous,
+    rng: Randomness,
+    pool: Executor,
+    progress: Progress,
+) -> tuple[Matched, Linkage]:
+    kept = np.arange(data.n_rows)
+    if method.remainder == "suppress":
+        kept = _without_remainder(data, requirements, method, rng.child("suppressed"))
+    left = replace(data, quasi=data.quasi[kept], sensitive=data.sensitive[kept], carried=data.carried[kept])
+    graph = slot_graph(left, requirements, method, rng, pool, progress)
+    withheld = Withheld()
+    if len(kept) < data.n_rows:
+        lost = [data.counts(index) - left.counts(index) for index in range(data.sensitive.shape[1])]
+        withheld = Withheld(suppressed=tuple(lost), n_suppressed=data.n_rows - len(kept))
+    return matched_release(data, SlotGraph(kept[graph.records], graph.slots, kept[graph.givers]), rng, withheld)
 
 
 def slot_graph(
@@ -40,13 +69,16 @@ def slot_graph(
 ) -> SlotGraph:
     """The slots of all records, and whose values each shows. A slot is named after its own record and number."""
     axes = axes_of(data)
-    cell = method.cell or (0 if method.matcher == "auto" else data.n_rows)
-    zones = zone_tables(data, requirements, cell, rng)
-    parts = [part for table in zones for part in in_parts(axes, table, method.part or _PARTS[method.matcher])]
-    matcher = MATCHERS["hungarian" if method.matcher == "auto" else method.matcher]
+    zones = _laid_out(data, requirements, method, rng)
+    most = method.part or _PARTS[method.matcher]
+    cut = [part for table in zones for part in in_parts(axes, table, most)]
+    parts = [_mixed_rows(part, rng.child("rows", number)) for number, part in enumerate(cut)]
+    numbers = np.arange(data.n_rows)
 
     def matched(number: int) -> Slots:
-        return _matched(axes, parts[number], matcher, rng.child("part", number))
+        if method.matcher in ("auto", "hungarian"):
+            return slots_by_assignment(axes, parts[number])
+        return slots_in_turn(axes, numbers, parts[number], MATCHERS[method.matcher], rng.child("part", number))
 
     records, slots, givers = [], [], np.empty(data.n_rows, dtype=np.int64)
     done = 0
@@ -54,39 +86,101 @@ def slot_graph(
         own = parts[number].T
         records.append(found.ravel())
         slots.append(np.repeat(own.ravel(), found.shape[2]))
-        draw_rng = rng.child("draw", number)
-        given = _aligned(found, draw_rng) if method.randomization == "aligned" else _mixed(found, draw_rng)
-        givers[own] = given
+        givers[own] = exchanged_columns(found, rng.child("draw", number))
         done += own.size
         progress("matching", done / data.n_rows)
     return SlotGraph(np.concatenate(records), np.concatenate(slots), givers)
 
 
-def _matched(axes: Axes, table: Records, matcher: Matcher, rng: Randomness) -> Slots:
-    """For each column the slots that start with its records; the other columns follow in one random cyclic order."""
+def slots_by_assignment(axes: Axes, table: Records) -> Slots:
+    """For each column the slots that start with its records; the other columns follow in cyclic order."""
     n_rows, degree = table.shape
-    around = rng.child("columns").permutation(degree)
     slots = np.empty((degree, n_rows, degree), dtype=np.int64)
-    for place, column in enumerate(around):
-        order = np.roll(around, -place)
-        filled = table[:, order].copy()
-        for turn in range(1, degree):
-            filled[:, turn] = matcher(axes, filled, turn, table[:, order[turn]], rng.child("match", place, turn))
-        slots[column][:, order] = filled
+    match_slots(axes, table, slots)
     return slots
 
 
-def _aligned(slots: Slots, rng: Randomness) -> Records:
+def slots_in_turn(axes: Axes, labels: Labels, table: Records, matcher: Matcher, rng: Randomness) -> Slots:
+    """The same by any matcher, where no slot may take two records of one label."""
+    n_rows, degree = table.shape
+    slots = np.empty((degree, n_rows, degree), dtype=np.int64)
+    for own in range(degree):
+        order = np.roll(np.arange(degree), -own)
+        filled = table[:, order].copy()
+        for turn in range(1, degree):
+            filled[:, turn] = matcher(axes, labels, filled, turn, table[:, order[turn]], rng.child(own, turn))
+        slots[own][:, order] = filled
+    return slots
+
+
+def _mixed_rows(table: Records, rng: Randomness) -> Records:
+    """Every column in a random order of its own: ties are broken by where records stand."""
+    places = rng.permutation(table.size).reshape(table.shape)
+    return np.take_along_axis(table, np.argsort(places, axis=0), axis=0)
+
+
+def exchanged_columns(slots: Slots, rng: Randomness) -> Records:
     """[d, rows] the record whose values each slot shows: column y gives its values to the slots of one column."""
     degree = len(slots)
     giver = rng.permutation(degree)
     return np.asarray(slots[np.arange(degree), :, giver], dtype=np.int64)
 
 
-def _mixed(slots: Slots, rng: Randomness) -> Records:
-    """As published: any of the disjoint assignments of the graph, whatever the columns."""
-    degree, n_rows, _ = slots.shape
-    flat = slots.reshape(degree * n_rows, degree)
-    given = np.empty(degree * n_rows, dtype=np.int64)
-    given[drawn_assignment(slots_of(flat), rng)] = np.unique(flat)
-    return given.reshape(degree, n_rows)
+def _laid_out(
+    data: Microdata, requirements: Sequence[Requirement], method: Heterogeneous, rng: Randomness
+) -> list[Records]:
+    """All records in the columns of zones."""
+    if method.buckets == "zones":
+        cell = method.cell or (0 if method.matcher == "auto" else data.n_rows)
+        return zone_tables(data, requirements, cell, rng)
+    column, plan = planned(data, requirements)
+    values = data.sensitive[:, column]
+    blocks = _blocks(np.bincount(values, minlength=len(plan.ceilings)), plan, method.buckets)
+    return tables_for(np.arange(data.n_rows), values, blocks, rng.child("cell", 0))
+
+
+def _blocks(counts: NDArray[np.int64], plan: Plan, buckets: str) -> Blocks:
+    """Columns for the whole table, none of them in cells."""
+    if not all(requirement.only_ceilings for requirement in plan.requirements):
+        raise Infeasible(f"buckets={buckets} keeps ceilings on values, and this promise asks for more. Leave it out.")
+    if buckets != "through-l":
+        policies = [*POLICIES] if buckets == "equal" else [buckets]
+        blocks = buckets_under(counts, plan.ceilings, policies, plan.rule.min_size)
+        if blocks is None:
+            raise Infeasible(f"With buckets={buckets} no number of buckets keeps the promise. Leave it out.")
+        return blocks
+    ell = through_diversity(counts, plan.ceilings, plan.rule.min_size)
+    if ell is None:
+        raise Infeasible(
+            "No l-diversity that this table can have keeps every ceiling of the promise: the l that the rarest value "
+            "needs is too large for the most frequent one. Leave buckets out."
+        )
+    ceilings = [Fraction(1, ell)] * len(counts)
+    return blocks_for(SizePlan(even_sizes(int(counts.sum()), ell)), counts, ceilings)
+
+
+def _without_remainder(
+    data: Microdata, requirements: Sequence[Requirement], method: Heterogeneous, rng: Randomness
+) -> Records:
+    """The records but for the few by which they exceed a multiple of the number of columns.
+
+    They are drawn from the most frequent values, which makes no promise harder to keep.
+    """
+    column, plan = planned(data, requirements)
+    values = data.sensitive[:, column]
+    counts = np.bincount(values, minlength=len(plan.ceilings))
+    left = counts.copy()
+    while surplus := int(left.sum()) % _columns_of(left, plan, method.buckets):
+        for _ in range(surplus):
+            left[np.argmax(left)] -= 1
+    shuffled = rng.permutation(data.n_rows)
+    by_value = shuffled[np.argsort(values[shuffled], kind="stable")]
+    rank = np.arange(data.n_rows) - np.repeat(np.cumsum(counts) - counts, counts)
+    return np.sort(by_value[rank < left[values[by_value]]])
+
+
+def _columns_of(counts: NDArray[np.int64], plan: Plan, buckets: str) -> int:
+    """The number of columns of which there is to be no remainder; 1 where several sizes take everybody in."""
+    if buckets == "zones":
+        return plan.unit
+    return min(len(zone) for _, zones in _blocks(counts, plan, buckets) for zone in zones)

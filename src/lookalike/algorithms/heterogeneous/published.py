@@ -1,0 +1,200 @@
+"""The method as it was published, to be studied: its buckets, its dummies, its threshold, and its draw.
+
+What comes out does not keep the promise (docs/algorithms/heterogeneous.md) and is never released.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.algorithms.axes import axes_of
+from lookalike.algorithms.groups.columns import tables_for
+from lookalike.algorithms.groups.sizes import Ceilings, Plan, even_sizes, in_blocks
+from lookalike.algorithms.groups.strict import planned
+from lookalike.algorithms.heterogeneous.layouts import (
+    POLICIES,
+    Layout,
+    buckets_under,
+    fewest_first,
+    largest_to_pad,
+    n_dummies,
+)
+from lookalike.algorithms.heterogeneous.slots import Records, Slots, slots_in_turn
+from lookalike.algorithms.matched import SlotGraph, drawn_assignment, matched_release, slots_of
+from lookalike.algorithms.matchers import MATCHERS
+from lookalike.errors import Infeasible
+from lookalike.kernels.axes import Axes
+from lookalike.kernels.distance import pair_distances
+from lookalike.microdata import Domains, Microdata
+from lookalike.randomness import Randomness
+from lookalike.release import Linkage, Matched, MatchGraph, Withheld
+from lookalike.requirement import Requirement
+
+if TYPE_CHECKING:
+    from lookalike.algorithms.heterogeneous import Heterogeneous
+
+Counts = NDArray[np.int64]
+
+
+def published_release(
+    data: Microdata, requirements: Sequence[Requirement], method: Heterogeneous, rng: Randomness
+) -> tuple[Matched, Linkage]:
+    column, plan = planned(data, requirements)
+    counts = data.counts(column)
+    ell = _diversity(plan.ceilings)
+    everybody = data
+    if method.dummies == "yes":
+        everybody = _with_unique_dummies(data, column, ell, rng) if ell else data
+    if ell is not None:
+        tables = _tables_of_diversity(everybody, column, ell, method.tau, rng)
+        labels = everybody.sensitive[:, column].astype(np.int64)
+        # A dummy's value is its own.
+        labels[data.n_rows :] = labels.max(initial=0) + 1 + np.arange(len(labels) - data.n_rows)
+    else:
+        policies = [*POLICIES] if method.buckets in ("zones", "equal") else [method.buckets]
+        if method.dummies == "yes":
+            padded = largest_to_pad(counts, plan.ceilings, policies, plan.rule.min_size)
+            if padded is None:
+                raise Infeasible("No size of buckets keeps the promise. Use randomization=aligned.")
+            everybody, tables = _with_copies(data, column, *padded, rng)
+        else:
+            blocks = buckets_under(counts, plan.ceilings, policies, plan.rule.min_size)
+            if blocks is None:
+                raise Infeasible("No number of buckets keeps the promise. Use randomization=aligned.")
+            tables = tables_for(np.arange(data.n_rows), data.sensitive[:, column], blocks, rng.child("cell", 0))
+        labels = np.arange(everybody.n_rows)
+
+    axes, matcher = axes_of(everybody), MATCHERS["hungarian" if method.matcher == "auto" else method.matcher]
+    records, slots, givers = [], [], np.empty(everybody.n_rows, dtype=np.int64)
+    for number, table in enumerate(tables):
+        found = slots_in_turn(axes, labels, table, matcher, rng.child("part", number))
+        records.append(found.ravel())
+        slots.append(np.repeat(table.T.ravel(), found.shape[2]))
+        givers[table.T] = mixed_columns(found, rng.child("draw", number))
+    graph = SlotGraph(np.concatenate(records), np.concatenate(slots), givers)
+    return _without_dummies(data, *matched_release(everybody, graph, rng, _made_up(data, everybody)))
+
+
+def mixed_columns(slots: Slots, rng: Randomness) -> Records:
+    """[d, rows] the record whose values each slot shows, by any of the disjoint assignments of the graph."""
+    degree, n_rows, _ = slots.shape
+    flat = slots.reshape(degree * n_rows, degree)
+    given = np.empty(degree * n_rows, dtype=np.int64)
+    given[drawn_assignment(slots_of(flat), rng)] = np.unique(flat)
+    return given.reshape(degree, n_rows)
+
+
+def _diversity(ceilings: Ceilings) -> int | None:
+    """l where the promise is l-diversity: every ceiling is 1/l."""
+    (least, most) = min(ceilings), max(ceilings)
+    return least.denominator if least == most and least.numerator == 1 else None
+
+
+def _tables_of_diversity(
+    data: Microdata, column: int, ell: int, tau: Fraction | None, rng: Randomness
+) -> list[Records]:
+    """[rows, l] the records in the published buckets; two tables where their number is no multiple of l."""
+    values, counts = data.sensitive[:, column], data.counts(column)
+    ceilings = [Fraction(1, ell)] * len(counts)
+    blocks = in_blocks(Plan(even_sizes(len(values), ell)), counts, ceilings)
+    laid_out = [(numbers, [fewest_first(numbers, width)]) for width, numbers in blocks.items()]
+    tables = tables_for(np.arange(len(values)), values, laid_out, rng.child("cell", 0))
+    if tau is None:
+        return tables
+    axes = axes_of(data)
+    return [_far_apart(axes, values, table, tau) for table in tables]
+
+
+def _far_apart(axes: Axes, values: NDArray[np.int32], table: Records, tau: Fraction) -> Records:
+    """The threshold: one by one, records of values that open no bucket go to the bucket with room farthest from them.
+
+    Where none is `tau` away on average, to the emptiest. What the paper says of it leaves the formula open.
+    """
+    n_rows, degree = table.shape
+    members = table.ravel()
+    counts = np.bincount(values[members])
+    openers = np.argsort(-counts, kind="stable")[:degree]
+    buckets = [members[values[members] == value].tolist() for value in openers]
+    others = members[~np.isin(values[members], openers)]
+    others = others[np.argsort(-counts[values[others]], kind="stable")]
+    plain, scaled = np.empty(len(axes.codes)), np.empty(len(axes.codes))
+    factors, n_attrs = np.ones(axes.codes.shape[1]), axes.codes.shape[1]
+    for record in others.tolist():
+        pair_distances(axes, record, factors, plain, scaled)
+        open_ones = [bucket for bucket in buckets if len(bucket) < n_rows]
+        means = [float(plain[bucket].mean()) / n_attrs if bucket else 0.0 for bucket in open_ones]
+        far = int(np.argmax(means))
+        chosen = open_ones[far] if means[far] >= tau else min(open_ones, key=len)
+        chosen.append(record)
+    return np.array(buckets, dtype=np.int64).T
+
+
+def _with_unique_dummies(data: Microdata, column: int, ell: int, rng: Randomness) -> Microdata:
+    """As many more records as a multiple of l wants, with a value that no record has."""
+    missing = -data.n_rows % ell
+    copied = rng.child("dummies").permutation(data.n_rows)[:missing]
+    extended = _extended(data, copied)
+    domains = list(data.domains.sensitive)
+    domains[column] = replace(domains[column], has_missing=True)
+    sensitive = extended.sensitive.copy()
+    sensitive[data.n_rows :, column] = domains[column].missing_code
+    known = Domains(data.domains.quasi, tuple(domains), data.domains.carried)
+    return replace(extended, domains=known, sensitive=sensitive)
+
+
+def _with_copies(
+    data: Microdata, column: int, layout: Layout, size: int, rng: Randomness
+) -> tuple[Microdata, list[Records]]:
+    """Buckets filled up with copies of records that are in them."""
+    values = data.sensitive[:, column]
+    shuffled = rng.child("records").permutation(data.n_rows)
+    by_value = shuffled[np.argsort(values[shuffled], kind="stable")]
+    taken = np.cumsum(data.counts(column)) - data.counts(column)
+    buckets: list[Records] = []
+    copied: list[int] = []
+    for bucket in layout:
+        mine = np.concatenate([by_value[start : start + times] for start, times in zip(taken, bucket, strict=True)])
+        taken += bucket
+        short = size - len(mine)
+        numbers = data.n_rows + len(copied) + np.arange(short)
+        copied += [int(mine[0])] * short
+        buckets.append(np.concatenate([mine, numbers]))
+    if len(copied) != n_dummies(layout, size):
+        raise AssertionError("buckets were not filled up")
+    order = rng.child("columns").permutation(len(buckets))
+    table = np.sort(np.array(buckets)[order], axis=1).T
+    return _extended(data, np.array(copied, dtype=np.int64)), [np.ascontiguousarray(table)]
+
+
+def _extended(data: Microdata, copied: Records) -> Microdata:
+    return replace(
+        data,
+        quasi=np.concatenate([data.quasi, data.quasi[copied]]),
+        sensitive=np.concatenate([data.sensitive, data.sensitive[copied]]),
+        carried=np.concatenate([data.carried, data.carried[copied]]),
+    )
+
+
+def _made_up(data: Microdata, everybody: Microdata) -> Withheld:
+    n_more = everybody.n_rows - data.n_rows
+    if not n_more:
+        return Withheld()
+    made_up = [
+        np.bincount(everybody.sensitive[data.n_rows :, index], minlength=domain.n_codes)
+        for index, domain in enumerate(everybody.domains.sensitive)
+    ]
+    return Withheld(dummies=tuple(made_up), n_dummies=n_more)
+
+
+def _without_dummies(data: Microdata, release: Matched, linkage: Linkage) -> tuple[Matched, Linkage]:
+    """Dummies are behind rows but are nobody: the graph and the linkage are about records."""
+    assert linkage.graph is not None
+    starts = linkage.graph.starts[: data.n_rows + 1]
+    graph = MatchGraph(starts, linkage.graph.rows[: starts[-1]])
+    return release, Linkage(np.where(linkage.record_of_row < data.n_rows, linkage.record_of_row, -1), graph=graph)

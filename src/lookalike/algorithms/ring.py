@@ -1,0 +1,141 @@
+"""Ring: every row covers consecutive records of a ring; the older heterogeneous method that others are compared with.
+
+Records are cut into parts by quasi-identifiers; parts in which one value is too frequent are joined with the next. The
+records of a part stand on a ring in which any d in a row have different values. Slot j covers records j to j + d - 1,
+and all values of a part move by one offset, drawn at random: so each person sees d different values, each equally
+often. What is published of the method says that much; the ring itself is our construction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.algorithms.method import Method
+from lookalike.contracts import Promise
+from lookalike.errors import Infeasible, Unsupported
+from lookalike.microdata import Microdata
+from lookalike.parameters import Whole
+from lookalike.progress import Progress
+from lookalike.randomness import Randomness
+from lookalike.release import Linkage, Matched
+from lookalike.requirement import Requirement
+
+if TYPE_CHECKING:
+    from lookalike.kernels.axes import Axes
+
+Records = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Ring(Method):
+    """Every row covers consecutive records of a ring; a fast baseline for l-diversity and other ceilings.
+
+    >>> str(Ring(part=50))
+    'ring:part=50'
+    """
+
+    name: ClassVar[str] = "ring"
+    form: ClassVar[str] = Matched.form
+
+    part: Whole = Whole(low=0, default=0)
+    """Least number of records on a ring; 0: three times as many as a row covers."""
+
+    def refuses(self, promise: Promise, requirement: Requirement) -> str | None:
+        return None if requirement.only_ceilings else "it keeps the number of records and ceilings on values, no more"
+
+    def anonymize(
+        self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
+    ) -> tuple[Matched, Linkage]:
+        from lookalike.algorithms.axes import axes_of
+        from lookalike.algorithms.groups.cells import chunks_of
+        from lookalike.algorithms.matched import SlotGraph, matched_release
+
+        axes, values, degree = axes_of(data), *_wanted(data, requirements)
+        least = max(self.part or 3 * degree, degree)
+        order = rng.child("parts").permutation(data.n_rows)
+        # Halves of what is larger than this have the least number.
+        parts = [order[places] for places in chunks_of(axes, order, 2 * least)]
+        records, slots, givers = [], [], np.empty(data.n_rows, dtype=np.int64)
+        for number, rows in enumerate(_eligible(parts, values, degree)):
+            ring = _ring(axes, rows, values, degree)
+            around = ring[(np.arange(len(ring))[:, None] + np.arange(degree)) % len(ring)]
+            records.append(around.ravel())
+            slots.append(np.repeat(ring, degree))
+            offset = int(rng.child("offset", number).integers(degree, 1)[0])
+            givers[ring] = around[:, offset]
+            progress("rings", sum(map(len, records)) / (degree * data.n_rows))
+        return matched_release(data, SlotGraph(np.concatenate(records), np.concatenate(slots), givers), rng)
+
+
+def _wanted(data: Microdata, requirements: Sequence[Requirement]) -> tuple[NDArray[np.int32], int]:
+    """The values of which no two may be alike among so many neighbours, and how many; all different if any will do."""
+    about_values = [requirement for requirement in requirements if requirement.column is not None]
+    columns = sorted({requirement.column or 0 for requirement in about_values})
+    least = max([1, *(requirement.min_size for requirement in requirements)])
+    if not columns:
+        return np.arange(data.n_rows, dtype=np.int32), least
+    if len(columns) > 1:
+        raise Unsupported("A ring keeps the values of one sensitive column apart. Promise for one, or use groups.")
+    counts = data.counts(columns[0])
+    present = np.flatnonzero(counts).tolist()
+    ceiling = min(
+        (requirement.ceilings[value] for requirement in about_values if requirement.ceilings for value in present),
+        default=Fraction(1),
+    )
+    if ceiling > 0:
+        degree = max(least, -(-ceiling.denominator // ceiling.numerator))
+        if counts.max() <= data.n_rows // degree:
+            return data.sensitive[:, columns[0]], degree
+    raise Infeasible(
+        "On a ring all values of a row differ, so the promise is kept only through l-diversity, and the l that the "
+        "rarest value needs is too large for the most frequent one. Use groups or heterogeneous."
+    )
+
+
+def _eligible(parts: Sequence[Records], values: NDArray[np.int32], degree: int) -> list[Records]:
+    """Parts in which no value is too frequent: one that is not is joined with the next, the last with those before."""
+    joined: list[Records] = []
+    waiting = np.zeros(0, dtype=np.int64)
+    for part in parts:
+        waiting = np.concatenate([waiting, part])
+        if _is_eligible(values[waiting], degree):
+            joined.append(waiting)
+            waiting = np.zeros(0, dtype=np.int64)
+    while len(waiting):
+        waiting = np.concatenate([joined.pop(), waiting]) if joined else waiting
+        if not joined or _is_eligible(values[waiting], degree):
+            joined.append(waiting)
+            waiting = np.zeros(0, dtype=np.int64)
+    return joined
+
+
+def _is_eligible(values: NDArray[np.int32], degree: int) -> bool:
+    return bool(np.unique(values, return_counts=True)[1].max() <= len(values) // degree)
+
+
+def _ring(axes: Axes, rows: Records, values: NDArray[np.int32], degree: int) -> Records:
+    """The records in an order in which any `degree` in a row, around the end too, have different values.
+
+    Value after value, the most frequent first, records are dealt out to f = n // degree turns of the ring, one to a
+    turn. Then a value recurs after a whole turn at the earliest: a turn has at least `degree` records, and a value that
+    begins in mid-deal skips a turn, because only values with fewer than f records do.
+    """
+    from lookalike.algorithms.groups.cells import chunks_of
+
+    near = rows[np.concatenate(chunks_of(axes, rows, 1))]
+    codes, counts = np.unique(values[near], return_counts=True)
+    frequency = counts[np.searchsorted(codes, values[near])]
+    dealt = near[np.lexsort((values[near], -frequency))]
+    n_turns = max(len(rows) // degree, 1)
+    turn, place = np.arange(len(dealt)) % n_turns, np.arange(len(dealt)) // n_turns
+    # The records of a value come by turn, near ones together.
+    by_turn = np.lexsort((turn, values[dealt], -counts[np.searchsorted(codes, values[dealt])]))
+    ring = np.empty_like(dealt)
+    ring[by_turn] = dealt
+    return np.asarray(ring[np.lexsort((place, turn))], dtype=np.int64)

@@ -1,0 +1,97 @@
+"""Rings: neighbours of different values, and values that move by one offset."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from lookalike import pipeline
+from lookalike.algorithms.axes import axes_of
+from lookalike.algorithms.ring import Ring, _eligible, _is_eligible, _ring
+from lookalike.contracts import Promise
+from lookalike.errors import Infeasible, Unsupported
+from lookalike.microdata import Microdata, Table
+from lookalike.models import parse_model
+from lookalike.progress import silent
+from lookalike.randomness import Randomness
+from lookalike.requirement import Requirement
+from lookalike.samples import census
+from lookalike.schema import Schema, ValueType
+from tests.strategies import column_of
+from tests.worlds import Tape, tiny_table
+
+
+def made(data: Microdata, *models: str, seed: int = 3):  # type: ignore[no-untyped-def]
+    promises = pipeline.settle([Promise(parse_model(model)) for model in models], data)
+    return (*Ring().anonymize(data, pipeline.required(promises, data), Randomness(seed), silent), promises)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.integers(0, 8), min_size=2, max_size=45), st.integers(2, 5), st.integers(0, 99))
+def test_any_neighbours_on_a_ring_have_different_values(codes: list[int], degree: int, seed: int) -> None:
+    values = np.array(codes, dtype=np.int32)
+    assume(_is_eligible(values, degree))
+    data = tiny_table("".join(chr(97 + code) for code in codes), [*range(len(codes))])
+    ring = _ring(axes_of(data), np.random.default_rng(seed).permutation(len(codes)), values, degree)
+    assert sorted(ring.tolist()) == list(range(len(codes)))
+    for start in range(len(ring)):
+        assert len(set(values[ring[(start + np.arange(degree)) % len(ring)]].tolist())) == degree
+
+
+def test_parts_with_too_frequent_values_are_joined() -> None:
+    values = np.array([0, 0, 0, 1, 1, 1, 2, 2, 2, 0, 1, 2], dtype=np.int32)
+    parts = _eligible(np.split(np.arange(12), 4), values, 3)
+    assert [len(part) for part in parts] == [9, 3]
+    values[9:] = 0
+    assert [len(part) for part in _eligible(np.split(np.arange(12), 4), values, 2)] == [6, 6]
+
+
+def test_everybody_sees_l_different_values() -> None:
+    table = census(500, seed=6)
+    names = table.names
+    data = Microdata.encode(table, Schema.of(qi=names[:-1], sensitive=names[-1:]))
+    release, linkage, promises = made(data, "l-diversity:4")
+    for rows in np.split(linkage.graph.rows, linkage.graph.starts[1:-1]):
+        assert len(set(release.sensitive[rows, 0].tolist())) == 4
+    assert pipeline.verify(release, data, promises, graph=linkage.graph).passed
+
+
+class Offset(Tape):
+    """Every offset is this one."""
+
+    def child(self, *label: str | int) -> Offset:
+        return Offset(self.script, self.asked, (*self.path, *label))
+
+    def integers(self, bound: int, count: int) -> np.ndarray:
+        return np.full(count, self.asked[("offset",)])
+
+
+def test_over_all_offsets_every_edge_is_the_true_one_once() -> None:
+    data = tiny_table("abcdefab", [1, 2, 3, 4, 5, 6, 9, 11])
+    requirement = Requirement(column=0, ceilings=(Fraction(1, 3),) * 6)
+    true: Counter[tuple[int, int]] = Counter()
+    for offset in range(3):
+        tape = Offset({}, {("offset",): offset})
+        _, linkage = Ring().anonymize(data, [requirement], tape, silent)  # type: ignore[arg-type]
+        true.update((int(record), row) for row, record in enumerate(linkage.record_of_row))
+        edges = [
+            (record, int(row))
+            for record, rows in enumerate(np.split(linkage.graph.rows, linkage.graph.starts[1:-1]))  # type: ignore[union-attr]
+            for row in rows
+        ]
+    assert true == dict.fromkeys(edges, 1)
+
+
+def test_what_a_ring_cannot_keep_is_refused() -> None:
+    with pytest.raises(Infeasible, match="through l-diversity"):
+        made(tiny_table("aaaabc", [1, 2, 3, 4, 5, 6]), "beta-likeness:0.2,bound=basic")
+    cells = ["a", "b", "c", "d"] * 5
+    table = Table(tuple(column_of(name, cells, ValueType.STRING) for name in ("town", "illness", "income")))
+    data = Microdata.encode(table, Schema.of(qi=["town"], sensitive=["illness", "income"]))
+    with pytest.raises(Unsupported, match="one sensitive column"):
+        made(data, "l-diversity:2")
