@@ -37,8 +37,8 @@ _SMALL_TABLE, _LARGE_TABLE = 30_000, 100_000
 
 EFFORTS = {
     "fast": Effort(passes=10, tries=30, rounds=1, matched_rows=120),
-    "balanced": Effort(passes=60, tries=50, rounds=2, matched_rows=400),
-    "best": Effort(passes=300, tries=60, rounds=8, matched_rows=800),
+    "balanced": Effort(passes=60, tries=50, rounds=4, matched_rows=700),
+    "best": Effort(passes=300, tries=60, rounds=15, matched_rows=1500),
 }
 
 
