@@ -58,9 +58,10 @@ def greedy_round(axes, labels, table, filled, records, order, chosen):  # type: 
             for attr in range(n_attrs):
                 hardness[place] += growth[code_of[place, attr]]
     first = np.argsort(-hardness, kind="mergesort")
-    records, code_of = records[first], code_of[first].astype(np.int32)
+    # Unsigned: an index that cannot be negative needs no look at its sign.
+    records, code_of = records[first], code_of[first].astype(np.uint32)
     met[:] = -1
-    free = np.arange(len(records), dtype=np.int32)
+    free = np.arange(len(records)).astype(np.uint32)
     n_free = len(free)
     for turn in range(len(order)):
         slot = order[turn]

@@ -36,7 +36,7 @@ Records = NDArray[np.int64]
 Slots = NDArray[np.int64]
 """[d, rows, d] slots of each column x, each with the record that it takes of each column y; its own at y = x."""
 
-_PARTS = {"auto": 400, "hungarian": 1500, "sorted": 1500, "greedy": 20_000}
+_PARTS = {"auto": 300, "hungarian": 1500, "sorted": 1500, "greedy": 20_000}
 
 
 def heterogeneous_release(
