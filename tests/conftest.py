@@ -6,8 +6,13 @@ import csv
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from lookalike.samples import hospital, to_csv
+
+# Machines are noisy: how long an example takes says nothing about whether it is right.
+settings.register_profile("unhurried", deadline=None)
+settings.load_profile("unhurried")
 
 
 @pytest.fixture(scope="session")

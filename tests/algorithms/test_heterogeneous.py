@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from typing import Any
@@ -128,12 +128,11 @@ def test_the_published_draw_shows_some_people_a_value_twice_and_is_refused() -> 
 POOL = ThreadPoolExecutor(1)
 
 
-def drawn(data: Microdata, ell: int, matcher: str, tape: Any, world: str) -> Hashable:
+def drawn(
+    data: Microdata, ceilings: tuple[Fraction, ...], method: Heterogeneous, tape: Any, world: str
+) -> frozenset[tuple[int, frozenset[int], str]]:
     """What is published, and more: the records that each slot covers, who it is named after, and the value shown."""
-    ceilings = (Fraction(1, ell),) * len(set(world))
-    graph = slot_graph(
-        data, [Requirement(column=0, ceilings=ceilings)], Heterogeneous(matcher=matcher), tape, POOL, silent
-    )
+    graph = slot_graph(data, [Requirement(column=0, ceilings=ceilings)], method, tape, POOL, silent)
     members: dict[int, list[int]] = defaultdict(list)
     for record, slot in zip(graph.records.tolist(), graph.slots.tolist(), strict=True):
         members[slot].append(record)
@@ -163,11 +162,36 @@ def test_exact_bayes_on_six_records(text: str, ell: int, matcher: str) -> None:
     posteriors = exact_posteriors(
         text,
         [0, 1, 3, 7, 8, 20][: len(text)],
-        lambda data, tape, world: drawn(data, ell, matcher, tape, world),
+        lambda data, tape, world: drawn(
+            data, (Fraction(1, ell),) * len(set(text)), Heterogeneous(matcher=matcher), tape, world
+        ),
         slot_choices,
     )
     assert posteriors
     assert set(posteriors.values()) == {Fraction(1, ell)}
+
+
+@pytest.mark.parametrize(
+    ("text", "ceilings"),
+    [
+        ("aaab", (Fraction(1), Fraction(1, 2))),
+        ("aabb", (Fraction(1), Fraction(1, 2))),
+    ],
+)
+@pytest.mark.parametrize("buckets", ["descending", "packed"])
+def test_values_in_several_buckets_are_believed_as_often_as_they_are_seen(
+    text: str, ceilings: tuple[Fraction, ...], buckets: str
+) -> None:
+    method = Heterogeneous(buckets=buckets)
+    posteriors = exact_posteriors(
+        text,
+        [0, 1, 3, 7, 8][: len(text)],
+        lambda data, tape, world: drawn(data, ceilings, method, tape, world),
+        slot_choices,
+    )
+    for (release, record, value), posterior in posteriors.items():
+        seen = [shown for _, covered, shown in release if record in covered]
+        assert posterior == Fraction(seen.count(value), len(seen))
 
 
 def test_exact_bayes_tells_the_published_draw_apart(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,7 +205,7 @@ def test_exact_bayes_tells_the_published_draw_apart(monkeypatch: pytest.MonkeyPa
     posteriors = exact_posteriors(
         "aabc",
         [0, 1, 3, 7],
-        lambda data, tape, world: drawn(data, 2, "hungarian", tape, world),
+        lambda data, tape, world: drawn(data, (Fraction(1, 2),) * 3, Heterogeneous(), tape, world),
         slot_choices,
     )
     assert max(posteriors.values()) > Fraction(1, 2)

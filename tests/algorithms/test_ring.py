@@ -14,7 +14,7 @@ from lookalike import pipeline
 from lookalike.algorithms.axes import axes_of
 from lookalike.algorithms.ring import Ring, _eligible, _is_eligible, _ring
 from lookalike.contracts import Promise
-from lookalike.errors import Infeasible, Unsupported
+from lookalike.errors import Unsupported
 from lookalike.microdata import Microdata, Table
 from lookalike.models import parse_model
 from lookalike.progress import silent
@@ -88,7 +88,7 @@ def test_over_all_offsets_every_edge_is_the_true_one_once() -> None:
 
 
 def test_what_a_ring_cannot_keep_is_refused() -> None:
-    with pytest.raises(Infeasible, match="through l-diversity"):
+    with pytest.raises(Unsupported, match="through l-diversity"):
         made(tiny_table("aaaabc", [1, 2, 3, 4, 5, 6]), "beta-likeness:0.2,bound=basic")
     cells = ["a", "b", "c", "d"] * 5
     table = Table(tuple(column_of(name, cells, ValueType.STRING) for name in ("town", "illness", "income")))

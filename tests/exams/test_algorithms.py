@@ -63,8 +63,7 @@ def publish(data: Microdata, algorithm: Algorithm, *texts: str, seed: int | None
         reason = promise.model.refuses_form(algorithm.form) or algorithm.refuses(promise, requirement)
         if reason:
             pytest.skip(f"{algorithm.name} does not serve {promise.model.name}: {reason}")
-    release, linkage = algorithm.anonymize(data, requirements, Randomness(seed), silent)
-    return release, linkage, promises
+    return (*algorithm.anonymize(data, requirements, Randomness(seed), silent), promises)
 
 
 def bytes_of(release) -> list[bytes]:  # type: ignore[no-untyped-def]
@@ -196,7 +195,10 @@ def test_a_stricter_promise_reaches_a_stricter_level(algorithm: Algorithm, weake
     data = census_data(1500)
     reached = []
     for text in (weaker, stricter):
-        release, linkage, promises = publish(data, algorithm, text)
+        try:
+            release, linkage, promises = publish(data, algorithm, text)
+        except Unsupported as reason:
+            pytest.skip(str(reason))
         reached.append(pipeline.verify(release, data, promises, graph=linkage.graph).verdicts[0].reached)
     grows = weaker.startswith(("k-", "l-"))
     assert (reached[0] < reached[1]) if grows else (reached[0] > reached[1])

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from lookalike.algorithms.method import Method
 from lookalike.contracts import Promise
-from lookalike.errors import Infeasible, Unsupported
+from lookalike.errors import Unsupported
 from lookalike.microdata import Microdata
 from lookalike.parameters import Whole
 from lookalike.progress import Progress
@@ -92,7 +92,7 @@ def _wanted(data: Microdata, requirements: Sequence[Requirement]) -> tuple[NDArr
         degree = max(least, -(-ceiling.denominator // ceiling.numerator))
         if counts.max() <= data.n_rows // degree:
             return data.sensitive[:, columns[0]], degree
-    raise Infeasible(
+    raise Unsupported(
         "On a ring all values of a row differ, so the promise is kept only through l-diversity, and the l that the "
         "rarest value needs is too large for the most frequent one. Use groups or heterogeneous."
     )
