@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from lookalike.adversary import KNOWS_METHOD
+from lookalike.algorithms.burel import Burel
 from lookalike.algorithms.freeform import Freeform
 from lookalike.algorithms.groups import Groups
 from lookalike.algorithms.heterogeneous import Heterogeneous
@@ -25,10 +26,12 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     Freeform.name: Freeform,
     Heterogeneous.name: Heterogeneous,
     Ring.name: Ring,
+    Burel.name: Burel,
 }
 
 __all__ = [
     "ALGORITHMS",
+    "Burel",
     "Freeform",
     "Groups",
     "Heterogeneous",

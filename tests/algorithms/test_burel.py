@@ -1,0 +1,163 @@
+"""BUREL: the paper's examples, buckets by brute force, and groups that keep the bounds."""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lookalike import pipeline
+from lookalike.algorithms.burel import Burel, Drawing, curve_keys, value_buckets
+from lookalike.contracts import Promise
+from lookalike.errors import Infeasible, RecipeError, Unsupported
+from lookalike.microdata import Microdata, Table
+from lookalike.models import parse_model
+from lookalike.progress import silent
+from lookalike.randomness import Randomness
+from lookalike.requirement import Requirement
+from lookalike.samples import census
+from lookalike.schema import Schema, ValueType
+from tests.strategies import column_of, microdatas
+from tests.worlds import Tape, tiny_table, worlds
+
+
+def ceilings_for(counts: list[int], model: str) -> list[Fraction]:
+    values = "".join(chr(97 + place) * count for place, count in enumerate(counts))
+    data = tiny_table(values, [*range(len(values))])
+    (requirement,) = pipeline.required(pipeline.settle([Promise(parse_model(model))], data), data)
+    assert requirement.ceilings is not None
+    return list(requirement.ceilings)
+
+
+def test_example_two_of_the_paper() -> None:
+    """headache 2, epilepsy 3, brain tumors 3, anemia 3, angina 4, heart murmur 4, beta 2."""
+    counts = [2, 3, 3, 3, 4, 4]
+    ceilings = ceilings_for(counts, "beta-likeness:2")
+    buckets = value_buckets(np.array(counts), ceilings)
+    assert buckets == [[0, 1], [2, 3], [4, 5]]
+    drawing = Drawing([ceilings[bucket[0]] for bucket in buckets], 1)
+    assert drawing.halved(np.array([5, 6, 8])).tolist() == [[1, 1, 2], [1, 2, 2], [3, 3, 4]]
+    assert drawing.halves(np.array([3, 3, 4])) is None
+
+
+def test_example_one_of_the_paper() -> None:
+    """Six values once each: under beta 1 two may share a bucket, exactly at the bound."""
+    ceilings = ceilings_for([1] * 6, "beta-likeness:1")
+    assert ceilings == [Fraction(1, 3)] * 6
+    buckets = value_buckets(np.array([1] * 6), ceilings)
+    assert [len(bucket) for bucket in buckets] == [2, 2, 2]
+    drawing = Drawing([Fraction(1, 3)] * 3, 1)
+    assert drawing.halved(np.array([2, 2, 2])).tolist() == [[1, 1, 1], [1, 1, 1]]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.integers(1, 12), min_size=1, max_size=7), st.fractions(Fraction(1, 10), 3, max_denominator=10))
+def test_no_division_into_neighbours_has_fewer_buckets(numbers: list[int], beta: Fraction) -> None:
+    counts, n_rows = np.array(numbers), sum(numbers)
+    ceilings = [min((1 + beta) * Fraction(count, n_rows), Fraction(1)) for count in numbers]
+    buckets = value_buckets(counts, ceilings)
+    order = sorted(range(len(numbers)), key=lambda value: (ceilings[value], counts[value], value))
+    assert [value for bucket in buckets for value in bucket] == order
+    fewest = min(
+        len(cuts) + 1
+        for n_cuts in range(len(order))
+        for cuts in itertools.combinations(range(1, len(order)), n_cuts)
+        if all(
+            last - first == 1
+            or sum(int(counts[value]) for value in order[first:last]) <= ceilings[order[first]] * n_rows
+            for first, last in itertools.pairwise([0, *cuts, len(order)])
+        )
+    )
+    assert len(buckets) == fewest
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    data=microdatas(min_rows=4, max_rows=40, n_sensitive=st.just(1)),
+    retrieve=st.sampled_from(["curve", "cuts", "window", "neighbours"]),
+    model=st.sampled_from(["beta-likeness:2", "beta-likeness:1,bound=basic", "l-diversity:2", "alpha-k:alpha=0.7,k=2"]),
+    fill=st.sampled_from(["1", "0.9", "0.5"]),
+)
+def test_every_retrieval_keeps_the_promise(data: Microdata, retrieve: str, model: str, fill: str) -> None:
+    promises = pipeline.settle([Promise(parse_model(model))], data)
+    try:
+        requirements = pipeline.required(promises, data)
+    except Infeasible:
+        return
+    release, linkage = Burel(retrieve=retrieve, fill=fill).anonymize(data, requirements, Randomness(1), silent)
+    assert pipeline.verify(release, data, promises, graph=linkage.graph).passed
+
+
+def census_data(rows: int) -> Microdata:
+    table = census(rows, seed=6)
+    names = table.names
+    return Microdata.encode(table, Schema.of(qi=names[:-1], sensitive=names[-1:], categorical=[*names[3:], names[1]]))
+
+
+def test_cuts_lose_less_than_the_curve() -> None:
+    data = census_data(4000)
+    requirements = pipeline.required(pipeline.settle([Promise(parse_model("beta-likeness:3"))], data), data)
+    losses = [
+        pipeline.measure(Burel(retrieve=way).anonymize(data, requirements, Randomness(1), silent)[0], data)[0]["gcp"]
+        for way in ("curve", "cuts")
+    ]
+    assert losses[1] < losses[0]
+
+
+def test_a_taxonomy_orders_the_axis_and_missing_values_stand_at_the_end() -> None:
+    data = tiny_table("abab", [0, 5, 10, 10])
+    assert curve_keys(data).tolist() == [0, 512, 1023, 1023]
+
+
+def test_settings_that_would_not_be_heard_are_refused() -> None:
+    with pytest.raises(RecipeError, match="window"):
+        Burel(window=8)
+    with pytest.raises(RecipeError, match="seeds"):
+        Burel(retrieve="cuts", seeds=3)
+
+
+def test_two_sensitive_columns_are_refused() -> None:
+    cells = ["a", "b", "c", "d"] * 5
+    table = Table(tuple(column_of(name, cells, ValueType.STRING) for name in ("town", "illness", "income")))
+    data = Microdata.encode(table, Schema.of(qi=["town"], sensitive=["illness", "income"]))
+    requirements = pipeline.required(pipeline.settle([Promise(parse_model("l-diversity:2"))], data), data)
+    with pytest.raises(Unsupported, match="one sensitive column"):
+        Burel().anonymize(data, requirements, Randomness(1), silent)
+
+
+class Seeded(Tape):
+    """A tape with the words that seeds are drawn by."""
+
+    def child(self, *label: str | int) -> Seeded:
+        return Seeded(self.script, self.asked, (*self.path, *label))
+
+    def words(self, count: int) -> np.ndarray:
+        return self.script[("words",)].astype(np.uint64)
+
+
+@pytest.mark.parametrize("retrieve", ["curve", "cuts"])
+def test_whoever_knows_the_method_can_be_certain_about_somebody(retrieve: str) -> None:
+    """aaaabb in two groups of aab: over all worlds and random choices. It is why burel is not for that adversary."""
+    weight: dict[Any, int] = defaultdict(int)
+    joint: dict[tuple[Any, int, str], int] = defaultdict(int)
+    requirement = Requirement(column=0, ceilings=(Fraction(2, 3), Fraction(1, 3)))
+    for world in worlds("aaaabb"):
+        data = tiny_table(world, [0, 1, 3, 7, 8, 20])
+        # A bucket of two, a place of up to four; for two groups, which come in either order.
+        for words in itertools.product(range(2), range(4), range(2), range(4)) if retrieve == "curve" else [(0,) * 4]:
+            tape = Seeded({("words",): np.array(words)}, {})
+            groups, n_groups = Burel(retrieve=retrieve).partition(data, [requirement], tape, silent)  # type: ignore[arg-type]
+            assert n_groups == 2
+            release = frozenset(frozenset(np.flatnonzero(groups == number).tolist()) for number in range(2))
+            weight[release] += 1
+            for record, value in enumerate(world):
+                joint[release, record, value] += 1
+    beliefs = [Fraction(part, weight[release]) for (release, _, value), part in joint.items() if value == "b"]
+    assert max(beliefs) > Fraction(1, 3)
+    assert retrieve == "cuts" or max(beliefs) == 1
