@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections import defaultdict
 from fractions import Fraction
 from typing import Any
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookalike import pipeline
+from lookalike.algorithms import DMondrian, parse_algorithm
 from lookalike.algorithms.burel import Burel, Drawing, curve_keys, value_buckets
 from lookalike.contracts import Promise
 from lookalike.errors import Infeasible, RecipeError, Unsupported
@@ -44,6 +46,7 @@ def test_example_two_of_the_paper() -> None:
     drawing = Drawing([ceilings[bucket[0]] for bucket in buckets], 1)
     assert drawing.halved(np.array([5, 6, 8])).tolist() == [[1, 1, 2], [1, 2, 2], [3, 3, 4]]
     assert drawing.halves(np.array([3, 3, 4])) is None
+    assert drawing.n_groups(np.array([5, 6, 8])) == 3
 
 
 def test_example_one_of_the_paper() -> None:
@@ -82,7 +85,7 @@ def test_no_division_into_neighbours_has_fewer_buckets(numbers: list[int], beta:
     data=microdatas(min_rows=4, max_rows=40, n_sensitive=st.just(1)),
     retrieve=st.sampled_from(["curve", "cuts", "window", "neighbours"]),
     model=st.sampled_from(["beta-likeness:2", "beta-likeness:1,bound=basic", "l-diversity:2", "alpha-k:alpha=0.7,k=2"]),
-    fill=st.sampled_from(["1", "0.9", "0.5"]),
+    fill=st.sampled_from(["auto", "1", "0.5"]),
 )
 def test_every_retrieval_keeps_the_promise(data: Microdata, retrieve: str, model: str, fill: str) -> None:
     promises = pipeline.settle([Promise(parse_model(model))], data)
@@ -120,6 +123,8 @@ def test_settings_that_would_not_be_heard_are_refused() -> None:
         Burel(window=8)
     with pytest.raises(RecipeError, match="seeds"):
         Burel(retrieve="cuts", seeds=3)
+    with pytest.raises(RecipeError, match="up to 1"):
+        Burel(fill="1.5")
 
 
 def test_two_sensitive_columns_are_refused() -> None:
@@ -161,3 +166,33 @@ def test_whoever_knows_the_method_can_be_certain_about_somebody(retrieve: str) -
     beliefs = [Fraction(part, weight[release]) for (release, _, value), part in joint.items() if value == "b"]
     assert max(beliefs) > Fraction(1, 3)
     assert retrieve == "cuts" or max(beliefs) == 1
+
+
+@settings(max_examples=40, deadline=None)
+@given(data=microdatas(min_rows=4, max_rows=60, n_sensitive=st.just(1)), beta=st.sampled_from(["0.5", "1", "3"]))
+def test_dmondrian_keeps_a_delta_disclosure_that_implies_its_beta(data: Microdata, beta: str) -> None:
+    promises = pipeline.settle([Promise(parse_model(f"beta-likeness:{beta}"))], data)
+    requirements = pipeline.required(promises, data)
+    release, _ = DMondrian().anonymize(data, requirements, Randomness(1), silent)
+    shares = data.counts(0) / data.n_rows
+    delta = math.log(1 + min(float(beta), -math.log(shares.max())))
+    for group in range(int(release.group_of_row.max()) + 1):
+        inside = np.bincount(release.sensitive[release.group_of_row == group, 0], minlength=len(shares))
+        here = inside / inside.sum()
+        assert (np.abs(np.log(here[shares > 0] / shares[shares > 0])) <= delta + 1e-9).all()
+
+
+@pytest.mark.parametrize(
+    ("method", "model"),
+    [("lmondrian", "beta-likeness:2"), ("dmondrian", "beta-likeness:2"), ("tmondrian", "t-closeness:0.3")],
+)
+def test_adapted_mondrians_serve_their_own_promise_only(method: str, model: str) -> None:
+    data = census_data(400)
+    (promise,) = pipeline.settle([Promise(parse_model(model))], data)
+    (requirement,) = pipeline.required([promise], data)
+    algorithm = parse_algorithm(method)
+    assert algorithm.refuses(promise, requirement) is None
+    release, linkage = algorithm.anonymize(data, [requirement], Randomness(1), silent)
+    assert pipeline.verify(release, data, [promise], graph=linkage.graph).passed
+    (other,) = pipeline.settle([Promise(parse_model("l-diversity:2"))], data)
+    assert algorithm.refuses(other, requirement) is not None

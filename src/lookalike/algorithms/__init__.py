@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from lookalike.adversary import KNOWS_METHOD
+from lookalike.algorithms.adapted import DMondrian, LMondrian, TMondrian
 from lookalike.algorithms.burel import Burel
 from lookalike.algorithms.freeform import Freeform
 from lookalike.algorithms.groups import Groups
@@ -27,17 +28,23 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     Heterogeneous.name: Heterogeneous,
     Ring.name: Ring,
     Burel.name: Burel,
+    LMondrian.name: LMondrian,
+    DMondrian.name: DMondrian,
+    TMondrian.name: TMondrian,
 }
 
 __all__ = [
     "ALGORITHMS",
     "Burel",
+    "DMondrian",
     "Freeform",
     "Groups",
     "Heterogeneous",
+    "LMondrian",
     "Mondrian",
     "Ring",
     "StrictMondrian",
+    "TMondrian",
     "describe_algorithms",
     "parse_algorithm",
 ]

@@ -3,7 +3,7 @@
 Cao, Karras, "Publishing microdata with a robust privacy guarantee" (PVLDB 2012). Three steps: values with similar
 ceilings share a bucket, as few buckets as possible (dynamic program); how many records a group takes of each bucket is
 settled by halving the table again and again while the halves keep every bucket within its least ceiling; then groups
-are taken out of the buckets along a Hilbert curve through the quasi-identifiers.
+are taken out of the buckets by quasi-identifiers: along a Hilbert curve in the paper, here by cuts, which lose less.
 
 A bucket's draw is held to the *least* ceiling of its values, because all records drawn may have that value. So any
 records of the buckets will do, and the last step looks at no sensitive value. It is still not safe against somebody who
@@ -12,10 +12,10 @@ knows the method: who was passed over, though nearer, is in another bucket (docs
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -25,7 +25,7 @@ from lookalike.algorithms.grouped import Grouping
 from lookalike.contracts import Promise
 from lookalike.errors import RecipeError, Unsupported, quoted
 from lookalike.microdata import Microdata
-from lookalike.parameters import Choice, Exact, Whole
+from lookalike.parameters import Choice, ChoiceOrNumber, Whole
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 from lookalike.requirement import Requirement
@@ -36,11 +36,13 @@ if TYPE_CHECKING:
 Counts = NDArray[np.int64]
 Records = NDArray[np.int64]
 _KEY_BITS, _MOST_BITS = 62, 10
+_CLOSE = 1e-9
+_FILLS = [Fraction(twentieths, 20) for twentieths in (20, 19, 18, 17, 16, 14, 12, 10, 8)]
 
 
 @dataclass(frozen=True)
 class Burel(Grouping):
-    """Groups drawn from buckets of values along a Hilbert curve: the fast way to beta-likeness.
+    """Groups drawn from buckets of values: the fast way to beta-likeness.
 
     >>> str(Burel(retrieve="window"))
     'burel:retrieve=window'
@@ -48,22 +50,23 @@ class Burel(Grouping):
 
     name: ClassVar[str] = "burel"
 
-    retrieve: Choice = Choice("curve", "cuts", "window", "neighbours", default="curve")
-    """curve: nearest on a Hilbert curve; cuts: halves by quasi-identifiers; window: nearest in a window of the curve;
-    neighbours: nearest of all (slow)."""
+    retrieve: Choice = Choice("cuts", "curve", "window", "neighbours", default="cuts")
+    """cuts: halves by quasi-identifiers; curve: on a Hilbert curve; window: in a window of it; neighbours: of all."""
     window: Whole = Whole(low=2, high=64, default=4)
     """With retrieve=window: how many times as many records are looked at as are taken."""
     seeds: Whole = Whole(low=1, high=64, default=1)
     """How many records are tried as the middle of a group."""
 
-    fill: Exact = Exact(above=0, high=1, default=Fraction(9, 10))
-    """How much of its least ceiling a bucket may fill; 1, as published, leaves little room for halves."""
+    fill: ChoiceOrNumber = ChoiceOrNumber("auto", default="auto")
+    """How much of its least ceiling a bucket may fill, up to 1 (as published); auto: what makes for small groups."""
 
     def __post_init__(self) -> None:
         if self.retrieve != "window" and self.window != type(self).window:
             raise RecipeError(f"{self.name}: window is heard with retrieve=window only.")
+        if self.fill != "auto" and Fraction(self.fill) > 1:
+            raise RecipeError(f"{self.name}: fill is {self.fill}. It must be auto, or a number above 0 and up to 1.")
         if self.retrieve == "cuts" and self.seeds > 1:
-            raise RecipeError(f"{self.name}: with retrieve=cuts there are no seeds.")
+            raise RecipeError(f"{self.name}: with retrieve=cuts there are no seeds. Add retrieve=curve.")
 
     def refuses(self, promise: Promise, requirement: Requirement) -> str | None:
         return None if requirement.only_ceilings else "it keeps the number of records and ceilings on values, no more"
@@ -75,8 +78,8 @@ class Burel(Grouping):
 
         values, ceilings, least = _asked(data, requirements)
         counts = np.bincount(values, minlength=len(ceilings))
-        buckets = value_buckets(counts, ceilings, self.fill)
-        drawing = Drawing([min(ceilings[value] for value in bucket) for bucket in buckets], least)
+        fills = _FILLS if self.fill == "auto" else [Fraction(self.fill)]
+        buckets, drawing = _chosen_buckets(counts, ceilings, least, fills)
         bucket_of_value = np.zeros(len(ceilings), dtype=np.int64)
         for number, bucket in enumerate(buckets):
             bucket_of_value[bucket] = number
@@ -121,6 +124,7 @@ class Drawing:
     least: int
     """Records of a group."""
     _known: dict[bytes, bool] = field(default_factory=dict)
+    _counted: dict[bytes, int] = field(default_factory=dict)
 
     def halves(self, draws: Counts) -> tuple[Counts, Counts] | None:
         """Both halves of a draw, if each keeps every bound."""
@@ -130,6 +134,14 @@ class Drawing:
         if key not in self._known:
             self._known[key] = self._is_fine(left) and self._is_fine(draws - left)
         return (left, draws - left) if self._known[key] else None
+
+    def n_groups(self, draws: Counts) -> int:
+        """How many groups `halved` gives."""
+        key = draws.tobytes()
+        if key not in self._counted:
+            halves = self.halves(draws)
+            self._counted[key] = 1 if halves is None else sum(map(self.n_groups, halves))
+        return self._counted[key]
 
     def halved(self, draws: Counts) -> Counts:
         """[groups, buckets] a draw halved again and again, as long as halves keep every bound."""
@@ -145,17 +157,27 @@ class Drawing:
 
     def _is_fine(self, draws: Counts) -> bool:
         total = int(draws.sum())
-        return total >= max(self.least, 1) and all(
-            int(drawn) <= math.floor(bound * total) for drawn, bound in zip(draws, self.bounds, strict=True)
-        )
+        if total < max(self.least, 1):
+            return False
+        # Nearly all is decided by plain numbers; what is close, exactly.
+        room = self._plain_bounds * total - draws
+        if (room < -_CLOSE * total).any():
+            return False
+        close = np.flatnonzero(room <= _CLOSE * total).tolist()
+        return all(int(draws[bucket]) <= self.bounds[bucket] * total for bucket in close)
+
+    @cached_property
+    def _plain_bounds(self) -> NDArray[np.float64]:
+        return np.array([float(bound) for bound in self.bounds])
 
 
 def _by_cuts(
     axes: Axes, records: Records, bucket_of_record: Records, drawing: Drawing, progress: Progress
 ) -> list[Records]:
     """The halves of every draw taken along one attribute, again and again."""
+    from lookalike.kernels.halving import cut_in_two
+
     groups, stack, done = [], [records], 0
-    marks = np.empty(int(axes.codes.max(initial=0)) + 1, dtype=np.int64)
     while stack:
         members = stack.pop()
         draws = np.bincount(bucket_of_record[members], minlength=len(drawing.bounds))
@@ -165,36 +187,8 @@ def _by_cuts(
             done += len(members)
             progress("dividing", done / len(records), f"{len(groups):,} groups")
             continue
-        stack += _least_cut(axes, members, bucket_of_record[members], draws, halves[0], marks)
+        stack += cut_in_two(axes, members, bucket_of_record[members], halves[0])
     return groups
-
-
-def _least_cut(
-    axes: Axes, members: Records, buckets: Records, draws: Counts, left: Counts, marks: Records
-) -> tuple[Records, Records]:
-    """The records in two: of every bucket those with the lowest codes of the attribute that leaves the least loss."""
-    from lookalike.kernels.axes import SET
-    from lookalike.kernels.matching import row_losses
-
-    rank = np.arange(len(members)) - np.repeat(np.cumsum(draws) - draws, draws)
-    least, best = np.inf, (members[:0], members)
-    for attr in range(axes.codes.shape[1]):
-        codes = axes.codes[members, attr]
-        if axes.attributes[attr]["kind"] == SET:
-            # Frequent categories to one side, so that the other has fewer of them.
-            codes = np.argsort(np.argsort(-np.bincount(codes), kind="stable"), kind="stable")[codes]
-        order = _ordered(buckets * (int(codes.max()) + 1) + codes)
-        to_left = rank < left[buckets[order]]
-        halves = members[order[to_left]], members[order[~to_left]]
-        loss = sum(len(half) * float(row_losses(axes, half[None, :], marks)[0]) for half in halves)
-        if loss < least:
-            least, best = loss, halves
-    return best
-
-
-def _ordered(keys: NDArray[np.int64]) -> Records:
-    # Short keys are sorted in time linear in their number.
-    return np.argsort(keys.astype(np.uint16) if int(keys.max()) < 1 << 16 else keys, kind="stable")
 
 
 def _asked(data: Microdata, requirements: Sequence[Requirement]) -> tuple[NDArray[np.int32], list[Fraction], int]:
@@ -210,6 +204,29 @@ def _asked(data: Microdata, requirements: Sequence[Requirement]) -> tuple[NDArra
     whole = [Fraction(1)] * data.domains.sensitive[columns[0]].n_codes
     given = [requirement.ceilings for requirement in about_values if requirement.ceilings is not None]
     return data.sensitive[:, columns[0]], [min(shares) for shares in zip(whole, *given, strict=True)], least
+
+
+def _chosen_buckets(
+    counts: Counts, ceilings: Sequence[Fraction], least: int, fills: Sequence[Fraction]
+) -> tuple[list[list[int]], Drawing]:
+    """The buckets that leave the most groups for their number: small groups lose less, and so do few buckets.
+
+    The power was found on census data of 10,000 to a million records with beta from 1 to 5.
+    """
+    best: tuple[float, list[list[int]], Drawing] | None = None
+    tried: list[list[list[int]]] = []
+    for fill in fills:
+        buckets = value_buckets(counts, ceilings, fill)
+        if buckets in tried:
+            continue
+        tried.append(buckets)
+        drawing = Drawing([min(ceilings[value] for value in bucket) for bucket in buckets], least)
+        n_groups = drawing.n_groups(np.array([int(counts[bucket].sum()) for bucket in buckets]))
+        score = n_groups / len(buckets) ** 2
+        if best is None or score > best[0]:
+            best = score, buckets, drawing
+    assert best is not None
+    return best[1], best[2]
 
 
 def value_buckets(counts: Counts, ceilings: Sequence[Fraction], fill: Fraction = Fraction(1)) -> list[list[int]]:

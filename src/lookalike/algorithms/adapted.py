@@ -1,0 +1,84 @@
+"""Mondrian as BUREL's paper adapted it, to compare with: medians of the widest attribute, and one test for the halves.
+
+    lmondrian   beta-likeness: both halves keep it
+    dmondrian   beta-likeness by delta-disclosure with delta = ln(1 + min(beta, -ln p_max)), which implies it
+    tmondrian   t-closeness: both halves keep it
+
+`mondrian` itself tests any promise and weighs more cuts; these have the paper's choices and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.algorithms.grouped import Grouping
+from lookalike.algorithms.mondrian import Mondrian
+from lookalike.contracts import Promise
+from lookalike.microdata import Microdata
+from lookalike.progress import Progress
+from lookalike.randomness import Randomness
+from lookalike.requirement import GRID, Requirement
+
+# Smaller than what a count in a table of any size can tell apart.
+_HAIR = Fraction(1, GRID)
+
+
+class _Adapted(Grouping):
+    model: ClassVar[str]
+    name: ClassVar[str]
+
+    def refuses(self, promise: Promise, requirement: Requirement) -> str | None:
+        return None if promise.model.name == self.model else f"it serves {self.model} only"
+
+    def tested(self, data: Microdata, requirement: Requirement) -> Requirement:
+        """What halves are tested for."""
+        return requirement
+
+    def partition(
+        self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
+    ) -> tuple[NDArray[np.int32], int]:
+        tested = [self.tested(data, requirement) for requirement in requirements]
+        return Mondrian(cuts=1, choose="widest").partition(data, tested, rng, progress)
+
+
+@dataclass(frozen=True)
+class LMondrian(_Adapted):
+    """Mondrian's median cuts while both halves keep beta-likeness; to compare with."""
+
+    name: ClassVar[str] = "lmondrian"
+    model: ClassVar[str] = "beta-likeness"
+
+
+@dataclass(frozen=True)
+class TMondrian(_Adapted):
+    """Mondrian's median cuts while both halves keep t-closeness; to compare with."""
+
+    name: ClassVar[str] = "tmondrian"
+    model: ClassVar[str] = "t-closeness"
+
+
+@dataclass(frozen=True)
+class DMondrian(_Adapted):
+    """Mondrian's median cuts while halves keep a delta-disclosure that implies beta-likeness; to compare with."""
+
+    name: ClassVar[str] = "dmondrian"
+    model: ClassVar[str] = "beta-likeness"
+
+    def tested(self, data: Microdata, requirement: Requirement) -> Requirement:
+        """Every value strictly between p / e^delta and p e^delta; e^delta is the least ceiling over share."""
+        assert requirement.column is not None
+        assert requirement.ceilings is not None
+        counts, n_rows = data.counts(requirement.column), data.n_rows
+        shares = [Fraction(int(count), n_rows) for count in counts]
+        factor = min(ceiling / share for ceiling, share in zip(requirement.ceilings, shares, strict=True) if share > 0)
+        return replace(
+            requirement,
+            ceilings=tuple(min(share * factor - _HAIR, Fraction(1)) if share else Fraction(0) for share in shares),
+            floors=tuple(share / factor + _HAIR if share else Fraction(0) for share in shares),
+        )
