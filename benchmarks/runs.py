@@ -58,7 +58,8 @@ try:
 except Infeasible as refusal:
     print(json.dumps({"rows": table.n_rows, "infeasible": str(refusal)}))
     sys.exit()
-print(json.dumps({"rows": table.n_rows, "gcp": outcome.losses["gcp"], "cpu": spent[0],
+print(json.dumps({"rows": table.n_rows, "gcp": outcome.losses["gcp"],
+    "ail": outcome.losses["ail"], "cpu": spent[0],
     "wall": outcome.seconds["anonymize"], "mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     "bound": None if outcome.loss_bound is None else outcome.loss_bound.value, "passed": outcome.audit.passed}))
 """
