@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from lookalike import pipeline
 from lookalike.algorithms import DMondrian, parse_algorithm
-from lookalike.algorithms.burel import Burel, Drawing, curve_keys, value_buckets
+from lookalike.algorithms.bucketed.retrieval import curve_keys
+from lookalike.algorithms.burel import Bounded, Burel, value_buckets
 from lookalike.contracts import Promise
 from lookalike.errors import Infeasible, RecipeError, Unsupported
 from lookalike.microdata import Microdata, Table
@@ -43,7 +44,7 @@ def test_example_two_of_the_paper() -> None:
     ceilings = ceilings_for(counts, "beta-likeness:2")
     buckets = value_buckets(np.array(counts), ceilings)
     assert buckets == [[0, 1], [2, 3], [4, 5]]
-    drawing = Drawing([ceilings[bucket[0]] for bucket in buckets], 1)
+    drawing = Bounded(buckets, ceilings, 1)
     assert drawing.halved(np.array([5, 6, 8])).tolist() == [[1, 1, 2], [1, 2, 2], [3, 3, 4]]
     assert drawing.halves(np.array([3, 3, 4])) is None
     assert drawing.n_groups(np.array([5, 6, 8])) == 3
@@ -55,7 +56,7 @@ def test_example_one_of_the_paper() -> None:
     assert ceilings == [Fraction(1, 3)] * 6
     buckets = value_buckets(np.array([1] * 6), ceilings)
     assert [len(bucket) for bucket in buckets] == [2, 2, 2]
-    drawing = Drawing([Fraction(1, 3)] * 3, 1)
+    drawing = Bounded(buckets, ceilings, 1)
     assert drawing.halved(np.array([2, 2, 2])).tolist() == [[1, 1, 1], [1, 1, 1]]
 
 

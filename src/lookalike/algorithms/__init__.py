@@ -16,6 +16,7 @@ from lookalike.algorithms.groups import Groups
 from lookalike.algorithms.heterogeneous import Heterogeneous
 from lookalike.algorithms.mondrian import Mondrian, StrictMondrian
 from lookalike.algorithms.ring import Ring
+from lookalike.algorithms.sabre import Sabre
 from lookalike.contracts import Algorithm
 from lookalike.notation import describe, read_part
 
@@ -28,6 +29,7 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     Heterogeneous.name: Heterogeneous,
     Ring.name: Ring,
     Burel.name: Burel,
+    Sabre.name: Sabre,
     LMondrian.name: LMondrian,
     DMondrian.name: DMondrian,
     TMondrian.name: TMondrian,
@@ -43,6 +45,7 @@ __all__ = [
     "LMondrian",
     "Mondrian",
     "Ring",
+    "Sabre",
     "StrictMondrian",
     "TMondrian",
     "describe_algorithms",

@@ -1,0 +1,114 @@
+"""Retrieval: which records a group takes of each bucket, decided from quasi-identifiers alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.algorithms.axes import axes_of
+from lookalike.algorithms.bucketed.drawing import Drawing
+from lookalike.microdata import Microdata
+from lookalike.progress import Progress
+from lookalike.randomness import Randomness
+
+if TYPE_CHECKING:
+    from lookalike.kernels.axes import Axes
+
+Records = NDArray[np.int64]
+_KEY_BITS, _MOST_BITS = 62, 10
+
+
+class Retrieval(Protocol):
+    """How to retrieve: the parameters of a method."""
+
+    @property
+    def retrieve(self) -> str: ...
+    @property
+    def window(self) -> int: ...
+    @property
+    def seeds(self) -> int: ...
+
+
+def retrieved(
+    data: Microdata,
+    bucket_of_record: Records,
+    drawing: Drawing,
+    retrieval: Retrieval,
+    rng: Randomness,
+    progress: Progress,
+) -> tuple[NDArray[np.int32], int]:
+    """The group of each record, and the number of groups."""
+    # Records that are alike come in random order, whatever their order in the table.
+    order = rng.child("ties").permutation(data.n_rows)
+    if retrieval.retrieve == "cuts":
+        groups = _by_cuts(axes_of(data), order, bucket_of_record, drawing, progress)
+    else:
+        groups = _along_curve(data, order, bucket_of_record, drawing, retrieval, rng)
+    group_of_record = np.empty(data.n_rows, dtype=np.int32)
+    for number, members in enumerate(groups):
+        group_of_record[members] = number
+    return group_of_record, len(groups)
+
+
+def _along_curve(
+    data: Microdata,
+    order: Records,
+    bucket_of_record: Records,
+    drawing: Drawing,
+    retrieval: Retrieval,
+    rng: Randomness,
+) -> list[Records]:
+    from lookalike.kernels.hilbert import retrieve
+
+    sizes = np.bincount(bucket_of_record, minlength=drawing.n_buckets)
+    draws = drawing.halved(sizes)
+    keys = curve_keys(data)
+    order = order[np.lexsort((keys[order], bucket_of_record[order]))]
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    words = rng.child("seeds").words(len(draws) * retrieval.seeds * 2).reshape(len(draws), retrieval.seeds, 2)
+    turns = np.ascontiguousarray(draws[rng.child("groups").permutation(len(draws))])
+    group_of_record = np.empty(data.n_rows, dtype=np.int32)
+    window = {"curve": 1, "window": int(retrieval.window), "neighbours": 0}[retrieval.retrieve]
+    retrieve(axes_of(data), keys[order], order, starts, turns, words, window, group_of_record)
+    by_group = np.argsort(group_of_record, kind="stable")
+    return np.split(by_group, np.cumsum(np.bincount(group_of_record, minlength=len(draws)))[:-1])
+
+
+def _by_cuts(
+    axes: Axes, records: Records, bucket_of_record: Records, drawing: Drawing, progress: Progress
+) -> list[Records]:
+    """The halves of every draw taken along one attribute, again and again."""
+    from lookalike.kernels.halving import cut_in_two
+
+    groups, stack, done = [], [records], 0
+    while stack:
+        members = stack.pop()
+        draws = np.bincount(bucket_of_record[members], minlength=drawing.n_buckets)
+        halves = drawing.halves(draws)
+        if halves is None:
+            groups.append(members)
+            done += len(members)
+            progress("dividing", done / len(records), f"{len(groups):,} groups")
+            continue
+        stack += cut_in_two(axes, members, bucket_of_record[members], halves[0])
+    return groups
+
+
+def curve_keys(data: Microdata) -> NDArray[np.int64]:
+    """The place of each record on the curve. Values of a taxonomy stand in its order, others by size or name."""
+    from lookalike.kernels.hilbert import hilbert_keys
+
+    domains = data.domains.quasi[:_KEY_BITS]
+    bits = min(_MOST_BITS, _KEY_BITS // len(domains))
+    top = (1 << bits) - 1
+    cells = np.empty((data.n_rows, len(domains)), dtype=np.int64)
+    for attr, domain in enumerate(domains):
+        points = domain.points
+        low, high = (float(points.min()), float(points.max())) if len(points) else (0.0, 0.0)
+        share = (points - low) / (high - low) if high > low else np.zeros(len(points))
+        # A missing value stands at the far end.
+        places = np.append(np.round(share * top), top).astype(np.int64)
+        cells[:, attr] = places[np.minimum(data.quasi[:, attr], len(points))]
+    return np.asarray(hilbert_keys(cells, bits), dtype=np.int64)
