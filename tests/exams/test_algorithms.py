@@ -90,7 +90,7 @@ def census_data(rows: int, seed: int = 3) -> Microdata:
 
 @every_algorithm
 @every_model
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=9, deadline=None)
 @given(data=microdatas())
 def test_the_audit_passes_or_nothing_is_made(algorithm: Algorithm, model: str, data: Microdata) -> None:
     try:
@@ -103,7 +103,7 @@ def test_the_audit_passes_or_nothing_is_made(algorithm: Algorithm, model: str, d
 
 
 @every_algorithm
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(data=microdatas(), texts=st.lists(st.sampled_from(MODELS), min_size=2, max_size=3, unique=True))
 def test_several_promises_hold_together(algorithm: Algorithm, data: Microdata, texts: list[str]) -> None:
     try:
