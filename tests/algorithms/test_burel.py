@@ -25,7 +25,7 @@ from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from lookalike.requirement import Requirement
 from lookalike.samples import census
-from lookalike.schema import Schema, ValueType
+from lookalike.schema import Attribute, Role, Schema, ValueType
 from tests.strategies import column_of, microdatas
 from tests.worlds import Tape, tiny_table, worlds
 
@@ -114,9 +114,34 @@ def test_cuts_lose_less_than_the_curve() -> None:
     assert losses[1] < losses[0]
 
 
-def test_a_taxonomy_orders_the_axis_and_missing_values_stand_at_the_end() -> None:
-    data = tiny_table("abab", [0, 5, 10, 10])
-    assert curve_keys(data).tolist() == [0, 512, 1023, 1023]
+def test_numbers_stand_by_size_on_the_curve_and_missing_ones_at_the_far_end() -> None:
+    assert curve_keys(tiny_table("abab", [0, 5, 10, 10])).tolist() == [0, 512, 1023, 1023]
+    columns = column_of("x", [0, None, 10], ValueType.INTEGER), column_of("s", ["a", "b", "a"], ValueType.STRING)
+    data = Microdata.encode(Table(columns), Schema.of(qi=["x"], sensitive=["s"]))
+    assert curve_keys(data).tolist() == [0, 1023, 1023]
+
+
+def test_a_taxonomy_orders_the_axis() -> None:
+    """By name flu stands between burn and gash; under its node it stands after both."""
+    columns = (
+        column_of("x", ["burn", "flu", "gash"], ValueType.STRING),
+        column_of("s", ["a", "b", "a"], ValueType.STRING),
+    )
+    tree = {"any": {"wound": ["burn", "gash"], "illness": ["flu"]}}
+    schema = Schema(
+        (Attribute(name="x", role=Role.QUASI, taxonomy={"tree": tree}), Attribute(name="s", role=Role.SENSITIVE))
+    )
+    assert curve_keys(Microdata.encode(Table(columns), schema)).tolist() == [0, 1023, 512]
+
+
+def test_dmondrian_keeps_a_negative_bound_beside_its_own() -> None:
+    data = census_data(300)
+    (promise,) = pipeline.settle([Promise(parse_model("beta-likeness:9,negative=0.1,negative_form=relative"))], data)
+    (requirement,) = pipeline.required([promise], data)
+    assert requirement.floors is not None
+    tested = DMondrian().tested(data, requirement)
+    assert tested.floors is not None
+    assert all(one >= other for one, other in zip(tested.floors, requirement.floors, strict=True))
 
 
 def test_settings_that_would_not_be_heard_are_refused() -> None:

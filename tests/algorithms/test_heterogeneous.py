@@ -19,7 +19,7 @@ from lookalike.algorithms import Freeform, Heterogeneous
 from lookalike.algorithms.heterogeneous.published import mixed_columns
 from lookalike.algorithms.heterogeneous.slots import exchanged_columns, slot_graph, slots_by_assignment
 from lookalike.contracts import Promise
-from lookalike.errors import AuditFailed, Infeasible, RecipeError
+from lookalike.errors import AuditFailed, Infeasible, RecipeError, Unsupported
 from lookalike.kernels.pairing import repair
 from lookalike.microdata import Microdata, Table
 from lookalike.models import parse_model
@@ -322,6 +322,9 @@ def test_suppression_leaves_one_size_and_is_declared() -> None:
     data = census_data(403)
     release, linkage = made(data, Heterogeneous(remainder="suppress"), "l-diversity:5")
     assert release.withheld.n_suppressed == 3
+    # Those left out had one of the most frequent values: not for somebody who can tell who they are.
+    assert Heterogeneous(remainder="suppress").adversary == "reads-release"
+    assert Heterogeneous().adversary == "knows-method"
     assert [int(counts.sum()) for counts in release.withheld.suppressed] == [3]
     assert release.n_rows == 400
     assert {len(seen) for seen in values_seen(release, linkage)} == {0, 5}
@@ -330,16 +333,25 @@ def test_suppression_leaves_one_size_and_is_declared() -> None:
 def test_as_published_and_dummies_and_tau_are_never_released() -> None:
     table = census(601, seed=6)
     schema = census_data(601).schema
-    for model in ("l-diversity:6", "beta-likeness:2,bound=basic"):
-        for more in ({}, {"dummies": "yes"}, {"tau": "0.4"}):
-            recipe = pipeline.Recipe(
-                schema=schema,
-                promises=(Promise(parse_model(model)),),
-                algorithm=Heterogeneous(randomization="paper", **more),
-                seed=1,
-            )
-            with pytest.raises(AuditFailed, match="does not pass its audit; nothing is written. randomization=paper"):
-                pipeline.run(recipe, table)
+    refused = "does not pass its audit; nothing is written. randomization=paper"
+    for model, settings_of, error, words in (
+        ("l-diversity:6", {}, AuditFailed, refused),
+        ("l-diversity:6", {"dummies": "yes"}, AuditFailed, refused),
+        ("l-diversity:6", {"tau": "0.4"}, AuditFailed, refused),
+        ("l-diversity:6", {"buckets": "packed"}, Unsupported, "leave buckets=packed out"),
+        ("beta-likeness:2,bound=basic", {}, AuditFailed, refused),
+        ("beta-likeness:2,bound=basic", {"buckets": "packed"}, AuditFailed, refused),
+        ("beta-likeness:2,bound=basic", {"dummies": "yes"}, AuditFailed, refused),
+        ("beta-likeness:2,bound=basic", {"tau": "0.4"}, Unsupported, "tau is about"),
+    ):
+        recipe = pipeline.Recipe(
+            schema=schema,
+            promises=(Promise(parse_model(model)),),
+            algorithm=Heterogeneous(randomization="paper", **settings_of),
+            seed=1,
+        )
+        with pytest.raises(error, match=words):
+            pipeline.run(recipe, table)
 
 
 def test_as_published_is_not_released_even_if_it_happens_to_be_right() -> None:

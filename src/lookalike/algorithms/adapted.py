@@ -77,8 +77,12 @@ class DMondrian(_Adapted):
         counts, n_rows = data.counts(requirement.column), data.n_rows
         shares = [Fraction(int(count), n_rows) for count in counts]
         factor = min(ceiling / share for ceiling, share in zip(requirement.ceilings, shares, strict=True) if share > 0)
+        asked = requirement.floors or (Fraction(0),) * len(shares)
         return replace(
             requirement,
             ceilings=tuple(min(share * factor - _HAIR, Fraction(1)) if share else Fraction(0) for share in shares),
-            floors=tuple(share / factor + _HAIR if share else Fraction(0) for share in shares),
+            floors=tuple(
+                max(share / factor + _HAIR, floor) if share else Fraction(0)
+                for share, floor in zip(shares, asked, strict=True)
+            ),
         )

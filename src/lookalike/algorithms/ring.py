@@ -61,7 +61,7 @@ class Ring(Method):
         order = rng.child("parts").permutation(data.n_rows)
         # Halves of what is larger than this have the least number.
         parts = [order[places] for places in chunks_of(axes, order, 2 * least)]
-        records, slots, givers = [], [], np.empty(data.n_rows, dtype=np.int64)
+        records, slots, givers, done = [], [], np.empty(data.n_rows, dtype=np.int64), 0
         for number, rows in enumerate(_eligible(parts, values, degree)):
             ring = _ring(axes, rows, values, degree)
             around = ring[(np.arange(len(ring))[:, None] + np.arange(degree)) % len(ring)]
@@ -69,7 +69,8 @@ class Ring(Method):
             slots.append(np.repeat(ring, degree))
             offset = int(rng.child("offset", number).integers(degree, 1)[0])
             givers[ring] = around[:, offset]
-            progress("rings", sum(map(len, records)) / (degree * data.n_rows))
+            done += len(ring)
+            progress("rings", done / data.n_rows)
         return matched_release(data, SlotGraph(np.concatenate(records), np.concatenate(slots), givers), rng)
 
 

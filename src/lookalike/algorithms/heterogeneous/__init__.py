@@ -82,7 +82,9 @@ class Heterogeneous(Method):
 
     @property
     def adversary(self) -> str:
-        return KNOWS_METHOD if self.randomization == "aligned" else READS_RELEASE
+        # Whoever works out who was left out knows that they had one of the most frequent values.
+        whole = self.randomization == "aligned" and self.remainder == "blocks"
+        return KNOWS_METHOD if whole else READS_RELEASE
 
     def cautions(self) -> list[str]:
         return given_cell(self.cell)

@@ -28,7 +28,7 @@ from lookalike.algorithms.heterogeneous.layouts import (
 from lookalike.algorithms.heterogeneous.slots import Records, Slots, slots_in_turn
 from lookalike.algorithms.matched import SlotGraph, drawn_assignment, matched_release, slots_of
 from lookalike.algorithms.matchers import MATCHERS
-from lookalike.errors import Infeasible
+from lookalike.errors import Infeasible, Unsupported
 from lookalike.kernels.axes import Axes
 from lookalike.kernels.distance import pair_distances
 from lookalike.microdata import Domains, Microdata
@@ -48,6 +48,10 @@ def published_release(
     column, plan = planned(data, requirements)
     counts = data.counts(column)
     ell = _diversity(plan.ceilings)
+    if ell is None and method.tau is not None:
+        raise Unsupported("tau is about the published buckets for l-diversity; for this promise leave it out.")
+    if ell is not None and method.buckets != "zones":
+        raise Unsupported(f"The published buckets for l-diversity are of one kind; leave buckets={method.buckets} out.")
     everybody = data
     if method.dummies == "yes":
         everybody = _with_unique_dummies(data, column, ell, rng) if ell else data
