@@ -15,6 +15,7 @@ from lookalike.version import __version__
 
 if TYPE_CHECKING:
     from lookalike.algorithms import Groups, Mondrian, StrictMondrian
+    from lookalike.analysis import Estimate, PublishedRelease, load
     from lookalike.audit import Audit, Check, Verdict
     from lookalike.contracts import Promise
     from lookalike.errors import (
@@ -54,6 +55,7 @@ __all__ = [
     "Check",
     "DataError",
     "DeltaDisclosure",
+    "Estimate",
     "FPrivacy",
     "Grouped",
     "Groups",
@@ -71,6 +73,7 @@ __all__ = [
     "Perturbed",
     "Promise",
     "Publication",
+    "PublishedRelease",
     "RecipeError",
     "RhoPrivacy",
     "Role",
@@ -83,6 +86,7 @@ __all__ = [
     "Verdict",
     "__version__",
     "inspect",
+    "load",
     "measure",
     "publish",
     "read_table",
@@ -101,6 +105,7 @@ _HOMES = {
     "Check": "lookalike.audit",
     "DataError": "lookalike.errors",
     "DeltaDisclosure": "lookalike.models",
+    "Estimate": "lookalike.analysis",
     "FPrivacy": "lookalike.models",
     "Grouped": "lookalike.release",
     "Groups": "lookalike.algorithms",
@@ -118,6 +123,7 @@ _HOMES = {
     "Perturbed": "lookalike.release",
     "Promise": "lookalike.contracts",
     "Publication": "lookalike.publication",
+    "PublishedRelease": "lookalike.analysis",
     "RecipeError": "lookalike.errors",
     "RhoPrivacy": "lookalike.models",
     "Role": "lookalike.schema",
@@ -129,6 +135,7 @@ _HOMES = {
     "Unsupported": "lookalike.errors",
     "Verdict": "lookalike.audit",
     "inspect": "lookalike.publication",
+    "load": "lookalike.analysis",
     "measure": "lookalike.publication",
     "publish": "lookalike.publication",
     "read_table": "lookalike.publication",

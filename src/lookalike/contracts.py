@@ -54,6 +54,10 @@ class PrivacyModel(Protocol):
     def asked(self) -> Fraction | float:
         """The parameter that `level` is held against."""
 
+    @property
+    def value_by_value(self) -> bool:
+        """Whether all it asks is that the belief in each value by itself stays within bounds."""
+
     def __str__(self) -> str:
         """The model as one writes it: beta-likeness:3,bound=basic."""
 

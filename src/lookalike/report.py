@@ -138,6 +138,7 @@ _LOSS_NAMES = {
     "discernibility": "Discernibility (sum of squared group sizes)",
     "average_group_size": "Average group size",
     "msbs": "Mean squared bucket size (MSBS)",
+    "values_changed": "Share of sensitive values changed (0 to 1)",
 }
 
 
@@ -161,7 +162,7 @@ def _column_lines(outcome: Outcome) -> list[ColumnLine]:
 
 def highest_beliefs(outcome: Outcome, index: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """For each value of a sensitive column its share and the highest belief that any unit of the release allows."""
-    seen = expose(outcome.release, outcome.data, index, graph=outcome.linkage.graph)
+    seen = expose(outcome.release, outcome.data, index, graph=outcome.linkage.graph, adversary=outcome.adversary)
     highest = np.zeros(len(seen.prior))
     np.maximum.at(highest, seen.values, (seen.weights / seen.sizes[seen.unit_of_entry]).astype(float))
     return seen.prior / seen.prior.sum(), highest

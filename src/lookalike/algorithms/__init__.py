@@ -15,6 +15,7 @@ from lookalike.algorithms.freeform import Freeform
 from lookalike.algorithms.groups import Groups
 from lookalike.algorithms.heterogeneous import Heterogeneous
 from lookalike.algorithms.mondrian import Mondrian, StrictMondrian
+from lookalike.algorithms.perturbation import Perturbation
 from lookalike.algorithms.ring import Ring
 from lookalike.algorithms.sabre import Sabre
 from lookalike.contracts import Algorithm
@@ -33,6 +34,7 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     LMondrian.name: LMondrian,
     DMondrian.name: DMondrian,
     TMondrian.name: TMondrian,
+    Perturbation.name: Perturbation,
 }
 
 __all__ = [
@@ -44,6 +46,7 @@ __all__ = [
     "Heterogeneous",
     "LMondrian",
     "Mondrian",
+    "Perturbation",
     "Ring",
     "Sabre",
     "StrictMondrian",

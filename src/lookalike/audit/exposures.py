@@ -7,10 +7,13 @@ out before anything is counted, and units that nothing is left of are dropped.
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
+
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.adversary import READS_RELEASE
+from lookalike.adversary import KNOWS_METHOD, READS_RELEASE
 from lookalike.audit.cells import Ints
 from lookalike.audit.reading import Reading
 from lookalike.errors import RecipeError
@@ -19,6 +22,7 @@ from lookalike.microdata import Microdata
 from lookalike.release import Bucketized, Grouped, Matched, MatchGraph, Perturbed, Release
 
 _ROOM = 1 << 63
+_FINE = 60
 
 
 def expose(
@@ -38,6 +42,8 @@ def expose_reading(reading: Reading, column: int | None, graph: MatchGraph | Non
     if isinstance(release, Perturbed):
         if column is None:
             return _counted(reading, reading.point_of_row, np.arange(release.n_rows), None, adversary)
+        if adversary == KNOWS_METHOD:
+            return _bounded_by_swaps(reading, release, column)
         return _posteriors(reading, release, column, adversary)
     if isinstance(release, Grouped):
         units, rows = reading.boxes.class_of_row, np.arange(release.n_rows)
@@ -94,6 +100,55 @@ def _posteriors(reading: Reading, release: Perturbed, column: int, adversary: st
         weights=exact[drawn][units, values].astype(dtype),
         sizes=sizes[drawn].astype(dtype),
     )
+
+
+def _bounded_by_swaps(reading: Reading, release: Perturbed, column: int) -> Exposure:
+    """The most and the least that a reader who knows the exact counts can come to believe of each value.
+
+    To such a reader every order of the values is equally likely, and all rows tell about each person. Exchanging the
+    values c and u of two persons changes the probability of what is published by R = max w[y, c] / w[y, u] times
+    max w[y, u] / w[y, c] at most, so their odds change by no more. Two units a value: the odds of all others divided
+    by R, and multiplied by it. Rounded to the unfavourable side. Beliefs in *each* value, not a joint one.
+    """
+    prior = _prior(reading.original, column)
+    weights = release.randomizers[column].weights
+    present = np.flatnonzero(prior).tolist()
+    units: list[dict[int, int]] = []
+    for value in present:
+        most, least = {value: int(prior[value]) << _FINE}, {value: int(prior[value]) << _FINE}
+        for other in present:
+            if other == value:
+                continue
+            count = int(prior[other]) << _FINE
+            up, down = _largest_ratio(weights, value, other), _largest_ratio(weights, other, value)
+            if up is None or down is None:
+                most[other], least[other], least[value] = 0, count, 0
+            else:
+                most[other], least[other] = math.floor(count / (up * down)), math.ceil(count * (up * down))
+        units += [most, least]
+    entries = [(value, weight) for unit in units for value, weight in sorted(unit.items()) if weight]
+    lengths = [sum(weight > 0 for weight in unit.values()) for unit in units]
+    return Exposure(
+        adversary=KNOWS_METHOD,
+        form=release.form,
+        column=reading.original.domains.sensitive[column],
+        prior=prior,
+        starts=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        values=np.array([value for value, _ in entries], dtype=np.int32),
+        weights=np.array([weight for _, weight in entries], dtype=object),
+        sizes=np.array([sum(unit.values()) for unit in units], dtype=object),
+    )
+
+
+def _largest_ratio(weights: NDArray[np.int64], above: int, below: int) -> Fraction | None:
+    """The largest quotient of two columns of a matrix over the rows where either is positive; None: infinite."""
+    tops, bottoms = weights[:, above], weights[:, below]
+    if ((bottoms == 0) & (tops > 0)).any():
+        return None
+    rows = np.flatnonzero(bottoms > 0)
+    quotients = tops[rows] / bottoms[rows]
+    near = rows[quotients >= quotients.max() * (1 - 1e-12)]
+    return max(Fraction(int(tops[row]), int(bottoms[row])) for row in near.tolist())
 
 
 def concealment(reading: Reading, adversary: str) -> Exposure | None:

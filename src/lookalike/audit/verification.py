@@ -13,7 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from lookalike.adversary import ADVERSARIES, READS_RELEASE
+from lookalike.adversary import ADVERSARIES, KNOWS_METHOD, READS_RELEASE
 from lookalike.audit import matching, perturbation, preconditions
 from lookalike.audit.cells import Ints
 from lookalike.audit.exposures import concealment, expose_reading, part
@@ -176,6 +176,8 @@ def _exposure_or_reason(reading: Reading, promise: Promise, graph: MatchGraph | 
     reason = promise.model.refuses_form(reading.release.form)
     if reason is not None:
         return reason
+    if isinstance(reading.release, Perturbed) and adversary == KNOWS_METHOD and not promise.model.value_by_value:
+        return "not decided: against who knows the method only the belief in each value by itself is bounded"
     exposure: Exposure | None
     if isinstance(reading.release, Matched) and promise.model.name == CONCEALMENT:
         exposure = concealment(reading, adversary)

@@ -7,6 +7,7 @@ from __future__ import annotations
 from lookalike.contracts import Metric
 from lookalike.metrics.grouping import AverageGroupSize, Discernibility, MeanSquaredBucketSize
 from lookalike.metrics.loss import AverageInformationLoss, GlobalCertaintyPenalty, loss_by_column
+from lookalike.metrics.redrawing import ValuesChanged
 
 METRICS: dict[str, type[Metric]] = {
     GlobalCertaintyPenalty.name: GlobalCertaintyPenalty,
@@ -14,6 +15,7 @@ METRICS: dict[str, type[Metric]] = {
     Discernibility.name: Discernibility,
     AverageGroupSize.name: AverageGroupSize,
     MeanSquaredBucketSize.name: MeanSquaredBucketSize,
+    ValuesChanged.name: ValuesChanged,
 }
 
 __all__ = [
@@ -23,5 +25,6 @@ __all__ = [
     "Discernibility",
     "GlobalCertaintyPenalty",
     "MeanSquaredBucketSize",
+    "ValuesChanged",
     "loss_by_column",
 ]

@@ -105,6 +105,10 @@ class FPrivacy(WrittenModel):
             object.__setattr__(self, "ceilings", read_ceilings(Path(file)))
 
     @property
+    def value_by_value(self) -> bool:
+        return True
+
+    @property
     def asked(self) -> Fraction:
         return Fraction(1)
 

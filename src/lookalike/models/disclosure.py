@@ -47,6 +47,10 @@ class DeltaDisclosure(WrittenModel):
     """Bound on the natural logarithm of belief over share, either way; not reached."""
 
     @property
+    def value_by_value(self) -> bool:
+        return True
+
+    @property
     def asked(self) -> Fraction:
         return self.delta
 

@@ -72,6 +72,10 @@ class LDiversity(WrittenModel):
             raise RecipeError(f"l-diversity: kind={self.kind} takes no subset. It belongs to simple and binary.")
 
     @property
+    def value_by_value(self) -> bool:
+        return self.kind == "simple"
+
+    @property
     def asked(self) -> Fraction:
         """l; for the recursive kind c, as l is part of the question."""
         return self.ell if self.c is None else self.c

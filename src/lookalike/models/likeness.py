@@ -65,6 +65,10 @@ class BetaLikeness(WrittenModel):
             )
 
     @property
+    def value_by_value(self) -> bool:
+        return True
+
+    @property
     def asked(self) -> Fraction:
         return self.beta
 

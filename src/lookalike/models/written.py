@@ -13,6 +13,10 @@ class WrittenModel:
     name: ClassVar[str]
     about_identity: ClassVar[bool] = False
 
+    @property
+    def value_by_value(self) -> bool:
+        return False
+
     def __str__(self) -> str:
         return part_text(self)
 

@@ -15,6 +15,7 @@ a unit and gathered; parsing costs one step a distinct cell.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -24,7 +25,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from lookalike.errors import DataError, quoted
-from lookalike.microdata import Domain, texts_of
+from lookalike.microdata import Domain, parse_number, texts_of
 from lookalike.packages.holdings import DomainIndex, Holding
 from lookalike.release import Cells, ExactCells, ExtentCells, NumberCells, Ranges, Sets, is_numeric_cell
 from lookalike.schema import NUMBER_LIKE, ValueType
@@ -78,6 +79,23 @@ def typed_values(values: NDArray[Any], type: ValueType) -> pl.Series:
         return pl.Series(np.asarray(values, dtype=np.float64), dtype=pl.Float64)
     whole = pl.Series(np.asarray(values, dtype=np.int64), dtype=pl.Int64)
     return whole if type is ValueType.INTEGER else whole.cast(_DTYPES[type])
+
+
+def values_of(texts: Sequence[str | None], type: ValueType) -> pl.Series:
+    """Values from how they print (`texts_of`); None is missing."""
+    known = [text for text in texts if text is not None]
+    if type is ValueType.STRING:
+        raw: list[Any] = known
+    elif type is ValueType.BOOLEAN:
+        raw = [text == "true" for text in known]
+    elif type is ValueType.INTEGER:
+        raw = [int(text) for text in known]
+    else:
+        points = [parse_number(text, type) for text in known]
+        raw = points if type is ValueType.NUMBER else [round(point) for point in points]
+    place_of_known = iter(range(len(known)))
+    places = [None if text is None else next(place_of_known) for text in texts]
+    return typed_values(np.array(raw), type).gather(pl.Series(places, dtype=pl.UInt32))
 
 
 _DTYPES: dict[ValueType, Any] = {

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from lookalike.errors import DataError, SchemaError, quoted
 from lookalike.microdata import Codes, Domain, Domains
 from lookalike.packages.assembly import grouped, reject_unknown, stacked, take
-from lookalike.packages.cells import MISSING, Encoding, Field, parse_cells, plain_unescape, print_cells
+from lookalike.packages.cells import MISSING, Encoding, Field, parse_cells, plain_unescape, print_cells, values_of
 from lookalike.packages.holdings import DomainIndex, assembled
 from lookalike.packages.manifest import DESCRIPTOR, PublishedManifest, parse_descriptor, value_keys
 from lookalike.release import Bucketized, Extents, Grouped, Matched, Perturbed, Randomizer, Release, Withheld
@@ -47,6 +47,25 @@ def read_folder(folder: Path, domains: Domains) -> tuple[Release, PublishedManif
             raise DataError(f"{folder} lacks the table {quoted(name)}. The release is damaged: get it again.")
     tables = {name: _PublishedColumns(folder, name, manifest.tables[name]) for name in expected}
     return make(tables, domains, manifest, _withheld(manifest, domains)), manifest
+
+
+def read_frames(folder: Path) -> tuple[PublishedManifest, dict[str, pl.DataFrame]]:
+    """What a release folder says about itself, and its tables with types; no original is needed."""
+    manifest = read_manifest(folder)
+    tables = {name: _typed_frame(folder / f"{name}.parquet", fields) for name, fields in manifest.tables.items()}
+    return manifest, tables
+
+
+def published_matrix(name: str, manifest: PublishedManifest) -> tuple[pl.Series, Randomizer]:
+    """The values of a redrawn column, in the order of its published matrix, and the matrix."""
+    texts, randomizer = _matrix(name, manifest)
+    (field,) = (field for fields in manifest.tables.values() for field in fields if field.name == name)
+    try:
+        return values_of(texts, field.type).alias(name), randomizer
+    except (TypeError, ValueError):
+        raise DataError(
+            f"The matrix of column {quoted(name)} has values of another type. The release was changed: get it again."
+        ) from None
 
 
 class _PublishedColumns:
@@ -137,14 +156,27 @@ def read_text_frame(path: Path) -> pl.DataFrame:
     return frame
 
 
-def _printed_parquet(path: Path, fields: Sequence[Field]) -> pl.DataFrame:
+def _typed_frame(path: Path, fields: Sequence[Field]) -> pl.DataFrame:
     try:
         frame = pl.read_parquet(path, glob=False)
+        # One by one: a name that looks like a pattern is only a name.
+        return pl.DataFrame([frame[field.name] for field in fields])
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise _unreadable(path, error) from None
+
+
+def _printed_parquet(path: Path, fields: Sequence[Field]) -> pl.DataFrame:
+    frame = _typed_frame(path, fields)
+    try:
         printed = {field.name: print_cells(field, frame[field.name]).alias(field.name) for field in fields}
         return blanks_spelled_out(pl.DataFrame(printed), fields)
-    except (OSError, ValueError, pl.exceptions.PolarsError) as error:
-        reason = getattr(error, "strerror", None) or "its columns are not those of the release"
-        raise DataError(f"Cannot read {path}: {reason}. The release is damaged: get it again.") from None
+    except (ValueError, pl.exceptions.PolarsError) as error:
+        raise _unreadable(path, error) from None
+
+
+def _unreadable(path: Path, error: Exception) -> DataError:
+    reason = getattr(error, "strerror", None) or "its columns are not those of the release"
+    return DataError(f"Cannot read {path}: {reason}. The release is damaged: get it again.")
 
 
 def blanks_spelled_out(frame: pl.DataFrame, fields: Sequence[Field]) -> pl.DataFrame:
@@ -217,24 +249,32 @@ _MAKERS: dict[str, Callable[[Tables, Domains, PublishedManifest, Withheld], Rele
 
 def _randomizer(domain: Domain, manifest: PublishedManifest) -> Randomizer:
     """The published matrix in the order of the original's codes."""
-    where = f"The matrix of column {quoted(domain.name)}"
-    found = [matrix for matrix in manifest.matrices if matrix.get("column") == domain.name]
+    values, randomizer = _matrix(domain.name, manifest)
+    if set(values) != set(value_keys(domain)):
+        raise DataError(f"The matrix of column {quoted(domain.name)} does not fit the values of the original.")
+    places = [values.index(key) for key in value_keys(domain)]
+    return Randomizer(randomizer.weights[np.ix_(places, places)], randomizer.total)
+
+
+def _matrix(name: str, manifest: PublishedManifest) -> tuple[list[str | None], Randomizer]:
+    """The values of a redrawn column as text, in the order of its published matrix."""
+    where = f"The matrix of column {quoted(name)}"
+    found = [matrix for matrix in manifest.matrices if matrix.get("column") == name]
     if len(found) != 1:
         raise DataError(f"{where} is not in {DESCRIPTOR}. The release is damaged: get it again.")
     try:
         values, rows, total = list(found[0]["values"]), list(found[0]["weights"]), found[0]["total"]
-        places = [values.index(key) for key in value_keys(domain)]
         entries = [weight for row in rows for weight in row]
-        square = len(places) == len(values) == len(rows) and all(len(row) == len(values) for row in rows)
+        square = len(values) == len(rows) == len(set(values)) and all(len(row) == len(values) for row in rows)
     except (KeyError, TypeError, ValueError):
         square = False
     if not square:
-        raise DataError(f"{where} does not fit the values of the original.")
+        raise DataError(f"{where} has not one line and one column a value. The release was changed: get it again.")
     # Sums in Python's integers, which do not wrap around.
     sums = [sum(column) for column in zip(*rows, strict=True)] if _all_whole([*entries, total]) else []
     if not sums or not 0 < total < 1 << 62 or min(entries) < 0 or any(column_sum != total for column_sum in sums):
         raise DataError(f"{where} is no matrix of probabilities: every column must sum to its total.")
-    return Randomizer(np.array(rows, dtype=np.int64)[np.ix_(places, places)], total)
+    return values, Randomizer(np.array(rows, dtype=np.int64), total)
 
 
 def _all_whole(entries: Sequence[object]) -> bool:
