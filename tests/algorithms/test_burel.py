@@ -84,7 +84,7 @@ def test_no_division_into_neighbours_has_fewer_buckets(numbers: list[int], beta:
 @settings(max_examples=40, deadline=None)
 @given(
     data=microdatas(min_rows=4, max_rows=40, n_sensitive=st.just(1)),
-    retrieve=st.sampled_from(["curve", "cuts", "window", "neighbours"]),
+    retrieve=st.sampled_from(["curve", "cuts", "window", "random", "neighbours"]),
     model=st.sampled_from(["beta-likeness:2", "beta-likeness:1,bound=basic", "l-diversity:2", "alpha-k:alpha=0.7,k=2"]),
     fill=st.sampled_from(["auto", "1", "0.5"]),
 )

@@ -56,7 +56,7 @@ def test_every_group_gets_what_it_takes_of_each_bucket(
     starts = np.concatenate([[0], np.cumsum(sizes)])
     words = rng.integers(0, 1 << 62, (len(draws), n_seeds, 2)).astype(np.uint64)
     group_of_record = np.full(n_rows, -1, dtype=np.int32)
-    retrieve(axes_of(data), keys[order], records[order], starts, draws, words, window, group_of_record)
+    retrieve(axes_of(data), keys[order], records[order], starts, draws, words, window, np.empty(0), group_of_record)
     found = np.zeros_like(draws)
     np.add.at(found, (group_of_record[records[order]], np.sort(buckets)), 1)
     assert (found == draws).all()
@@ -68,5 +68,15 @@ def test_the_nearest_on_the_curve_are_taken() -> None:
     group_of_record = np.full(8, -1, dtype=np.int32)
     # The seed is the record at place 5 of the only bucket.
     words = np.array([[[0, 5]], [[0, 0]]], dtype=np.uint64)
-    retrieve(axes_of(data), keys, np.arange(8), np.array([0, 8]), np.array([[3], [5]]), words, 1, group_of_record)
+    retrieve(
+        axes_of(data),
+        keys,
+        np.arange(8),
+        np.array([0, 8]),
+        np.array([[3], [5]]),
+        words,
+        1,
+        np.empty(0),
+        group_of_record,
+    )
     assert group_of_record.tolist() == [1, 1, 1, 1, 0, 0, 0, 1]

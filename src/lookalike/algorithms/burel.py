@@ -44,18 +44,19 @@ class Burel(Grouping):
 
     name: ClassVar[str] = "burel"
 
-    retrieve: Choice = Choice("cuts", "curve", "window", "neighbours", default="cuts")
-    """cuts: halves by quasi-identifiers; curve: on a Hilbert curve; window: in a window of it; neighbours: of all."""
+    retrieve: Choice = Choice("cuts", "curve", "window", "random", "neighbours", default="cuts")
+    """cuts: halves by quasi-identifiers; curve: nearest on a Hilbert curve; window: best of several times as many there;
+    random: any of these; neighbours: best of all."""
     window: Whole = Whole(low=2, high=64, default=4)
-    """With retrieve=window: how many times as many records are looked at as are taken."""
+    """With retrieve=window or random: how many times as many records are looked at as are taken."""
     seeds: Whole = Whole(low=1, high=64, default=1)
     """How many records are tried as the middle of a group."""
     fill: ChoiceOrNumber = ChoiceOrNumber("auto", default="auto")
     """How much of its least ceiling a bucket may fill, up to 1 (as published); auto: what makes for small groups."""
 
     def __post_init__(self) -> None:
-        if self.retrieve != "window" and self.window != type(self).window:
-            raise RecipeError(f"{self.name}: window is heard with retrieve=window only.")
+        if self.retrieve not in ("window", "random") and self.window != type(self).window:
+            raise RecipeError(f"{self.name}: window is heard with retrieve=window and retrieve=random only.")
         if self.fill != "auto" and Fraction(self.fill) > 1:
             raise RecipeError(f"{self.name}: fill is {self.fill}. It must be auto, or a number above 0 and up to 1.")
         if self.retrieve == "cuts" and self.seeds > 1:

@@ -47,8 +47,11 @@ def satisfies(column: pl.Series, wanted: Any) -> pl.Series:
             mask &= (column <= high).fill_null(False)
         return mask
     values = list(wanted) if isinstance(wanted, list | set | frozenset) else [wanted]
-    mask = column.is_in(pl.Series([_typed(column, value) for value in values if value is not None], dtype=column.dtype))
-    mask = mask.fill_null(False)
+    typed = [_typed(column, value) for value in values if value is not None]
+    if column.dtype.is_integer():
+        # No whole number equals one that is not.
+        typed = [value for value in typed if isinstance(value, int)]
+    mask = column.is_in(pl.Series(typed, dtype=column.dtype).implode()).fill_null(False)
     return mask | column.is_null() if None in values else mask
 
 

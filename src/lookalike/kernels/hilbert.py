@@ -109,10 +109,11 @@ def _nearest(keys, up, down, first, last, key, wanted, places):  # type: ignore[
 
 
 @inner
-def _choose(axes, curve, first, last, seed, wanted, window, places, losses):  # type: ignore[no-untyped-def]
+def _choose(axes, curve, first, last, seed, wanted, window, ranks, places, losses):  # type: ignore[no-untyped-def]
     """Set places [:wanted] to those taken of a bucket [first, last) for a seed.
 
     Of `window` times as many as are wanted, the nearest on the curve, those that lose least with the seed; 0: of all.
+    If records have ranks, those of the lowest ranks.
     """
     keys, records, up, down = curve
     limit = last - first if window == 0 else wanted * window
@@ -120,18 +121,21 @@ def _choose(axes, curve, first, last, seed, wanted, window, places, losses):  # 
     if window == 1:
         return
     for place in range(found):
-        losses[place] = _pair_loss(axes, records[seed], records[places[place]])
+        if len(ranks):
+            losses[place] = ranks[records[places[place]]]
+        else:
+            losses[place] = _pair_loss(axes, records[seed], records[places[place]])
     best = np.argsort(losses[:found], kind="mergesort")
     places[:wanted] = places[:found][best[:wanted]]
 
 
 @inner
-def _group_loss(axes, curve, firsts, lasts, seed, group, window, places, losses):  # type: ignore[no-untyped-def]
+def _group_loss(axes, curve, firsts, lasts, seed, group, window, ranks, places, losses):  # type: ignore[no-untyped-def]
     """What the records that a seed would take lose with it, one by one."""
     total = 0.0
     for bucket in range(len(group)):
         if group[bucket] > 0:
-            _choose(axes, curve, firsts[bucket], lasts[bucket], seed, group[bucket], window, places, losses)
+            _choose(axes, curve, firsts[bucket], lasts[bucket], seed, group[bucket], window, ranks, places, losses)
             for place in places[: group[bucket]]:
                 total += _pair_loss(axes, curve[1][seed], curve[1][place])
     return total
@@ -151,7 +155,7 @@ def _drawn_place(curve, firsts, lasts, group, words):  # type: ignore[no-untyped
 
 
 @entry
-def retrieve(axes, keys, records, starts, groups, words, window, group_of_record):  # type: ignore[no-untyped-def]
+def retrieve(axes, keys, records, starts, groups, words, window, ranks, group_of_record):  # type: ignore[no-untyped-def]
     """Number the groups of records: groups [g, buckets] says how many to take of each bucket, in this order.
 
     records are sorted bucket by bucket, starts [buckets + 1], and along the curve within each; keys are theirs. Each
@@ -179,13 +183,13 @@ def retrieve(axes, keys, records, starts, groups, words, window, group_of_record
             place = _drawn_place(curve, firsts, lasts, group, words[number, attempt])
             loss = 0.0
             if n_seeds > 1:
-                loss = _group_loss(axes, curve, firsts, lasts, place, group, window, places, losses)
+                loss = _group_loss(axes, curve, firsts, lasts, place, group, window, ranks, places, losses)
             if loss < least:
                 seed, least = place, loss
         for bucket in range(n_buckets):
             if group[bucket] == 0:
                 continue
-            _choose(axes, curve, firsts[bucket], lasts[bucket], seed, group[bucket], window, places, losses)
+            _choose(axes, curve, firsts[bucket], lasts[bucket], seed, group[bucket], window, ranks, places, losses)
             for place in places[: group[bucket]]:
                 group_of_record[curve[1][place]] = number
                 curve[2][place + 1], curve[3][place + 1] = place + 2, place

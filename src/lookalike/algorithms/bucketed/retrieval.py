@@ -70,8 +70,10 @@ def _along_curve(
     words = rng.child("seeds").words(len(draws) * retrieval.seeds * 2).reshape(len(draws), retrieval.seeds, 2)
     turns = np.ascontiguousarray(draws[rng.child("groups").permutation(len(draws))])
     group_of_record = np.empty(data.n_rows, dtype=np.int32)
-    window = {"curve": 1, "window": int(retrieval.window), "neighbours": 0}[retrieval.retrieve]
-    retrieve(axes_of(data), keys[order], order, starts, turns, words, window, group_of_record)
+    window = {"curve": 1, "neighbours": 0}.get(retrieval.retrieve, int(retrieval.window))
+    at_random = retrieval.retrieve == "random"
+    ranks = rng.child("ranks").permutation(data.n_rows).astype(np.float64) if at_random else np.empty(0)
+    retrieve(axes_of(data), keys[order], order, starts, turns, words, window, ranks, group_of_record)
     by_group = np.argsort(group_of_record, kind="stable")
     return np.split(by_group, np.cumsum(np.bincount(group_of_record, minlength=len(draws)))[:-1])
 
