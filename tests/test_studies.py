@@ -14,20 +14,24 @@ import pytest
 from lookalike.release import Ranges, Sets
 from lookalike.samples import census
 
-SCRIPT = Path(__file__).parent.parent / "docs" / "studies" / "adversaries.py"
+STUDIES = Path(__file__).parent.parent / "docs" / "studies"
 PLACES, ELL = [0, 1, 3, 7], 2
+
+
+def script(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"study_of_{name}", STUDIES / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    found = importlib.util.module_from_spec(spec)
+    # Data classes look up the module that they are defined in.
+    sys.modules[spec.name] = found
+    spec.loader.exec_module(found)
+    return found
 
 
 @pytest.fixture(scope="module")
 def study() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("study_of_adversaries", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    script = importlib.util.module_from_spec(spec)
-    # Data classes look up the module that they are defined in.
-    sys.modules[spec.name] = script
-    spec.loader.exec_module(script)
-    return script
+    return script("adversaries")
 
 
 @pytest.mark.parametrize(("values", "places"), [("aabb", [0, 1, 3, 7]), ("aabbc", [0, 1, 3, 7, 20])])
@@ -96,3 +100,13 @@ def test_intervals_hold_the_share(study: ModuleType) -> None:
     low, high = study.interval(0.1, 10_000)
     assert low < 0.1 < high
     assert high - low == pytest.approx(2 * 1.96 * (0.09 / 10_000) ** 0.5, rel=1e-3)
+
+
+def test_knowing_burel_helps_and_random_draws_from_everybody_do_not() -> None:
+    study = script("burel")
+    places = [0, 1, 3, 7, 8, 20]
+    curve, cuts, shuffled = (study.learnt("aaaabb", way, places, 400) for way in ("curve", "cuts", "random:3"))
+    assert curve.worst == 1
+    assert curve.above > 0.1
+    assert cuts.worst > 1 / 3
+    assert shuffled.guessed == pytest.approx(2 / 3, abs=0.01)

@@ -97,7 +97,7 @@ class Publication:
         nearness = "" if bound is None else f"{bound.sentence(self.losses['gcp'])}\n"
         loss = f"loss {self.losses['gcp']:.4f} (GCP)"
         if (changed := self.losses.get("values_changed")) is not None:
-            loss += f", {changed:.0%} of the sensitive values changed"
+            loss += f", {100 * changed:.0f} % of the sensitive values changed"
         return f"{self.release.n_rows:,} rows that keep {promises}; {loss}\n{nearness}{self.audit}"
 
     def _repr_html_(self) -> str:

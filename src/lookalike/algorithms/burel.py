@@ -45,7 +45,7 @@ class Burel(Grouping):
     name: ClassVar[str] = "burel"
 
     retrieve: Choice = Choice("cuts", "curve", "window", "random", "neighbours", default="cuts")
-    """cuts: halves by quasi-identifiers; curve: nearest on a Hilbert curve; window: best of several times as many there;
+    """cuts: halves by quasi-identifiers; curve: nearest on a Hilbert curve; window: best of several times as many;
     random: any of these; neighbours: best of all."""
     window: Whole = Whole(low=2, high=64, default=4)
     """With retrieve=window or random: how many times as many records are looked at as are taken."""
