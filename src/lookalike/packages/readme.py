@@ -20,7 +20,7 @@ _FORM_SENTENCES = {
         "joined by the bucket number only: within a bucket nobody is told which value belongs to which person."
     ),
     "perturbed": (
-        "Each row is one person. Every sensitive value was kept or drawn anew by the published matrix, so a single value "
+        "Each row is one person. Every sensitive value was kept or drawn anew by the published matrix, so a single one "
         "says little. Do not count them as they are; counts are corrected with the matrix, in Python with "
         'lookalike.load(folder).counts("column").'
     ),
