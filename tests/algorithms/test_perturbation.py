@@ -212,6 +212,17 @@ def test_two_sensitive_columns_are_refused() -> None:
         pipeline.run(recipe, table)
 
 
+def test_a_carried_column_is_refused() -> None:
+    table = census(60, seed=2)
+    recipe = pipeline.Recipe(
+        schema=Schema.of(qi=table.names[:1], sensitive=table.names[-1:], carried=table.names[2:3]),
+        promises=(Promise(BetaLikeness(2)),),
+        algorithm=Perturbation(),
+    )
+    with pytest.raises(Unsupported, match="reads what the row carries"):
+        pipeline.run(recipe, table)
+
+
 @pytest.mark.parametrize("text", ["k-anonymity:2", "t-closeness:0.2", "l-diversity:2,kind=entropy"])
 def test_promises_about_more_than_beliefs_in_values_are_refused(text: str) -> None:
     table = census(60, seed=2)

@@ -32,7 +32,7 @@ def original() -> pl.DataFrame:
 def release(original: pl.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> PublishedRelease:
     folder = tmp_path_factory.mktemp("release") / "out"
     made = la.publish(
-        original, qi=["age", "sex"], sensitive="illness", carry=["ward"], model="beta-likeness:2",
+        original, qi=["age", "sex", "ward"], sensitive="illness", model="beta-likeness:2",
         algorithm="perturbation", seed=3,
     )  # fmt: skip
     made.write(folder)

@@ -349,4 +349,17 @@ class TestPerturbed:
         release, data = noisy
         audit = verify(release, data, [Promise(BetaLikeness("0.1"), "illness")])
         assert not audit.passed
-        assert audit.verdicts[0].failing_units == 4
+        # For each of the three bills that a row may carry, each of the four values.
+        assert audit.verdicts[0].failing_units == 12
+
+    def test_what_a_row_carries_gives_its_value_away(self):
+        """Whoever finds the row reads the carried column; here it is a copy of what is to be hidden."""
+        rng = np.random.default_rng(8)
+        data = mixed_table(rng, 300)
+        copied = replace(data, carried=data.sensitive % 3)
+        releases = {}
+        for table in (data, copied):
+            made = perturbed(rng, table, [mixing_matrix(4, 7, 10)], rng.permutation(300))
+            releases[table is copied] = verify(made, table, [Promise(BetaLikeness(2), "illness")])
+        assert releases[False].passed
+        assert not releases[True].verdicts[0].passed

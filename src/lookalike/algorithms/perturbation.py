@@ -88,6 +88,12 @@ class Perturbation(Method):
                 f"perturbation redraws one sensitive column, and there are {len(data.domains.sensitive)}: {names}. A "
                 "reader who finds a person's row would combine them. Name one, or use groups."
             )
+        if data.domains.carried:
+            names = ", ".join(quoted(domain.name) for domain in data.domains.carried)
+            raise Unsupported(
+                f"perturbation publishes rows with their exact quasi-identifiers, so whoever finds a person reads what "
+                f"the row carries: {names}. Leave it out, make it a quasi-identifier, or use groups."
+            )
         progress("perturb", 0.0, "matrix")
         bounds = Bounds.of(data.counts(0), requirements)
         keeps = bounds.kept(strict_alphas(bounds) if self.mode == "strict" else alphas(bounds, self.kappa), self.mode)

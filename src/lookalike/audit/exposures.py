@@ -8,13 +8,15 @@ out before anything is counted, and units that nothing is left of are dropped.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.adversary import KNOWS_METHOD, READS_RELEASE
-from lookalike.audit.cells import Ints
+from lookalike.audit.cells import Ints, joint_ids_of_two
 from lookalike.audit.reading import Reading
 from lookalike.errors import RecipeError
 from lookalike.exposure import Exposure, counted_exposure
@@ -80,26 +82,18 @@ def _prior(original: Microdata, column: int | None) -> Ints:
 
 
 def _posteriors(reading: Reading, release: Perturbed, column: int, adversary: str) -> Exposure:
-    """Bayes in whole numbers: published value r leaves weights[r, c] * prior[c]; values never drawn are skipped."""
-    prior = _prior(reading.original, column)
-    weights = release.randomizers[column].weights
-    exact = weights.astype(object) * prior.astype(object)
-    sizes = exact.sum(axis=1)
-    drawn = np.flatnonzero(sizes > 0)
-    units, values = np.nonzero(exact[drawn] > 0)
-    fits = all(size < _ROOM for size in sizes)
-    dtype = np.int64 if fits else object
-    starts = np.searchsorted(units, np.arange(len(drawn) + 1)).astype(np.int64)
-    return Exposure(
-        adversary=adversary,
-        form=release.form,
-        column=reading.original.domains.sensitive[column],
-        prior=prior,
-        starts=starts,
-        values=values.astype(np.int32),
-        weights=exact[drawn][units, values].astype(dtype),
-        sizes=sizes[drawn].astype(dtype),
-    )
+    """Bayes in whole numbers: published value y leaves weights[y, c] * count[c]; values never drawn are skipped.
+
+    Whoever finds a person's row also reads what it carries, so counts are those of the records that carry the same.
+    """
+    matrix = release.randomizers[column]
+    exact = np.int64 if matrix.total * reading.original.n_rows < _ROOM else object
+    weights = matrix.weights.astype(exact)
+    units: list[NDArray[Any]] = []
+    for counts, published in _stocks(reading, release, column):
+        joint = weights[published] * counts.astype(exact)
+        units += [unit for unit in joint if unit.any()]
+    return _of_units(reading, column, units, adversary)
 
 
 def _bounded_by_swaps(reading: Reading, release: Perturbed, column: int) -> Exposure:
@@ -110,33 +104,72 @@ def _bounded_by_swaps(reading: Reading, release: Perturbed, column: int) -> Expo
     max w[y, u] / w[y, c] at most, so their odds change by no more. Two units a value: the odds of all others divided
     by R, and multiplied by it. Rounded to the unfavourable side. Beliefs in *each* value, not a joint one.
     """
-    prior = _prior(reading.original, column)
     weights = release.randomizers[column].weights
-    present = np.flatnonzero(prior).tolist()
-    units: list[dict[int, int]] = []
-    for value in present:
-        most, least = {value: int(prior[value]) << _FINE}, {value: int(prior[value]) << _FINE}
-        for other in present:
-            if other == value:
-                continue
-            count = int(prior[other]) << _FINE
-            up, down = _largest_ratio(weights, value, other), _largest_ratio(weights, other, value)
-            if up is None or down is None:
-                most[other], least[other], least[value] = 0, count, 0
-            else:
-                most[other], least[other] = math.floor(count / (up * down)), math.ceil(count * (up * down))
-        units += [most, least]
-    entries = [(value, weight) for unit in units for value, weight in sorted(unit.items()) if weight]
-    lengths = [sum(weight > 0 for weight in unit.values()) for unit in units]
+    swap: dict[tuple[int, int], Fraction | None] = {}
+    units: list[NDArray[Any]] = []
+    for counts, _ in _stocks(reading, release, column):
+        present = np.flatnonzero(counts).tolist()
+        for value in present:
+            most, least = np.zeros(len(counts), dtype=object), np.zeros(len(counts), dtype=object)
+            most[value] = least[value] = int(counts[value]) << _FINE
+            for other in present:
+                if other == value:
+                    continue
+                pair = min(value, other), max(value, other)
+                if pair not in swap:
+                    up, down = _largest_ratio(weights, *pair), _largest_ratio(weights, *pair[::-1])
+                    swap[pair] = None if up is None or down is None else up * down
+                factor, count = swap[pair], int(counts[other]) << _FINE
+                if factor is None:
+                    most[other], least[other], least[value] = 0, count, 0
+                else:
+                    most[other], least[other] = math.floor(count / factor), math.ceil(count * factor)
+            units += [most, least]
+    return _of_units(reading, column, units, KNOWS_METHOD)
+
+
+def _stocks(reading: Reading, release: Perturbed, column: int) -> Iterator[tuple[Ints, Ints]]:
+    """For each combination of carried values: how often its records have each value, and the values published of it.
+
+    Combinations with equal counts and the same published values are one.
+    """
+    n_codes = reading.original.domains.sensitive[column].n_codes
+    if not release.carried.shape[1]:
+        yield _prior(reading.original, column), np.arange(n_codes)
+        return
+    of_records, of_rows = joint_ids_of_two((reading.original.carried,), (release.carried,))
+    n_kinds = 1 + int(max(of_records.max(initial=0), of_rows.max(initial=0)))
+    tables = [
+        np.unique(ids * n_codes + codes[:, column], return_counts=True)
+        for ids, codes in ((of_records, reading.original.sensitive), (of_rows, release.sensitive))
+    ]
+    parts = [np.searchsorted(keys, np.arange(n_kinds + 1) * n_codes) for keys, _ in tables]
+    seen: set[bytes] = set()
+    for kind in range(n_kinds):
+        owned, published = (slice(part[kind], part[kind + 1]) for part in parts)
+        stock = np.zeros(n_codes, dtype=np.int64)
+        stock[tables[0][0][owned] % n_codes] = tables[0][1][owned]
+        values = tables[1][0][published] % n_codes
+        key = stock.tobytes() + values.tobytes()
+        if key not in seen and stock.any():
+            seen.add(key)
+            yield stock, values
+
+
+def _of_units(reading: Reading, column: int, units: list[NDArray[Any]], adversary: str) -> Exposure:
+    """An exposure of posteriors: the weight of every value, unit by unit."""
+    held = [np.flatnonzero(unit) for unit in units]
+    dtype = units[0].dtype if units else np.dtype(np.int64)
+    nothing = np.zeros(0, dtype=dtype)
     return Exposure(
-        adversary=KNOWS_METHOD,
-        form=release.form,
+        adversary=adversary,
+        form=Perturbed.form,
         column=reading.original.domains.sensitive[column],
-        prior=prior,
-        starts=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-        values=np.array([value for value, _ in entries], dtype=np.int32),
-        weights=np.array([weight for _, weight in entries], dtype=object),
-        sizes=np.array([sum(unit.values()) for unit in units], dtype=object),
+        prior=_prior(reading.original, column),
+        starts=np.concatenate([[0], np.cumsum([len(values) for values in held])]).astype(np.int64),
+        values=np.concatenate([nothing, *held]).astype(np.int32),
+        weights=np.concatenate([nothing, *(unit[values] for unit, values in zip(units, held, strict=True))]),
+        sizes=np.array([unit.sum() for unit in units], dtype=dtype),
     )
 
 
