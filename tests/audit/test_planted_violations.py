@@ -359,7 +359,7 @@ class TestPerturbed:
         copied = replace(data, carried=data.sensitive % 3)
         releases = {}
         for table in (data, copied):
-            made = perturbed(rng, table, [mixing_matrix(4, 7, 10)], rng.permutation(300))
+            made = perturbed(rng, table, [mixing_matrix(4, 4, 10)], rng.permutation(300))
             releases[table is copied] = verify(made, table, [Promise(BetaLikeness(2), "illness")])
         assert releases[False].passed
         assert not releases[True].verdicts[0].passed
