@@ -92,10 +92,10 @@ def run(recipe: Recipe, table: Table, progress: Progress = silent) -> Outcome:
     promises = settle(recipe.promises, data)
     requirements = required(promises, data)
     algorithm, reason = choose(recipe, promises, requirements)
-    notes = [*table.notes, *reason, *algorithm.cautions(), *_cautions(data, promises, recipe)]
     rng = Randomness(recipe.seed)
     with watch.step("anonymize"):
         release, linkage = algorithm.anonymize(data, requirements, rng, progress)
+    notes = [*table.notes, *reason, *algorithm.cautions(), *_cautions(data, promises, recipe), *linkage.remarks]
     made_for = _stronger(recipe.adversary, algorithm.adversary)
     with watch.step("audit"):
         found = verify(release, data, promises, graph=linkage.graph, adversary=made_for, progress=progress)

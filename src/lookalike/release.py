@@ -281,6 +281,8 @@ class Linkage:
     record_of_quasi_row: NDArray[np.int64] | None = None
     """Of the quasi-identifier side (qit) where it is shuffled on its own."""
     graph: MatchGraph | None = None
+    remarks: tuple[str, ...] = ()
+    """What the method has to say about this run, for the person who publishes."""
 
 
 def _extent_table(release: Grouped | Matched) -> tuple[Cells, ...]:

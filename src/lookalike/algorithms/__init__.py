@@ -10,6 +10,7 @@ from typing import Any
 
 from lookalike.adversary import KNOWS_METHOD
 from lookalike.algorithms.adapted import DMondrian, LMondrian, TMondrian
+from lookalike.algorithms.bucketization import Anatomy, MultiSize, OptimalBuckets, TwoSize
 from lookalike.algorithms.burel import Burel
 from lookalike.algorithms.freeform import Freeform
 from lookalike.algorithms.groups import Groups
@@ -35,10 +36,15 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     DMondrian.name: DMondrian,
     TMondrian.name: TMondrian,
     Perturbation.name: Perturbation,
+    Anatomy.name: Anatomy,
+    TwoSize.name: TwoSize,
+    MultiSize.name: MultiSize,
+    OptimalBuckets.name: OptimalBuckets,
 }
 
 __all__ = [
     "ALGORITHMS",
+    "Anatomy",
     "Burel",
     "DMondrian",
     "Freeform",
@@ -46,11 +52,14 @@ __all__ = [
     "Heterogeneous",
     "LMondrian",
     "Mondrian",
+    "MultiSize",
+    "OptimalBuckets",
     "Perturbation",
     "Ring",
     "Sabre",
     "StrictMondrian",
     "TMondrian",
+    "TwoSize",
     "describe_algorithms",
     "parse_algorithm",
 ]

@@ -21,9 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.algorithms.bucketed.drawing import Counts, Drawing, most_groups
+from lookalike.algorithms.ceilings import least_ceilings
 from lookalike.algorithms.grouped import Grouping
 from lookalike.contracts import Promise
-from lookalike.errors import RecipeError, Unsupported, quoted
+from lookalike.errors import RecipeError
 from lookalike.microdata import Microdata
 from lookalike.parameters import Choice, ChoiceOrNumber, Whole
 from lookalike.progress import Progress
@@ -70,7 +71,7 @@ class Burel(Grouping):
     ) -> tuple[NDArray[np.int32], int]:
         from lookalike.algorithms.bucketed.retrieval import retrieved
 
-        values, ceilings, least = _asked(data, requirements)
+        values, ceilings, least = least_ceilings(self.name, data, requirements)
         counts = np.bincount(values, minlength=len(ceilings))
         fills = _FILLS if self.fill == "auto" else [Fraction(self.fill)]
         attempts = (Bounded(value_buckets(counts, ceilings, fill), ceilings, least) for fill in fills)
@@ -97,21 +98,6 @@ class Bounded(Drawing):
             return False
         close = np.flatnonzero(room <= _CLOSE * total).tolist()
         return all(int(draws[bucket]) <= self.bounds[bucket] * total for bucket in close)
-
-
-def _asked(data: Microdata, requirements: Sequence[Requirement]) -> tuple[NDArray[np.int32], list[Fraction], int]:
-    """The values that ceilings are on, the least ceiling of each, and the least number of records."""
-    about_values = [requirement for requirement in requirements if requirement.column is not None]
-    columns = sorted({requirement.column or 0 for requirement in about_values})
-    least = max([1, *(requirement.min_size for requirement in requirements)])
-    if len(columns) > 1:
-        names = " and ".join(quoted(data.domains.sensitive[column].name) for column in columns)
-        raise Unsupported(f"burel keeps ceilings on one sensitive column, not on {names} together. Use groups.")
-    if not columns:
-        return np.zeros(data.n_rows, dtype=np.int32), [Fraction(1)], least
-    whole = [Fraction(1)] * data.domains.sensitive[columns[0]].n_codes
-    given = [requirement.ceilings for requirement in about_values if requirement.ceilings is not None]
-    return data.sensitive[:, columns[0]], [min(shares) for shares in zip(whole, *given, strict=True)], least
 
 
 def value_buckets(counts: Counts, ceilings: Sequence[Fraction], fill: Fraction = Fraction(1)) -> list[list[int]]:

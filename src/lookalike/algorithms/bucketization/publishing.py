@@ -1,0 +1,117 @@
+"""What methods that publish buckets have in common: from places in buckets to a Bucketized release."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from lookalike.adversary import KNOWS_METHOD, READS_RELEASE
+from lookalike.algorithms.bucketization.assignment import at_random, similar_together
+from lookalike.algorithms.bucketization.settings import Counts, Slots
+from lookalike.algorithms.ceilings import least_ceilings
+from lookalike.algorithms.method import Method
+from lookalike.contracts import Promise
+from lookalike.errors import counted
+from lookalike.microdata import Microdata
+from lookalike.parameters import Choice
+from lookalike.progress import Progress
+from lookalike.randomness import Randomness
+from lookalike.release import Bucketized, Linkage
+from lookalike.requirement import Requirement
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The values that occur, how often, the ceiling of each, and the least size of a bucket."""
+
+    counts: Counts
+    ceilings: list[Fraction]
+    least: int
+    has_values: bool
+    """Whether there is a promise about values at all; otherwise all records count as having one value."""
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.counts.sum())
+
+
+@dataclass(frozen=True)
+class Bucketizing(Method):
+    """A method that says how many records of each value every bucket holds; who they are is decided here."""
+
+    name: ClassVar[str]
+    form: ClassVar[str] = Bucketized.form
+
+    assign: Choice = Choice("random", "similar", default="random")
+    """random: which records of a value go to which bucket is drawn; similar: those with similar quasi-identifiers."""
+
+    @property
+    def adversary(self) -> str:
+        return KNOWS_METHOD if self.assign == "random" else READS_RELEASE
+
+    def cautions(self) -> list[str]:
+        if self.assign == "random":
+            return []
+        return [
+            "Records with similar quasi-identifiers share a bucket: counts come out better, but whoever knows the "
+            "method and everybody's quasi-identifiers can rule some values out. The promise holds against who reads "
+            "the release."
+        ]
+
+    def refuses(self, promise: Promise, requirement: Requirement) -> str | None:
+        return None if requirement.only_ceilings else "it keeps the number of records and ceilings on values, no more"
+
+    def slots(self, asked: Asked, rng: Randomness, progress: Progress) -> tuple[Slots, tuple[str, ...]]:
+        """Places in buckets for the records of each value, decided from their numbers alone; and remarks."""
+        raise NotImplementedError
+
+    def anonymize(
+        self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
+    ) -> tuple[Bucketized, Linkage]:
+        """Both tables are shuffled on their own, and buckets are numbered at random."""
+        values, ceilings, least = least_ceilings(self.name, data, requirements)
+        present, value_of_record = np.unique(values, return_inverse=True)
+        value_of_record = value_of_record.reshape(-1).astype(np.int64)
+        asked = Asked(
+            np.bincount(value_of_record),
+            [ceilings[value] for value in present.tolist()],
+            least,
+            has_values=any(requirement.column is not None for requirement in requirements),
+        )
+        slots, remarks = self.slots(asked, rng.child("sizes"), progress)
+        progress("assign", 0.0, counted(slots.n_buckets, "bucket"))
+        if not asked.has_values:
+            value_of_record = np.zeros(data.n_rows, dtype=np.int64)
+            slots = Slots(np.zeros(data.n_rows, dtype=np.int64), slots.bucket_of_slot, slots.n_buckets)
+        if self.assign == "similar":
+            bucket_of_record = similar_together(data, value_of_record, slots, rng.child("records"), progress)
+        else:
+            bucket_of_record = at_random(value_of_record, slots, rng.child("records"))
+        progress("assign", 1.0)
+        numbers = rng.child("bucket numbers").permutation(slots.n_buckets).astype(np.int32)
+        number_of_record = numbers[bucket_of_record]
+        left, right = (rng.child("row order", side).permutation(data.n_rows) for side in ("qit", "sat"))
+        release = Bucketized(
+            domains=data.domains,
+            quasi=data.quasi[left],
+            bucket_of_quasi=number_of_record[left],
+            sensitive=data.sensitive[right],
+            carried=data.carried[right],
+            bucket_of_sensitive=number_of_record[right],
+        )
+        return release, Linkage(right, left, remarks=(*remarks, *_single_remarks(slots)))
+
+
+def _single_remarks(slots: Slots) -> list[str]:
+    """Buckets of one record, which a ceiling of 1 allows."""
+    n_single = int(np.count_nonzero(np.bincount(slots.bucket_of_slot) == 1))
+    if not n_single or slots.n_buckets == 1:
+        return []
+    return [
+        f"{counted(n_single, 'record')} stand in a bucket of their own, so their sensitive value is public: a ceiling "
+        "of 1 allows it. If it should not be, lower that ceiling, or promise k-anonymity:2 as well."
+    ]

@@ -1,0 +1,159 @@
+"""The search for bucket sizes: the best two, more by dividing again, and the best of all as an integer program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from lookalike.algorithms.bucketization.settings import Counts, Part, divided, loss_of, one_size_valid, rooms
+
+PRUNINGS = {"none": 0, "loss": 1, "full": 2}
+_MOST_PAIRS_OF_SIZES = 1500
+
+
+@dataclass(frozen=True)
+class Range:
+    """The bucket sizes that are tried, and what a bucket of each may hold."""
+
+    sizes: Counts
+    rooms: Counts
+    """[sizes, values]"""
+
+    @classmethod
+    def between(cls, smallest: int, largest: int, ceilings: Sequence[Fraction]) -> Range:
+        sizes = range(smallest, largest + 1)
+        return cls(np.array(sizes, dtype=np.int64), rooms(ceilings, sizes))
+
+    def room(self, size: int) -> Counts:
+        found: Counts = self.rooms[size - int(self.sizes[0])]
+        return found
+
+
+@dataclass(frozen=True)
+class Found:
+    """The parts of a setting and how many tests of all values it took to find."""
+
+    parts: tuple[Part, ...]
+    tests: int = 0
+
+
+def smallest_size(ceilings: Iterable[Fraction], least: int) -> int:
+    """Smaller buckets than this can hold nothing."""
+    return max(least, min(-(-ceiling.denominator // ceiling.numerator) for ceiling in ceilings))
+
+
+def ranges(ceilings: Sequence[Fraction], least: int, largest: str, n_rows: int) -> Iterable[Range]:
+    """What to try, one range after another: up to the size asked for, or sizes in which every value finds room."""
+    smallest = min(smallest_size(ceilings, least), n_rows)
+    if largest != "auto":
+        yield Range.between(smallest, min(max(int(largest), smallest), n_rows), ceilings)
+        return
+    # A bucket that holds the most restricted value once; of twice that size, to have a choice.
+    widest = max(-(-ceiling.denominator // ceiling.numerator) for ceiling in ceilings)
+    top = min(max(50, 2 * widest, smallest + 1), max(_MOST_PAIRS_OF_SIZES, smallest + 1), n_rows)
+    while True:
+        yield Range.between(smallest, top, ceilings)
+        if top >= min(n_rows, _MOST_PAIRS_OF_SIZES):
+            return
+        top = min(2 * top, n_rows, _MOST_PAIRS_OF_SIZES)
+
+
+def two_sizes(counts: Counts, tried: Range, pruning: str = "full") -> Found | None:
+    """The setting of two sizes (or one) with the least loss; None if none is valid."""
+    from lookalike.kernels.bucketsizes import best_pair
+
+    n_rows = int(counts.sum())
+    size1, b1, size2, b2, _, tests = (
+        int(number) for number in best_pair(tried.rooms, tried.sizes, counts, PRUNINGS[pruning])
+    )
+    if size1 == 0:
+        # A single size has no pair; neither has the only size of a range.
+        alone = [
+            Part(size, n_rows // size, counts)
+            for size in tried.sizes.tolist()
+            if n_rows % size == 0 and one_size_valid(counts, tried.room(size), n_rows // size)
+        ]
+        return Found((min(alone, key=lambda part: part.loss),), tests) if alone else None
+    split = divided(counts, (tried.room(size1), tried.room(size2)), (b1, b2), (size1, size2))
+    parts = (Part(size1, b1, split[0]), Part(size2, b2, split[1]))
+    return Found(tuple(part for part in parts if part.n_buckets), tests)
+
+
+def many_sizes(part: Part, tried: Range) -> Found:
+    """A part divided into two sizes again and again while that loses less; ceilings stay what they were."""
+    found = two_sizes(part.counts, tried)
+    if found is None or loss_of(found.parts) >= part.loss:
+        return Found((part,), 0 if found is None else found.tests)
+    below = [many_sizes(smaller, tried) for smaller in found.parts]
+    return Found(tuple(piece for one in below for piece in one.parts), found.tests + sum(one.tests for one in below))
+
+
+@dataclass(frozen=True)
+class Solved:
+    """What the integer program found, and the least loss that any setting of these sizes can have."""
+
+    parts: tuple[Part, ...] | None
+    bound: int
+
+
+def all_sizes(counts: Counts, tried: Range, seconds: float) -> Solved:
+    """The best setting of any number of sizes: numbers of buckets as integers, by HiGHS.
+
+    How many records of a value go to buckets of a size needs no integers: for whole numbers of buckets it is a flow,
+    and flows with whole capacities have whole solutions.
+    """
+    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import csr_array, hstack, identity, kron, vstack
+
+    n_rows, n_sizes, n_values = int(counts.sum()), len(tried.sizes), len(counts)
+    sizes = tried.sizes.astype(np.float64)
+    # Variables: b [sizes], then v [sizes, values].
+    cells = np.arange(n_sizes * n_values)
+    room = tried.rooms.reshape(-1).astype(np.float64)
+    held = csr_array((room, (cells, cells // n_values)), shape=(len(cells), n_sizes))
+    within = hstack([held, -identity(n_sizes * n_values)])
+    placed = hstack([csr_array((n_values, n_sizes)), kron(np.ones((1, n_sizes)), identity(n_values))])
+    filled = hstack([-csr_array(np.diag(sizes)), kron(identity(n_sizes), np.ones((1, n_values)))])
+    costs = np.concatenate([(sizes - 1) ** 2, np.zeros(n_sizes * n_values)])
+    result = milp(
+        costs,
+        constraints=[
+            LinearConstraint(within, 0, np.inf),
+            LinearConstraint(vstack([placed, filled]), *(np.concatenate([counts, np.zeros(n_sizes)]),) * 2),
+        ],
+        integrality=np.concatenate([np.ones(n_sizes), np.zeros(n_sizes * n_values)]),
+        bounds=Bounds(0, np.concatenate([n_rows // tried.sizes, np.tile(counts, n_sizes)])),
+        options={"time_limit": seconds, "mip_rel_gap": 0.0},
+    )
+    bound = 0 if result.mip_dual_bound is None else max(int(np.ceil(result.mip_dual_bound - 1e-6)), 0)
+    if result.x is None:
+        return Solved(None, bound)
+    return Solved(flowed(counts, tried, np.rint(result.x[:n_sizes]).astype(np.int64)), bound)
+
+
+def flowed(counts: Counts, tried: Range, n_buckets: Counts) -> tuple[Part, ...] | None:
+    """The values dealt to so many buckets of each size, in whole numbers: a maximum flow. None if they do not fit."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_flow
+
+    used = np.flatnonzero(n_buckets)
+    if int((tried.sizes * n_buckets).sum()) != int(counts.sum()):
+        return None
+    n_values, n_used = len(counts), len(used)
+    source, sink = n_values + n_used, n_values + n_used + 1
+    capacity = np.minimum(tried.rooms[used] * n_buckets[used][:, np.newaxis], counts)
+    network = np.zeros((sink + 1, sink + 1), dtype=np.int32)
+    network[source, :n_values] = counts
+    network[:n_values, n_values:source] = capacity.T
+    network[n_values:source, sink] = tried.sizes[used] * n_buckets[used]
+    flow = maximum_flow(csr_array(network), source, sink)
+    if flow.flow_value != int(counts.sum()):
+        return None
+    sent = flow.flow.toarray()[:n_values, n_values:source]
+    return tuple(
+        Part(int(tried.sizes[size]), int(n_buckets[size]), sent[:, place].astype(np.int64))
+        for place, size in enumerate(used.tolist())
+    )
