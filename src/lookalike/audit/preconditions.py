@@ -7,6 +7,7 @@ or narrowed ranges, and shifted bucket numbers. Their words give counts, never a
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from lookalike.microdata import Codes, Domain, Microdata
 from lookalike.release import Bucketized, Grouped, Matched, Perturbed, Ranges, Release
 
 EDGE_LIMIT = 20_000_000
+_PAIRS_AT_ONCE = 4_000_000
 
 
 def well_formed(release: Release, original: Microdata) -> Check:
@@ -202,74 +204,97 @@ def everyone_has_a_bucket(reading: Reading) -> Check:
     wanted = reading.original.n_rows - release.withheld.n_suppressed
     _, buckets = np.unique(np.concatenate((release.bucket_of_quasi, release.bucket_of_sensitive)), return_inverse=True)
     of_points, of_values = np.split(buckets.reshape(-1).astype(np.int64), [len(release.bucket_of_quasi)])
-    listed = _pairs(of_points, reading.point_of_row, reading.n_points)
-    held = _pairs(of_values, reading.value_of_row, reading.n_values)
-    n_left = 0
-    for sides in (
-        (reading.value_of_record, reading.point_of_record, held, listed, reading.n_points),
-        (reading.point_of_record, reading.value_of_record, listed, held, reading.n_values),
-    ):
-        spread = _spread(*sides)
-        if spread is None:
-            detail = f"not run: more than {EDGE_LIMIT:,} ways for records to lie in buckets"
-            return Check.not_run(name, detail, decides=True)
-        n_left = max(n_left, wanted - spread)
+    listed, held = Pairs.of(of_points, reading.point_of_row), Pairs.of(of_values, reading.value_of_row)
+    kinds = Pairs.of(reading.point_of_record, reading.value_of_record)
+    ways = _ways(kinds, listed, held)
+    if ways is None:
+        detail = f"not run: more than {EDGE_LIMIT:,} ways for records to lie in buckets"
+        return Check.not_run(name, detail, decides=True)
+    kind, listing, holding = ways
+    spread = min(
+        transport(kinds.counts, held.counts, kind, holding, kinds.seconds, held.seconds),
+        transport(kinds.counts, listed.counts, kind, listing, kinds.firsts, listed.seconds),
+    )
+    n_left = wanted - spread
     detail = f"{counted(wanted, 'record')} can each lie in a bucket that lists them and holds their own values"
     if n_left > 0:
         detail = f"{counted(n_left, 'record')} of {wanted:,} lie in no bucket that holds their own values"
     return Check(name, n_left <= 0, detail)
 
 
-def _pairs(buckets: Ints, ids: Ints, n_ids: int) -> tuple[Ints, Ints, Ints]:
-    """Distinct (id, bucket) pairs sorted by id, and how often each occurs."""
-    width = int(buckets.max()) + 1 if len(buckets) else 1
-    keys, counts = np.unique(ids * width + buckets, return_counts=True)
-    return keys // width, keys % width, counts.astype(np.int64)
+@dataclass(frozen=True)
+class Pairs:
+    """Distinct pairs of numbers, sorted by the first, and how often each occurs."""
+
+    firsts: Ints
+    seconds: Ints
+    counts: Ints
+
+    @classmethod
+    def of(cls, firsts: Ints, seconds: Ints) -> Pairs:
+        width = int(seconds.max(initial=0)) + 1
+        keys, counts = np.unique(firsts * width + seconds, return_counts=True)
+        return cls(keys // width, keys % width, counts.astype(np.int64))
+
+    def places(self, firsts: Ints, seconds: Ints) -> Ints:
+        """Where these pairs are; -1 for those that are not."""
+        width = int(max(self.seconds.max(initial=0), seconds.max(initial=0))) + 1
+        keys, wanted = self.firsts * width + self.seconds, firsts * width + seconds
+        found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        return np.where(keys[found] == wanted, found, -1) if len(keys) else np.full(len(wanted), -1)
 
 
-def _spread(
-    kind: Ints,
-    other: Ints,
-    rooms: tuple[Ints, Ints, Ints],
-    listing: tuple[Ints, Ints, Ints],
-    n_others: int,
-) -> int | None:
-    """How many records can lie in buckets: a record of (kind, other) needs a free place of its kind in a bucket that
-    lists its other side."""
-    width = n_others + 1
-    pairs, supplies = np.unique(kind * width + other, return_counts=True)
-    pair_kind, pair_other = pairs // width, pairs % width
-    listed_ids, listed_buckets, _ = listing
-    first, last = np.searchsorted(listed_ids, pair_other), np.searchsorted(listed_ids, pair_other, side="right")
-    choices = last - first
-    if int(choices.sum()) > EDGE_LIMIT:
-        return None
-    pair = np.repeat(np.arange(len(pairs)), choices)
-    place = np.arange(len(pair)) - np.repeat(np.cumsum(choices) - choices, choices)
-    bucket = listed_buckets[first[pair] + place]
-    room_kinds, room_buckets, capacities = rooms
-    n_buckets = int(max(room_buckets.max(initial=0), listed_buckets.max(initial=0))) + 1
-    room_keys = room_kinds * n_buckets + room_buckets
-    wanted_keys = pair_kind[pair] * n_buckets + bucket
-    room = np.searchsorted(room_keys, wanted_keys)
-    real = (room < len(room_keys)) & (room_keys[np.minimum(room, len(room_keys) - 1)] == wanted_keys)
-    pair, room = pair[real], room[real]
-    degree = np.bincount(pair, minlength=len(pairs))
-    if (degree <= 1).all():
-        demand = np.bincount(room, weights=supplies[pair], minlength=len(room_keys)).astype(np.int64)
-        return int(np.minimum(demand, capacities).sum())
-    return transport(supplies, capacities, pair, room)
+def _ways(kinds: Pairs, listed: Pairs, held: Pairs) -> tuple[Ints, Ints, Ints] | None:
+    """Every way for a kind of record (point, value) to lie in a bucket that lists its point and holds its value.
+
+    Numbers of the kind, of the listing (bucket, point) and of the holding (bucket, value); None if there are too many.
+    """
+    n_buckets = 1 + int(max(listed.firsts.max(initial=-1), held.firsts.max(initial=-1)))
+    first_listing, first_holding = (np.searchsorted(side.firsts, np.arange(n_buckets + 1)) for side in (listed, held))
+    n_listings, n_holdings = np.diff(first_listing), np.diff(first_holding)
+    products = np.cumsum(n_listings * n_holdings)
+    found: list[tuple[Ints, Ints, Ints]] = []
+    n_found, begin = 0, 0
+    while begin < n_buckets:
+        # So many buckets at a time that their pairs fit into memory.
+        before = products[begin - 1] if begin else 0
+        end = max(begin + 1, int(np.searchsorted(products, before + _PAIRS_AT_ONCE, side="right")))
+        listings = np.arange(first_listing[begin], first_listing[end])
+        times = n_holdings[listed.firsts[listings]]
+        listing = np.repeat(listings, times)
+        place = np.arange(len(listing)) - np.repeat(np.cumsum(times) - times, times)
+        holding = first_holding[listed.firsts[listing]] + place
+        kind = kinds.places(listed.seconds[listing], held.seconds[holding])
+        real = kind >= 0
+        found.append((kind[real], listing[real], holding[real]))
+        n_found += int(np.count_nonzero(real))
+        if n_found > EDGE_LIMIT:
+            return None
+        begin = end
+    kind, listing, holding = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return kind, listing, holding
 
 
-def transport(supplies: NDArray[np.int64], capacities: NDArray[np.int64], left: Ints, right: Ints) -> int:
-    """The most that supplies can send along the edges (left, right) into capacities."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import maximum_flow
+def transport(
+    supplies: NDArray[np.int64],
+    capacities: NDArray[np.int64],
+    left: Ints,
+    right: Ints,
+    block_of_left: Ints,
+    block_of_right: Ints,
+) -> int:
+    """The most that supplies can send along the edges (left, right) into capacities of their own block."""
+    from lookalike.kernels.transport import most_sent
 
-    n_left, n_right = len(supplies), len(capacities)
-    source, sink = n_left + n_right, n_left + n_right + 1
-    tails = np.concatenate((np.full(n_left, source), left, n_left + np.arange(n_right)))
-    heads = np.concatenate((np.arange(n_left), n_left + right, np.full(n_right, sink)))
-    amounts = np.concatenate((supplies, np.minimum(supplies[left], capacities[right]), capacities)).astype(np.int32)
-    network = csr_array((amounts, (tails, heads)), shape=(sink + 1, sink + 1))
-    return int(maximum_flow(network, source, sink).flow_value)
+    n_blocks = 1 + int(max(block_of_left.max(initial=-1), block_of_right.max(initial=-1)))
+    lefts, rights = (np.argsort(blocks, kind="stable") for blocks in (block_of_left, block_of_right))
+    place_of_left, place_of_right = np.empty_like(lefts), np.empty_like(rights)
+    place_of_left[lefts], place_of_right[rights] = np.arange(len(lefts)), np.arange(len(rights))
+    tails = place_of_left[left]
+    starts = np.concatenate([[0], np.cumsum(np.bincount(tails, minlength=len(supplies)))]).astype(np.int64)
+    heads = place_of_right[right][np.argsort(tails, kind="stable")]
+    blocks = [
+        np.concatenate([[0], np.cumsum(np.bincount(of_node, minlength=n_blocks))]).astype(np.int64)
+        for of_node in (block_of_left, block_of_right)
+    ]
+    return int(most_sent(supplies[lefts], capacities[rights], starts, heads, *blocks))

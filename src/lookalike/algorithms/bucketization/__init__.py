@@ -6,8 +6,8 @@
     optimal-buckets   the best sizes of all, as an integer program
 
 K. Wang, P. Wang, Fu, Wong, "Generalized bucketization scheme for flexible privacy settings" (Information Sciences
-2016); Xiao, Tao, "Anatomy: simple and effective privacy preservation" (VLDB 2006). The loss of a setting is the sum over buckets of
-(size - 1)^2. Sizes are found from the numbers of records of each value alone.
+2016); Xiao, Tao, "Anatomy: simple and effective privacy preservation" (VLDB 2006). The loss of a setting is the sum
+over buckets of (size - 1)^2. Sizes are found from the numbers of records of each value alone.
 """
 
 from __future__ import annotations
