@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lookalike as la
-from tests.analysis.bucketized_folders import bucketized, enumerated, records
+from tests.analysis.release_folders import bucketized, enumerated, records
 
 SUBSETS_OF_AGE = st.sampled_from([(None, None), (1, 2), [0, None], None, 3, 9])
 SUBSETS_OF_ILLNESS = st.sampled_from([["a", "b"], "c", None, [None, "a"], (None, "b"), "plague"])

@@ -1,6 +1,6 @@
 """What an analyst does with a release: counts, cross tables and intervals, from the release folder alone.
 
-One file a form (`perturbed`, `bucketized`) behind one class (`published`); `loading` chooses.
+One file a form (`perturbed`, `bucketized`) behind one class (`published`); `loading` chooses, `sql` reads questions.
 """
 
 from __future__ import annotations

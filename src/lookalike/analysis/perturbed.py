@@ -84,6 +84,8 @@ class PerturbedRelease(PublishedRelease):
         if method == "baseline":
             shares = [self._share(name, wanted) for name, wanted in where.items() if name in self.redrawn]
             return Estimate(len(rows) * math.prod(shares), math.nan, len(rows), method)
+        if not any(name in self.redrawn for name in where):
+            return Estimate(len(rows), 0.0, len(rows), method)
         if len(self.redrawn) == 1:
             return self._count_by_value(where, rows)
         weights = self._weights(where, rows)
@@ -127,8 +129,7 @@ class PerturbedRelease(PublishedRelease):
 
     def _count_by_value(self, where: Where, rows: NDArray[np.int64]) -> Estimate:
         ((name, column),) = self.redrawn.items()
-        chosen = column.chosen(where[name]) if name in where else np.ones(len(column.values), dtype=bool)
-        estimate, error = column.way_back.count(column.observed(rows), chosen)
+        estimate, error = column.way_back.count(column.observed(rows), column.chosen(where[name]))
         return Estimate(estimate, error, len(rows), "reconstruction")
 
     def _share(self, name: str, wanted: Any) -> float:

@@ -3,6 +3,7 @@
 release = lookalike.load("release")
 release.counts("diagnosis", where={"age": (30, 40)})
 release.count({"diagnosis": "HIV", "sex": "F"}).interval()
+release.query("SELECT COUNT(*) WHERE age > 40 AND diagnosis = 'HIV'")
 """
 
 from __future__ import annotations
@@ -97,6 +98,17 @@ class PublishedRelease(ABC):
 
     @abstractmethod
     def _crosstab(self, names: Sequence[str], where: Where, *, clip: bool, level: float) -> pl.DataFrame: ...
+
+    def query(self, sql: str, *, level: float = LEVEL) -> Estimate | pl.DataFrame:
+        """A count in SQL: an estimate, or with GROUP BY a frame as `crosstab` gives it.
+
+        SELECT COUNT(*) [, columns] [WHERE conditions joined by AND; OR between conditions on one column]
+        [GROUP BY columns]
+        """
+        # The parser is loaded by those who use it.
+        from lookalike.analysis.sql import answer
+
+        return answer(self, sql, level)
 
     def _check_columns(self, names: Iterable[str]) -> None:
         for name in names:

@@ -1,7 +1,8 @@
-"""Tiny bucketized releases on disk, made by hand, and what they say when every assignment is gone through."""
+"""Tiny releases on disk, made by hand, and what buckets say when every assignment is gone through."""
 
 from __future__ import annotations
 
+import datetime
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
@@ -18,13 +19,24 @@ from lookalike.schema import Schema, ValueType
 from tests.packages.release_forms import MANIFEST, column, make_release
 
 Cells = Mapping[str, Sequence[Any]]
-_TYPES = {bool: ValueType.BOOLEAN, int: ValueType.INTEGER, float: ValueType.NUMBER, str: ValueType.STRING}
+_TYPES = {
+    bool: ValueType.BOOLEAN,
+    int: ValueType.INTEGER,
+    float: ValueType.NUMBER,
+    str: ValueType.STRING,
+    datetime.date: ValueType.DATE,
+}
 
 
 def bucketized(
-    folder: Path, buckets: Sequence[int], known: Cells, sensitive: Cells, carried: Cells | None = None
+    folder: Path,
+    buckets: Sequence[int],
+    known: Cells,
+    sensitive: Cells,
+    carried: Cells | None = None,
+    form: str = Bucketized.form,
 ) -> Path:
-    """A release of the records given by columns, in these buckets."""
+    """A release of the records given by columns, in these buckets; or of another form, where buckets mean nothing."""
     carried = carried or {}
     columns = []
     for name, cells in {**known, **sensitive, **carried}.items():
@@ -33,7 +45,7 @@ def bucketized(
     schema = Schema.of(qi=list(known), sensitive=list(sensitive), carried=list(carried))
     data = Microdata.encode(Table(tuple(columns)), schema)
     order = np.arange(len(buckets))[::-1]
-    release = make_release(Bucketized.form, data, np.array(buckets), order)
+    release = make_release(form, data, np.array(buckets), order)
     write_release(folder, release, documents={}, manifest=MANIFEST)
     return folder
 
