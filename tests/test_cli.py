@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.analysis.release_folders import bucketized
+
 CLI = [sys.executable, "-m", "lookalike"]
 QI = ["--qi", "age,sex,zip code", "--sensitive", "diagnosis"]
 
@@ -356,6 +358,22 @@ def test_query_refuses_with_exit_2(noisy: Path, words: list[str], message: str) 
     assert result.returncode == 2
     assert message in result.stderr
     assert message in json.loads(result.stdout)["error"]["message"]
+
+
+def test_query_of_a_bucketized_release(tmp_path: Path) -> None:
+    folder = bucketized(tmp_path / "out", [0, 0, 1, 1], {"age": [30, 40, 50, None]}, {"s": ["a", "b", "a", "a"]})
+    result = lookalike("query", folder, "SELECT COUNT(*) WHERE age < 50 AND s = 'a'", "--level", "0.5")
+    assert result.stdout == "1, without error (buckets over 2 rows).\n"
+    result = lookalike("query", folder, "SELECT COUNT(*) WHERE age > 30 AND s = 'a'", "--level", "0.5")
+    assert result.stdout == "About 1.5, with 50 % confidence from 1.2 to 1.8 (buckets over 2 rows).\n"
+    result = lookalike("query", folder, "SELECT COUNT(*), age WHERE s = 'a' GROUP BY age")
+    assert [line.split()[:3] for line in result.stdout.splitlines()] == [
+        ["age", "estimate", "error"],
+        ["(missing)", "1", "0"],
+        ["30", "0.5", "0.5"],
+        ["40", "0.5", "0.5"],
+        ["50", "1", "0"],
+    ]
 
 
 def test_query_of_what_cannot_be_counted(release: Path, tmp_path: Path) -> None:
