@@ -21,7 +21,7 @@ from lookalike.packages.manifest import Tables
 VIEWS = "views.sql"
 
 _SCRIPT = """\
--- Views over this release for DuckDB 1.0 or later. Run it inside this folder: duckdb -init views.sql
+-- Views over this release for DuckDB 1.1 or later. Run it inside this folder: duckdb -init views.sql
 -- The estimate of a count is SELECT SUM(probability) FROM joined WHERE ...
 -- A name gets an underscore where DuckDB would take it for another one.
 
