@@ -1,9 +1,13 @@
-"""What an analyst does with a release: counts, cross tables and intervals, from the release folder alone."""
+"""What an analyst does with a release: counts, cross tables and intervals, from the release folder alone.
+
+One file a form (`perturbed`, `bucketized`) behind one class (`published`); `loading` chooses, `sql` reads questions.
+"""
 
 from __future__ import annotations
 
 from lookalike.analysis.estimates import Estimate
-from lookalike.analysis.published import PublishedRelease, load
+from lookalike.analysis.loading import load
+from lookalike.analysis.published import PublishedRelease
 from lookalike.analysis.reconstruction import Reconstruction, baseline
 
 __all__ = ["Estimate", "PublishedRelease", "Reconstruction", "baseline", "load"]

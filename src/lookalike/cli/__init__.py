@@ -12,6 +12,7 @@ from lookalike.cli.checking import audit, inspect, measure
 from lookalike.cli.exits import Commands
 from lookalike.cli.listing import algorithms, models
 from lookalike.cli.publishing import demo, publish
+from lookalike.cli.querying import query
 from lookalike.version import __version__
 
 
@@ -28,5 +29,5 @@ def main() -> None:
     """
 
 
-for command in (demo, inspect, publish, audit, measure, models, algorithms):
+for command in (demo, inspect, publish, audit, measure, query, models, algorithms):
     main.add_command(command)

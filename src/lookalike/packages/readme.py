@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from lookalike.adversary import ADVERSARIES
 from lookalike.packages.manifest import DESCRIPTOR, ENCODING_SENTENCES, Manifest, Tables
+from lookalike.packages.views import VIEWS
 from lookalike.release import Release
 
 _FORM_SENTENCES = {
@@ -17,12 +18,14 @@ _FORM_SENTENCES = {
     "matched": "Each row is one person. Every row has generalised columns of its own and fits several people.",
     "bucketized": (
         "Two tables: qit has the plain columns that may be known about a person, sat the sensitive values. They are "
-        "joined by the bucket number only: within a bucket nobody is told which value belongs to which person."
+        "joined by the bucket number only: within a bucket nobody is told which value belongs to which person. "
+        'Counts over both are estimated: lookalike query THIS-FOLDER "SELECT COUNT(*) WHERE ...", in Python '
+        'lookalike.load(folder).counts("column"), or in DuckDB with views.sql.'
     ),
     "perturbed": (
         "Each row is one person. Every sensitive value was kept or drawn anew by the published matrix, so a single one "
-        "says little. Do not count them as they are; counts are corrected with the matrix, in Python with "
-        'lookalike.load(folder).counts("column").'
+        "says little. Do not count them as they are; counts are corrected with the matrix: lookalike query THIS-FOLDER "
+        '"SELECT COUNT(*) WHERE ...", or in Python lookalike.load(folder).counts("column").'
     ),
 }
 
@@ -78,6 +81,7 @@ _FILE_SENTENCES = {
     "schema.yaml": "roles, kinds and taxonomies of the columns",
     "audit.json": "what was promised and what was reached, for programs",
     "report.html": "the report for readers",
+    VIEWS: "views for DuckDB, with the probability of each sensitive value; inside this folder: duckdb -init views.sql",
 }
 
 

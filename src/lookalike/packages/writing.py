@@ -1,6 +1,6 @@
 """A release as a folder: a Frictionless data package, written all or nothing.
 
-    datapackage.json  schema.yaml  README.txt  release.csv  release.parquet  (qit.*, sat.*, matrix-*.csv)
+    datapackage.json  schema.yaml  README.txt  release.csv  release.parquet  (qit.*, sat.*, views.sql, matrix-*.csv)
 
 and whatever documents the caller adds. Before the folder appears, CSV and Parquet are read back and must say the same
 as the release in every cell; a writer that loses or changes a value cannot go unnoticed. Only a `Release` comes in:
@@ -30,8 +30,10 @@ from lookalike.packages.manifest import (
 )
 from lookalike.packages.placing import placed
 from lookalike.packages.readme import readme
+from lookalike.packages.views import VIEWS, views
 from lookalike.progress import Progress, silent
 from lookalike.release import (
+    Bucketized,
     Cells,
     ExactCells,
     ExtentCells,
@@ -74,6 +76,8 @@ def write_release(
             SCHEMA: public_schema(release.domains).to_yaml(),
             README: readme(release, manifest, fields, names),
         }
+        if isinstance(release, Bucketized):
+            texts[VIEWS] = views(fields)
         for name, text in texts.items():
             (building / name).write_text(text, encoding="utf-8", newline="\n")
         progress("write", len(tables) / (len(tables) + 1), "reading back")
@@ -84,6 +88,7 @@ def write_release(
 
 def _file_names(release: Release, tables: Sequence[PublishedTable], documents: Mapping[str, str]) -> list[str]:
     own = [DESCRIPTOR, SCHEMA, README, *matrix_names(release)]
+    own += [VIEWS] if isinstance(release, Bucketized) else []
     own += [f"{table.name}.{ending}" for table in tables for ending in ("csv", "parquet")]
     for name in documents:
         if name in own or not name or name.startswith(".") or {"/", "\\", "\0"} & set(name):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import polars as pl
 import pytest
 
 import lookalike as la
-from lookalike.analysis.conditions import rows_where, satisfies
+from lookalike.analysis.conditions import AllOf, AnyOf, Except, Range, rows_where, satisfies
 from lookalike.analysis.published import PublishedRelease
 
 
@@ -247,3 +248,28 @@ def test_conditions() -> None:
     assert satisfies(frame["d"], ("2024-01-02", datetime.date(2024, 1, 3))).to_list() == [False, True, True, False]
     assert rows_where(frame, {}).to_list() == [True] * 4
     assert rows_where(frame, {"n": (1, 2), "d": "2024-01-02"}).to_list() == [False, True, False, False]
+
+
+def test_conditions_that_the_plain_notation_cannot_say() -> None:
+    whole = pl.Series("n", [1, 2, None, 2**53 + 1])
+    assert satisfies(whole, Range(1, 2, low_included=False)).to_list() == [False, True, False, False]
+    assert satisfies(whole, Range(1.5, None, low_included=False)).to_list() == [False, True, False, True]
+    assert satisfies(whole, Range(None, "1.5", high_included=False)).to_list() == [True, False, False, False]
+    assert satisfies(whole, Range(2**53, None, low_included=False)).to_list() == [False, False, False, True]
+    assert satisfies(whole, (10**30, None)).to_list() == [False] * 4
+    assert satisfies(whole, (-math.inf, 10**30)).to_list() == [True, True, False, True]
+    assert satisfies(whole, (None, -math.inf)).to_list() == [False] * 4
+    assert satisfies(whole, [10**30, "2.0", 1.5]).to_list() == [False, True, False, False]
+    assert satisfies(whole, Except((2, 7))).to_list() == [True, False, False, True]
+    assert satisfies(whole, Except(())).to_list() == [True, True, False, True]
+    assert satisfies(whole, AnyOf((None, 1, Range(5, None)))).to_list() == [True, False, True, True]
+    assert satisfies(whole, AllOf((Range(1, 5), Except((1,))))).to_list() == [False, True, False, False]
+    decimal = pl.Series("x", [1.0, 1.5, None])
+    assert satisfies(decimal, Range(1, None, low_included=False)).to_list() == [False, True, False]
+    assert satisfies(decimal, Range(None, 1.5, high_included=False)).to_list() == [True, False, False]
+    day = pl.Series("d", [datetime.date(2024, 1, 1), datetime.date(2024, 1, 2)])
+    assert satisfies(day, Range("2024-01-01", None, low_included=False)).to_list() == [False, True]
+    assert satisfies(pl.Series("b", [True, False, None]), "true").to_list() == [True, False, False]
+    for nonsense in ("nan", float("nan"), True):
+        with pytest.raises(la.RecipeError, match="is none"):
+            satisfies(whole, nonsense)

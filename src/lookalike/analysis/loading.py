@@ -1,0 +1,32 @@
+"""A release folder becomes the class of its form."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lookalike.analysis.bucketized import BucketizedRelease
+from lookalike.analysis.perturbed import PerturbedRelease
+from lookalike.analysis.published import PublishedRelease
+from lookalike.errors import DataError, Unsupported
+from lookalike.packages.folder import read_frames
+from lookalike.packages.reading import release_folder
+from lookalike.release import Bucketized, Perturbed
+
+
+def load(folder: str | Path) -> PublishedRelease:
+    """A release folder, to be analysed."""
+    found = release_folder(Path(folder))
+    if found is None:
+        raise DataError(f"{folder} is not a release folder of lookalike. Name the folder with datapackage.json.")
+    manifest, tables = read_frames(found)
+    expected = {Perturbed.form: ("release",), Bucketized.form: ("qit", "sat")}.get(manifest.form)
+    if expected is None:
+        raise Unsupported(
+            f"{folder} is a {manifest.form} release; counts are estimated from perturbed and bucketized ones only. "
+            "Read its table as any other: release.parquet has the ends of every range."
+        )
+    if any(name not in tables for name in expected):
+        raise DataError(f"{folder} lacks one of its tables ({', '.join(expected)}). It is damaged: get it again.")
+    if manifest.form == Perturbed.form:
+        return PerturbedRelease.of(manifest, tables["release"])
+    return BucketizedRelease.of(manifest, tables["qit"], tables["sat"])

@@ -1,0 +1,244 @@
+"""Counts in SQL, over any release that can be loaded.
+
+    SELECT COUNT(*), sex WHERE age BETWEEN 30 AND 40 AND diagnosis IN ('flu', 'HIV') GROUP BY sex
+
+A question is a conjunction of conditions, each on one column; OR joins conditions on the same column. That is what the
+estimators answer, so everything else is refused rather than answered by a guess. Comparisons do not match missing
+values, as everywhere in SQL.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from lookalike.analysis.conditions import AllOf, AnyOf, Except, Range, Where, satisfies
+from lookalike.analysis.estimates import Estimate
+from lookalike.analysis.published import PublishedRelease
+from lookalike.errors import RecipeError, quoted, unknown_name
+
+SUPPORTED = (
+    "What is understood: SELECT COUNT(*) [, columns] [FROM a name] [WHERE conditions joined by AND] "
+    "[GROUP BY columns]. A condition is =, <>, <, <=, >, >=, [NOT] IN (...), [NOT] BETWEEN ... AND ..., or "
+    "IS [NOT] NULL; OR joins conditions on the same column."
+)
+_SELECT_PARTS = {"expressions", "where", "group", "from", "from_", "kind", "hint"}
+_PART_NAMES = {"joins": "JOIN", "with_": "WITH", "order": "ORDER BY", "laterals": "LATERAL", "sample": "SAMPLE"}
+_FLIPPED: dict[type[exp.Binary], type[exp.Binary]] = {
+    exp.GT: exp.LT,
+    exp.LT: exp.GT,
+    exp.GTE: exp.LTE,
+    exp.LTE: exp.GTE,
+    exp.EQ: exp.EQ,
+    exp.NEQ: exp.NEQ,
+}
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked: rows that satisfy the conditions, together or by combination of columns."""
+
+    where: Where
+    group_by: tuple[str, ...] = ()
+
+
+def answer(release: PublishedRelease, sql: str, level: float) -> Estimate | pl.DataFrame:
+    """An estimate, or for GROUP BY one line a combination."""
+    question = parse(sql, release.columns)
+    if not question.group_by:
+        return release.count(question.where)
+    # Conditions on a column that is counted choose lines: a perturbed column cannot be both.
+    others = {name: wanted for name, wanted in question.where.items() if name not in question.group_by}
+    frame = release.crosstab(question.group_by[:-1], question.group_by[-1], others, level=level)
+    for name in question.group_by:
+        if name in question.where:
+            frame = frame.filter(satisfies(frame[name], question.where[name]))
+    return frame
+
+
+def parse(sql: str, columns: Sequence[str]) -> Question:
+    """The question that a statement asks about these columns; RecipeError for any that is not understood."""
+    select = _select(sql)
+    reader = _Reader(columns, _table_names(select))
+    group_by = tuple(reader.column(node) for node in _grouped(select))
+    if len(set(group_by)) != len(group_by):
+        raise RecipeError("GROUP BY names a column twice. Name different columns.")
+    counts = 0
+    for node in select.expressions:
+        if isinstance(node, exp.Count) and isinstance(node.this, exp.Star) and not node.expressions:
+            counts += 1
+        elif not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
+            raise _refused(f"SELECT cannot give {_shown(node)}.")
+        elif reader.column(node) not in group_by:
+            raise RecipeError(f"{quoted(node.name)} is selected, so it must stand in GROUP BY too.")
+    if counts != 1:
+        raise _refused("SELECT needs COUNT(*) once.")
+    conditions: dict[str, list[Any]] = {}
+    if select.args.get("where"):
+        for name, wanted in map(reader.condition, _flattened(select.args["where"].this, exp.And)):
+            conditions.setdefault(name, []).append(wanted)
+    where = {name: parts[0] if len(parts) == 1 else AllOf(tuple(parts)) for name, parts in conditions.items()}
+    return Question(where, group_by)
+
+
+def _select(sql: str) -> exp.Select:
+    logger = logging.getLogger("sqlglot")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        statements = [statement for statement in sqlglot.parse(sql, read="duckdb") if statement is not None]
+    except (SqlglotError, RecursionError):
+        raise _refused(
+            "This is not SQL that can be read. Text stands in 'single' quotes, odd names in \"double\" ones."
+        ) from None
+    finally:
+        logger.setLevel(level)
+    if len(statements) != 1 or not isinstance(statements[0], exp.Select):
+        raise _refused("One SELECT is needed.")
+    select = statements[0]
+    for part, content in select.args.items():
+        if content and part not in _SELECT_PARTS:
+            raise _refused(f"{_PART_NAMES.get(part, part.strip('_').upper())} is not understood.")
+    if select.args.get("kind") or select.args.get("hint"):
+        raise _refused("SELECT takes COUNT(*) and columns only.")
+    return select
+
+
+def _table_names(select: exp.Select) -> set[str]:
+    source = select.args.get("from_") or select.args.get("from")
+    if source is None:
+        return set()
+    table = source.this
+    plain = isinstance(table, exp.Table) and isinstance(table.this, exp.Identifier)
+    if not plain or any(
+        content for part, content in table.args.items() if part not in ("this", "alias", "db", "catalog")
+    ):
+        raise _refused("FROM takes one name: whatever it is, the release is meant.")
+    return {table.name.casefold(), table.alias.casefold()} - {""}
+
+
+def _grouped(select: exp.Select) -> list[exp.Expression]:
+    group = select.args.get("group")
+    if group is None:
+        return []
+    if any(content for part, content in group.args.items() if part != "expressions"):
+        raise _refused("GROUP BY takes columns only.")
+    return list(group.expressions)
+
+
+def _flattened(node: exp.Expression, joined_by: type[exp.Connector]) -> Iterator[exp.Expression]:
+    """The parts of a chain of ANDs or ORs, without a step of recursion a link."""
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, exp.Paren):
+            waiting.append(node.this)
+        elif isinstance(node, joined_by):
+            waiting += [node.expression, node.this]
+        else:
+            yield node
+
+
+class _Reader:
+    """Reads columns, values and conditions of one statement."""
+
+    def __init__(self, columns: Sequence[str], table_names: Iterable[str]) -> None:
+        self.columns = columns
+        self.table_names = set(table_names)
+
+    def column(self, node: exp.Expression) -> str:
+        """The column that a name means: exactly that one, or the only one that differs in case alone."""
+        if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
+            raise _refused(f"A column is needed where {_shown(node)} stands.")
+        if node.table and (node.table.casefold() not in self.table_names or node.args.get("db")):
+            raise RecipeError(f"{quoted(node.table)} is no table of this question. Write the column's name alone.")
+        if node.name in self.columns:
+            return node.name
+        alike = [name for name in self.columns if name.casefold() == node.name.casefold()]
+        if len(alike) > 1:
+            names = " and ".join(map(quoted, alike))
+            raise RecipeError(f"{quoted(node.name)} could be {names}. Write the name as it is, in double quotes.")
+        if not alike:
+            raise RecipeError(unknown_name("column", node.name, self.columns))
+        return alike[0]
+
+    def value(self, node: exp.Expression) -> Any:
+        """What a literal says. Numbers stay text: the column knows whether 01234 is a number."""
+        if isinstance(node, exp.Paren):
+            return self.value(node.this)
+        if isinstance(node, exp.Literal):
+            return str(node.this)
+        if isinstance(node, exp.Neg) and isinstance(node.this, exp.Literal) and not node.this.is_string:
+            return f"-{node.this.this}"
+        if isinstance(node, exp.Boolean):
+            return "true" if node.this else "false"
+        if isinstance(node, exp.Cast) and node.to.is_type("date", "timestamp", "datetime"):
+            return self.value(node.this)
+        if isinstance(node, exp.Null):
+            raise _refused("Nothing equals NULL. Missing values are asked for with IS NULL.")
+        if isinstance(node, exp.Column):
+            raise _refused(f"A value is needed where {_shown(node)} stands. Text stands in 'single' quotes.")
+        raise _refused(f"A value is needed where {_shown(node)} stands.")
+
+    def condition(self, node: exp.Expression) -> tuple[str, Any]:
+        """A column, and what is wanted of it."""
+        if isinstance(node, exp.Paren):
+            return self.condition(node.this)
+        if isinstance(node, exp.And | exp.Or):
+            parts = [self.condition(part) for part in _flattened(node, type(node))]
+            if len({name for name, _ in parts}) > 1:
+                raise _refused("OR joins conditions on different columns. Ask for them one by one.")
+            wanted = tuple(wanted for _, wanted in parts)
+            return parts[0][0], AllOf(wanted) if isinstance(node, exp.And) else AnyOf(wanted)
+        if isinstance(node, exp.Not):
+            return self._negated(node.this)
+        if isinstance(node, exp.Binary) and type(node) in _FLIPPED:
+            return self._comparison(node)
+        if isinstance(node, exp.In) and not any(node.args.get(part) for part in ("query", "unnest", "field")):
+            return self.column(node.this), [self.value(value) for value in node.expressions]
+        if isinstance(node, exp.Between) and not node.args.get("symmetric"):
+            return self.column(node.this), Range(self.value(node.args["low"]), self.value(node.args["high"]))
+        if isinstance(node, exp.Is) and isinstance(node.expression, exp.Null):
+            return self.column(node.this), None
+        raise _refused(f"{_shown(node)} is no condition that is understood.")
+
+    def _negated(self, node: exp.Expression) -> tuple[str, Any]:
+        while isinstance(node, exp.Paren):
+            node = node.this
+        if not isinstance(node, exp.In | exp.Between | exp.Is):
+            raise _refused("NOT stands before IN, BETWEEN and NULL only.")
+        name, wanted = self.condition(node)
+        if wanted is None:
+            return name, Range()
+        if isinstance(wanted, Range):
+            return name, AnyOf((Range(high=wanted.low, high_included=False), Range(wanted.high, low_included=False)))
+        return name, Except(tuple(wanted))
+
+    def _comparison(self, node: exp.Binary) -> tuple[str, Any]:
+        kind, left, right = type(node), node.this, node.expression
+        if not isinstance(left, exp.Column):
+            kind, left, right = _FLIPPED[kind], right, left
+        name, value = self.column(left), self.value(right)
+        if kind is exp.EQ:
+            return name, [value]
+        if kind is exp.NEQ:
+            return name, Except((value,))
+        included = kind in (exp.LTE, exp.GTE)
+        if kind in (exp.LT, exp.LTE):
+            return name, Range(high=value, high_included=included)
+        return name, Range(value, low_included=included)
+
+
+def _shown(node: exp.Expression) -> str:
+    return quoted(node.sql(dialect="duckdb"))
+
+
+def _refused(problem: str) -> RecipeError:
+    return RecipeError(f"{problem} {SUPPORTED}")

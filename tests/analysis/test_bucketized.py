@@ -1,0 +1,199 @@
+"""Counts from a bucketized folder, against every assignment that its buckets allow and against numbers by hand."""
+
+from __future__ import annotations
+
+import json
+import math
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import lookalike as la
+from tests.analysis.release_folders import bucketized, enumerated, records
+
+SUBSETS_OF_AGE = st.sampled_from([(None, None), (1, 2), [0, None], None, 3, 9])
+SUBSETS_OF_ILLNESS = st.sampled_from([["a", "b"], "c", None, [None, "a"], (None, "b"), "plague"])
+
+
+def _satisfied(value: Any, wanted: Any) -> bool:
+    if isinstance(wanted, tuple):
+        low, high = wanted
+        return value is not None and (low is None or value >= low) and (high is None or value <= high)
+    return value in wanted if isinstance(wanted, list) else value == wanted
+
+
+def _loaded(folder: str, rows: Any) -> la.PublishedRelease:
+    buckets, ages, sexes, illnesses, smokes = rows
+    path = bucketized(
+        Path(folder) / "out", buckets, {"age": ages, "sex": sexes}, {"illness": illnesses}, {"smokes": smokes}
+    )
+    return la.load(path)
+
+
+@settings(max_examples=60)
+@given(rows=records, age=SUBSETS_OF_AGE, illness=SUBSETS_OF_ILLNESS)
+def test_a_count_is_the_mean_over_every_assignment(rows: Any, age: Any, illness: Any) -> None:
+    buckets, ages, _, illnesses, smokes = rows
+    with tempfile.TemporaryDirectory() as folder:
+        release = _loaded(folder, rows)
+    found = release.count({"age": age, "illness": illness, "smokes": True})
+    mean, variance = enumerated(
+        buckets,
+        ages,
+        list(zip(illnesses, smokes, strict=True)),
+        lambda known, value: _satisfied(known, age) and _satisfied(value[0], illness) and value[1],
+    )
+    assert found.unclipped == pytest.approx(float(mean), abs=1e-12)
+    assert found.error**2 == pytest.approx(float(variance), abs=1e-12)
+    assert found.n_rows == sum(_satisfied(known, age) for known in ages)
+
+
+@settings(max_examples=40)
+@given(rows=records, age=SUBSETS_OF_AGE)
+def test_cells_of_a_cross_table_are_means_over_every_assignment(rows: Any, age: Any) -> None:
+    buckets, ages, sexes, illnesses, smokes = rows
+    with tempfile.TemporaryDirectory() as folder:
+        release = _loaded(folder, rows)
+    found = release.crosstab(["smokes", "sex"], "illness", where={"age": age})
+    assert found.columns == ["smokes", "sex", "illness", "estimate", "error", "low", "high"]
+    assert (found["estimate"] >= 0).all()
+    assert found["estimate"].sum() == pytest.approx(sum(_satisfied(known, age) for known in ages))
+    assert len(found.unique(["smokes", "sex", "illness"])) == len(found)
+    for line in found.iter_rows(named=True):
+        mean, variance = enumerated(
+            buckets,
+            list(zip(ages, sexes, strict=True)),
+            list(zip(illnesses, smokes, strict=True)),
+            lambda known, value, line=line: (
+                _satisfied(known[0], age)
+                and (known[1], value[0], value[1]) == (line["sex"], line["illness"], line["smokes"])
+            ),
+        )
+        assert line["estimate"] == pytest.approx(float(mean), abs=1e-12)
+        assert line["error"] ** 2 == pytest.approx(float(variance), abs=1e-12)
+        assert 0 <= line["low"] <= line["high"]
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory: pytest.TempPathFactory) -> la.PublishedRelease:
+    """Two buckets of 2 and one of 4."""
+    return la.load(
+        bucketized(
+            tmp_path_factory.mktemp("made") / "out",
+            [1, 1, 2, 2, 3, 3, 3, 3],
+            {"sex": ["M", "M", "F", "F", "M", "F", "F", None], "zip": [54321, 54322, 61234, 61434, 1, 2, 3, 4]},
+            {"illness": ["tumour", "indigestion", "cancer", "HIV", "HIV", "HIV", "cancer", None]},
+            {"weight": [60.5, None, 70.25, 80.0, 81.0, 82.0, 83.0, 84.0]},
+        )
+    )
+
+
+def test_numbers_by_hand(release: la.PublishedRelease) -> None:
+    assert release.count({"zip": 54321, "illness": "tumour"}).value == 0.5
+    assert release.count({"zip": 54321, "illness": "tumour"}).error == 0.5
+    assert release.count({"zip": 54321, "illness": "HIV"}).interval() == (0.0, 0.0)
+    # Bucket 2: both are F, one has HIV, for certain. Bucket 3: 2 of 4 are F and 2 of 4 have HIV.
+    women = release.count({"sex": "F", "illness": "HIV"})
+    assert women.value == 1 + 1
+    assert women.error == pytest.approx(math.sqrt(2 * (1 / 2) * (1 / 2) * (2 / 3)))
+    assert women.n_rows == 4
+    assert release.count({"sex": None, "illness": None}).value == 0.25
+    by_sex = release.counts("sex", where={"illness": "HIV"})
+    assert by_sex.rows() == [
+        (None, 0.5, 0.5, 0.0, 1.0),
+        ("F", 2.0, pytest.approx(women.error), *map(pytest.approx, women.interval())),
+        ("M", 0.5, 0.5, 0.0, pytest.approx(0.5 + 0.5 * 1.959963984540054)),
+    ]
+    assert "buckets over 4 rows" in str(women)
+    assert repr(release) == "<Patients 2024: 8 rows in 3 buckets, illness, weight apart by mondrian>"
+    assert list(release.tables) == ["qit", "sat"]
+    assert release.tables["qit"].columns == ["sex", "zip", "bucket"]
+
+
+def test_columns_of_one_table_are_counted(release: la.PublishedRelease) -> None:
+    assert release.counts("illness").rows() == [
+        (None, 1, 1.0, 0.0, 1.0, 1.0),
+        ("HIV", 3, 3.0, 0.0, 3.0, 3.0),
+        ("cancer", 2, 2.0, 0.0, 2.0, 2.0),
+        ("indigestion", 1, 1.0, 0.0, 1.0, 1.0),
+        ("tumour", 1, 1.0, 0.0, 1.0, 1.0),
+    ]
+    assert release.counts("illness", where={"weight": (80, None)}).columns[1] == "published"
+    assert release.counts("illness", where={"weight": (80, None), "illness": "HIV"})["estimate"].to_list() == [3.0]
+    assert release.crosstab("sex", "zip")["published"].to_list() == [1] * 8
+    assert release.count({"illness": "HIV"}).interval() == (3.0, 3.0)
+    assert release.count({}).value == 8
+
+
+def test_nobody_matches(release: la.PublishedRelease) -> None:
+    assert release.count({"zip": 9, "illness": "HIV"}).value == 0
+    assert release.count({"sex": "F", "illness": "plague"}).interval() == (0.0, 0.0)
+    assert release.counts("illness", where={"zip": 9})["high"].to_list() == [0.0] * 5
+    assert release.counts("sex", where={"illness": "plague"})["estimate"].to_list() == [0.0] * 3
+    assert release.crosstab("sex", "illness", where={"zip": 9}).is_empty()
+
+
+def test_the_baseline_ignores_buckets(release: la.PublishedRelease) -> None:
+    found = release.count({"sex": "F", "illness": "HIV"}, method="baseline")
+    assert found.value == 4 * 3 / 8
+    assert math.isnan(found.error)
+    with pytest.raises(la.RecipeError, match='no method "reconstruction"'):
+        release.count({}, method="reconstruction")
+
+
+def test_clipped_is_the_same_under_another_name(release: la.PublishedRelease) -> None:
+    clipped = release.crosstab("sex", "illness", clip=True)
+    assert clipped["clipped"].to_list() == release.crosstab("sex", "illness")["estimate"].to_list()
+
+
+def test_wrong_questions_get_an_answer(release: la.PublishedRelease) -> None:
+    with pytest.raises(la.RecipeError, match='Did you mean "illness"'):
+        release.counts("ilness")
+    with pytest.raises(la.RecipeError, match='There is no column "bucket"'):
+        release.count({"bucket": 1})
+    with pytest.raises(la.RecipeError, match="named twice"):
+        release.crosstab("sex", "sex")
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        release.counts("sex", where={"illness": "HIV"}, level=95)
+
+
+def test_strange_names(tmp_path: Path) -> None:
+    known = {"^.*$": [1, 2, 1, 2], "bucket": ["x", "y", "y", "y"], "error": [1, 1, 1, 1]}
+    folder = bucketized(tmp_path / "out", [7, 7, 8, 8], known, {"*": ["a", "b", "a", "a"], "estimate": [1, 2, 3, 4]})
+    release = la.load(folder)
+    assert release.columns == ["^.*$", "bucket", "error", "*", "estimate"]
+    assert release.count({"^.*$": 1, "bucket": ["x", "y"], "*": "a"}).value == 0.5 + 1
+    assert release.crosstab(["^.*$", "error"], "estimate").columns == [
+        "^.*$", "error", "estimate", "estimate_", "error_", "low", "high",
+    ]  # fmt: skip
+    sensitive_bucket = bucketized(tmp_path / "other", [0, 0], {"a": [1, 2]}, {"bucket": ["x", "y"]})
+    assert la.load(sensitive_bucket).count({"a": 1, "bucket": "x"}).value == 0.5
+
+
+def test_what_was_made_up_or_left_out_is_said(tmp_path: Path) -> None:
+    folder = bucketized(tmp_path / "out", [0, 0], {"a": [1, 2]}, {"s": ["x", "y"]})
+    assert la.load(folder).notes == []
+    path = folder / "datapackage.json"
+    package = json.loads(path.read_text())
+    package["lookalike"]["suppressed"] = 3
+    package["lookalike"]["dummies"]["records"] = 1
+    path.write_text(json.dumps(package))
+    made_up, left_out = la.load(folder).notes
+    assert "1 record in this release is made up" in made_up
+    assert "3 records of the original were left out" in left_out
+
+
+def test_buckets_that_were_changed_are_noticed(tmp_path: Path) -> None:
+    folder = bucketized(tmp_path / "out", [0, 0, 1, 1], {"a": [1, 2, 3, 4]}, {"s": ["x", "y", "x", "y"]})
+    sat = pl.read_parquet(folder / "sat.parquet")
+    sat.with_columns(bucket=pl.lit(0, pl.Int64)).write_parquet(folder / "sat.parquet")
+    with pytest.raises(la.DataError, match="other sizes in qit"):
+        la.load(folder)
+    sat.with_columns(bucket=pl.lit(None, pl.Int64)).write_parquet(folder / "sat.parquet")
+    with pytest.raises(la.DataError, match="without a bucket number"):
+        la.load(folder)
