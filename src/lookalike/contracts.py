@@ -70,6 +70,9 @@ class PrivacyModel(Protocol):
     def requirement(self, prior: NDArray[np.int64], column: Domain | None, index: int | None) -> Requirement:
         """What every group must satisfy; `index` is the sensitive column's place."""
 
+    def cautions(self, prior: NDArray[np.int64], column: Domain | None) -> list[str]:
+        """What a careful colleague would point out about this promise for this table."""
+
     def level(self, exposure: Exposure) -> Level:
         """The level that an exposure reaches."""
 

@@ -124,7 +124,7 @@ def value_text(value: object) -> str:
     """A parameter's value as text that reads back as the same value."""
     if isinstance(value, tuple):
         return "|".join(
-            escaped_name(entry) if isinstance(entry, str) else f"{escaped_name(entry[0])}:{number_text(entry[1])}"
+            escaped_name(entry) if isinstance(entry, str) else f"{escaped_name(entry[0])}:{value_text(entry[1])}"
             for entry in value
         )
     return number_text(value) if isinstance(value, Fraction) else str(value)

@@ -238,6 +238,10 @@ def _cautions(data: Microdata, promises: Sequence[Promise], recipe: Recipe) -> l
     said = []
     covered = {promise.column for promise in promises}
     for domain in data.domains.sensitive:
+        for promise in promises:
+            if promise.column == domain.name:
+                prior = data.counts(data.domains.sensitive_index(domain.name))
+                said += promise.model.cautions(prior, domain)
         if domain.name not in covered:
             said.append(
                 f"No promise protects the values of {quoted(domain.name)}: a group may share one value. "

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lookalike.errors import RecipeError
+from lookalike.errors import Infeasible, RecipeError
 from lookalike.models import FPrivacy, parse_model
 from tests.models.building import categories, exposure_of
 
@@ -108,3 +108,41 @@ def test_invented_values_without_a_base_are_beyond_any_ceiling() -> None:
     model = FPrivacy(theta=2, base=0)
     level = model.level(exposure_of([[1, 1]], prior=[4, 0]))
     assert not model.holds(level)
+
+
+def test_ceilings_by_how_sensitive_a_value_is(tmp_path: Path) -> None:
+    prior = np.array([10, 40, 50])
+    model = FPrivacy(ceilings={"a": "high", "b": "medium", "*": "none"})
+    assert model.requirement(prior, categories(3), 0).ceilings == (
+        Fraction(2, 10) + Fraction(1, 50),
+        Fraction(1),
+        Fraction(1),
+    )
+    assert str(model) == "f-privacy:ceilings=*:none|a:high|b:medium"
+    assert parse_model(str(model)) == model
+    path = tmp_path / "caps.yaml"
+    path.write_text('a: high\n"*": 0.9\n')
+    assert FPrivacy(file=path) == FPrivacy(ceilings={"a": "high", "*": "0.9"})
+    # A belief of 1/5 is below the ceiling of 0.22 for a.
+    assert FPrivacy(ceilings={"a": "high"}).level(exposure_of([[1, 4], [1, 4]])).value <= 1
+    with pytest.raises(RecipeError, match="or high, medium or none"):
+        FPrivacy(ceilings={"a": "very high"})
+
+
+def test_values_with_too_low_a_ceiling_are_named_if_the_user_named_them() -> None:
+    prior, column = np.array([30, 30, 40]), categories(3)
+    with pytest.raises(Infeasible) as refused:
+        FPrivacy(ceilings={"a": "0.2", "c": "0.39", "*": "0.5"}).check_eligible(prior, column)
+    assert '2 values of "s"' in str(refused.value) or "2 values" in str(refused.value)
+    assert 'in the whole table: "a", "c".' in str(refused.value)
+    assert refused.value.nearest == "f-privacy:ceilings=*:0.5|a:0.3|c:0.4"
+    with pytest.raises(Infeasible, match="in the whole table. The nearest"):
+        FPrivacy(ceilings={"a": 1, "*": "0.29"}).check_eligible(prior, column)
+
+
+def test_a_ceiling_of_one_is_pointed_out() -> None:
+    prior, column = np.array([30, 30, 40, 0]), categories(4)
+    assert FPrivacy(ceilings={"a": "0.4", "*": "0.9"}).cautions(prior, column) == []
+    (said,) = FPrivacy(ceilings={"a": "0.4"}).cautions(prior, column)
+    assert said.startswith("2 values of")
+    assert "none of the others" in said

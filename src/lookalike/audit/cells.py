@@ -35,14 +35,25 @@ def joint_ids(columns: Sequence[NDArray[Any]], n_rows: int) -> Ints:
     """Equal rows get equal numbers, in the order of their values."""
     ids, span = np.zeros(n_rows, dtype=np.int64), 1
     for column in columns:
-        values, codes = np.unique(column, return_inverse=True)
-        if span * max(len(values), 1) >= _ROOM:
+        codes, n_values = _ranks(column)
+        if span * max(n_values, 1) >= _ROOM:
             distinct, ids = np.unique(ids, return_inverse=True)
             span = len(distinct)
-        ids = ids.reshape(-1) * len(values) + codes.reshape(-1)
-        span *= max(len(values), 1)
+        ids = ids.reshape(-1) * n_values + codes
+        span *= max(n_values, 1)
     distinct, ids = np.unique(ids, return_inverse=True)
     return ids.reshape(-1).astype(np.int64)
+
+
+def _ranks(column: NDArray[Any]) -> tuple[Ints, int]:
+    """The rank of each value among those that occur, and how many these are."""
+    top = int(column.max(initial=0)) if column.dtype.kind in "iu" else -1
+    if 0 <= top < 2 * len(column) and int(column.min(initial=0)) >= 0:
+        # Codes are small numbers: counting them is quicker than sorting.
+        occurs = np.bincount(column, minlength=top + 1) > 0
+        return (np.cumsum(occurs) - 1)[column], int(np.count_nonzero(occurs))
+    values, codes = np.unique(column, return_inverse=True)
+    return codes.reshape(-1), len(values)
 
 
 def joint_ids_of_two(first: Sequence[Codes], second: Sequence[Codes]) -> tuple[Ints, Ints]:

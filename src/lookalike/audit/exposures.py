@@ -40,6 +40,13 @@ def expose(
 
 
 def expose_reading(reading: Reading, column: int | None, graph: MatchGraph | None, adversary: str) -> Exposure:
+    """As `expose`, of a release that was read already."""
+    if (column, adversary) not in reading.exposures:
+        reading.exposures[column, adversary] = _exposed(reading, column, graph, adversary)
+    return reading.exposures[column, adversary]
+
+
+def _exposed(reading: Reading, column: int | None, graph: MatchGraph | None, adversary: str) -> Exposure:
     release = reading.release
     if isinstance(release, Perturbed):
         if column is None:

@@ -7,7 +7,7 @@ and carried values, which is possible for an honest release and shows how many r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from lookalike.audit.cells import Boxes, Ints, boxes_of, joint_ids_of_two, value_ids
 from lookalike.audit.placement import Placement, largest_placement
+from lookalike.exposure import Exposure
 from lookalike.microdata import Microdata
 from lookalike.release import Bucketized, Grouped, Matched, Perturbed, Release
 
@@ -25,6 +26,8 @@ class Reading:
 
     release: Release
     original: Microdata
+    exposures: dict[tuple[int | None, str], Exposure] = field(default_factory=dict)
+    """Beliefs by column and adversary, kept because every model looks at them."""
 
     @cached_property
     def boxes(self) -> Boxes:

@@ -6,9 +6,10 @@ Ceilings come from the family min(1, theta * share + base), from a mapping of va
     HIV: 0.05                                  flu,0.3
     "*": 0.5                                   HIV,0.05
 
-`*` stands for every value that is not named; without it these have no ceiling. A file is read once, when the model is
-made: afterwards the model carries its ceilings and prints them. The level is the largest belief as a share of its
-ceiling, at most 1 if the promise holds; l-diversity is the case of 1/l for all values.
+In place of a number stands how sensitive a value is: high (at most twice its share, plus 2 %), medium (eight times its
+share, plus 2 %) or none (no ceiling). `*` stands for every value that is not named; without it these have no ceiling. A
+file is read once, when the model is made: afterwards the model carries its ceilings and prints them. The level is the
+largest belief as a share of its ceiling, at most 1 if the promise holds; l-diversity is the case of 1/l for all values.
 """
 
 from __future__ import annotations
@@ -39,8 +40,15 @@ from lookalike.requirement import Requirement
 
 OTHERS = "*"
 _STANDARD_BASE = Fraction(1, 50)
+SENSITIVITIES = {
+    "high": (Fraction(2), _STANDARD_BASE),
+    "medium": (Fraction(8), _STANDARD_BASE),
+    "none": (Fraction(0), Fraction(1)),
+}
+"""Ceilings by how sensitive a value is: theta and base of the family."""
+_MOST_NAMED = 5
 
-Ceilings = tuple[tuple[str, Fraction], ...]
+Ceilings = tuple[tuple[str, Fraction | str], ...]
 GivenCeilings = Mapping[str, Number] | Iterable[tuple[str, Number]] | str | None
 
 
@@ -129,13 +137,32 @@ class FPrivacy(WrittenModel):
         column = sensitive_column(self, column)
         n_records = max(int(prior.sum()), 1)
         shares = [Fraction(number, n_records) for number in prior.tolist()]
-        below = [code for code, ceiling in enumerate(self._ceilings(shares, column)) if ceiling < shares[code]]
+        ceilings = self._ceilings(shares, column)
+        below = [code for code, ceiling in enumerate(ceilings) if ceiling < shares[code]]
         if below:
+            given = dict(self.ceilings or ())
+            named = [column.texts[code] for code in below if column.texts[code] in given]
+            listed = ", ".join(quoted(name) for name in named[:_MOST_NAMED])
+            if len(named) > _MOST_NAMED:
+                listed += " ..."
             raise Infeasible(
                 f"{self.name} gives {counted(len(below), 'value')} of {quoted(column.name)} a ceiling below the share "
-                "that it has in the whole table.",
+                f"that it has in the whole table{f': {listed}' if listed else ''}.",
                 str(self._nearest(shares, column, below)),
             )
+
+    def cautions(self, prior: NDArray[np.int64], column: Domain | None) -> list[str]:
+        n_records = max(int(prior.sum()), 1)
+        ceilings = self._ceilings([Fraction(number, n_records) for number in prior.tolist()], column)
+        open_values = sum(ceiling == 1 and count > 0 for ceiling, count in zip(ceilings, prior.tolist(), strict=True))
+        if not open_values:
+            return []
+        which = "its value" if open_values == 1 else "one of them"
+        return [
+            f"{counted(open_values, 'value')} of {column_text(column.name if column else None)} may be believed with "
+            f"certainty (a ceiling of 1): a record may be published as having {which}, and so as having none of the "
+            "others."
+        ]
 
     def _nearest(self, shares: list[Fraction], column: Domain, below: list[int]) -> FPrivacy:
         if self.theta is not None:
@@ -151,9 +178,10 @@ class FPrivacy(WrittenModel):
             return [min(Fraction(1), self.theta * share + self.base) for share in shares]
         column = sensitive_column(self, column)
         named = dict(self.ceilings or ())
-        ceilings = [named.pop(OTHERS, Fraction(1))] * len(shares)
+        others = named.pop(OTHERS, Fraction(1))
+        ceilings = [_of_share(others, share) for share in shares]
         for code, ceiling in zip(codes_of(self, named, column), named.values(), strict=True):
-            ceilings[code] = ceiling
+            ceilings[code] = _of_share(ceiling, shares[code])
         return ceilings
 
     def requirement(self, prior: NDArray[np.int64], column: Domain | None, index: int | None) -> Requirement:
@@ -168,11 +196,11 @@ class FPrivacy(WrittenModel):
         codes_of(self, [name for name in named if name != OTHERS], column)
         worst, unit = Fraction(0), None
         for code, text in enumerate(column.texts):
+            share = Fraction(int(exposure.prior[code]), max(exposure.n_records, 1))
             if self.theta is None:
-                ceiling = named.get(text, named.get(OTHERS, Fraction(1)))
+                ceiling = _of_share(named.get(text, named.get(OTHERS, Fraction(1))), share)
             else:
-                own = self.theta * int(exposure.prior[code]) + (self.base or 0) * exposure.n_records
-                ceiling = min(own / exposure.n_records, Fraction(1))
+                ceiling = min(self.theta * share + (self.base or 0), Fraction(1))
             belief = highest.beliefs[code]
             if belief and (ceiling == 0 or belief / ceiling > worst):
                 unit = highest.units[code]
@@ -212,11 +240,24 @@ def read_ceilings(path: Path) -> dict[str, Number]:
     return {str(name): ceiling for name, ceiling in loaded.items()}
 
 
-def _ceiling(name: str, value: object, where: str) -> Fraction:
+def _of_share(ceiling: Fraction | str, share: Fraction) -> Fraction:
+    """A ceiling as a number; by how sensitive the value is, if that is what was given."""
+    if isinstance(ceiling, Fraction):
+        return ceiling
+    theta, base = SENSITIVITIES[ceiling]
+    return min(Fraction(1), theta * share + base)
+
+
+def _ceiling(name: str, value: object, where: str) -> Fraction | str:
+    if isinstance(value, str) and value.strip() in SENSITIVITIES:
+        return value.strip()
     try:
         ceiling = as_fraction(value)
     except (ValueError, ArithmeticError):
         ceiling = Fraction(0)
     if not 0 < ceiling <= 1:
-        raise RecipeError(f"{where}: the ceiling of {quoted(name)} must be a number above 0 and at most 1.")
+        raise RecipeError(
+            f"{where}: the ceiling of {quoted(name)} must be a number above 0 and at most 1, or "
+            f"{', '.join(list(SENSITIVITIES)[:-1])} or {list(SENSITIVITIES)[-1]}."
+        )
     return ceiling

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.microdata import Domain
 from lookalike.notation import part_text
 
 
@@ -19,6 +23,9 @@ class WrittenModel:
 
     def __str__(self) -> str:
         return part_text(self)
+
+    def cautions(self, prior: NDArray[np.int64], column: Domain | None) -> list[str]:
+        return []
 
     def refuses_form(self, form: str) -> str | None:
         return None

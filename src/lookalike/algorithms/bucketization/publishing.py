@@ -10,9 +10,10 @@ from typing import ClassVar
 import numpy as np
 
 from lookalike.adversary import KNOWS_METHOD, READS_RELEASE
-from lookalike.algorithms.bucketization.assignment import at_random, similar_together
+from lookalike.algorithms.bucketization.dealing import at_random
 from lookalike.algorithms.bucketization.settings import Counts, Slots
 from lookalike.algorithms.ceilings import least_ceilings
+from lookalike.algorithms.groups.effort import EFFORTS
 from lookalike.algorithms.method import Method
 from lookalike.contracts import Promise
 from lookalike.errors import counted
@@ -88,7 +89,12 @@ class Bucketizing(Method):
             value_of_record = np.zeros(data.n_rows, dtype=np.int64)
             slots = Slots(np.zeros(data.n_rows, dtype=np.int64), slots.bucket_of_slot, slots.n_buckets)
         if self.assign == "similar":
-            bucket_of_record = similar_together(data, value_of_record, slots, rng.child("records"), progress)
+            from lookalike.algorithms.bucketization.similar import similar_together
+
+            effort = EFFORTS["balanced"].scaled(data.n_rows)
+            bucket_of_record = similar_together(
+                data, requirements, value_of_record, slots, effort, rng.child("records"), progress
+            )
         else:
             bucket_of_record = at_random(value_of_record, slots, rng.child("records"))
         progress("assign", 1.0)

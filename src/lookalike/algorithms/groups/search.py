@@ -87,10 +87,13 @@ class Cell:
             return int(sizes.max()) > 2 * int(sizes.min())
         if dealt and not self.only_ceilings and self._deal_in_proportion(about_values[0].column or 0):
             return True
-        group_of_record = by_cuts()
+        self.begin(by_cuts())
+        return False
+
+    def begin(self, group_of_record: NDArray[np.int64]) -> None:
+        """Groups that keep the rule, to begin with."""
         self._take(np.bincount(group_of_record))
         self.layout.members[:] = np.argsort(group_of_record, kind="stable")
-        return False
 
     def improve(self, effort: Effort, report: Callable[[float, float], None], stopped: Callable[[], bool]) -> None:
         """Swaps that cool down, then only the best ones; every state on the way keeps the rule.

@@ -1,0 +1,469 @@
+"""Bucketization: the worked examples and counterexamples, searches against brute force, and what buckets tell."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter, defaultdict
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lookalike import pipeline
+from lookalike.algorithms import Anatomy, MultiSize, OptimalBuckets, TwoSize, parse_algorithm
+from lookalike.algorithms.bucketization import sizes_text
+from lookalike.algorithms.bucketization.publishing import Asked
+from lookalike.algorithms.bucketization.searches import (
+    Range,
+    all_sizes,
+    flowed,
+    many_sizes,
+    ranges,
+    smallest_size,
+    two_sizes,
+)
+from lookalike.algorithms.bucketization.settings import (
+    Part,
+    dealt,
+    divided,
+    loss_of,
+    one_size_valid,
+    rooms,
+    two_sizes_valid,
+)
+from lookalike.contracts import Promise
+from lookalike.errors import RecipeError, Unsupported
+from lookalike.kernels.bucketsizes import first_valid_step
+from lookalike.microdata import Microdata
+from lookalike.models import FPrivacy, parse_model
+from lookalike.progress import silent
+from lookalike.randomness import Randomness
+from lookalike.release import Bucketized
+from lookalike.requirement import Requirement
+from lookalike.samples import census
+from lookalike.schema import Schema
+from tests.worlds import tiny_table, worlds
+
+
+def family(counts: list[int], theta: str) -> list[Fraction]:
+    n_rows = sum(counts)
+    return [min(Fraction(1), Fraction(theta) * Fraction(count, n_rows) + Fraction(1, 50)) for count in counts]
+
+
+def tried(counts: list[int], ceilings: list[Fraction], largest: int = 12) -> tuple[np.ndarray, Range]:
+    return np.array(counts), Range.between(smallest_size(ceilings, 1), largest, ceilings)
+
+
+def sizes_of(parts) -> dict[int, int]:  # type: ignore[no-untyped-def]
+    found: dict[int, int] = defaultdict(int)
+    for part in parts:
+        found[part.size] += part.n_buckets
+    return dict(found)
+
+
+# -- worked examples ------------------------------------------------------------------------------------------------
+
+WORKED = [
+    ([8, 6, 4, 4, 2], "2", 2, 56, {2: 6, 6: 2}, 56, 56),
+    ([8, 6, 4, 4, 2], "1.5", 2, 104, {5: 2, 7: 2}, 104, 104),
+    ([20, 10, 6, 4], "2", 1, 96, {1: 10, 5: 6}, 96, 82),
+    ([30, 12, 9, 6, 3], "1.5", 2, 463, {6: 4, 12: 3}, 463, 400),
+]
+
+
+@pytest.mark.parametrize(("counts", "theta", "smallest", "two", "sizes", "many", "best"), WORKED)
+def test_the_worked_settings(
+    counts: list[int], theta: str, smallest: int, two: int, sizes: dict[int, int], many: int, best: int
+) -> None:
+    ceilings = family(counts, theta)
+    numbers, sized = tried(counts, ceilings)
+    assert sized.sizes[0] == smallest
+    found = two_sizes(numbers, sized)
+    assert found is not None
+    assert loss_of(found.parts) == two
+    assert sizes_of(found.parts) == sizes
+    assert loss_of(many_sizes(Part(sum(counts), 1, numbers), sized).parts) == many
+    solved = all_sizes(numbers, sized, 20)
+    assert solved.parts is not None
+    assert loss_of(solved.parts) == solved.bound == best
+
+
+def test_the_first_worked_setting_in_full() -> None:
+    counts = [8, 6, 4, 4, 2]
+    ceilings = family(counts, "2")
+    assert ceilings == [
+        Fraction(103, 150), Fraction(13, 25), Fraction(53, 150), Fraction(53, 150), Fraction(14, 75),
+    ]  # fmt: skip
+    assert max(math.ceil(1 / ceiling) for ceiling in ceilings) == 6
+    numbers, sized = tried(counts, ceilings)
+    found = two_sizes(numbers, sized)
+    assert found is not None
+    assert [part.counts.tolist() for part in found.parts] == [[6, 6, 0, 0, 0], [2, 0, 4, 4, 2]]
+
+
+def test_dealing_runs_on_across_values() -> None:
+    slots = dealt([Part(8, 4, np.array([2, 2, 2, 4, 4, 4, 6, 8]))])
+    buckets = [sorted((slots.value_of_slot[slots.bucket_of_slot == bucket] + 1).tolist()) for bucket in range(4)]
+    assert buckets == [
+        [1, 3, 4, 5, 6, 7, 8, 8],
+        [1, 3, 4, 5, 6, 7, 8, 8],
+        [2, 4, 5, 6, 7, 7, 8, 8],
+        [2, 4, 5, 6, 7, 7, 8, 8],
+    ]
+
+
+def candidates(n_rows: int, size1: int, size2: int) -> list[tuple[int, int]]:
+    return [
+        ((n_rows - size2 * large) // size1, large)
+        for large in range(n_rows // size2 + 1)
+        if (n_rows - size2 * large) % size1 == 0
+    ]
+
+
+def test_the_candidates_of_a_pair_of_sizes() -> None:
+    assert candidates(28, 2, 4) == [(14, 0), (12, 1), (10, 2), (8, 3), (6, 4), (4, 5), (2, 6), (0, 7)]
+    assert candidates(27, 2, 4) == []
+
+
+@pytest.mark.parametrize(
+    ("counts", "ceilings", "sizes", "answer"),
+    [
+        # The first candidate that some value accepts fails for another.
+        ([6, 2], ["1", "0.26"], (2, 4), (0, 2)),
+        # The last of the values' first candidates is not valid either: there is none.
+        ([8, 7, 4], ["1123/1900", "1327/1900", "137/380"], (2, 3), None),
+    ],
+)
+def test_counterexamples_to_the_published_search(
+    counts: list[int], ceilings: list[str], sizes: tuple[int, int], answer: tuple[int, int] | None
+) -> None:
+    limits = rooms([Fraction(ceiling) for ceiling in ceilings], sizes)
+    numbers = np.array(counts)
+    found = first_valid_step(limits[0], limits[1], numbers, *sizes)
+    assert tuple(int(number) for number in found) == (answer or (-1, -1))
+    valid = [pair for pair in candidates(sum(counts), *sizes) if two_sizes_valid(numbers, limits, pair, sizes)]
+    assert valid[:1] == ([answer] if answer else [])
+
+
+def test_room_is_counted_in_exact_numbers() -> None:
+    assert math.floor(0.58 * 50) == 28
+    assert rooms([Fraction("0.58")], [50])[0, 0] == 29
+
+
+# -- searches against brute force -----------------------------------------------------------------------------------
+
+shares = st.lists(st.tuples(st.integers(1, 12), st.integers(0, 40)), min_size=1, max_size=5)
+
+
+def setting(drawn: list[tuple[int, int]]) -> tuple[np.ndarray, list[Fraction]]:
+    """Counts, and ceilings at or above the shares."""
+    counts = np.array([count for count, _ in drawn])
+    n_rows = int(counts.sum())
+    return counts, [min(Fraction(1), Fraction(count, n_rows) + Fraction(more, 60)) for count, more in drawn]
+
+
+@settings(max_examples=3000, deadline=None)
+@given(drawn=shares, sizes=st.tuples(st.integers(1, 9), st.integers(1, 5)).map(lambda pair: (pair[0], sum(pair))))
+def test_the_first_valid_candidate_is_found(drawn: list[tuple[int, int]], sizes: tuple[int, int]) -> None:
+    counts, ceilings = setting(drawn)
+    limits = rooms(ceilings, sizes)
+    valid = [pair for pair in candidates(int(counts.sum()), *sizes) if two_sizes_valid(counts, limits, pair, sizes)]
+    found = first_valid_step(limits[0], limits[1], counts, *sizes)
+    assert tuple(int(number) for number in found) == (valid[0] if valid else (-1, -1))
+
+
+@settings(max_examples=300, deadline=None)
+@given(drawn=shares, largest=st.integers(2, 10))
+def test_pruning_changes_nothing_but_the_number_of_tests(drawn: list[tuple[int, int]], largest: int) -> None:
+    counts, ceilings = setting(drawn)
+    smallest = smallest_size(ceilings, 1)
+    sized = Range.between(smallest, max(smallest, largest), ceilings)
+    found = [two_sizes(counts, sized, pruning) for pruning in ("full", "loss", "none")]
+    assert len({None if one is None else loss_of(one.parts) for one in found}) == 1
+    every = [
+        pair[0] * (size1 - 1) ** 2 + pair[1] * (size2 - 1) ** 2
+        for size1, size2 in itertools.combinations(sized.sizes.tolist(), 2)
+        for pair in candidates(int(counts.sum()), size1, size2)
+        if two_sizes_valid(counts, (sized.room(size1), sized.room(size2)), pair, (size1, size2))
+    ]
+    every += [
+        Part(size, int(counts.sum()) // size, counts).loss
+        for size in sized.sizes.tolist()
+        if counts.sum() % size == 0 and one_size_valid(counts, sized.room(size), int(counts.sum()) // size)
+    ]
+    assert (None if found[0] is None else loss_of(found[0].parts)) == min(every, default=None)
+    if found[0] is not None:
+        parts = found[0].parts
+        assert sum(part.counts for part in parts).tolist() == counts.tolist()  # type: ignore[union-attr]
+
+
+def feasible(counts: np.ndarray, limits: list[np.ndarray], sizes: tuple[int, int], pair: tuple[int, int]) -> bool:
+    """Whether records can be dealt to buckets one by one, tried in every way."""
+    buckets = [size for size, number in zip(sizes, pair, strict=True) for _ in range(number)]
+    room = [limits[0] if size == sizes[0] else limits[1] for size in buckets]
+
+    def fill(bucket: int, left: tuple[int, ...]) -> bool:
+        if bucket == len(buckets):
+            return not any(left)
+        options = [range(min(int(room[bucket][value]), left[value]) + 1) for value in range(len(left))]
+        return any(
+            sum(taken) == buckets[bucket]
+            and fill(bucket + 1, tuple(count - one for count, one in zip(left, taken, strict=True)))
+            for taken in itertools.product(*options)
+        )
+
+    return fill(0, tuple(counts.tolist()))
+
+
+@settings(max_examples=120, deadline=None)
+@given(
+    drawn=st.lists(st.tuples(st.integers(1, 4), st.integers(0, 40)), min_size=1, max_size=3),
+    sizes=st.sampled_from([(1, 2), (1, 3), (2, 3), (2, 4), (3, 4)]),
+)
+def test_counting_decides_what_trying_everything_decides(drawn: list[tuple[int, int]], sizes: tuple[int, int]) -> None:
+    counts, ceilings = setting(drawn)
+    limits = list(rooms(ceilings, sizes))
+    for pair in candidates(int(counts.sum()), *sizes):
+        assert two_sizes_valid(counts, limits, pair, sizes) == feasible(counts, limits, sizes, pair)
+
+
+@settings(max_examples=200, deadline=None)
+@given(drawn=shares, sizes=st.sampled_from([(1, 3), (2, 3), (2, 5), (3, 7)]))
+def test_records_are_divided_within_the_limits(drawn: list[tuple[int, int]], sizes: tuple[int, int]) -> None:
+    counts, ceilings = setting(drawn)
+    limits = list(rooms(ceilings, sizes))
+    for pair in candidates(int(counts.sum()), *sizes):
+        if not two_sizes_valid(counts, limits, pair, sizes):
+            continue
+        split = divided(counts, limits, pair, sizes)
+        for part, room, number, size in zip(split, limits, pair, sizes, strict=True):
+            assert part.sum() == number * size
+            assert (part >= 0).all()
+            assert (part <= room * number).all()
+            slots = dealt([Part(size, number, part)]) if number else None
+            for bucket in range(number):
+                assert slots is not None
+                inside = np.bincount(slots.value_of_slot[slots.bucket_of_slot == bucket], minlength=len(counts))
+                assert inside.sum() == size
+                assert (inside <= room).all()
+        assert (split[0] + split[1] == counts).all()
+
+
+def least_loss(counts: np.ndarray, sized: Range) -> int | None:
+    """Every number of buckets of every size."""
+    n_rows = int(counts.sum())
+    best = None
+    for numbers in itertools.product(*(range(n_rows // size + 1) for size in sized.sizes.tolist())):
+        if int((np.array(numbers) * sized.sizes).sum()) == n_rows:
+            parts = flowed(counts, sized, np.array(numbers))
+            if parts is not None and (best is None or loss_of(parts) < best):
+                best = loss_of(parts)
+    return best
+
+
+@settings(max_examples=60, deadline=None)
+@given(drawn=st.lists(st.tuples(st.integers(1, 5), st.integers(0, 40)), min_size=1, max_size=4))
+def test_the_integer_program_is_exhaustive_search(drawn: list[tuple[int, int]]) -> None:
+    counts, ceilings = setting(drawn)
+    smallest = smallest_size(ceilings, 1)
+    sized = Range.between(smallest, smallest + 3, ceilings)
+    solved, best = all_sizes(counts, sized, 20), least_loss(counts, sized)
+    assert (None if solved.parts is None else loss_of(solved.parts)) == best
+    many = many_sizes(Part(int(counts.sum()), 1, counts), sized)
+    two = two_sizes(counts, sized)
+    if two is not None:
+        assert best is not None
+        assert best <= loss_of(many.parts) <= loss_of(two.parts)
+
+
+def test_sizes_reach_far_enough_by_themselves() -> None:
+    """A value that may have 1 % of a bucket needs buckets of 100."""
+    counts, ceilings = np.array([500, 495, 5]), [Fraction(7, 10), Fraction(7, 10), Fraction(1, 100)]
+    (first, *_) = ranges(ceilings, 1, "auto", 1000)
+    found = two_sizes(counts, first)
+    assert found is not None
+    assert max(part.size for part in found.parts) >= 100
+    slots, _ = TwoSize().slots(Asked(counts, ceilings, 1, has_values=True), Randomness(1), silent)
+    assert len(slots.value_of_slot) == 1000
+    with pytest.raises(Unsupported, match="No bucket sizes up to 20"):
+        TwoSize(largest=20).slots(Asked(counts, ceilings, 1, has_values=True), Randomness(1), silent)
+
+
+def test_one_bucket_where_nothing_else_will_do() -> None:
+    """A prime number of records, all as frequent as they may be."""
+    counts = np.array([1000, 1003])
+    ceilings = [Fraction(1000, 2003), Fraction(1003, 2003)]
+    slots, remarks = MultiSize().slots(Asked(counts, ceilings, 1, has_values=True), Randomness(1), silent)
+    assert slots.n_buckets == 1
+    assert remarks == ("Bucket sizes: 1 bucket of 2003.",)
+
+
+@pytest.mark.parametrize("largest", ["0.5", "many", "2.5"])
+def test_the_largest_size_is_a_whole_number(largest: str) -> None:
+    with pytest.raises(RecipeError, match="largest"):
+        parse_algorithm(f"two-size:largest={largest}")
+
+
+# -- anatomy --------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=150, deadline=None)
+@given(counts=st.lists(st.integers(1, 30), min_size=1, max_size=12), ell=st.integers(1, 6), seed=st.integers(0, 99))
+def test_anatomy_makes_buckets_of_different_values(counts: list[int], ell: int, seed: int) -> None:
+    asked = Asked(np.array(counts), [Fraction(1, ell)] * len(counts), 1, has_values=True)
+    if max(counts) * ell > sum(counts):
+        with pytest.raises(Unsupported, match="same ceiling"):
+            Anatomy().slots(asked, Randomness(seed), silent)
+        return
+    slots, _ = Anatomy().slots(asked, Randomness(seed), silent)
+    assert np.bincount(slots.value_of_slot).tolist() == counts
+    assert slots.n_buckets == sum(counts) // ell or sum(counts) // ell > slots.n_buckets
+    for bucket in range(slots.n_buckets):
+        inside = slots.value_of_slot[slots.bucket_of_slot == bucket]
+        assert len(set(inside.tolist())) == len(inside) >= ell
+
+
+def test_anatomy_takes_the_longest_lists() -> None:
+    asked = Asked(np.array([4, 3, 2, 1]), [Fraction(1, 2)] * 4, 1, has_values=True)
+    slots, _ = Anatomy().slots(asked, Randomness(1), silent)
+    assert slots.n_buckets == 5
+    assert sorted(slots.value_of_slot[:2].tolist()) == [0, 1]
+
+
+# -- releases -------------------------------------------------------------------------------------------------------
+
+
+def census_data(rows: int) -> Microdata:
+    table = census(rows, seed=6)
+    names = table.names
+    return Microdata.encode(table, Schema.of(qi=names[:-1], sensitive=names[-1:], categorical=[*names[3:], names[1]]))
+
+
+@pytest.mark.parametrize("assign", ["random", "similar"])
+@pytest.mark.parametrize("method", ["anatomy", "two-size", "multi-size", "optimal-buckets:seconds=2"])
+@pytest.mark.parametrize("model", ["l-diversity:4", "beta-likeness:6", "f-privacy:theta=8"])
+def test_releases_pass_their_audit(method: str, assign: str, model: str) -> None:
+    data = census_data(1200)
+    settled = pipeline.settle([Promise(parse_model(model))], data)
+    requirements = pipeline.required(settled, data)
+    algorithm = parse_algorithm(f"{method}{',' if ':' in method else ':'}assign={assign}")
+    if method == "anatomy" and model != "l-diversity:4":
+        with pytest.raises(Unsupported, match="same ceiling"):
+            algorithm.anonymize(data, requirements, Randomness(1), silent)
+        return
+    release, linkage = algorithm.anonymize(data, requirements, Randomness(1), silent)
+    assert isinstance(release, Bucketized)
+    found = pipeline.verify(release, data, settled, adversary=algorithm.adversary)
+    assert found.passed, str(found)
+    assert algorithm.adversary == ("knows-method" if assign == "random" else "reads-release")
+    assert bool(algorithm.cautions()) == (assign == "similar")
+
+
+def different_within(release: Bucketized) -> float:
+    """How many different quasi-identifiers a bucket has, on average over buckets and columns."""
+    pairs = [
+        len(np.unique(release.bucket_of_quasi.astype(np.int64) * 1000 + column))
+        for column in release.quasi.T.astype(int)
+    ]
+    return float(np.mean(pairs)) / len(np.unique(release.bucket_of_quasi))
+
+
+@pytest.mark.parametrize("model", ["l-diversity:5", "f-privacy:theta=8", "k-anonymity:4"])
+def test_similar_records_share_buckets_of_the_same_sizes(model: str) -> None:
+    data = census_data(1000)
+    requirements = pipeline.required(pipeline.settle([Promise(parse_model(model))], data), data)
+    apart, close = (
+        TwoSize(assign=assign).anonymize(data, requirements, Randomness(1), silent)[0]
+        for assign in ("random", "similar")
+    )
+    assert different_within(close) < 0.8 * different_within(apart)
+    sizes = [np.sort(np.bincount(release.bucket_of_quasi)).tolist() for release in (apart, close)]
+    assert sizes[0] == sizes[1]
+
+
+def test_sizes_and_single_records_are_remarked() -> None:
+    table = census(300, seed=4)
+    names = table.names
+    recipe = pipeline.Recipe(
+        schema=Schema.of(qi=names[:1], sensitive=names[-1:]),
+        promises=(Promise(FPrivacy(theta=60)),),
+        algorithm=TwoSize(),
+    )
+    notes = pipeline.run(recipe, table).notes
+    assert any(note.startswith("Bucket sizes: ") for note in notes)
+    assert any("in a bucket of their own" in note and "k-anonymity:2" in note for note in notes)
+    together = pipeline.run(
+        pipeline.Recipe(
+            schema=recipe.schema,
+            promises=(*recipe.promises, Promise(parse_model("k-anonymity:2"))),
+            algorithm=TwoSize(),
+        ),
+        table,
+    )
+    assert not any("in a bucket of their own" in note for note in together.notes)
+
+
+def test_the_gap_of_the_integer_program_is_said() -> None:
+    counts = np.array([30, 12, 9, 6, 3])
+    asked = Asked(counts, family(counts.tolist(), "1.5"), 1, has_values=True)
+    _, solved = OptimalBuckets(largest=12).slots(asked, Randomness(1), silent)
+    assert solved == (
+        "Bucket sizes: 1 bucket of 4, 1 bucket of 5, 3 buckets of 6, 3 buckets of 11.",
+        "No setting with sizes up to 12 loses less.",
+    )
+    many = census_data(3000).counts(0)
+    hard = Asked(many[many > 0], family(many[many > 0].tolist(), "2"), 1, has_values=True)
+    _, stopped = OptimalBuckets(largest=50, seconds="0.05").slots(hard, Randomness(1), silent)
+    assert stopped[0].startswith("Bucket sizes")
+    assert "stopped: after 0.05 seconds a loss" in stopped[1]
+
+
+def test_sizes_are_listed_once() -> None:
+    parts = (Part(2, 1, np.array([2])), Part(3, 4, np.array([12])), Part(2, 2, np.array([4])))
+    assert sizes_text(parts) == "3 buckets of 2, 4 buckets of 3"
+
+
+@pytest.mark.parametrize(
+    ("method", "values", "ceilings"),
+    [
+        (Anatomy(), "aabbc", (Fraction(1, 2),) * 3),
+        (TwoSize(), "aaabb", (Fraction(2, 3), Fraction(1, 2))),
+        (TwoSize(), "aaabcc", (Fraction(1), Fraction(1, 3), Fraction(1, 2))),
+        (MultiSize(), "aabbcd", (Fraction(1, 2),) * 4),
+    ],
+    ids=str,
+)
+def test_whoever_knows_the_method_learns_what_the_bucket_says(method, values: str, ceilings: tuple) -> None:  # type: ignore[no-untyped-def,type-arg]
+    """Many runs in every world: after each release the belief in a value is its share of the bucket, within chance.
+
+    Who is in which bucket with which values is all that a release says; worlds are equally likely beforehand.
+    """
+    requirement = Requirement(column=0, ceilings=ceilings)
+    runs = 240
+    seen: Counter[frozenset[tuple[frozenset[int], str]]] = Counter()
+    joint: Counter[tuple[frozenset[tuple[frozenset[int], str]], int, str]] = Counter()
+    for number, world in enumerate(worlds(values)):
+        data = tiny_table(world, list(range(len(world))))
+        for run in range(runs):
+            release, linkage = method.anonymize(data, [requirement], Randomness(1000 * number + run), silent)
+            members = defaultdict(list)
+            for record, bucket in zip(linkage.record_of_quasi_row, release.bucket_of_quasi, strict=True):
+                members[int(bucket)].append(int(record))
+            told = frozenset(
+                (frozenset(inside), "".join(sorted(world[record] for record in inside))) for inside in members.values()
+            )
+            seen[told] += 1
+            for record, value in enumerate(world):
+                joint[told, record, value] += 1
+    for told, times in seen.items():
+        if times < 150:
+            continue
+        for inside, stock in told:
+            for record in inside:
+                for value in set(stock):
+                    share = stock.count(value) / len(stock)
+                    belief = joint[told, record, value] / times
+                    assert abs(belief - share) < 5 * math.sqrt(max(share * (1 - share), 0.02) / times)
