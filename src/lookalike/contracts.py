@@ -12,8 +12,9 @@ other, so that a slip in one cannot hide in the other.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
@@ -24,7 +25,7 @@ from lookalike.exposure import Exposure
 from lookalike.microdata import Domain, Microdata
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
-from lookalike.release import Linkage, Release
+from lookalike.release import Linkage, MatchGraph, Release
 from lookalike.requirement import Requirement
 
 
@@ -136,13 +137,92 @@ class Metric(Protocol):
     def measure(self, release: Release, original: Microdata) -> float: ...
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Target:
+    """What is attacked, and what the attacker or the judge has beside it.
+
+    The original is there to tell the quasi-identifiers that an attacker knows, and to score guesses: no attack may look
+    at a sensitive value of it to make one, except those that are said to be known.
+    """
+
+    release: Release
+    original: Microdata
+    promises: tuple[Promise, ...] = ()
+    algorithm: Algorithm | None = None
+    """The method that made the release, as it says itself."""
+    graph: MatchGraph | None = None
+    """Of a matched release: private; for attacks that assume a leak of it."""
+    others: tuple[Release, ...] = ()
+    """Further releases about the same records, over the same domains, for attacks that combine them."""
+
+
+@dataclass(frozen=True)
+class Score:
+    """How many guesses were right, with Wilson's interval of 95 % for the share."""
+
+    n_right: int
+    n_guesses: int
+
+    @property
+    def share(self) -> float:
+        return self.n_right / self.n_guesses if self.n_guesses else 0.0
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """
+        >>> [round(end, 3) for end in Score(10, 100).interval]
+        [0.055, 0.174]
+        """
+        if not self.n_guesses:
+            return 0.0, 1.0
+        z, n = 1.959964, self.n_guesses
+        middle = (self.share + z * z / (2 * n)) / (1 + z * z / n)
+        reach = z / (1 + z * z / n) * math.sqrt(self.share * (1 - self.share) / n + z * z / (4 * n * n))
+        return max(0.0, middle - reach), min(1.0, middle + reach)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Finding:
+    """What an attack achieved on one column (None: on identity)."""
+
+    attack: str
+    """As one writes it, with its parameters."""
+    column: str | None
+    sentence: str
+    """In plain words, with numbers, without any record's values."""
+    score: Score | None = None
+    """Guesses of values, or of identities."""
+    baselines: dict[str, float] = field(default_factory=dict)
+    """What honest guessing is right in: a short name (most frequent value, values of the group, 1/l) and a share."""
+    n_affected: int | None = None
+    """Records about which the attacker comes to believe more than the release was to allow."""
+    exposure: Exposure | None = None
+    """The attacker's beliefs, to be read by the same models as the release itself."""
+    figures: dict[str, float] = field(default_factory=dict)
+    """Further numbers, by name."""
+
+    @property
+    def succeeds(self) -> bool | None:
+        """Whether the attacker clearly does better than every honest guess."""
+        if self.score is None or not self.baselines:
+            return None
+        return self.score.interval[0] > max(self.baselines.values())
+
+
 @runtime_checkable
 class Attack(Protocol):
-    """An adversary with more knowledge: gives a sharper exposure, read by the same models."""
+    """A frozen dataclass of parameters: an adversary with more knowledge or more wit than the audit assumes."""
 
     name: ClassVar[str]
 
-    def expose(self, release: Release, background: Any) -> Exposure: ...
+    def __str__(self) -> str:
+        """The attack as one writes it: naive-bayes:smoothing=0."""
+
+    def refuses(self, target: Target) -> str | None:
+        """Why it cannot be made on this target, or None."""
+
+    def run(self, target: Target, rng: Randomness, progress: Progress) -> list[Finding]:
+        """What it achieves: a finding for each sensitive column that it speaks of, or one about identity."""
 
 
 class Backend(Protocol):

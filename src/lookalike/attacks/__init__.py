@@ -1,1 +1,25 @@
-"""Attacks on releases. None is built yet; `contracts.Attack` says what one has to offer."""
+"""Attacks on releases: what known adversaries achieve. One file an attack; the table below registers them.
+
+Adding one: a file with a frozen dataclass that fits `contracts.Attack`, a line in the table, a heading in
+docs/attacks.md, a test. The exam in tests/exams examines it from then on.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lookalike.contracts import Attack
+from lookalike.notation import describe, read_part
+
+ATTACKS: dict[str, type[Attack]] = {}
+
+__all__ = ["ATTACKS", "describe_attacks", "parse_attack"]
+
+
+def parse_attack(text: str) -> Attack:
+    return read_part(text, "attack", ATTACKS)
+
+
+def describe_attacks() -> list[dict[str, Any]]:
+    """One plain row an attack: name, meaning and parameters."""
+    return describe(ATTACKS)

@@ -93,7 +93,7 @@ def _past_runs(step, starts, ends, n_runs):  # type: ignore[no-untyped-def]
 
 @inner
 def _first_valid(room1, room2, counts, b1, b2, d1, d2, size1, size2, last, starts, ends):  # type: ignore[no-untyped-def]
-    """The first step up to `last` that is valid, or -1; and how many tests of all values that took."""
+    """The first step up to `last` that is valid, or -1; and how many tests that took: of values, or of a step."""
     n_runs = 0
     for value in range(len(counts)):
         start, end = _failing_run(room1[value], room2[value], counts[value], b1, b2, d1, d2, last)
@@ -120,7 +120,6 @@ def _first_valid(room1, room2, counts, b1, b2, d1, d2, size1, size2, last, start
         if step > last:
             return np.int64(-1), tests
     # Large ones get more and harder to fill, so that no later step will do if this one does not.
-    tests += 1
     return (step if _filled(room2, counts, b2 + step * d2, size2) else np.int64(-1)), tests
 
 
@@ -134,12 +133,17 @@ def best_pair(rooms, sizes, counts, pruning):  # type: ignore[no-untyped-def]
     starts, ends = np.empty(len(counts), dtype=np.int64), np.empty(len(counts), dtype=np.int64)
     best = np.zeros(6, dtype=np.int64)
     best[4] = np.iinfo(np.int64).max
+    # A value without room in the larger size has none in the smaller one either.
+    first_large = 0
+    if pruning == FULL_PRUNING:
+        while first_large < len(sizes) and (rooms[first_large] == 0).any():
+            first_large += 1
     for one in range(len(sizes)):
         size1 = sizes[one]
         # No setting of this size and larger ones can lose less than this size alone.
         if pruning != NO_PRUNING and n_rows // size1 * (size1 - 1) ** 2 >= best[4]:
             break
-        for two in range(one + 1, len(sizes)):
+        for two in range(max(one + 1, first_large), len(sizes)):
             size2 = sizes[two]
             b2, divisor = _start(n_rows, size1, size2)
             if b2 < 0:

@@ -1,0 +1,128 @@
+"""Where a known person may be in a release, and what the rows there say: the honest reader, whom attacks try to beat.
+
+    Grouped      the class of identical rows that the person's record lies in
+    Bucketized   the buckets that list the person's quasi-identifiers
+    Perturbed    the rows with the person's quasi-identifiers, their values read by Bayes
+    Matched      all rows whose cells hold the person's quasi-identifiers, each as likely
+
+Units are numbered; `places` says with which probability a record is in which unit, `stocks` what each unit says about a
+sensitive column. Both are sparse, so a million records take memory in proportion to what is published.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from lookalike.audit.reading import Reading
+from lookalike.contracts import Target
+from lookalike.errors import Unsupported
+from lookalike.release import Bucketized, Grouped, Perturbed
+
+
+@dataclass(frozen=True, eq=False)
+class Whereabouts:
+    """What a reader who knows everybody's quasi-identifiers can say about who is where."""
+
+    target: Target
+
+    @cached_property
+    def reading(self) -> Reading:
+        return Reading(self.target.release, self.target.original)
+
+    @cached_property
+    def unit_of_row(self) -> NDArray[np.int64]:
+        """The unit of each published row that carries sensitive values."""
+        release = self.target.release
+        if isinstance(release, Grouped):
+            return self.reading.boxes.class_of_row
+        if isinstance(release, Bucketized):
+            return np.unique(release.bucket_of_sensitive, return_inverse=True)[1].reshape(-1).astype(np.int64)
+        if isinstance(release, Perturbed):
+            return self.reading.point_of_row
+        return np.arange(release.n_rows)
+
+    @property
+    def n_units(self) -> int:
+        return int(self.unit_of_row.max(initial=-1)) + 1
+
+    @cached_property
+    def places(self) -> Any:
+        """[records, units] with which probability a record is in which unit (CSR; rows sum to 1)."""
+        release, reading = self.target.release, self.reading
+        n_records = self.target.original.n_rows
+        if isinstance(release, Grouped):
+            placement = reading.placement
+            found = placement.item_of_record >= 0
+            units = placement.class_of_item[placement.item_of_record[found]]
+            return _csr(np.ones(len(units)), np.flatnonzero(found), units, (n_records, self.n_units))
+        if isinstance(release, Bucketized):
+            _, codes = np.unique(
+                np.concatenate((release.bucket_of_sensitive, release.bucket_of_quasi)), return_inverse=True
+            )
+            buckets = codes.reshape(-1)[len(release.bucket_of_sensitive) :]
+            listed = _csr(np.ones(len(buckets)), reading.point_of_row, buckets, (reading.n_points, self.n_units))
+            return _normalised(listed)[reading.point_of_record]
+        if isinstance(release, Perturbed):
+            return _csr(
+                np.ones(n_records), np.arange(n_records), reading.point_of_record, (n_records, reading.n_points)
+            )
+        fits = reading.fits
+        if fits is None:
+            raise Unsupported(
+                "Records fit far too many rows of this matched release to list them. Attack a sample of it."
+            )
+        starts, rows = fits
+        return _normalised(sparse.csr_array((np.ones(len(rows)), rows, starts), shape=(n_records, release.n_rows)))
+
+    def stocks(self, column: int) -> Any:
+        """[units, values] what each unit says about a sensitive column, as shares (CSR; rows sum to 1)."""
+        release, original = self.target.release, self.target.original
+        n_codes = original.domains.sensitive[column].n_codes
+        values = release.sensitive[:, column]
+        told = ~self.reading.is_told_dummy
+        counts = _csr(np.ones(int(told.sum())), self.unit_of_row[told], values[told], (self.n_units, n_codes))
+        if not isinstance(release, Perturbed):
+            return _normalised(counts)
+        joint = release.randomizers[column].weights.astype(np.float64) * original.counts(column)
+        drawn = joint.sum(axis=1, keepdims=True)
+        posterior = np.divide(joint, drawn, where=drawn > 0, out=np.zeros_like(joint))
+        return _normalised(sparse.csr_array(counts @ posterior))
+
+    def beliefs(self, column: int) -> Any:
+        """[records, values] what the honest reader believes of each record (CSR)."""
+        return sparse.csr_array(self.places @ self.stocks(column))
+
+
+def honest_guesses(beliefs: Any, prior: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The likeliest value of each record; among equally likely ones the most frequent in the table."""
+    dense_row = np.argsort(np.argsort(prior, kind="stable"), kind="stable").astype(np.float64)
+    guesses = np.full(beliefs.shape[0], int(np.argmax(prior)), dtype=np.int64)
+    weights = beliefs.data + 1e-9 * dense_row[beliefs.indices] / max(len(prior), 1)
+    owners = np.repeat(np.arange(beliefs.shape[0]), np.diff(beliefs.indptr))
+    order = np.lexsort((weights, owners))
+    last = np.flatnonzero(np.append(owners[order][1:] != owners[order][:-1], True)) if len(order) else order
+    guesses[owners[order][last]] = beliefs.indices[order][last]
+    return guesses
+
+
+def honest_share(beliefs: Any, truth: NDArray[np.int32]) -> float:
+    """How often a reader is right on average who guesses a value as likely as it is believed."""
+    return float(np.asarray(beliefs[np.arange(len(truth)), truth]).mean())
+
+
+def _csr(data: NDArray[Any], rows: NDArray[Any], columns: NDArray[Any], shape: tuple[int, int]) -> Any:
+    made = sparse.coo_array((data, (rows, columns)), shape=shape).tocsr()
+    made.sum_duplicates()
+    return made
+
+
+def _normalised(matrix: Any) -> Any:
+    sums = np.asarray(matrix.sum(axis=1)).reshape(-1)
+    scale = np.divide(1.0, sums, where=sums > 0, out=np.zeros_like(sums, dtype=np.float64))
+    return sparse.csr_array(sparse.diags_array(scale) @ matrix)
