@@ -16,6 +16,7 @@ from lookalike.version import __version__
 if TYPE_CHECKING:
     from lookalike.algorithms import Groups, Mondrian, StrictMondrian
     from lookalike.analysis import Estimate, PublishedRelease, load
+    from lookalike.attacking import Attacks, attack
     from lookalike.audit import Audit, Check, Verdict
     from lookalike.contracts import Promise
     from lookalike.errors import (
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AlphaK",
+    "Attacks",
     "Attribute",
     "Audit",
     "AuditFailed",
@@ -85,6 +87,7 @@ __all__ = [
     "Unsupported",
     "Verdict",
     "__version__",
+    "attack",
     "inspect",
     "load",
     "measure",
@@ -97,6 +100,7 @@ __all__ = [
 # Where each name lives. Loaded when first used, so that `import lookalike` and `lookalike --help` answer at once.
 _HOMES = {
     "AlphaK": "lookalike.models",
+    "Attacks": "lookalike.attacking",
     "Attribute": "lookalike.schema",
     "Audit": "lookalike.audit",
     "AuditFailed": "lookalike.errors",
@@ -134,6 +138,7 @@ _HOMES = {
     "Table": "lookalike.microdata",
     "Unsupported": "lookalike.errors",
     "Verdict": "lookalike.audit",
+    "attack": "lookalike.attacking",
     "inspect": "lookalike.publication",
     "load": "lookalike.analysis",
     "measure": "lookalike.publication",

@@ -25,7 +25,7 @@ from lookalike.inspection import inspect as survey
 from lookalike.microdata import Microdata, Table
 from lookalike.pipeline import Outcome, Recipe, Stopwatch, run, settle
 from lookalike.progress import Progress, silent
-from lookalike.release import Release
+from lookalike.release import Bucketized, Release
 from lookalike.schema import Schema
 
 ModelLike = PrivacyModel | Promise | str
@@ -96,6 +96,8 @@ class Publication:
         bound = self.outcome.loss_bound
         nearness = "" if bound is None else f"{bound.sentence(self.losses['gcp'])}\n"
         loss = f"loss {self.losses['gcp']:.4f} (GCP)"
+        if self.release.form == Bucketized.form:
+            loss = f"exact quasi-identifiers, buckets of {self.losses['average_group_size']:.1f} records on average"
         if (changed := self.losses.get("values_changed")) is not None:
             loss += f", {100 * changed:.0f} % of the sensitive values changed"
         return f"{self.release.n_rows:,} rows that keep {promises}; {loss}\n{nearness}{self.audit}"

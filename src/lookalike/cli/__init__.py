@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import click
 
+from lookalike.cli.attacking import attack
 from lookalike.cli.checking import audit, inspect, measure
 from lookalike.cli.exits import Commands
-from lookalike.cli.listing import algorithms, models
+from lookalike.cli.listing import algorithms, attacks, models
 from lookalike.cli.publishing import demo, publish
 from lookalike.cli.querying import query
 from lookalike.version import __version__
@@ -29,5 +30,5 @@ def main() -> None:
     """
 
 
-for command in (demo, inspect, publish, audit, measure, query, models, algorithms):
+for command in (demo, inspect, publish, audit, measure, query, attack, models, algorithms, attacks):
     main.add_command(command)

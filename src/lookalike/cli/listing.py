@@ -1,4 +1,4 @@
-"""`models` and `algorithms`: what there is, with parameters."""
+"""`models`, `algorithms` and `attacks`: what there is, with parameters."""
 
 from __future__ import annotations
 
@@ -28,6 +28,15 @@ def algorithms(as_json: bool) -> None:
     from lookalike.algorithms import describe_algorithms
 
     _list("algorithms", describe_algorithms(), as_json)
+
+
+@click.command()
+@_JSON
+def attacks(as_json: bool) -> None:
+    """List the attacks that can be made on a release, with their parameters."""
+    from lookalike.attacks import describe_attacks
+
+    _list("attacks", describe_attacks(), as_json)
 
 
 def _list(what: str, rows: Sequence[dict[str, Any]], as_json: bool) -> None:

@@ -1,0 +1,84 @@
+"""The exam that every attack sits, on a release of every form. A new line in `ATTACKS` is examined at once."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from lookalike import pipeline
+from lookalike.algorithms import parse_algorithm
+from lookalike.attacking import attack_target
+from lookalike.attacks import ATTACKS, parse_attack
+from lookalike.contracts import Promise, Target
+from lookalike.microdata import Microdata
+from lookalike.models import parse_model
+from lookalike.progress import silent
+from lookalike.randomness import Randomness
+from lookalike.samples import census
+from lookalike.schema import Schema
+
+RELEASES = {
+    "grouped": ("groups:effort=fast,mode=free", "l-diversity:3"),
+    "matched": ("heterogeneous", "l-diversity:3"),
+    "bucketized": ("two-size", "l-diversity:3"),
+    "perturbed": ("perturbation:mode=free", "beta-likeness:3"),
+}
+
+every_attack = pytest.mark.parametrize("name", ATTACKS)
+every_form = pytest.mark.parametrize("form", RELEASES)
+
+
+@cache
+def target(form: str) -> Target:
+    table = census(400, seed=3)
+    names = table.names
+    data = Microdata.encode(table, Schema.of(qi=names[:3], sensitive=names[-1:], categorical=[names[1], names[-1]]))
+    algorithm, model = RELEASES[form]
+    promises = pipeline.settle([Promise(parse_model(model))], data)
+    method = parse_algorithm(algorithm).facing("reads-release")
+    release, _ = method.anonymize(data, pipeline.required(promises, data), Randomness(5), silent)
+    return Target(release=release, original=data, promises=promises, algorithm=method)
+
+
+@every_attack
+@every_form
+def test_it_says_what_it_achieved_or_why_it_was_not_made(name: str, form: str) -> None:
+    attack, aim = parse_attack(name), target(form)
+    reason = attack.refuses(aim)
+    if reason is not None:
+        assert len(reason) > 20
+        return
+    findings = attack.run(aim, Randomness(1), silent)
+    assert findings
+    texts = {text for domain in aim.original.domains.sensitive for text in domain.texts if len(text) > 3}
+    for finding in findings:
+        assert finding.attack.startswith(name)
+        assert finding.column in (None, *(domain.name for domain in aim.original.domains.sensitive))
+        assert finding.sentence.endswith(".")
+        assert not any(text in finding.sentence for text in texts)
+        if finding.score is not None:
+            assert 0 <= finding.score.interval[0] <= finding.score.share <= finding.score.interval[1] <= 1
+            assert finding.baselines
+        assert all(0 <= share <= 1 for share in finding.baselines.values())
+        if finding.exposure is not None:
+            assert finding.exposure.n_units <= aim.original.n_rows
+            assert (finding.exposure.sizes > 0).all()
+
+
+@every_attack
+@every_form
+def test_the_same_seed_finds_the_same(name: str, form: str) -> None:
+    attack, aim = parse_attack(name), target(form)
+    if attack.refuses(aim) is not None:
+        pytest.skip("not made on this form")
+    first, second = (attack.run(aim, Randomness(7), silent) for _ in range(2))
+    assert [finding.sentence for finding in first] == [finding.sentence for finding in second]
+
+
+@every_form
+def test_all_attacks_together(form: str) -> None:
+    found = attack_target(target(form), [], Randomness(1))
+    assert len(found.made) + len(found.not_made) >= len(ATTACKS)
+    assert all(attacked.to_plain()["sentence"] for attacked in found.made)
+    assert str(found)
