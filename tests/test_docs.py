@@ -24,6 +24,7 @@ import yaml
 import lookalike
 from lookalike import errors
 from lookalike.algorithms import ALGORITHMS, describe_algorithms
+from lookalike.attacks import ATTACKS, describe_attacks
 from lookalike.cli import main
 from lookalike.cli.exits import exit_code
 from lookalike.metrics import METRICS
@@ -202,6 +203,15 @@ def test_every_algorithm_has_a_heading(name: str) -> None:
     pages = {page: headings_of(page) for page in (DOCS / "algorithms").glob("*.md")}
     page = next(page for page, headings in pages.items() if name in headings)
     rows = {row["name"]: row for row in describe_algorithms()}
+    for parameter in rows[name]["parameters"]:
+        assert f"| `{parameter['name']}` |" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_every_attack_has_a_heading(name: str) -> None:
+    pages = {page: headings_of(page) for page in (DOCS / "attacks").glob("*.md")}
+    page = next(page for page, headings in pages.items() if name in headings)
+    rows = {row["name"]: row for row in describe_attacks()}
     for parameter in rows[name]["parameters"]:
         assert f"| `{parameter['name']}` |" in page.read_text(encoding="utf-8")
 
