@@ -1,0 +1,100 @@
+"""From a release folder and its original to what attacks achieve: the way through, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import lookalike as la
+from lookalike.cli import main
+from lookalike.cli.attacking import parted
+from lookalike.errors import DataError, RecipeError
+
+
+@pytest.fixture(scope="module")
+def original() -> pl.DataFrame:
+    """Illness follows from the town, so whoever learns from a release of groups learns it."""
+    rng = np.random.default_rng(4)
+    town = rng.integers(0, 6, 600)
+    illness = np.where(rng.random(600) < 0.9, town, rng.integers(0, 6, 600))
+    return pl.DataFrame(
+        {
+            "age": rng.integers(18, 90, 600),
+            "town": [f"t{code}" for code in town],
+            "illness": [f"i{code}" for code in illness],
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(original: pl.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("attacked")
+    original.write_csv(folder / "people.csv")
+    made = la.publish(original, qi=["age", "town"], sensitive="illness", model="l-diversity:2", seed=3)
+    made.write(folder / "release")
+    return folder
+
+
+def run(*words: object):  # type: ignore[no-untyped-def]
+    return CliRunner().invoke(main, [str(word) for word in words])
+
+
+def test_attacks_on_a_folder(original: pl.DataFrame, folder: Path) -> None:
+    found = la.attack(original, folder / "release", attacks=["naive-bayes", "homogeneity"], seed=1)
+    assert [attacked.finding.attack.partition(":")[0] for attacked in found.made] == ["naive-bayes", "homogeneity"]
+    bayes = found.made[0]
+    assert bayes.finding.succeeds
+    assert bayes.finding.column == "illness"
+    assert set(bayes.kept) == {"illness=l-diversity:2"}
+    assert "naive-bayes" in str(found)
+    plain = found.to_plain()
+    assert plain["attacks"][0]["accuracy"] > max(plain["attacks"][0]["baselines"].values())
+
+
+def test_a_release_of_another_table_is_refused(original: pl.DataFrame, folder: Path) -> None:
+    changed = original.with_columns(pl.col("illness").shuffle(seed=5))
+    with pytest.raises(DataError, match="does not belong to this original"):
+        la.attack(changed, folder / "release", attacks=["homogeneity"])
+    with pytest.raises(DataError):
+        la.attack(original.head(500), folder / "release", attacks=["homogeneity"])
+
+
+def test_an_attack_that_does_not_apply_says_why(original: pl.DataFrame, folder: Path) -> None:
+    with pytest.raises(RecipeError, match="possible-worlds cannot be made on this release"):
+        la.attack(original, folder / "release", attacks=["possible-worlds"])
+    found = la.attack(original, folder / "release", attacks=["possible-worlds", "homogeneity"])
+    assert list(found.not_made) == ["possible-worlds"]
+    with pytest.raises(RecipeError, match="Did you mean"):
+        la.attack(original, folder / "release", attacks=["naive-bays"])
+
+
+def test_the_command(folder: Path) -> None:
+    words = ("attack", folder / "release", "--original", folder / "people.csv")
+    shown = run(*words, "--attack", "naive-bayes:kind=classic,homogeneity", "--seed", 1)
+    assert shown.exit_code == 0, shown.output
+    assert "naive-bayes:kind=classic" in shown.output
+    assert "homogeneity" in shown.output
+    printed = run(*words, "--attack", "linkage", "--json")
+    assert json.loads(printed.stdout)["attacks"][0]["attack"].startswith("linkage")
+
+
+def test_the_command_needs_the_original(folder: Path) -> None:
+    refused = run("attack", folder / "release")
+    assert refused.exit_code == 2
+    assert "--original" in refused.output
+
+
+def test_attacks_are_listed() -> None:
+    listed = run("attacks", "--json")
+    names = [row["name"] for row in json.loads(listed.stdout)["attacks"]]
+    assert {"linkage", "naive-bayes", "minimality", "definetti", "corruption", "possible-worlds"} <= set(names)
+
+
+def test_several_attacks_are_parted_by_commas() -> None:
+    assert parted("linkage") == ["linkage"]
+    assert parted("naive-bayes:kind=classic,within=unit,linkage") == ["naive-bayes:kind=classic,within=unit", "linkage"]
