@@ -11,7 +11,10 @@ record fits, a record made up fits any row, so that worlds stay complete assignm
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -46,6 +49,9 @@ ENOUGH = 100.0
 _PATIENCE = 8
 _BATCHES = 10
 _ERRORS = 3.0
+_CHANCE = 0.05
+_NO_OVERLAP = 1000.0
+"""R-hat where no chain moved and they differ; it would be infinite."""
 
 
 @dataclass(frozen=True)
@@ -56,9 +62,9 @@ class PossibleWorlds:
 
     chains: Whole = Whole(low=2, high=64, default=4)
     """Chains from different starts; their agreement shows whether they were long enough."""
-    sweeps: Whole = Whole(low=20, default=1000)
+    sweeps: Whole = Whole(low=20, default=3000)
     """Sweeps of each chain: about as many steps as there are records."""
-    burn: Exact = Exact(low=0, high="0.5", default=0.3)
+    burn: Exact = Exact(low=0, high="0.5", default=Fraction(3, 10))
     """The share of the sweeps that is thrown away at the beginning."""
     most: Whole = Whole(low=1, default=100_000)
     """Most records attacked; of more, whole components are drawn."""
@@ -112,16 +118,25 @@ class PossibleWorlds:
         length = max((self.sweeps - n_burnt) // _BATCHES, 1)
         limits = np.maximum(_PATIENCE * np.diff(part.fits.bounds), 64)
         made = np.zeros(3, dtype=np.int64)
-        for chain in range(self.chains):
+
+        def begin(chain: int) -> tuple[World, Ints, NDArray[np.uint64]]:
             mine = rng.child("chain", chain)
             world, state = part.start(mine), mine.words(1).copy()
-            trips = warm_up(part.fits, world, limits, max(n_burnt, 1), state)
+            return world, warm_up(part.fits, world, limits, max(n_burnt, 1), state), state
+
+        def go_on(walk: tuple[World, Ints, NDArray[np.uint64]]) -> tuple[Ints, tuple[int, int, int]]:
+            world, trips, state = walk
+            counts = np.zeros(len(part.fits.rows), dtype=np.int64)
+            return counts, wander(part.fits, world, limits, trips, length, counts, state)
+
+        with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+            walks = list(pool.map(begin, range(self.chains)))
             for batch in range(_BATCHES):
-                counts = np.zeros(len(part.fits.rows), dtype=np.int64)
-                made += np.array(wander(part.fits, world, limits, trips, length, counts, state))
-                for tally in tallies:
-                    tally.note(chain, batch, counts / length)
-                progress("walking", (chain * _BATCHES + batch + 1) / (self.chains * _BATCHES))
+                for chain, (counts, moves) in enumerate(pool.map(go_on, walks)):
+                    made += np.array(moves)
+                    for tally in tallies:
+                        tally.note(chain, batch, counts / length)
+                progress("walking", (batch + 1) / _BATCHES)
         n_trips, n_taken_back, n_steps = made.tolist()
         return {
             "worlds": float(self.chains * _BATCHES * length),
@@ -160,7 +175,8 @@ class PossibleWorlds:
         prior = target.original.counts(column).astype(np.int64)
         beliefs = tally.beliefs(domain_size)
         truth = target.original.sensitive[part.persons, column]
-        score = scored(honest_guesses(sparse.csr_array(beliefs), prior), truth)
+        guesses = honest_guesses(sparse.csr_array(beliefs), prior)
+        score = scored(guesses, truth)
         baselines = {
             "most frequent value": scored(np.full(len(truth), int(np.argmax(prior))), truth).share,
             "rows that fit": scored(honest_guesses(honest[part.persons], prior), truth).share,
@@ -168,33 +184,36 @@ class PossibleWorlds:
         ceilings = promised_ceilings(target, column)
         if ceilings is not None and (ceilings == ceilings[0]).all():
             baselines["1/l"] = float(min(ceilings[0], 1.0))
-        n_affected = None if ceilings is None else tally.n_above(ceilings, agreement)
+        affected = None if ceilings is None else tally.is_above(ceilings, agreement)
+        figures["belief in the guess"] = float(beliefs.max(axis=1).mean()) if len(beliefs) else 0.0
+        text = _sentence(score, baselines, n_worlds, attacked, self.graph == "yes")
+        if affected is not None:
+            text += f" About {counted(int(affected.sum()), 'record')} some value is believed more than was promised"
+            if affected.any():
+                figures["right about the affected"] = scored(guesses[affected], truth[affected]).share
+                text += f"; the guess is right for {figures['right about the affected']:.1%} of them"
+            text += "."
         return Finding(
             attack=str(self),
             column=name,
-            sentence=_sentence(score, baselines, n_affected, n_worlds, attacked, self.graph == "yes"),
+            sentence=text,
             score=score,
             baselines=baselines,
-            n_affected=n_affected,
+            n_affected=None if affected is None else int(affected.sum()),
             exposure=exposure_of(target, column, beliefs, self.name),
-            figures=figures | {"largest belief": float(beliefs.max(initial=0.0))},
+            figures=figures,
         )
 
 
-def _sentence(
-    score: Score, baselines: dict[str, float], n_affected: int | None, n_worlds: int, attacked: str, leaked: bool
-) -> str:
+def _sentence(score: Score, baselines: dict[str, float], n_worlds: int, attacked: str, leaked: bool) -> str:
     best = max(baselines, key=lambda name: baselines[name])
     clearly = score.interval[0] > baselines[best]
-    text = (
+    return (
         f"Of {n_worlds:,} assignments that {'the leaked graph allows' if leaked else 'fit the published ranges'}, the "
         f"value that each of {attacked} most often gets is right for {score.share:.1%}; honest guessing "
         f"({best}) is right for {baselines[best]:.1%}, so the attacker "
         f"{'clearly gains by it' if clearly else 'gains nothing that could not be chance'}."
     )
-    if n_affected is not None:
-        text += f" About {counted(n_affected, 'record')} some value is believed more than was promised."
-    return text
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,7 +316,8 @@ class Tally:
         between = halves.var(axis=0, ddof=1)
         apart = np.divide(between, within, out=np.where(between > 1e-12, np.inf, 0.0), where=within > 1e-12)
         rhats = np.ones(self.n_persons)
-        rhats[has_top] = np.sqrt(np.where(within > 1e-12, (length - 1) / length + apart, 1.0 + apart))
+        spread_out = np.sqrt(np.where(within > 1e-12, (length - 1) / length + apart, 1.0 + apart))
+        rhats[has_top] = np.minimum(spread_out, _NO_OVERLAP)
         n_batches = self.halves.shape[0] * _BATCHES
         share = halves.mean(axis=0)
         error = np.maximum(self.squares[top] / n_batches - share**2, 0.0) / (n_batches - 1)
@@ -308,17 +328,25 @@ class Tally:
         is_open = np.bincount(self.person_of_pair, minlength=self.n_persons) > 1
         return Agreement(rhats, sizes, is_open)
 
-    def n_above(self, ceilings: Shares, agreement: Agreement) -> int:
-        """Persons of whom some value is believed more than its ceiling allows, by three standard errors."""
+    def is_above(self, ceilings: Shares, agreement: Agreement) -> NDArray[np.bool_]:
+        """[persons] of whom some value is believed more than its ceiling allows, by more than the error of the draw.
+
+        That is three standard errors, or more where there are so many persons that chance alone would go beyond.
+        """
+        from scipy.special import stdtrit
+
         person = self.person_of_pair
         size = agreement.sizes[person]
         # A share of 0 or 1 among a few worlds is not certainty: one more of each kind is counted in.
         careful = (self.shares * size + 1) / (size + 2)
         error = np.where(agreement.is_open[person], np.sqrt(careful * (1 - careful) / size), 0.0)
-        above = (self.shares - _ERRORS * error > ceilings[self.value_of_pair] + 1e-9) & (
+        n_batches = self.halves.shape[0] * _BATCHES
+        errors = max(_ERRORS, float(stdtrit(n_batches - 1, 1 - _CHANCE / max(len(person), 1))))
+        above = (self.shares - errors * error > ceilings[self.value_of_pair] + 1e-9) & (
             agreement.rhats[person] <= AGREED
         )
-        return len(np.unique(person[above]))
+        found: NDArray[np.bool_] = np.bincount(person[above], minlength=self.n_persons) > 0
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -329,7 +357,7 @@ class Board:
     person_of_record: Ints
     """-1: a record made up"""
     persons: Ints
-    """The records of the original that are attacked."""
+    """The records of the original that are attacked, rising."""
     values: Ints
     """[rows, sensitive columns] -1: not told"""
 
@@ -389,11 +417,12 @@ class Board:
         starts = np.concatenate(([0], np.cumsum(np.diff(self.fits.starts)[kept])))
         bounds = np.concatenate(([0], np.cumsum(sizes)))
         person = self.person_of_record[kept]
-        numbers = np.where(person >= 0, np.cumsum(person >= 0) - 1, -1)
+        in_order = np.unique(person[person >= 0])
+        numbers = np.where(person >= 0, np.searchsorted(in_order, person), -1)
         return Board(
             Fits(starts, new_number[self.fits.rows[edges]].astype(np.int32), bounds),
             numbers,
-            self.persons[person[person >= 0]],
+            self.persons[in_order],
             self.values[kept],
         )
 
@@ -472,7 +501,5 @@ def _in_components(tails: Ints, heads: Ints, size: int, person: Ints, persons: I
     starts = np.searchsorted(record[by_record], np.arange(size + 1)).astype(np.int64)
     bounds = np.searchsorted(component[order], np.arange(n_components + 1)).astype(np.int64)
     row_at = partner[order]
-    mine = person[order]
-    numbers = np.where(mine >= 0, np.cumsum(mine >= 0) - 1, -1)
     fits = Fits(starts, row[by_record].astype(np.int32), bounds)
-    return Board(fits, numbers, persons[mine[mine >= 0]], values[row_at])
+    return Board(fits, person[order], persons, values[row_at])
