@@ -21,7 +21,9 @@ from lookalike.randomness import Randomness
 from lookalike.release import Matched, MatchGraph, Withheld
 from tests.audit.making import grouped, matched, moved, number_table, random_groups, ring
 
-ERROR = 0.04
+LONG = {"sweeps": 30_000}
+ERROR = 0.02
+"""Five standard errors of a belief of 1/2 on a small graph, with that many sweeps."""
 
 
 def attacked(attack: PossibleWorlds, target: Target, seed: int = 1) -> Finding:
@@ -70,9 +72,26 @@ def test_beliefs_are_those_of_all_worlds_listed(seed: int) -> None:
     data = line(7, 3, seed)
     slots = [sorted({slot, *rng.choice(7, 2).tolist()}) for slot in range(7)]
     release, _ = matched(data, slots, range(7), rng.permutation(7))
-    finding = attacked(PossibleWorlds(), Target(release=release, original=data))
+    finding = attacked(PossibleWorlds(**LONG), Target(release=release, original=data))
     expected = exact_beliefs(fitting(release, data), release.sensitive[:, 0].tolist(), 3, 7)
     assert believed(finding, 3) == pytest.approx(expected, abs=ERROR)
+
+
+def test_beliefs_err_no_more_than_the_worth_of_the_chains_says() -> None:
+    """Sixty runs of one small release: errors in units of the standard error that each run claims."""
+    data = line(7, 3, 3)
+    release, _ = matched(data, [[slot, (slot * 3 + 1) % 7, 6] for slot in range(7)], range(7), range(7))
+    target = Target(release=release, original=data)
+    expected = exact_beliefs(fitting(release, data), release.sensitive[:, 0].tolist(), 3, 7)
+    is_open = (expected > 0.01) & (expected < 0.99)
+    errors = []
+    for seed in range(60):
+        finding = attacked(PossibleWorlds(sweeps=2000), target, seed)
+        claimed = np.sqrt(expected * (1 - expected) / finding.figures["ess least"])
+        errors.append((believed(finding, 3) - expected)[is_open] / claimed[is_open])
+    assert is_open.any()
+    assert (np.abs(errors) > 3).mean() < 0.02
+    assert np.abs(np.mean(errors, axis=0)).max() < 4 / np.sqrt(60)
 
 
 def test_a_leaked_graph_takes_the_place_of_the_ranges() -> None:
@@ -83,10 +102,10 @@ def test_a_leaked_graph_takes_the_place_of_the_ranges() -> None:
     )
     target = Target(release=release, original=data, graph=graph_of(pairs))
     values = release.sensitive[:, 0].tolist()
-    leaked = attacked(PossibleWorlds(graph="yes"), target)
+    leaked = attacked(PossibleWorlds(graph="yes", **LONG), target)
     assert believed(leaked, 3) == pytest.approx(exact_beliefs(pairs, values, 3, 6), abs=ERROR)
     assert "leaked graph" in leaked.sentence
-    assert believed(attacked(PossibleWorlds(), target), 3) == pytest.approx(1 / 3, abs=ERROR)
+    assert believed(attacked(PossibleWorlds(**LONG), target), 3) == pytest.approx(1 / 3, abs=ERROR)
 
 
 def graph_of(pairs: np.ndarray) -> MatchGraph:
@@ -105,7 +124,7 @@ def test_records_left_out_may_be_anybody() -> None:
     pairs = np.ones((6, 6), dtype=bool)
     pairs[:, :4] = fitting(left, data)
     values = [*left.sensitive[:, 0].tolist(), *release.sensitive[gone, 0].tolist()]
-    finding = attacked(PossibleWorlds(), Target(release=left, original=data))
+    finding = attacked(PossibleWorlds(**LONG), Target(release=left, original=data))
     assert believed(finding, 3) == pytest.approx(exact_beliefs(pairs, values, 3, 6), abs=ERROR)
 
 
@@ -117,7 +136,7 @@ def test_rows_made_up_may_be_any() -> None:
     more = replace(more, withheld=Withheld(dummies=(counts,), n_dummies=1, indistinguishable=True))
     pairs = np.ones((6, 6), dtype=bool)
     pairs[:5] = fitting(more, data)
-    finding = attacked(PossibleWorlds(), Target(release=more, original=data))
+    finding = attacked(PossibleWorlds(**LONG), Target(release=more, original=data))
     assert believed(finding, 3) == pytest.approx(exact_beliefs(pairs, more.sensitive[:, 0].tolist(), 3, 5), abs=ERROR)
 
 
@@ -153,7 +172,7 @@ def test_equal_ranges_in_groups_keep_the_promise(ell: int) -> None:
     slots = [group for group in groups for _ in group]
     release, _ = matched(data, slots, range(n_records), rng.permutation(n_records))
     promises = (Promise(LDiversity(ell), "s"),)
-    finding = attacked(PossibleWorlds(), Target(release=release, original=data, promises=promises))
+    finding = attacked(PossibleWorlds(**LONG), Target(release=release, original=data, promises=promises))
     assert believed(finding, ell) == pytest.approx(1 / ell, abs=ERROR)
     assert finding.baselines["1/l"] == 1 / ell
     assert finding.n_affected == 0
@@ -182,9 +201,15 @@ def test_chains_that_cannot_have_mixed_make_no_claim() -> None:
 
 
 def test_the_same_chains_converge_with_more_sweeps() -> None:
-    finding = attacked(PossibleWorlds(graph="yes", sweeps=4000), cycle(12))
+    finding = attacked(PossibleWorlds(graph="yes", sweeps=200_000), cycle(12))
     assert finding.figures["rhat"] < 1.05
     assert believed(finding, 7).max() == pytest.approx(0.5, abs=ERROR)
+
+
+def test_chains_that_disagree_are_run_again_with_more_sweeps() -> None:
+    finding = attacked(PossibleWorlds(graph="yes"), cycle(60))
+    assert finding.figures["sweeps"] > 3000
+    assert finding.score is not None
 
 
 def test_few_worlds_make_no_claim_even_if_chains_agree() -> None:
@@ -200,7 +225,7 @@ def test_larger_releases_are_attacked_by_components() -> None:
     slots = [range(first, first + 5) for first in range(0, 100, 5) for _ in range(5)]
     release, _ = matched(data, slots, range(100), range(100))
     target = Target(release=release, original=data)
-    finding = attacked(PossibleWorlds(most=23), target)
+    finding = attacked(PossibleWorlds(most=23, **LONG), target)
     assert finding.score is not None
     assert finding.score.n_guesses == finding.figures["records"] == 20
     assert believed(finding, 5) == pytest.approx(1 / 5, abs=ERROR)
@@ -230,6 +255,8 @@ def test_what_it_cannot_attack() -> None:
     release, graph = ring(rng, data, 3)
     target = Target(release=release, original=data)
     assert "private graph" in str(PossibleWorlds(graph="yes").refuses(target))
+    unknown = replace(release, sensitive=release.sensitive + 3)
+    assert "does not know" in str(PossibleWorlds().refuses(replace(target, release=unknown)))
     short: Any = MatchGraph(graph.starts[:-1], graph.rows[: graph.starts[-2]])
     assert "19 records" in str(PossibleWorlds(graph="yes").refuses(replace(target, graph=short)))
 

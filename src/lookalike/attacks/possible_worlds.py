@@ -46,6 +46,9 @@ FEW = 0.01
 """The chains have converged if they disagree about no larger share of the records ..."""
 ENOUGH = 100.0
 """... and are worth so many independent worlds for half of them."""
+_SWEEPS, _MORE = 3000, 4
+_MOST_STEPS = 400_000_000
+"""Chains that disagree are run again with more sweeps if that takes no more steps than this."""
 _PATIENCE = 8
 _BATCHES = 10
 _ERRORS = 3.0
@@ -62,8 +65,8 @@ class PossibleWorlds:
 
     chains: Whole = Whole(low=2, high=64, default=4)
     """Chains from different starts; their agreement shows whether they were long enough."""
-    sweeps: Whole = Whole(low=20, default=3000)
-    """Sweeps of each chain: about as many steps as there are records."""
+    sweeps: Whole = Whole(low=0, default=0)
+    """Sweeps of each chain, about as many steps each as there are records; 0: 3000, and more if it needs and can."""
     burn: Exact = Exact(low=0, high="0.5", default=Fraction(3, 10))
     """The share of the sweeps that is thrown away at the beginning."""
     most: Whole = Whole(low=1, default=100_000)
@@ -75,11 +78,14 @@ class PossibleWorlds:
         return part_text(self)
 
     def refuses(self, target: Target) -> str | None:
-        release = target.release
+        release, original = target.release, target.original
         if not isinstance(release, Matched):
             return (
                 f"{self.name} needs a matched release, whose rows have ranges of their own; this one is {release.form}"
             )
+        for column, domain in enumerate(original.domains.sensitive):
+            if int(release.sensitive[:, column].max(initial=0)) >= domain.n_codes:
+                return f'the release has values of "{domain.name}" that the original, as it was read, does not know of'
         if self.graph == "no":
             return None
         if target.graph is None:
@@ -91,9 +97,14 @@ class PossibleWorlds:
         places = self._places(where)
         board = possible_pairs(places, where)
         part = board.some(self.most, rng.child("components"))
-        columns = range(target.original.sensitive.shape[1])
-        tallies = [Tally.of(part, part.values[:, column], self.chains) for column in columns]
-        figures = self._walk(part, tallies, rng, progress)
+        sweeps = self.sweeps or _SWEEPS
+        while True:
+            tallies = [Tally.of(part, values, self.chains) for values in part.values.T]
+            figures = self._walk(part, tallies, sweeps, rng.child("sweeps", sweeps), progress)
+            converged = all(tally.agreement(int(figures["worlds"])).converged for tally in tallies)
+            if converged or self.sweeps or _MORE * figures["steps"] > _MOST_STEPS:
+                break
+            sweeps *= _MORE
         return [
             self._finding(target, column, part, tally, sparse.csr_array(places @ where.stocks(column)), figures)
             for column, tally in enumerate(tallies)
@@ -110,12 +121,14 @@ class PossibleWorlds:
         shape = where.target.original.n_rows, where.target.release.n_rows
         return sparse.csr_array((shares, graph.rows, graph.starts), shape=shape)
 
-    def _walk(self, part: Board, tallies: list[Tally], rng: Randomness, progress: Progress) -> dict[str, float]:
+    def _walk(
+        self, part: Board, tallies: list[Tally], sweeps: int, rng: Randomness, progress: Progress
+    ) -> dict[str, float]:
         """Run the chains; the tallies take note."""
         from lookalike.kernels.worlds import wander, warm_up
 
-        n_burnt = int(self.burn * self.sweeps)
-        length = max((self.sweeps - n_burnt) // _BATCHES, 1)
+        n_burnt = int(self.burn * sweeps)
+        length = max((sweeps - n_burnt) // _BATCHES, 1)
         limits = np.maximum(_PATIENCE * np.diff(part.fits.bounds), 64)
         made = np.zeros(3, dtype=np.int64)
 
@@ -140,7 +153,7 @@ class PossibleWorlds:
         n_trips, n_taken_back, n_steps = made.tolist()
         return {
             "worlds": float(self.chains * _BATCHES * length),
-            "sweeps": float(self.sweeps),
+            "sweeps": float(sweeps),
             "steps": float(n_steps),
             "accepted": 1.0 - n_taken_back / max(n_trips, 1),
             "components": float(len(part.fits.bounds) - 1),
@@ -166,7 +179,7 @@ class PossibleWorlds:
                 column=name,
                 sentence=(
                     f"No claim about {attacked}: the chains have not converged (they disagree about "
-                    f"{agreement.share_apart:.1%} of them, the largest R-hat is {agreement.rhat:.3g}, and they are "
+                    f"{agreement.share_apart:.1%} of them, the largest R-hat is {agreement.rhat:,.2f}, and they are "
                     f"worth {agreement.ess:,.0f} independent worlds). Run it with more sweeps."
                 ),
                 figures=figures,
