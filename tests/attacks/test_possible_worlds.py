@@ -151,7 +151,7 @@ def test_ranges_that_force_the_assignment_are_broken() -> None:
 
 
 def test_ranges_that_force_it_only_together_are_broken() -> None:
-    """Each record fits two rows or more, so who only counts rows is left in doubt; a staircase has one world."""
+    """All records but one fit several rows, so who only counts rows is left in doubt; a staircase has one world."""
     data = number_table(np.arange(60).reshape(-1, 1), np.random.default_rng(2).permutation(60) % 6)
     release, _ = matched(data, [range(slot, 60) for slot in range(60)], range(60), range(60))
     promises = (Promise(LDiversity(3), "s"),)

@@ -47,7 +47,7 @@ FEW = 0.01
 ENOUGH = 100.0
 """... and are worth so many independent worlds for half of them."""
 _SWEEPS, _MORE = 3000, 4
-_MOST_STEPS = 400_000_000
+_MOST_STEPS = 500_000_000
 """Chains that disagree are run again with more sweeps if that takes no more steps than this."""
 _PATIENCE = 8
 _BATCHES = 10
@@ -224,8 +224,8 @@ def _sentence(score: Score, baselines: dict[str, float], n_worlds: int, attacked
     return (
         f"Of {n_worlds:,} assignments that {'the leaked graph allows' if leaked else 'fit the published ranges'}, the "
         f"value that each of {attacked} most often gets is right for {score.share:.1%}; honest guessing "
-        f"({best}) is right for {baselines[best]:.1%}, so the attacker "
-        f"{'clearly gains by it' if clearly else 'gains nothing that could not be chance'}."
+        f"({best}) is right for {baselines[best]:.1%}: "
+        f"{'more than chance, if guesses were independent' if clearly else 'no more than chance'}."
     )
 
 
