@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from lookalike.attacks.possible_worlds import PossibleWorlds
 from lookalike.contracts import Attack
 from lookalike.notation import describe, read_part
 
-ATTACKS: dict[str, type[Attack]] = {}
+ATTACKS: dict[str, type[Attack]] = {attack.name: attack for attack in (PossibleWorlds,)}
 
 __all__ = ["ATTACKS", "describe_attacks", "parse_attack"]
 
