@@ -8,10 +8,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from lookalike.attacks.linkage import Linkage
+from lookalike.attacks.skewness import Homogeneity, Skewness
 from lookalike.contracts import Attack
 from lookalike.notation import describe, read_part
 
-ATTACKS: dict[str, type[Attack]] = {}
+ATTACKS: dict[str, type[Attack]] = {
+    "linkage": Linkage,
+    "homogeneity": Homogeneity,
+    "skewness": Skewness,
+}
 
 __all__ = ["ATTACKS", "describe_attacks", "parse_attack"]
 
