@@ -50,7 +50,7 @@ def test_skewness_of_the_rare_disease() -> None:
     values = np.concatenate(([0], 1 + np.arange(999) % 9))
     groups = np.concatenate(([0], np.arange(999) // 9 % 111))
     groups[1:10] = 0
-    data = table(np.arange(1000), values)
+    data = table(groups, values)
     finding = attacked("skewness", in_groups(data, groups))
     assert finding.figures["highest rise"] == pytest.approx(0.1 / 0.001)
     assert finding.n_affected == np.count_nonzero(groups == 0)

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from lookalike.attacks.composition import Composition
+from lookalike.attacks.corruption import Corruption
 from lookalike.attacks.linkage import Linkage
+from lookalike.attacks.repeated import RepeatedValues
+from lookalike.attacks.similarity import Similarity
 from lookalike.attacks.skewness import Homogeneity, Skewness
 from lookalike.contracts import Attack
 from lookalike.notation import describe, read_part
@@ -17,6 +21,10 @@ ATTACKS: dict[str, type[Attack]] = {
     "linkage": Linkage,
     "homogeneity": Homogeneity,
     "skewness": Skewness,
+    "similarity": Similarity,
+    "corruption": Corruption,
+    "composition": Composition,
+    "repeated-values": RepeatedValues,
 }
 
 __all__ = ["ATTACKS", "describe_attacks", "parse_attack"]
