@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from lookalike.attacks import parse_attack
-from lookalike.attacks.corruption import free_rows, sharpener
+from lookalike.attacks.corruption import likely_pairs, sharpener
 from lookalike.attacks.whereabouts import Whereabouts
 from lookalike.contracts import Target
 from lookalike.errors import Unsupported
 from lookalike.models import parse_model
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
+from lookalike.release import Sets
 from tests.attacks.targets import attacked, in_groups, promised, table
-from tests.audit.making import bucketized, matched, mixing_matrix, number_table, perturbed
+from tests.audit.making import bucketized, matched, mixing_matrix, number_table, perturbed, ring
 from tests.oracles.containment import fit_table
 
 
 def sharpened(target: Target, known: list[int], unknown: list[int]) -> Any:
-    return sharpener(Whereabouts(target), 0)(np.array(known), np.array(unknown)).toarray()
+    return sharpener(Whereabouts(target), 0)(np.array(known, dtype=np.int64), np.array(unknown)).toarray()
 
 
 def by_enumeration(target: Target, known: list[int], unknown: int) -> Any:
@@ -71,42 +73,58 @@ def test_twins_in_two_buckets_are_told_apart_by_the_known_one() -> None:
     assert beliefs[2] == pytest.approx([0, 1 / 2, 0, 1 / 2])
 
 
-def test_a_forced_row_of_a_matched_release_is_taken_from_the_others() -> None:
+def test_a_known_match_settles_a_ring() -> None:
+    """Slots 01, 12, 20: two complete assignments; the value of one record tells which."""
     data = table([1, 2, 3], [0, 1, 2])
-    release, _ = matched(data, [[0, 1], [1, 2], [0, 2]], [0, 1, 2], [0, 1, 2])
-    target = Target(release=release, original=data)
-    # Record 0 fits rows 0 and 2 and has the value of row 0, so records 1 and 2 (who both fit row 2) have rows 1 and 2.
-    assert sharpened(target, [0], [1])[0] == pytest.approx([0, 1 / 2, 1 / 2])
+    release, _ = matched(data, [[0, 1], [1, 2], [2, 0]], [0, 1, 2], [0, 1, 2])
+    sets = Sets(np.array([0, 2, 4, 6]), np.array([0, 1, 1, 2, 0, 2], dtype=np.int32))
+    target = Target(release=replace(release, extents=(sets,)), original=data)
+    assert fit_table(target.release, data).sum() == 6
+    assert sharpened(target, [], [0])[0] == pytest.approx([1 / 2, 0, 1 / 2])
+    assert sharpened(target, [0], [1, 2]) == pytest.approx(np.array([[0, 1, 0], [0, 0, 1]]), abs=1e-6)
 
 
-def test_free_rows_agree_with_enumeration_where_pairs_have_no_cycle() -> None:
+def test_pairs_without_a_cycle_are_exact() -> None:
     rng = np.random.default_rng(2)
     for _ in range(30):
-        # A random tree over owners and rows: each owner hangs two or three new rows on one old row.
-        owners, rows, n_rows = [], [], 1
+        # A random tree: each owner hangs one or two new rows on an old one.
+        pairs, n_rows = [], 1
         for owner in range(4):
-            old, new = int(rng.integers(n_rows)), int(rng.integers(1, 3))
-            members = [old, *range(n_rows, n_rows + new)]
-            owners += [owner] * len(members)
-            rows += members
-            n_rows += new
-        choices = [[row for person, row in zip(owners, rows, strict=True) if person == owner] for owner in range(4)]
-        free, n_ways = np.zeros(n_rows), 0
-        for taken in itertools.product(*choices):
-            if len(set(taken)) == 4:
-                n_ways += 1
-                free += ~np.isin(np.arange(n_rows), taken)
-        assert free_rows(np.array(owners), np.array(rows), 4, n_rows) == pytest.approx(free / n_ways, abs=1e-6)
+            members = [int(rng.integers(n_rows)), *range(n_rows, n_rows + int(rng.integers(1, 3)))]
+            pairs += [(owner, row) for row in members]
+            n_rows = members[-1] + 1
+        assert likely(pairs, n_rows) == pytest.approx(enumerated(pairs), abs=1e-6)
 
 
-def test_rows_that_as_many_owners_share_are_gone() -> None:
-    free = free_rows(np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]), 2, 3)
-    assert free == pytest.approx([0, 0, 1], abs=0.02)
+def test_pairs_with_cycles_are_close() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(30):
+        pairs = [(owner, row) for owner in range(5) for row in range(5) if row == owner or rng.random() < 0.6]
+        assert likely(pairs, 5) == pytest.approx(enumerated(pairs), abs=0.12)
 
 
-def test_forced_rows_settle_the_next_owner() -> None:
-    free = free_rows(np.array([0, 1, 1, 2, 2]), np.array([0, 0, 1, 1, 2]), 3, 4)
-    assert free.tolist() == [0, 0, 0, 1]
+def likely(pairs: list[tuple[int, int]], n_rows: int) -> Any:
+    owners, rows = np.array(pairs).T
+    return likely_pairs(owners, rows, int(owners.max()) + 1, n_rows)
+
+
+def enumerated(pairs: list[tuple[int, int]]) -> Any:
+    owners = sorted({owner for owner, _ in pairs})
+    choices = [[row for other, row in pairs if other == owner] for owner in owners]
+    ways = [rows for rows in itertools.product(*choices) if len(set(rows)) == len(rows)]
+    return [np.mean([rows[owner] == row for rows in ways]) for owner, row in pairs]
+
+
+def test_known_records_of_a_ring_release_help() -> None:
+    rng = np.random.default_rng(6)
+    data = number_table(rng.permutation(300).reshape(-1, 1), rng.integers(0, 10, 300))
+    release, _ = ring(rng, data, 3)
+    target = Target(release=release, original=data)
+    few, many = (attacked(f"corruption:{share}", target) for share in ("0.05", "0.6"))
+    assert few.score is not None
+    assert many.score is not None
+    assert many.score.share > few.score.share + 0.1
+    assert many.succeeds is True
 
 
 def test_it_beats_honest_guessing_on_pairs() -> None:

@@ -3,10 +3,9 @@
     Grouped      the known values are taken out of their classes: (c_v - known_v) / (size - known)
     Bucketized   the same in buckets. A known person listed in several buckets is taken out of each in proportion to how
                  likely they are there, given their value, both from the values and from the listed persons.
-    Matched      a known person is behind one of the rows that they fit and that carry their values. Where that leaves
-                 one row it is taken, which may settle the next known person. For the others the probability that a row
-                 is still free is worked out by belief propagation over (known person, row) pairs: each person takes
-                 exactly one row, a row is taken at most once. To everybody else rows count by that probability.
+    Matched      a known person is behind one of the rows that they fit and that carry their values, anybody else behind
+                 one that they fit. If all ways to give everybody a row of their own are equally likely, belief
+                 propagation over these pairs tells how likely each is; exact where pairs form no cycle, else close.
     Perturbed    nothing changes: every value was redrawn by itself, so the values of others say nothing about a row.
 
 Scored are the records that are not known. For matched releases this is containment only: what known records tell about
@@ -35,7 +34,10 @@ from lookalike.randomness import Randomness
 from lookalike.release import Bucketized, Matched, Perturbed
 
 Records = NDArray[np.int64]
-_ROUNDS = 100
+_ROUNDS = 8, 60
+"""Least and most rounds of belief propagation."""
+_EFFORT = 2e7
+"""Pairs times rounds that are spent if rounds allow."""
 _LARGEST = 1e12
 
 
@@ -80,12 +82,14 @@ class Corruption(WrittenAttack):
         prior, truth = original.counts(column), original.sensitive[:, column]
         honest, sharpened = whereabouts.beliefs(column), sharpener(whereabouts, column)
         ceilings = promised_ceilings(target, column)
-        right, honestly, above, certain, certain_before, exposure = 0, 0.0, 0, 0, 0, None
+        unaided = self._unaided(target, sharpened, honest)
+        right, honestly, alone, above, certain, certain_before, exposure = 0, 0.0, 0.0, 0, 0, 0, None
         for repeat, (known, unknown) in enumerate(draws):
             progress("corruption", repeat / len(draws))
-            beliefs, before = sharpened(known, unknown), honest[unknown]
+            beliefs, before = sharpened(known, unknown), unaided[unknown]
             right += scored(honest_guesses(beliefs, prior), truth[unknown]).n_right
-            honestly += best_guess_share(before, prior, truth[unknown])
+            honestly += best_guess_share(honest[unknown], prior, truth[unknown])
+            alone += best_guess_share(before, prior, truth[unknown])
             above += n_rows_above(beliefs, ceilings) or 0
             certain += int(np.count_nonzero(row_max(beliefs) >= CERTAIN))
             certain_before += int(np.count_nonzero(row_max(before) >= CERTAIN))
@@ -96,7 +100,7 @@ class Corruption(WrittenAttack):
         name = original.domains.sensitive[column].name
         sentence = (
             f'Whoever knows the values of "{name}" of {n_known:,} records guesses {score.share:.1%} of the other '
-            f"{n_unknown:,} right, and {honestly / n_draws:.1%} without that knowledge; {round(certain / n_draws):,} "
+            f"{n_unknown:,} right, and {alone / n_draws:.1%} without that knowledge; {round(certain / n_draws):,} "
             f"are left with one value, {round(certain_before / n_draws):,} before."
         )
         if isinstance(target.release, Perturbed):
@@ -106,7 +110,11 @@ class Corruption(WrittenAttack):
             column=name,
             sentence=sentence,
             score=score,
-            baselines={"most frequent value": majority(original, column), "values of the group": honestly / n_draws},
+            baselines={
+                "most frequent value": majority(original, column),
+                "values of the group": honestly / n_draws,
+                "the same, nobody known": alone / n_draws,
+            },
             n_affected=None if ceilings is None else round(above / n_draws),
             exposure=exposure,
             figures={
@@ -115,6 +123,12 @@ class Corruption(WrittenAttack):
                 "records left with one value before": certain_before / n_draws,
             },
         )
+
+    def _unaided(self, target: Target, sharpened: Callable[[Records, Records], Any], honest: Any) -> Any:
+        """What the same reading believes if nobody is known."""
+        if not isinstance(target.release, Matched):
+            return honest
+        return sharpened(np.zeros(0, dtype=np.int64), np.arange(target.original.n_rows))
 
 
 def sharpener(whereabouts: Whereabouts, column: int) -> Callable[[Records, Records], Any]:
@@ -141,8 +155,9 @@ def _without_values(whereabouts: Whereabouts, column: int) -> Callable[[Records,
 
     def sharpened(known: Records, unknown: Records) -> Any:
         # Where each known person is, given their value: places times what each unit has of it.
-        where = normalised(places[known] * sparse.csr_array(stock.T)[truth[known]])
-        at = where.tocoo()
+        where = places[known].tocoo()
+        where.data = where.data * np.asarray(stock[where.col, truth[known][where.row]]).reshape(-1)
+        at = normalised(where.tocsr()).tocoo()
         taken = sparse.coo_array((at.data, (at.col, truth[known][at.row])), shape=stock.shape).tocsr()
         left = normalised(_positive(stock - taken))
         if listed is None:
@@ -160,56 +175,48 @@ def _without_values(whereabouts: Whereabouts, column: int) -> Callable[[Records,
 def _without_rows(whereabouts: Whereabouts, column: int) -> Callable[[Records, Records], Any]:
     target, reading = whereabouts.target, whereabouts.reading
     original, release = target.original, target.release
-    places, honest = whereabouts.places, whereabouts.beliefs(column)
-    told = (~reading.is_told_dummy).astype(np.float64)
-    n_values = original.domains.sensitive[column].n_codes
-    carried = sparse.csr_array(
-        (told, (np.arange(release.n_rows), release.sensitive[:, column])), shape=(release.n_rows, n_values)
-    )
+    pairs = whereabouts.places.tocoo()
+    told = ~reading.is_told_dummy[pairs.col]
+    owners, rows = pairs.row[told], pairs.col[told]
+    same = (release.sensitive[rows] == original.sensitive[owners]).all(axis=1)
+    values, honest = release.sensitive[rows, column], whereabouts.beliefs(column)
 
     def sharpened(known: Records, unknown: Records) -> Any:
-        fitting = places[known].tocoo()
-        same = (release.sensitive[fitting.col] == original.sensitive[known[fitting.row]]).all(axis=1)
-        free = free_rows(fitting.row[same], fitting.col[same], len(known), release.n_rows)
-        return _or_else(normalised(places[unknown] @ sparse.diags_array(free) @ carried), honest[unknown])
+        is_known = np.zeros(original.n_rows, dtype=bool)
+        is_known[known] = True
+        kept = same | ~is_known[owners]
+        likely = likely_pairs(owners[kept], rows[kept], original.n_rows, release.n_rows)
+        beliefs = sparse.coo_array((likely, (owners[kept], values[kept])), shape=honest.shape).tocsr()
+        return _or_else(normalised(_positive(beliefs[unknown])), honest[unknown])
 
     return sharpened
 
 
-def free_rows(
-    owners: NDArray[Any], rows: NDArray[Any], n_owners: int, n_rows: int, rounds: int = _ROUNDS
-) -> NDArray[np.float64]:
-    """The probability that each row is free when every owner takes one of the rows paired with it.
+def likely_pairs(owners: NDArray[Any], rows: NDArray[Any], n_owners: int, n_rows: int) -> NDArray[np.float64]:
+    """How likely each pair is if all assignments that give every owner a row, and no row twice, are equally likely.
 
-    Owners left with a single row take it, until nothing changes; then belief propagation. Exact if no cycle of pairs
-    is left.
+    Belief propagation. Where there are more rows than owners some stay free, and the other way round.
     """
-    taken = np.zeros(n_rows, dtype=bool)
-    settled = np.zeros(n_owners, dtype=bool)
-    open_ = np.ones(len(owners), dtype=bool)
-    while True:
-        choices = np.bincount(owners[open_], minlength=n_owners)
-        forced = open_ & (choices[owners] == 1)
-        if not forced.any():
+    n_active_owners, n_active_rows = len(np.unique(owners)), len(np.unique(rows))
+    row_may_stay_free = float(n_active_rows > n_active_owners)
+    owner_may_go_without = float(n_active_owners > n_active_rows)
+    # What an owner asks of a row and what a row offers an owner, both against all their other pairs.
+    asked, offered = np.ones(len(owners)), np.ones(len(owners))
+    for _ in range(int(np.clip(_EFFORT / max(len(owners), 1), *_ROUNDS))):
+        before = asked
+        offered = _against_others(asked, rows, n_rows, row_may_stay_free)
+        asked = _against_others(offered, owners, n_owners, owner_may_go_without)
+        if np.abs(asked / (1 + asked) - before / (1 + before)).max(initial=0.0) < 1e-8:
             break
-        taken[rows[forced]] = True
-        settled[owners[forced]] = True
-        open_ &= ~(taken[rows] | settled[owners])
-    owners, rows = owners[open_], rows[open_]
-    free = np.where(taken, 0.0, 1.0)
-    if not len(owners):
-        return free
-    # How much an owner asks for a row, against not; how much a row offers itself to an owner.
-    asked = np.ones(len(owners))
-    for _ in range(rounds):
-        wanted = np.bincount(rows, asked, minlength=n_rows)[rows]
-        offered = 1 / (1 + np.maximum(wanted - asked, 0.0))
-        elsewhere = np.bincount(owners, offered, minlength=n_owners)[owners] - offered
-        before, asked = asked, np.minimum(1 / np.maximum(elsewhere, 1 / _LARGEST), _LARGEST)
-        if np.allclose(1 / (1 + before), 1 / (1 + asked), rtol=0, atol=1e-9):
-            break
-    contested = np.bincount(rows, asked, minlength=n_rows)
-    return free / (1 + contested)
+    together = asked * offered
+    likely: NDArray[np.float64] = together / (1 + together)
+    return likely
+
+
+def _against_others(messages: NDArray[np.float64], ends: NDArray[Any], n_ends: int, idle: float) -> NDArray[np.float64]:
+    others = np.bincount(ends, messages, minlength=n_ends)[ends] - messages + idle
+    found: NDArray[np.float64] = 1 / np.clip(others, 1 / _LARGEST, _LARGEST)
+    return found
 
 
 def _positive(matrix: Any) -> Any:

@@ -67,7 +67,7 @@ class Linkage(WrittenAttack):
         highest = float(risks.max(initial=0.0))
         in_population = journalist_risks(narrowed.units, float(self.fraction))
         figures = {
-            "smallest unit": float(narrowed.units.min(initial=0)),
+            "smallest unit": float(narrowed.units.min()) if len(narrowed.units) else 0.0,
             "highest prosecutor risk": highest,
             "mean prosecutor risk": mean,
             "share at risk": n_at_risk / n_persons,
