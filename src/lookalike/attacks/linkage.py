@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,6 @@ from lookalike.randomness import Randomness
 from lookalike.release import Bucketized, Grouped, Matched, Perturbed
 
 _EXACTLY_UP_TO = 50
-_NODES = 400
 
 
 class Narrowed(NamedTuple):
@@ -144,7 +143,8 @@ def journalist_risks(sizes: NDArray[np.int64], fraction: float) -> NDArray[np.fl
     """The expected 1 / F of a class that shows f persons in a sample with that rate.
 
     F - f, those not drawn, is negative binomial (f, fraction), as mu-Argus has it; then the expectation is
-    int_0^1 w^(f-1) * fraction / (fraction + (1 - fraction) w) dw. Large classes by the first terms of its series.
+    I_f = int_0^1 w^(f-1) * fraction / (fraction + (1 - fraction) w) dw, with I_f + I_(f+1) * (1 - fraction) / fraction
+    = 1 / f. Large classes by the first terms of a series.
 
     >>> round(float(journalist_risks(np.array([1]), 0.5)[0]), 4), round(math.log(2), 4)
     (0.6931, 0.6931)
@@ -152,15 +152,24 @@ def journalist_risks(sizes: NDArray[np.int64], fraction: float) -> NDArray[np.fl
     if fraction >= 1:
         return 1 / sizes
     rest = 1 - fraction
-    risks = fraction / sizes * (1 + rest / sizes)
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
-    # Even steps of the logarithm of fraction + (1 - fraction) w.
-    w = (fraction ** (1 - (nodes + 1) / 2) - fraction) / rest
-    scale = fraction / rest * math.log(1 / fraction)
-    for size in np.unique(sizes[sizes <= _EXACTLY_UP_TO]).tolist():
-        risks[sizes == size] = scale * float(weights @ w ** (size - 1)) / 2
-    found: NDArray[np.float64] = risks
-    return found
+    risks: NDArray[np.float64] = _of_large(sizes.astype(np.float64), fraction)
+    exactly = np.empty(_EXACTLY_UP_TO + 1)
+    # The recurrence is run in the direction in which errors shrink.
+    if fraction <= rest:
+        exactly[1] = fraction / rest * math.log(1 / fraction)
+        for size in range(1, _EXACTLY_UP_TO):
+            exactly[size + 1] = fraction / rest * (1 / size - exactly[size])
+    else:
+        exactly[-1] = _of_large(np.float64(_EXACTLY_UP_TO), fraction)
+        for size in range(_EXACTLY_UP_TO - 1, 0, -1):
+            exactly[size] = 1 / size - rest / fraction * exactly[size + 1]
+    small = sizes <= _EXACTLY_UP_TO
+    risks[small] = exactly[sizes[small]]
+    return risks
+
+
+def _of_large(sizes: Any, fraction: float) -> Any:
+    return fraction / sizes * (1 + (1 - fraction) / sizes)
 
 
 def _identity(target: Target, narrowed: Narrowed) -> Exposure:

@@ -54,7 +54,7 @@ def best_guess_share(beliefs: Any, prior: NDArray[np.int64], truth: NDArray[np.i
 
 
 def kept_exposure(target: Target, column: int, beliefs: Any, adversary: str) -> Exposure | None:
-    """The beliefs as an exposure, unless they are too many to keep. Records that nothing is believed of are left out."""
+    """The beliefs as an exposure unless they are too many. Records that nothing is believed of are left out."""
     beliefs = beliefs[np.flatnonzero(row_max(beliefs) > 0)]
     n_records, n_values = beliefs.shape
     if n_records > MOST_RECORDS or n_records * n_values > MOST_CELLS:

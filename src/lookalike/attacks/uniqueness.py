@@ -128,7 +128,7 @@ def pitman(sample: ClassSizes, fraction: float) -> float:
         slopes = np.array([(by_alpha - by_theta) * alpha * (1 - alpha), by_theta * raised])
         return -float(value) / n, -slopes / n
 
-    starts = [(alpha, theta) for alpha in (0.1, 0.5, 0.9) for theta in (1.0, n_classes / 2)]
+    starts = [(alpha, theta) for alpha in (0.5, 0.1, 0.9) for theta in (n_classes / 2, 1.0)]
     bounds = [(-12.0, 12.0), (-12.0, math.log(1e3 * n))]
     point = _fitted(loss, [np.array([logit(alpha), math.log(alpha + theta)]) for alpha, theta in starts], bounds)
     if point is None or point[0] >= bounds[0][1] - 1e-6 or point[1] >= bounds[1][1] - 1e-6:
@@ -160,7 +160,7 @@ def snb(sample: ClassSizes, fraction: float) -> float:
         unseen = (1 - fraction) * p**shape
         return -float(classes @ shown / n_classes - math.log1p(-unseen))
 
-    starts = [np.array([math.log(shape), logit(p)]) for shape in (0.05, 0.5, 2.0) for p in (0.1, 0.5, 0.9, 0.99)]
+    starts = [np.array([math.log(shape), logit(p)]) for shape in (0.5, 2.0, 0.05) for p in (0.5, 0.1, 0.9, 0.99)]
     bounds = [(-9.0, 9.0), (-20.0, 20.0)]
     point = _fitted(loss, starts, bounds)
     if point is None or any(
@@ -174,7 +174,7 @@ def snb(sample: ClassSizes, fraction: float) -> float:
 
 
 def _fitted(loss: Callable[[Numbers], Any], starts: list[Numbers], bounds: list[tuple[float, float]]) -> Numbers | None:
-    """The best of several descents; None if none came to rest."""
+    """The best of several descents, or the first that a second one confirms; None if none came to rest."""
     with_slope = isinstance(loss(starts[0]), tuple)
     best: Any = None
     with np.errstate(all="ignore"):
@@ -182,6 +182,10 @@ def _fitted(loss: Callable[[Numbers], Any], starts: list[Numbers], bounds: list[
             found = minimize(loss, start, jac=with_slope, method="L-BFGS-B", bounds=bounds)
             # A line search that finds nothing better has arrived as well as one whose slope is gone.
             rests = found.success or found.status == 2
-            if rests and np.isfinite(found.fun) and (best is None or found.fun < best.fun):
+            if not rests or not np.isfinite(found.fun):
+                continue
+            if best is not None and np.allclose(found.x, best.x, rtol=1e-3, atol=1e-3):
+                return np.asarray(min(found, best, key=lambda end: end.fun).x, dtype=np.float64)
+            if best is None or found.fun < best.fun:
                 best = found
     return None if best is None else np.asarray(best.x, dtype=np.float64)
