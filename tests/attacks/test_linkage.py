@@ -163,3 +163,12 @@ def test_a_fit_without_a_top_is_not_given() -> None:
     assert math.isnan(snb(all_different, 0.1))
     found = estimate_uniques(all_different, 0.1)
     assert (found.chosen, found.dankar) == ("zayatz", pytest.approx(500))
+
+
+def test_estimates_that_fail_are_said_and_left_out() -> None:
+    everybody_unique = table(range(20), [0, 1] * 10)
+    finding = attacked("linkage", in_groups(everybody_unique, np.arange(20) // 4))
+    assert "unique in the population by the original, Pitman" not in finding.figures
+    assert "left out: unique in the population by the original, Pitman" in finding.sentence
+    # Dankar's rule falls back on Zayatz.
+    assert finding.figures["unique in the population by the original, Dankar"] == pytest.approx(1)

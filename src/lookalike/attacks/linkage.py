@@ -77,9 +77,14 @@ class Linkage(WrittenAttack):
         }
         original = original_classes(target)
         figures["unique in the original"] = original.n_unique / max(original.n_persons, 1)
-        figures |= self._population(original, "original")
+        samples = {"original": original}
         if not isinstance(target.release, Matched):
-            figures |= self._population(ClassSizes.of(narrowed.units), "release")
+            samples["release"] = ClassSizes.of(narrowed.units)
+        failed = []
+        for which, sample in samples.items():
+            shares = self._population(sample, which)
+            figures |= {key: share for key, share in shares.items() if not math.isnan(share)}
+            failed += [key for key, share in shares.items() if math.isnan(share)]
         sentence = (
             f"Whoever knows that a person is in the table and knows their quasi-identifiers finds their row with a "
             f"probability of {highest:.1%} at most and {mean:.1%} on average; {n_at_risk:,} of {n_persons:,} persons "
@@ -87,6 +92,8 @@ class Linkage(WrittenAttack):
             f"{figures['unique in the release']:.1%} are unique in the release, "
             f"{figures['unique in the original']:.1%} in the original."
         )
+        if failed:
+            sentence += f" Estimates that could not be made are left out: {'; '.join(failed)}."
         if isinstance(target.release, Bucketized | Perturbed):
             sentence += " This form publishes quasi-identifiers as they are and protects values, not identities."
         return [
@@ -101,14 +108,14 @@ class Linkage(WrittenAttack):
         ]
 
     def _population(self, sample: ClassSizes, which: str) -> dict[str, float]:
-        """Estimated shares of the population that are unique; an estimate that failed is left out."""
+        """Estimated shares of the population that are unique; NaN where an estimate failed."""
         found = estimate_uniques(sample, float(self.fraction))
         size = sample.n_persons / float(self.fraction)
         numbers = {"Pitman": found.pitman, "Zayatz": found.zayatz, "SNB": found.snb, "Dankar": found.dankar}
         return {
             f"unique in the population by the {which}, {name}": number / size
             for name, number in numbers.items()
-            if size and not math.isnan(number)
+            if size
         }
 
 
