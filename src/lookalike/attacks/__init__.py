@@ -8,11 +8,26 @@ from __future__ import annotations
 
 from typing import Any
 
+from lookalike.attacks.composition import Composition
+from lookalike.attacks.corruption import Corruption
+from lookalike.attacks.linkage import Linkage
 from lookalike.attacks.possible_worlds import PossibleWorlds
+from lookalike.attacks.repeated import RepeatedValues
+from lookalike.attacks.similarity import Similarity
+from lookalike.attacks.skewness import Homogeneity, Skewness
 from lookalike.contracts import Attack
 from lookalike.notation import describe, read_part
 
-ATTACKS: dict[str, type[Attack]] = {attack.name: attack for attack in (PossibleWorlds,)}
+ATTACKS: dict[str, type[Attack]] = {
+    Linkage.name: Linkage,
+    Homogeneity.name: Homogeneity,
+    Skewness.name: Skewness,
+    Similarity.name: Similarity,
+    Corruption.name: Corruption,
+    RepeatedValues.name: RepeatedValues,
+    PossibleWorlds.name: PossibleWorlds,
+    Composition.name: Composition,
+}
 
 __all__ = ["ATTACKS", "describe_attacks", "parse_attack"]
 

@@ -1,0 +1,118 @@
+"""Composition: several releases about the same records, read together.
+
+A release that is safe by itself may not be beside another one: a value must be possible in every one of them. If
+releases were drawn independently given the table, Bayes multiplies: the belief in v is proportional to the product of
+the beliefs b_k(v) that K releases leave, divided by share(v)^(K - 1), and zero where any release rules v out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from lookalike.attacks.beliefs import majority, promised_ceilings, scored
+from lookalike.attacks.rows import CERTAIN, best_guess_share, kept_exposure, n_rows_above, normalised, row_max
+from lookalike.attacks.whereabouts import Whereabouts, honest_guesses
+from lookalike.attacks.written import WrittenAttack, needs_sensitive
+from lookalike.contracts import Finding, Target
+from lookalike.errors import counted
+from lookalike.microdata import Domains
+from lookalike.progress import Progress
+from lookalike.randomness import Randomness
+
+
+@dataclass(frozen=True)
+class Composition(WrittenAttack):
+    """Reads several releases about the same records together."""
+
+    name: ClassVar[str] = "composition"
+
+    def refuses(self, target: Target) -> str | None:
+        if not target.others:
+            return "there is one release only. Give at least one more about the same records."
+        if any(_shape_of(other.domains) != _shape_of(target.original.domains) for other in target.others):
+            return "the releases do not have the same columns and values. Give releases of the same table."
+        return needs_sensitive(target)
+
+    def run(self, target: Target, rng: Randomness, progress: Progress) -> list[Finding]:
+        self.check(target)
+        readers = [
+            Whereabouts(replace(target, release=release, others=(), graph=None))
+            for release in (target.release, *target.others)
+        ]
+        return [self._on(target, readers, column) for column in range(len(target.original.domains.sensitive))]
+
+    def _on(self, target: Target, readers: list[Whereabouts], column: int) -> Finding:
+        original = target.original
+        prior, truth = original.counts(column), original.sensitive[:, column]
+        single = [reader.beliefs(column) for reader in readers]
+        beliefs, n_torn = combined(single, prior)
+        score = scored(honest_guesses(beliefs, prior), truth)
+        alone = [best_guess_share(found, prior, truth) for found in single]
+        n_certain = int(np.count_nonzero(row_max(beliefs) >= CERTAIN))
+        before = np.max([row_max(found) for found in single], axis=0)
+        n_certain_alone = int(np.count_nonzero(before >= CERTAIN))
+        ceilings = promised_ceilings(target, column)
+        name = original.domains.sensitive[column].name
+        sentence = (
+            f'{len(readers)} releases together leave one value of "{name}" for {n_certain:,} of {original.n_rows:,} '
+            f"persons, where one of them alone does for {n_certain_alone:,}. Guessing the likeliest value is right in "
+            f"{score.share:.1%}, and in {max(alone):.1%} from the best single release."
+        )
+        if n_torn:
+            sentence += (
+                f" The releases contradict each other about {counted(n_torn, 'person')}: "
+                "they may not be about the same records."
+            )
+        return Finding(
+            attack=str(self),
+            column=name,
+            sentence=sentence,
+            score=score,
+            baselines={"most frequent value": majority(original, column), "values of the group": max(alone)},
+            n_affected=n_certain - n_certain_alone if ceilings is None else n_rows_above(beliefs, ceilings),
+            exposure=kept_exposure(target, column, beliefs, f"reads {len(readers)} releases"),
+            figures={
+                "records left with one value": float(n_certain),
+                "records left with one value by one release": float(n_certain_alone),
+                "highest belief": float(row_max(beliefs).max(initial=0.0)),
+                "contradicted records": float(n_torn),
+            },
+        )
+
+
+def combined(single: list[Any], prior: NDArray[np.int64]) -> tuple[Any, int]:
+    """Beliefs from all releases together, and about how many records they contradict each other.
+
+    A record that a release says nothing about is read from the others; of a contradiction the first release remains.
+    """
+    shares = prior / max(int(prior.sum()), 1)
+    inverse = np.divide(1.0, shares, where=shares > 0, out=np.zeros(len(shares)))
+    n_records = single[0].shape[0]
+    together = single[0]
+    silent = np.diff(together.indptr) == 0
+    for found in single[1:]:
+        quiet = np.diff(found.indptr) == 0
+        product = sparse.csr_array((together * found) @ sparse.diags_array(inverse))
+        # Scaled at once: many small factors would vanish.
+        together = normalised(_chosen([product, found, together], np.where(silent, 1, np.where(quiet, 2, 0))))
+        silent &= quiet
+    torn = (np.diff(together.indptr) == 0) & ~silent
+    heard = np.zeros(n_records, dtype=np.int64)
+    heard[torn] = 1
+    return _chosen([together, single[0]], heard), int(torn.sum())
+
+
+def _chosen(matrices: list[Any], which: NDArray[np.int64]) -> Any:
+    """Row i of the matrix which[i]."""
+    return sparse.csr_array(
+        sum(sparse.diags_array((which == index).astype(np.float64)) @ part for index, part in enumerate(matrices))
+    )
+
+
+def _shape_of(domains: Domains) -> list[tuple[str, int]]:
+    return [(domain.name, domain.n_codes) for domain in (*domains.quasi, *domains.sensitive)]

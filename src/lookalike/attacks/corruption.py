@@ -1,0 +1,233 @@
+"""Corruption: the attacker knows the sensitive values of some records and takes them out of what is published.
+
+    Grouped      the known values are taken out of their classes: (c_v - known_v) / (size - known)
+    Bucketized   the same in buckets. A known person listed in several buckets is taken out of each in proportion to how
+                 likely they are there, given their value, both from the values and from the listed persons.
+    Matched      a known person is behind one of the rows that they fit and that carry their values, anybody else behind
+                 one that they fit. If all ways to give everybody a row of their own are equally likely, belief
+                 propagation over these pairs tells how likely each is; exact where pairs form no cycle, else close.
+    Perturbed    nothing changes: every value was redrawn by itself, so the values of others say nothing about a row.
+
+Scored are the records that are not known. For matched releases this is containment only: what known records tell about
+a method's hidden columns (the price of exchanging them as a whole) is not used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from lookalike.attacks.beliefs import majority, promised_ceilings, scored
+from lookalike.attacks.rows import CERTAIN, best_guess_share, kept_exposure, n_rows_above, normalised, row_max
+from lookalike.attacks.whereabouts import Whereabouts, honest_guesses
+from lookalike.attacks.written import WrittenAttack, needs_sensitive
+from lookalike.contracts import Finding, Score, Target
+from lookalike.parameters import Exact, Whole
+from lookalike.progress import Progress
+from lookalike.randomness import Randomness
+from lookalike.release import Bucketized, Matched, Perturbed
+
+Records = NDArray[np.int64]
+_ROUNDS = 8, 60
+"""Least and most rounds of belief propagation."""
+_EFFORT = 2e7
+"""Pairs times rounds that are spent if rounds allow."""
+_LARGEST = 1e12
+
+
+@dataclass(frozen=True)
+class Corruption(WrittenAttack):
+    """Knows the sensitive values of some records, and reads the rest of the release without them."""
+
+    name: ClassVar[str] = "corruption"
+
+    known: Exact = Exact(above=0, default=Fraction(1, 10))
+    """How many records are known: a share if below 1, else a number."""
+    repeats: Whole = Whole(low=1, default=5)
+    """How many times the known records are drawn anew; results are means."""
+
+    def refuses(self, target: Target) -> str | None:
+        if self.known >= 1 and self.known.denominator != 1:
+            return "known must be a share below 1 or a whole number of records."
+        if self._number(target) >= target.original.n_rows:
+            return "everybody would be known, and nobody left to guess. Give a smaller number."
+        return needs_sensitive(target)
+
+    def _number(self, target: Target) -> int:
+        n_records = target.original.n_rows
+        return int(self.known) if self.known >= 1 else max(1, int(self.known * n_records))
+
+    def run(self, target: Target, rng: Randomness, progress: Progress) -> list[Finding]:
+        self.check(target)
+        whereabouts = Whereabouts(target)
+        draws = []
+        for repeat in range(self.repeats):
+            order = rng.child("corruption", repeat).permutation(target.original.n_rows)
+            draws.append((np.sort(order[: self._number(target)]), np.sort(order[self._number(target) :])))
+        return [
+            self._on(whereabouts, column, draws, progress) for column in range(len(target.original.domains.sensitive))
+        ]
+
+    def _on(
+        self, whereabouts: Whereabouts, column: int, draws: list[tuple[Records, Records]], progress: Progress
+    ) -> Finding:
+        target = whereabouts.target
+        original = target.original
+        prior, truth = original.counts(column), original.sensitive[:, column]
+        honest, sharpened = whereabouts.beliefs(column), sharpener(whereabouts, column)
+        ceilings = promised_ceilings(target, column)
+        unaided = self._unaided(target, sharpened, honest)
+        right, honestly, alone, above, certain, certain_before, exposure = 0, 0.0, 0.0, 0, 0, 0, None
+        for repeat, (known, unknown) in enumerate(draws):
+            progress("corruption", repeat / len(draws))
+            beliefs, before = sharpened(known, unknown), unaided[unknown]
+            right += scored(honest_guesses(beliefs, prior), truth[unknown]).n_right
+            honestly += best_guess_share(honest[unknown], prior, truth[unknown])
+            alone += best_guess_share(before, prior, truth[unknown])
+            above += n_rows_above(beliefs, ceilings) or 0
+            certain += int(np.count_nonzero(row_max(beliefs) >= CERTAIN))
+            certain_before += int(np.count_nonzero(row_max(before) >= CERTAIN))
+            if repeat == 0:
+                exposure = kept_exposure(target, column, beliefs, f"knows the values of {len(known)} records")
+        n_draws, n_unknown, n_known = len(draws), len(draws[0][1]), len(draws[0][0])
+        score = Score(round(right / n_draws), n_unknown)
+        name = original.domains.sensitive[column].name
+        sentence = (
+            f'Whoever knows the values of "{name}" of {n_known:,} records guesses {score.share:.1%} of the other '
+            f"{n_unknown:,} right, and {alone / n_draws:.1%} without that knowledge; {round(certain / n_draws):,} "
+            f"are left with one value, {round(certain_before / n_draws):,} before."
+        )
+        if isinstance(target.release, Perturbed):
+            sentence += " Known records do not help here: every value was redrawn by itself."
+        return Finding(
+            attack=str(self),
+            column=name,
+            sentence=sentence,
+            score=score,
+            baselines={
+                "most frequent value": majority(original, column),
+                "values of the group": honestly / n_draws,
+                "the same, nobody known": alone / n_draws,
+            },
+            n_affected=None if ceilings is None else round(above / n_draws),
+            exposure=exposure,
+            figures={
+                "known records": float(n_known),
+                "records left with one value": certain / n_draws,
+                "records left with one value before": certain_before / n_draws,
+            },
+        )
+
+    def _unaided(self, target: Target, sharpened: Callable[[Records, Records], Any], honest: Any) -> Any:
+        """What the same reading believes if nobody is known."""
+        if not isinstance(target.release, Matched):
+            return honest
+        return sharpened(np.zeros(0, dtype=np.int64), np.arange(target.original.n_rows))
+
+
+def sharpener(whereabouts: Whereabouts, column: int) -> Callable[[Records, Records], Any]:
+    """From known and unknown records to beliefs [unknown, values] about a column (CSR)."""
+    release = whereabouts.target.release
+    if isinstance(release, Perturbed):
+        honest = whereabouts.beliefs(column)
+        return lambda known, unknown: honest[unknown]
+    if isinstance(release, Matched):
+        return _without_rows(whereabouts, column)
+    return _without_values(whereabouts, column)
+
+
+def _without_values(whereabouts: Whereabouts, column: int) -> Callable[[Records, Records], Any]:
+    target, reading = whereabouts.target, whereabouts.reading
+    original, release = target.original, target.release
+    told = ~reading.is_told_dummy
+    n_values = original.domains.sensitive[column].n_codes
+    rows, values = whereabouts.unit_of_row[told], release.sensitive[told, column]
+    stock = sparse.coo_array((np.ones(len(rows)), (rows, values)), shape=(whereabouts.n_units, n_values)).tocsr()
+    places, honest = whereabouts.places, whereabouts.beliefs(column)
+    truth = original.sensitive[:, column]
+    listed = np.bincount(reading.point_of_row, minlength=reading.n_points) if isinstance(release, Bucketized) else None
+
+    def sharpened(known: Records, unknown: Records) -> Any:
+        # Where each known person is, given their value: places times what each unit has of it.
+        where = places[known].tocoo()
+        where.data = where.data * np.asarray(stock[where.col, truth[known][where.row]]).reshape(-1)
+        at = normalised(where.tocsr()).tocoo()
+        taken = sparse.coo_array((at.data, (at.col, truth[known][at.row])), shape=stock.shape).tocsr()
+        left = normalised(_positive(stock - taken))
+        if listed is None:
+            mine = places[unknown]
+        else:
+            points = reading.point_of_record
+            gone = sparse.coo_array((at.data, (points[known][at.row], at.col)), shape=(len(listed), stock.shape[0]))
+            rest = sparse.diags_array(listed[points[unknown]].astype(np.float64)) @ places[unknown]
+            mine = normalised(_positive(rest - gone.tocsr()[points[unknown]]))
+        return _or_else(normalised(mine @ left), honest[unknown])
+
+    return sharpened
+
+
+def _without_rows(whereabouts: Whereabouts, column: int) -> Callable[[Records, Records], Any]:
+    target, reading = whereabouts.target, whereabouts.reading
+    original, release = target.original, target.release
+    pairs = whereabouts.places.tocoo()
+    told = ~reading.is_told_dummy[pairs.col]
+    owners, rows = pairs.row[told], pairs.col[told]
+    same = (release.sensitive[rows] == original.sensitive[owners]).all(axis=1)
+    values, honest = release.sensitive[rows, column], whereabouts.beliefs(column)
+
+    def sharpened(known: Records, unknown: Records) -> Any:
+        is_known = np.zeros(original.n_rows, dtype=bool)
+        is_known[known] = True
+        kept = same | ~is_known[owners]
+        likely = likely_pairs(owners[kept], rows[kept], original.n_rows, release.n_rows)
+        beliefs = sparse.coo_array((likely, (owners[kept], values[kept])), shape=honest.shape).tocsr()
+        return _or_else(normalised(_positive(beliefs[unknown])), honest[unknown])
+
+    return sharpened
+
+
+def likely_pairs(owners: NDArray[Any], rows: NDArray[Any], n_owners: int, n_rows: int) -> NDArray[np.float64]:
+    """How likely each pair is if all assignments that give every owner a row, and no row twice, are equally likely.
+
+    Belief propagation. Where there are more rows than owners some stay free, and the other way round.
+    """
+    n_active_owners, n_active_rows = len(np.unique(owners)), len(np.unique(rows))
+    row_may_stay_free = float(n_active_rows > n_active_owners)
+    owner_may_go_without = float(n_active_owners > n_active_rows)
+    # What an owner asks of a row and what a row offers an owner, both against all their other pairs.
+    asked, offered = np.ones(len(owners)), np.ones(len(owners))
+    for _ in range(int(np.clip(_EFFORT / max(len(owners), 1), *_ROUNDS))):
+        before = asked
+        offered = _against_others(asked, rows, n_rows, row_may_stay_free)
+        asked = _against_others(offered, owners, n_owners, owner_may_go_without)
+        if np.abs(asked / (1 + asked) - before / (1 + before)).max(initial=0.0) < 1e-8:
+            break
+    together = asked * offered
+    likely: NDArray[np.float64] = together / (1 + together)
+    return likely
+
+
+def _against_others(messages: NDArray[np.float64], ends: NDArray[Any], n_ends: int, idle: float) -> NDArray[np.float64]:
+    others = np.bincount(ends, messages, minlength=n_ends)[ends] - messages + idle
+    found: NDArray[np.float64] = 1 / np.clip(others, 1 / _LARGEST, _LARGEST)
+    return found
+
+
+def _positive(matrix: Any) -> Any:
+    """What is left after taking away; rounding leaves no crumbs."""
+    kept = sparse.csr_array(matrix)
+    kept.data[kept.data < 1e-9] = 0.0
+    kept.eliminate_zeros()
+    return kept
+
+
+def _or_else(beliefs: Any, otherwise: Any) -> Any:
+    """Rows about which nothing is left to believe keep what was believed before."""
+    empty = (np.diff(beliefs.indptr) == 0).astype(np.float64)
+    return sparse.csr_array(beliefs + sparse.diags_array(empty) @ otherwise) if empty.any() else beliefs

@@ -1,0 +1,142 @@
+"""Repeated values: the simplest attack on matched releases.
+
+A method that keeps records of one value apart, so that no row is made for two of them, but draws who is behind which
+row without regard to that, lets a person's own value be published exactly once among the rows that they fit: every
+value seen twice is ruled out. The attack guesses among the values seen once. On a release whose draw respects the
+values it is right in 1/l, as honest guessing is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from lookalike.attacks.beliefs import majority, promised_ceilings, scored
+from lookalike.attacks.rows import CERTAIN, best_guess_share, kept_exposure, n_rows_above, normalised, row_max
+from lookalike.attacks.whereabouts import Whereabouts, honest_share
+from lookalike.attacks.written import WrittenAttack, needs_sensitive
+from lookalike.contracts import Finding, Target
+from lookalike.errors import Unsupported
+from lookalike.parameters import Choice
+from lookalike.progress import Progress
+from lookalike.randomness import Randomness
+from lookalike.release import Matched
+
+
+@dataclass(frozen=True)
+class RepeatedValues(WrittenAttack):
+    """Rules out values that a person sees more than once among the rows that they fit (matched releases)."""
+
+    name: ClassVar[str] = "repeated-values"
+
+    rows: Choice = Choice("fitting", "graph", default="fitting")
+    """fitting: rows whose cells hold the person; graph: those of the private graph, as if it had leaked."""
+
+    def refuses(self, target: Target) -> str | None:
+        if not isinstance(target.release, Matched):
+            return f"it is about matched releases, and this one is {target.release.form}."
+        if self.rows == "graph" and target.graph is None:
+            return "rows=graph needs the private graph of the release. Give it, or leave out rows."
+        return needs_sensitive(target)
+
+    def run(self, target: Target, rng: Randomness, progress: Progress) -> list[Finding]:
+        self.check(target)
+        whereabouts = Whereabouts(target)
+        matches = self._matches(whereabouts)
+        return [
+            self._on(whereabouts, matches, column, rng.child("repeated-values", column))
+            for column in range(len(target.original.domains.sensitive))
+        ]
+
+    def _matches(self, whereabouts: Whereabouts) -> Any:
+        """[records, rows] 1 where a record may be behind a row; made-up rows that anybody knows are left out."""
+        target, reading = whereabouts.target, whereabouts.reading
+        if self.rows == "graph":
+            assert target.graph is not None
+            starts, rows = target.graph.starts, target.graph.rows
+        elif reading.fits is None:
+            raise Unsupported(
+                "Records fit far too many rows of this matched release to list them. Attack a sample of it."
+            )
+        else:
+            starts, rows = reading.fits
+        shape = (target.original.n_rows, target.release.n_rows)
+        told = sparse.diags_array((~reading.is_told_dummy).astype(np.float64))
+        return sparse.csr_array(sparse.csr_array((np.ones(len(rows)), rows, starts), shape=shape) @ told)
+
+    def _on(self, whereabouts: Whereabouts, matches: Any, column: int, rng: Randomness) -> Finding:
+        target = whereabouts.target
+        original, release = target.original, target.release
+        prior, truth = original.counts(column), original.sensitive[:, column]
+        carried = sparse.csr_array(
+            (np.ones(release.n_rows), (np.arange(release.n_rows), release.sensitive[:, column])),
+            shape=(release.n_rows, len(prior)),
+        )
+        seen = sparse.csr_array(matches @ carried)
+        seen.eliminate_zeros()
+        beliefs, n_repeated = seen_once(seen)
+        honest = normalised(seen)
+        score = scored(drawn(beliefs, rng), truth)
+        baselines = {
+            "most frequent value": majority(original, column),
+            "values of the group": best_guess_share(honest, prior, truth),
+        }
+        name = original.domains.sensitive[column].name
+        ells = [
+            float(promise.model.asked)
+            for promise in target.promises
+            if promise.column == name and promise.model.name == "l-diversity"
+        ]
+        if ells:
+            baselines["1/l"] = 1 / max(ells)
+        n_certain = int(np.count_nonzero(row_max(beliefs) >= CERTAIN))
+        sentence = (
+            f'{n_repeated:,} of {original.n_rows:,} persons see a value of "{name}" more than once among the rows '
+            f"that they fit. Guessing among the values seen once is right in {score.share:.1%}, honest guessing in "
+            f"{honest_share(honest, truth):.1%}"
+        )
+        sentence += f", and 1/l is {1 / max(ells):.1%}" if ells else ""
+        return Finding(
+            attack=str(self),
+            column=name,
+            sentence=f"{sentence}. {n_certain:,} persons are left with one value.",
+            score=score,
+            baselines=baselines,
+            n_affected=n_rows_above(beliefs, promised_ceilings(target, column)),
+            exposure=kept_exposure(target, column, beliefs, "rules out repeated values"),
+            figures={
+                "records that see a value repeated": float(n_repeated),
+                "records left with one value": float(n_certain),
+                "expected share right": honest_share(beliefs, truth),
+                "honest share right": honest_share(honest, truth),
+            },
+        )
+
+
+def seen_once(seen: Any) -> tuple[Any, int]:
+    """Equal beliefs in the values seen exactly once, and how many records see one repeated.
+
+    `seen` counts values [records, values]. A record that sees no value exactly once keeps the honest beliefs.
+    """
+    once = seen.copy()
+    once.data = (seen.data == 1).astype(np.float64)
+    lacks = np.asarray(once.sum(axis=1)).reshape(-1) == 0
+    kept = sparse.csr_array(once + sparse.diags_array(lacks.astype(np.float64)) @ seen)
+    return normalised(kept), int(np.count_nonzero(row_max(seen) > 1.5))
+
+
+def drawn(beliefs: Any, rng: Randomness) -> NDArray[np.int64]:
+    """A value drawn for each record by the beliefs about it; -1 where nothing is believed."""
+    n_records = beliefs.shape[0]
+    sums = np.concatenate(([0.0], np.cumsum(beliefs.data)))
+    starts, ends = beliefs.indptr[:-1], beliefs.indptr[1:]
+    points = sums[starts] + rng.uniforms(n_records) * (sums[ends] - sums[starts])
+    entries = np.clip(np.searchsorted(sums, points, side="right") - 1, starts, np.maximum(ends - 1, starts))
+    guesses = np.full(n_records, -1, dtype=np.int64)
+    heard = ends > starts
+    guesses[heard] = beliefs.indices[entries[heard]]
+    return guesses

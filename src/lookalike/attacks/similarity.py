@@ -1,0 +1,152 @@
+"""Similarity: values that differ but mean much the same.
+
+A group may hold many values and still tell that a person has some disease of the nerves. The attack replaces every
+value by its ancestor in the taxonomy of the sensitive column and reads the beliefs in ancestors. On level h stands, for
+each value, its highest ancestor of height h at most, so that the levels of an uneven tree are partitions as well.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from lookalike.attacks.beliefs import Shares, scored
+from lookalike.attacks.rows import CERTAIN, best_guess_share, n_rows_above, row_max
+from lookalike.attacks.skewness import rises_of
+from lookalike.attacks.whereabouts import Whereabouts, honest_guesses
+from lookalike.attacks.written import WrittenAttack, needs_sensitive
+from lookalike.contracts import Finding, Target
+from lookalike.errors import LookalikeError
+from lookalike.parameters import OptionalExact
+from lookalike.progress import Progress
+from lookalike.randomness import Randomness
+from lookalike.taxonomy import Taxonomy
+
+
+class _Reached(NamedTuple):
+    """What is believed on one level."""
+
+    level: int
+    highest: float
+    gain: float
+    beliefs: Any
+    ancestor_of_value: NDArray[np.int64]
+    prior: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Similarity(WrittenAttack):
+    """Reads beliefs in kinds of values, by the taxonomy of the sensitive column."""
+
+    name: ClassVar[str] = "similarity"
+
+    level: OptionalExact = OptionalExact(low=1)
+    """Level of the taxonomy, 1 just above the values; all below the root, and the worst reported, if left out."""
+
+    def refuses(self, target: Target) -> str | None:
+        reason = needs_sensitive(target)
+        if reason is not None:
+            return reason
+        if self.level is not None and self.level.denominator != 1:
+            return "the level must be a whole number, 1 for the one just above the values."
+        domains = target.original.domains.sensitive
+        if all(domain.taxonomy is None for domain in domains):
+            return "no sensitive column has a taxonomy that says which values are alike. Give one in the schema."
+        if not any(self._levels(domain.taxonomy) for domain in domains if domain.taxonomy is not None):
+            return "the taxonomy has no such level between the values and the root. Give one that has more levels."
+        return None
+
+    def run(self, target: Target, rng: Randomness, progress: Progress) -> list[Finding]:
+        self.check(target)
+        whereabouts = Whereabouts(target)
+        return [
+            self._on(whereabouts, column, domain.taxonomy)
+            for column, domain in enumerate(target.original.domains.sensitive)
+            if domain.taxonomy is not None and self._levels(domain.taxonomy)
+        ]
+
+    def _levels(self, tree: Taxonomy) -> list[int]:
+        inner = range(1, int(tree.heights[0]))
+        return [level for level in inner if self.level is None or level == self.level]
+
+    def _on(self, whereabouts: Whereabouts, column: int, tree: Taxonomy) -> Finding:
+        target = whereabouts.target
+        original = target.original
+        values, prior = whereabouts.beliefs(column), original.counts(column)
+        reached = [_reached(values, prior, tree, level) for level in self._levels(tree)]
+        worst = max(reached, key=lambda found: (round(found.highest, 9), found.gain))
+        truth = original.sensitive[:, column]
+        kinds = worst.ancestor_of_value[truth].astype(np.int32)
+        score = scored(honest_guesses(worst.beliefs, worst.prior), kinds)
+        highest_value = row_max(values)
+        n_certain = int(np.count_nonzero(row_max(worst.beliefs) >= CERTAIN))
+        n_certain_values = int(np.count_nonzero(highest_value >= CERTAIN))
+        ceilings = _ceilings_on_kinds(target, column, worst.prior)
+        name = original.domains.sensitive[column].name
+        sentence = (
+            f'On level {worst.level} of the taxonomy of "{name}" a kind of value is believed with {worst.highest:.1%} '
+            f"at most, where a single value is with {float(highest_value.max(initial=0.0)):.1%}; the kind is certain "
+            f"for {n_certain:,} of {original.n_rows:,} persons, the value for {n_certain_values:,}. The belief in a "
+            f"kind grows by {worst.gain:.3g} times its share at most."
+        )
+        figures = {
+            "highest belief in a value": float(highest_value.max(initial=0.0)),
+            "records certain of kind": float(n_certain),
+        }
+        for found in reached:
+            figures[f"highest belief, level {found.level}"] = found.highest
+            figures[f"highest gain (beta), level {found.level}"] = found.gain
+        return Finding(
+            attack=str(self),
+            column=name,
+            sentence=sentence,
+            score=score,
+            baselines={
+                "most frequent value": float(worst.prior.max() / original.n_rows),
+                "values of the group": best_guess_share(values, prior, truth),
+            },
+            n_affected=n_certain if ceilings is None else n_rows_above(worst.beliefs, ceilings),
+            figures=figures,
+        )
+
+
+def ancestors_on(tree: Taxonomy, level: int) -> NDArray[np.int64]:
+    """The node that stands for each leaf on a level: its highest ancestor of that height at most."""
+    nodes = tree.leaf_nodes.astype(np.int64)
+    while True:
+        above = tree.parents[nodes]
+        lifted = np.where((above >= 0) & (tree.heights[above] <= level), above, nodes)
+        if (lifted == nodes).all():
+            return nodes
+        nodes = lifted
+
+
+def _reached(values: Any, prior: NDArray[np.int64], tree: Taxonomy, level: int) -> _Reached:
+    _, kind_of_value = np.unique(ancestors_on(tree, level), return_inverse=True)
+    kind_of_value = kind_of_value.reshape(-1).astype(np.int64)
+    n_values, n_kinds = len(kind_of_value), int(kind_of_value.max()) + 1
+    merged = sparse.csr_array((np.ones(n_values), (np.arange(n_values), kind_of_value)), shape=(n_values, n_kinds))
+    beliefs = sparse.csr_array(values @ merged)
+    kinds = np.bincount(kind_of_value, weights=prior, minlength=n_kinds).astype(np.int64)
+    gain = float(rises_of(beliefs, kinds / max(int(kinds.sum()), 1)).max(initial=1.0)) - 1
+    return _Reached(level, float(row_max(beliefs).max(initial=0.0)), gain, beliefs, kind_of_value, kinds)
+
+
+def _ceilings_on_kinds(target: Target, column: int, prior: NDArray[np.int64]) -> Shares | None:
+    """The least ceilings that the promises would set if kinds were values; None if they set none."""
+    found = []
+    for promise in target.promises:
+        if promise.column != target.original.domains.sensitive[column].name:
+            continue
+        try:
+            required = promise.model.requirement(prior, None, column)
+        except LookalikeError:
+            # The promise is about values that it names.
+            continue
+        if required.ceilings is not None:
+            found.append([float(ceiling) for ceiling in required.ceilings])
+    return np.min(found, axis=0) if found else None

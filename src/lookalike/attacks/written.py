@@ -1,0 +1,34 @@
+"""What these attacks share: how they print, and that they take every target unless they say otherwise."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from lookalike.contracts import Target
+from lookalike.errors import Unsupported
+from lookalike.notation import part_text
+
+
+class WrittenAttack:
+    """The base of attacks."""
+
+    name: ClassVar[str]
+
+    def __str__(self) -> str:
+        return part_text(self)
+
+    def refuses(self, target: Target) -> str | None:
+        return None
+
+    def check(self, target: Target) -> None:
+        """Raise `Unsupported`, with the reason, if the attack cannot be made."""
+        reason = self.refuses(target)
+        if reason is not None:
+            raise Unsupported(f"{self.name}: {reason}")
+
+
+def needs_sensitive(target: Target) -> str | None:
+    """Why an attack on values cannot be made on this target, or None."""
+    if target.original.domains.sensitive:
+        return None
+    return "the table has no sensitive column, so there is no value to guess. Name one in the schema."
