@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from lookalike.attacks.minimality import Minimality
 from lookalike.contracts import Attack
 from lookalike.notation import describe, read_part
 
-ATTACKS: dict[str, type[Attack]] = {}
+ATTACKS: dict[str, type[Attack]] = {
+    Minimality.name: Minimality,
+}
 
 __all__ = ["ATTACKS", "describe_attacks", "parse_attack"]
 

@@ -6,6 +6,8 @@ A run is tested from running counts, so growing costs one look at the codes for 
 
 from __future__ import annotations
 
+import numpy as np
+
 from lookalike.kernels import entry, inner
 from lookalike.kernels.grouptest import allowed, counts_allowed
 
@@ -139,3 +141,19 @@ def merge_back(rule, sensitive, members, starts, n_runs, counts, tally):  # type
         if stands or kept <= 0:
             counts[:, :] = 0
             return max(kept, 0) if stands else -1
+
+
+@entry
+def deal(seed, dealings):  # type: ignore[no-untyped-def]
+    """Fill dealings [worlds, size] with random permutations, for estimates only: SplitMix64, not for releases."""
+    n_worlds, size = dealings.shape
+    state = np.uint64(seed)
+    for world in range(n_worlds):
+        for place in range(size):
+            state += np.uint64(0x9E3779B97F4A7C15)
+            word = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+            word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+            word = (word ^ (word >> np.uint64(31))) >> np.uint64(32)
+            other = np.int64((word * np.uint64(place + 1)) >> np.uint64(32))
+            dealings[world, place] = dealings[world, other]
+            dealings[world, other] = place
