@@ -49,7 +49,7 @@ class Minimality:
 
     accepted: Whole = Whole(low=50, default=1000)
     """How many dealings of a group's values are to be accepted."""
-    tries: Whole = Whole(low=50, default=50_000)
+    tries: Whole = Whole(low=50, default=20_000)
     """How many dealings of a group's values are tried at most."""
     worlds: Whole = Whole(low=0, default=1000)
     """Tables of up to 9 records with at most so many worlds are gone through exactly."""
