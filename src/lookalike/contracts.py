@@ -100,8 +100,10 @@ class Algorithm(Protocol):
     """A frozen dataclass of parameters that turns microdata into a release."""
 
     name: ClassVar[str]
-    form: ClassVar[str]
-    """The form of its releases."""
+
+    @property
+    def form(self) -> str:
+        """The form of its releases with these settings."""
 
     @property
     def adversary(self) -> str:
@@ -126,6 +128,48 @@ class Algorithm(Protocol):
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
     ) -> tuple[Release, Linkage]:
         """A release in which every group satisfies every requirement; fails closed."""
+
+
+class Replay(Protocol):
+    """A method played again by somebody who knows it, for one table's quasi-identifiers and requirements."""
+
+    @property
+    def order(self) -> NDArray[np.int64]:
+        """Records in the order that the method takes them in; equal ones in any order."""
+
+    @property
+    def least(self) -> int:
+        """No group has fewer records."""
+
+    @property
+    def step(self) -> int:
+        """Groups grow by so many records; 0: they do not grow."""
+
+    @property
+    def again(self) -> Fraction:
+        """The probability that a group grows on although it need not."""
+
+    @property
+    def tail_is_merged(self) -> bool:
+        """Whether what was left at the end of the order went into the last group."""
+
+    def part_of_place(self, size: int) -> NDArray[np.int64]:
+        """Parts of a group of so many records, in order: the method treats the places of a part alike."""
+
+    def weights(self, rows: NDArray[np.int32], dealings: NDArray[np.int64]) -> NDArray[np.float64]:
+        """How likely the method makes this group of each dealing, up to a factor, at most 1.
+
+        rows [size, sensitive columns] are the group's values; dealings [worlds, size] say which of them the records of
+        the group, in order, get.
+        """
+
+
+@runtime_checkable
+class Replayable(Protocol):
+    """A method whose groups are runs of an order by quasi-identifiers, each made regardless of the others' values."""
+
+    def replay(self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness) -> Replay | None:
+        """How it would make groups of these records. It looks at no record's value; None if it cannot be said."""
 
 
 @runtime_checkable

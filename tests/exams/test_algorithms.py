@@ -278,4 +278,9 @@ def test_an_adversary_it_is_not_made_for_is_refused(algorithm: Algorithm) -> Non
 
 def test_bucketized_and_matched_forms_are_known_to_the_exam() -> None:
     """The exam reads all forms; a form it does not know would pass the containment test unseen."""
-    assert {kind.form for kind in ALGORITHMS.values()} <= {Grouped.form, Matched.form, Bucketized.form, Perturbed.form}
+    assert {kind().form for kind in ALGORITHMS.values()} <= {
+        Grouped.form,
+        Matched.form,
+        Bucketized.form,
+        Perturbed.form,
+    }

@@ -13,6 +13,7 @@ from lookalike.algorithms.adapted import DMondrian, LMondrian, TMondrian
 from lookalike.algorithms.bucketization import Anatomy, MultiSize, OptimalBuckets, TwoSize
 from lookalike.algorithms.burel import Burel
 from lookalike.algorithms.freeform import Freeform
+from lookalike.algorithms.grouping import GreedyGrouping, RandomGrouping, SymmetricGrouping
 from lookalike.algorithms.groups import Groups
 from lookalike.algorithms.heterogeneous import Heterogeneous
 from lookalike.algorithms.mondrian import Mondrian, StrictMondrian
@@ -40,6 +41,9 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     TwoSize.name: TwoSize,
     MultiSize.name: MultiSize,
     OptimalBuckets.name: OptimalBuckets,
+    GreedyGrouping.name: GreedyGrouping,
+    RandomGrouping.name: RandomGrouping,
+    SymmetricGrouping.name: SymmetricGrouping,
 }
 
 __all__ = [
@@ -48,6 +52,7 @@ __all__ = [
     "Burel",
     "DMondrian",
     "Freeform",
+    "GreedyGrouping",
     "Groups",
     "Heterogeneous",
     "LMondrian",
@@ -55,9 +60,11 @@ __all__ = [
     "MultiSize",
     "OptimalBuckets",
     "Perturbation",
+    "RandomGrouping",
     "Ring",
     "Sabre",
     "StrictMondrian",
+    "SymmetricGrouping",
     "TMondrian",
     "TwoSize",
     "describe_algorithms",
@@ -76,7 +83,7 @@ def parse_algorithm(text: str) -> Algorithm:
 def describe_algorithms() -> list[dict[str, Any]]:
     """One plain row an algorithm: name, form, adversary, meaning and parameters."""
     return [
-        {**row, "form": kind.form, "adversary": kind().facing(KNOWS_METHOD).adversary}
+        {**row, "form": method.form, "adversary": method.facing(KNOWS_METHOD).adversary}
         for row in describe(ALGORITHMS)
-        for kind in [ALGORITHMS[row["name"]]]
+        for method in [ALGORITHMS[row["name"]]()]
     ]

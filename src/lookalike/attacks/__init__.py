@@ -11,6 +11,7 @@ from typing import Any
 from lookalike.attacks.composition import Composition
 from lookalike.attacks.corruption import Corruption
 from lookalike.attacks.linkage import Linkage
+from lookalike.attacks.minimality import Minimality
 from lookalike.attacks.possible_worlds import PossibleWorlds
 from lookalike.attacks.repeated import RepeatedValues
 from lookalike.attacks.similarity import Similarity
@@ -27,6 +28,7 @@ ATTACKS: dict[str, type[Attack]] = {
     RepeatedValues.name: RepeatedValues,
     PossibleWorlds.name: PossibleWorlds,
     Composition.name: Composition,
+    Minimality.name: Minimality,
 }
 
 __all__ = ["ATTACKS", "describe_attacks", "parse_attack"]

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lookalike.adversary import KNOWS_METHOD, READS_RELEASE
 from lookalike.algorithms.bucketization.dealing import at_random
 from lookalike.algorithms.bucketization.settings import Counts, Slots
 from lookalike.algorithms.ceilings import least_ceilings
+from lookalike.algorithms.grouped import left_out
 from lookalike.algorithms.groups.effort import EFFORTS
 from lookalike.algorithms.method import Method
 from lookalike.contracts import Promise
@@ -73,7 +75,6 @@ class Bucketizing(Method):
     def anonymize(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
     ) -> tuple[Bucketized, Linkage]:
-        """Both tables are shuffled on their own, and buckets are numbered at random."""
         values, ceilings, least = least_ceilings(self.name, data, requirements)
         present, value_of_record = np.unique(values, return_inverse=True)
         value_of_record = value_of_record.reshape(-1).astype(np.int64)
@@ -98,18 +99,30 @@ class Bucketizing(Method):
         else:
             bucket_of_record = at_random(value_of_record, slots, rng.child("records"))
         progress("assign", 1.0)
-        numbers = rng.child("bucket numbers").permutation(slots.n_buckets).astype(np.int32)
-        number_of_record = numbers[bucket_of_record]
-        left, right = (rng.child("row order", side).permutation(data.n_rows) for side in ("qit", "sat"))
-        release = Bucketized(
-            domains=data.domains,
-            quasi=data.quasi[left],
-            bucket_of_quasi=number_of_record[left],
-            sensitive=data.sensitive[right],
-            carried=data.carried[right],
-            bucket_of_sensitive=number_of_record[right],
-        )
-        return release, Linkage(right, left, remarks=(*remarks, *_single_remarks(slots)))
+        release, linkage = permuted(data, bucket_of_record, slots.n_buckets, rng)
+        return release, replace(linkage, remarks=(*remarks, *_single_remarks(slots)))
+
+
+def permuted(
+    data: Microdata, bucket_of_record: NDArray[np.int64] | NDArray[np.int32], n_buckets: int, rng: Randomness
+) -> tuple[Bucketized, Linkage]:
+    """Publish buckets as two tables; records of bucket -1 are left out, and counted.
+
+    Both tables are shuffled on their own, and buckets are numbered at random.
+    """
+    numbers = rng.child("bucket numbers").permutation(n_buckets).astype(np.int32)
+    left, right = (rng.child("row order", side).permutation(data.n_rows) for side in ("qit", "sat"))
+    left, right = (order[bucket_of_record[order] >= 0] for order in (left, right))
+    release = Bucketized(
+        domains=data.domains,
+        quasi=data.quasi[left],
+        bucket_of_quasi=numbers[bucket_of_record[left]],
+        sensitive=data.sensitive[right],
+        carried=data.carried[right],
+        bucket_of_sensitive=numbers[bucket_of_record[right]],
+        withheld=left_out(data, bucket_of_record < 0),
+    )
+    return release, Linkage(right, left)
 
 
 def _single_remarks(slots: Slots) -> list[str]:

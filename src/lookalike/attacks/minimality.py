@@ -1,0 +1,244 @@
+"""Minimality: whoever knows the method rules out the worlds in which it would have made another release.
+
+Wong, Fu, Wang, Pei, "Minimality attack in privacy preserving data publishing" (VLDB 2007); Cormode et al. (PVLDB 2010).
+The attacker knows the method with its settings, what was promised, and everybody's quasi-identifiers. Tiny tables are
+gone through world by world, whatever the method (`enumeration`); methods that can be played again group by group are
+(`replaying`), exactly where there is a formula (`growth`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from lookalike.adversary import KNOWS_METHOD
+from lookalike.attacks.beliefs import Shares, exposure_of, majority, promised_ceilings, scored
+from lookalike.attacks.enumeration import enumerated_posteriors, n_worlds
+from lookalike.attacks.replaying import by_place, played
+from lookalike.attacks.whereabouts import Whereabouts, honest_guesses
+from lookalike.audit.cells import joint_ids
+from lookalike.contracts import Finding, Promise, Replay, Replayable, Target
+from lookalike.errors import Unsupported, counted, quoted
+from lookalike.notation import part_text
+from lookalike.parameters import Whole
+from lookalike.progress import Progress
+from lookalike.randomness import Randomness
+from lookalike.release import Bucketized, Grouped
+from lookalike.requirement import Distance, Requirement
+
+_SURE = 3.0
+"""So many standard errors above what is allowed a belief counts as above it."""
+_HAIR = 1e-9
+_TINY = 9
+"""No table of more records is gone through world by world."""
+
+
+@dataclass(frozen=True)
+class Minimality:
+    """What the method gives away: worlds in which it would have made another release are ruled out.
+
+    >>> str(Minimality(accepted=500))
+    'minimality:accepted=500'
+    """
+
+    name: ClassVar[str] = "minimality"
+
+    accepted: Whole = Whole(low=50, default=1000)
+    """How many dealings of a group's values are to be accepted."""
+    tries: Whole = Whole(low=50, default=20_000)
+    """How many dealings of a group's values are tried at most."""
+    worlds: Whole = Whole(low=0, default=1000)
+    """Tables of up to 9 records with at most so many worlds are gone through exactly."""
+    seeds: Whole = Whole(low=1, default=20)
+    """With how many seeds the method is run in each of these worlds; few make beliefs too sharp."""
+
+    def __str__(self) -> str:
+        return part_text(self)
+
+    def refuses(self, target: Target) -> str | None:
+        release, original, algorithm = target.release, target.original, target.algorithm
+        if algorithm is None:
+            return "the method that made the release is not known; name it with its settings"
+        if not target.promises:
+            return "where groups end depends on what was promised; say what"
+        if not original.domains.sensitive:
+            return "there is no sensitive column"
+        if release.form != algorithm.form:
+            return f"{algorithm} makes {algorithm.form} releases, and this one is {release.form}"
+        if release.n_rows + release.withheld.n_suppressed - release.withheld.n_dummies != original.n_rows:
+            return "the release does not have as many records as the original; it is of another table"
+        if self._is_tiny(target):
+            return None
+        if not isinstance(release, Grouped | Bucketized) or self._replay(target, Randomness(0)) is None:
+            return (
+                f"{algorithm.name} cannot be played again group by group, and the table is too large to go through all "
+                "worlds"
+            )
+        return None
+
+    def run(self, target: Target, rng: Randomness, progress: Progress) -> list[Finding]:
+        told = self._enumerated(target, progress) if self._is_tiny(target) else None
+        if told is None:
+            told = self._replayed(target, rng, progress)
+        return [self._finding(target, column, one) for column, one in enumerate(told)]
+
+    def _is_tiny(self, target: Target) -> bool:
+        return target.original.n_rows <= _TINY and n_worlds(target.original) <= self.worlds
+
+    def _replay(self, target: Target, rng: Randomness) -> Replay | None:
+        method: object = target.algorithm
+        if not isinstance(method, Replayable):
+            return None
+        return method.replay(target.original, requirements_of(target), rng)
+
+    def _enumerated(self, target: Target, progress: Progress) -> list[_Told] | None:
+        assert target.algorithm is not None
+        found = enumerated_posteriors(
+            target.algorithm, target.original, requirements_of(target), range(self.seeds), progress
+        )
+        told = []
+        for column in range(len(target.original.domains.sensitive)):
+            beliefs = found.of(target.release, column)
+            if beliefs is None:
+                return None
+            exact = np.array([[float(share) for share in row] for row in beliefs])
+            told.append(_Told(exact, np.zeros_like(exact), {"worlds": float(n_worlds(target.original))}))
+        return told
+
+    def _replayed(self, target: Target, rng: Randomness, progress: Progress) -> list[_Told]:
+        replay = self._replay(target, rng.child("order"))
+        if replay is None:
+            raise Unsupported(
+                f"None of {counted(self.seeds, 'run')} of {target.algorithm} in each world gave this release. Try more "
+                "seeds, or check that this is the method, the promise and the table."
+            )
+        generator = np.random.default_rng(rng.child("dealings").words(4))
+        progress("replaying", 0.0)
+        requirements = requirements_of(target)
+        done = played(target, requirements, replay, generator, self.accepted, self.tries)
+        if not done.runs:
+            raise Unsupported(
+                f"No group of the release is one that {target.algorithm} makes of these records. Check that this is "
+                "the method, and the table."
+            )
+        progress("replaying", 1.0)
+        figures = {
+            "groups": float(len(done.runs)),
+            "groups_sampled": float(done.n_sampled),
+            "groups_left": float(done.n_left),
+        }
+        where = Whereabouts(target)
+        kind_of_record = joint_ids(tuple(target.original.quasi.T), target.original.n_rows)
+        told = []
+        for column in range(len(target.original.domains.sensitive)):
+            honest = where.beliefs(column)
+            beliefs, errors = by_place(done, honest, replay.order, column)
+            missing = beliefs.sum(axis=1) < 0.5
+            beliefs[missing] = _left_out(target, column)
+            kinds = kind_of_record[replay.order]
+            told.append(
+                _Told(_by_kind(beliefs, kinds)[kind_of_record], _by_kind(errors, kinds)[kind_of_record], figures)
+            )
+        return told
+
+    def _finding(self, target: Target, column: int, told: _Told) -> Finding:
+        original = target.original
+        name, prior, truth = (
+            original.domains.sensitive[column].name,
+            original.counts(column),
+            original.sensitive[:, column],
+        )
+        score = scored(honest_guesses(sparse.csr_array(told.beliefs), prior), truth)
+        honest = scored(honest_guesses(Whereabouts(target).beliefs(column), prior), truth)
+        baselines = {"most frequent value": majority(original, column), "values of the group": honest.share}
+        figures = {**told.figures, "largest_belief": float(told.beliefs.max(initial=0.0))}
+        ceilings = promised_ceilings(target, column)
+        affected = np.zeros(original.n_rows, dtype=bool)
+        is_bounded = False
+        if ceilings is not None and (bounds := ceilings[(ceilings < 1) & (prior > 0)]).size:
+            is_bounded = True
+            held = (ceilings < 1) & (ceilings > 0)
+            affected |= (told.beliefs > ceilings + _SURE * told.errors + _HAIR).any(axis=1)
+            baselines["1/l"] = float(bounds.max())
+            figures["risk_times_l"] = float((told.beliefs[:, held] / ceilings[held]).max())
+            figures["standard_error"] = float((told.errors[:, held] / ceilings[held]).max())
+        for requirement in requirements_of(target):
+            if requirement.column == column and requirement.distance in (Distance.EQUAL, Distance.ORDERED):
+                is_bounded = True
+                bound = float(requirement.bound)
+                distances = _distances(told.beliefs, prior, requirement.distance)
+                # Noise moves mass too, so that much is taken off first.
+                noise = _SURE * told.errors.sum(axis=1) / 2
+                affected |= distances > bound + noise + _HAIR
+                if bound > 0:
+                    figures["risk_times_t"] = float(distances.max() / bound)
+        n_affected = int(affected.sum()) if is_bounded else None
+        if n_affected is not None:
+            figures["vulnerable_share"] = n_affected / original.n_rows
+        above = (
+            "" if n_affected is None else f", and of {n_affected:,} of {original.n_rows:,} records more than promised"
+        )
+        return Finding(
+            attack=str(self),
+            column=name,
+            sentence=(
+                f"Whoever knows that {target.algorithm} made the release believes a value of {quoted(name)} with up to "
+                f"{figures['largest_belief']:.1%}{above}. Guesses by that are right for {score.share:.1%}; by the "
+                f"release alone for {honest.share:.1%}."
+            ),
+            score=score,
+            baselines=baselines,
+            n_affected=n_affected,
+            exposure=exposure_of(target, column, told.beliefs, KNOWS_METHOD),
+            figures=figures,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Told:
+    """Beliefs [records, values] about a column, their standard errors, and how they were come by."""
+
+    beliefs: Shares
+    errors: Shares
+    figures: dict[str, float]
+
+
+def requirements_of(target: Target) -> list[Requirement]:
+    """What the promises ask of every group, as the method was told."""
+    return [_required(promise, target) for promise in target.promises]
+
+
+def _required(promise: Promise, target: Target) -> Requirement:
+    if promise.column is None:
+        return promise.model.requirement(np.array([target.original.n_rows], dtype=np.int64), None, None)
+    index = target.original.domains.sensitive_index(promise.column)
+    return promise.model.requirement(target.original.counts(index), target.original.domains.sensitive[index], index)
+
+
+def _left_out(target: Target, column: int) -> Shares:
+    """What suppressed records have, by counting what is missing from the release."""
+    n_codes = target.original.domains.sensitive[column].n_codes
+    published = np.bincount(target.release.sensitive[:, column], minlength=n_codes)
+    left = np.maximum(target.original.counts(column) - published, 0).astype(np.float64)
+    shares: Shares = left / max(left.sum(), 1.0)
+    return shares
+
+
+def _by_kind(beliefs: Shares, kind_of_place: NDArray[np.int64]) -> Shares:
+    """Means over records that nobody can tell apart."""
+    places = np.arange(len(kind_of_place))
+    gather = sparse.csr_array((np.ones(len(places)), (kind_of_place, places)))
+    means: Shares = np.asarray(gather @ beliefs) / np.asarray(gather.sum(axis=1)).reshape(-1, 1)
+    return means
+
+
+def _distances(beliefs: Shares, prior: NDArray[np.int64], distance: Distance) -> Shares:
+    """The earth mover's distance of each row from the table's distribution."""
+    gaps = beliefs - prior / prior.sum()
+    if distance is Distance.EQUAL:
+        return np.asarray(np.abs(gaps).sum(axis=1) / 2)
+    return np.asarray(np.abs(np.cumsum(gaps, axis=1)).sum(axis=1) / max(len(prior) - 1, 1))

@@ -1,0 +1,294 @@
+"""A method played again, group by group: which dealings of a group's values would have led to this group?
+
+Groups are runs of an order that quasi-identifiers alone decide, so the attacker finds them in the release. The values
+of a group are dealt to its records at random, and a dealing is accepted as often as the method would have made the
+group of it (rejection); the means over the accepted ones are what somebody who knows the method believes. Groups that
+grew bucket by bucket under a ceiling on a single value need no sampling (`growth`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.attacks.enumeration import box_key
+from lookalike.attacks.growth import bucket_shares
+from lookalike.audit.cells import joint_ids
+from lookalike.audit.reading import Reading
+from lookalike.contracts import Replay, Target
+from lookalike.microdata import Microdata
+from lookalike.release import Bucketized, Grouped, cover
+from lookalike.requirement import Requirement
+
+Shares = NDArray[np.float64]
+
+_FEW = 50
+"""Fewer accepted dealings say nothing."""
+_TOP = 10
+"""So many of the groups with the highest estimates are estimated anew: the largest of many is too large."""
+_LONGEST = 100
+"""Buckets up to which exact weights are worked out."""
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A published group found in the order: places start:stop, and its rows of sensitive values."""
+
+    start: int
+    stop: int
+    rows: NDArray[np.int64]
+
+    @property
+    def size(self) -> int:
+        return self.stop - self.start
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """Beliefs in the values of a group by part of it, with their standard errors (0: exact)."""
+
+    part_of_place: NDArray[np.int64]
+    shares: Shares
+    """[parts, different rows of values]"""
+    errors: Shares
+
+
+@dataclass(frozen=True, eq=False)
+class Played:
+    """Beliefs by place of the order, for one column after the other."""
+
+    runs: list[Run]
+    found: list[tuple[NDArray[np.int32], Estimate] | None]
+    """For each run its different rows and what is believed; None where the attacker gives up."""
+    n_sampled: int
+    n_exact: int
+
+    @property
+    def n_left(self) -> int:
+        return sum(one is None for one in self.found)
+
+
+def runs_of(target: Target, order: NDArray[np.int64]) -> list[Run]:
+    """The groups of the release as runs of the order, as far as they can be told from quasi-identifiers."""
+    if isinstance(target.release, Bucketized):
+        return _listed_runs(target.release, Reading(target.release, target.original), order)
+    assert isinstance(target.release, Grouped)
+    return [*_boxed_runs(target.release, target.original, order)]
+
+
+def _listed_runs(release: Bucketized, reading: Reading, order: NDArray[np.int64]) -> list[Run]:
+    """Buckets list quasi-identifiers: their mean place says which comes first."""
+    points = reading.point_of_record[order]
+    numbers = np.bincount(points, minlength=reading.n_points)
+    places = np.bincount(points, np.arange(len(order)), reading.n_points) / np.maximum(numbers, 1)
+    n_buckets = int(max(release.bucket_of_quasi.max(initial=-1), release.bucket_of_sensitive.max(initial=-1))) + 1
+    sizes = np.bincount(release.bucket_of_quasi, minlength=n_buckets)
+    mean = np.bincount(release.bucket_of_quasi, places[reading.point_of_row], n_buckets) / np.maximum(sizes, 1)
+    in_turn = np.argsort(mean, kind="stable")
+    in_turn = in_turn[sizes[in_turn] > 0]
+    turn_of_bucket = np.zeros(n_buckets, dtype=np.int64)
+    turn_of_bucket[in_turn] = np.arange(len(in_turn))
+    rows = np.lexsort((places[reading.point_of_row], turn_of_bucket[release.bucket_of_quasi]))
+    if len(rows) > len(points):
+        return []
+    is_there = reading.point_of_row[rows] == points[: len(rows)]
+    ends = np.cumsum(sizes[in_turn])
+    by_bucket = np.argsort(release.bucket_of_sensitive, kind="stable")
+    starts = np.searchsorted(release.bucket_of_sensitive[by_bucket], np.arange(n_buckets + 1))
+    return [
+        Run(int(end - sizes[bucket]), int(end), by_bucket[starts[bucket] : starts[bucket + 1]])
+        for bucket, end in zip(in_turn.tolist(), ends.tolist(), strict=True)
+        if is_there[end - sizes[bucket] : end].all() and starts[bucket + 1] - starts[bucket] == sizes[bucket]
+    ]
+
+
+def _boxed_runs(release: Grouped, original: Microdata, order: NDArray[np.int64]) -> Iterator[Run]:
+    """The next group is the one whose cells are just those that the next so many records need."""
+    rows_of_box: dict[Hashable, list[int]] = {}
+    keys = [box_key(release.extents, unit) for unit in range(len(release.extents[0]))]
+    for row, unit in enumerate(release.group_of_row.tolist()):
+        rows_of_box.setdefault(keys[unit], []).append(row)
+    sizes = sorted({len(rows) for rows in rows_of_box.values()})
+    start = 0
+    while start < len(order):
+        for size in sizes:
+            codes = original.quasi[order[start : start + size]]
+            alike = np.zeros(len(codes), dtype=np.int64)
+            box = box_key(
+                [cover(domain, codes[:, index], alike, 1) for index, domain in enumerate(original.domains.quasi)], 0
+            )
+            if len(rows_of_box.get(box, ())) == size == len(codes):
+                yield Run(start, start + size, np.array(rows_of_box.pop(box)))
+                start += size
+                break
+        else:
+            return
+
+
+def played(
+    target: Target,
+    requirements: Sequence[Requirement],
+    replay: Replay,
+    generator: np.random.Generator,
+    accepted: int,
+    tries: int,
+) -> Played:
+    """What somebody who knows the method believes of each group."""
+    sensitive = target.release.sensitive
+    runs = runs_of(target, replay.order)
+    positive = _single_bound(target.original, requirements) if replay.step > 0 else None
+    alike = _treats_values_alike(target.original, requirements)
+    keys: list[tuple[Hashable, NDArray[np.int32]] | None] = []
+    samples: dict[Hashable, Estimate | None] = {}
+    sampled: dict[Hashable, tuple[NDArray[np.int32], NDArray[np.int64]]] = {}
+    kinds = joint_ids(tuple(target.original.quasi.T), target.original.n_rows)[replay.order]
+    n_exact = 0
+    for run in runs:
+        if replay.tail_is_merged and run.stop == len(replay.order):
+            # What was merged into the last group did not come by the rule that is played here.
+            keys.append(None)
+            continue
+        rows, counts = np.unique(sensitive[run.rows], axis=0, return_counts=True)
+        by_count = np.lexsort((np.arange(len(rows)), -counts))
+        rows, counts = rows[by_count], counts[by_count]
+        told = tuple(counts.tolist()) if alike else (tuple(counts.tolist()), rows.tobytes())
+        key: Hashable = (run.size, told)
+        parts = replay.part_of_place(run.size)
+        if kinds[run.start] == kinds[run.stop - 1]:
+            # Records that nobody can tell apart: their order says nothing.
+            key, parts = ("equal", key), np.zeros_like(parts)
+        keys.append((key, rows))
+        if key not in samples:
+            if parts[-1] == 0:
+                samples[key] = _honest(parts, counts)
+            elif positive is not None and run.size % replay.step == 0 and run.size <= _LONGEST * replay.step:
+                samples[key] = _exact(parts, rows, counts, replay, *positive)
+            else:
+                dealt = np.repeat(np.arange(len(rows)), counts)
+                sampled[key] = rows[dealt], dealt
+                samples[key] = sample(replay, *sampled[key], generator, accepted, tries)
+        n_exact += key not in sampled
+    known = [key for key in sampled if samples[key] is not None]
+    for key in sorted(known, key=lambda one: -_risk(samples[one]))[:_TOP]:
+        samples[key] = sample(replay, *sampled[key], generator, accepted, tries)
+    found = [None if one is None or (got := samples[one[0]]) is None else (one[1], got) for one in keys]
+    return Played(runs, found, len(runs) - n_exact - keys.count(None), n_exact)
+
+
+def sample(
+    replay: Replay,
+    rows: NDArray[np.int32],
+    kind_of_row: NDArray[np.int64],
+    generator: np.random.Generator,
+    accepted: int,
+    tries: int,
+) -> Estimate | None:
+    """Beliefs in a group's kinds of rows by rejection; None if hardly any dealing is accepted."""
+    from lookalike.kernels.growing import deal
+
+    size, n_kinds = len(rows), int(kind_of_row.max()) + 1
+    parts = replay.part_of_place(size)
+    widths = np.bincount(parts)
+    sums, squares = np.zeros((2, len(widths), n_kinds))
+    n_accepted, n_tried, batch = 0, 0, min(1000, tries)
+    while n_accepted < accepted and n_tried < tries:
+        batch = min(batch, tries - n_tried)
+        dealings = np.empty((batch, size), dtype=np.int64)
+        deal(generator.integers(1 << 63), dealings)
+        weights = replay.weights(rows, dealings)
+        kept = dealings[generator.random(batch) < weights]
+        n_tried += batch
+        if len(kept):
+            kept = kept[: accepted - n_accepted]
+            n_accepted += len(kept)
+            cells = (np.arange(len(kept))[:, None] * len(widths) + parts) * n_kinds + kind_of_row[kept]
+            shape = (len(kept), len(widths), n_kinds)
+            shares = np.bincount(cells.reshape(-1), minlength=int(np.prod(shape))).reshape(shape) / widths[:, None]
+            sums += shares.sum(axis=0)
+            squares += (shares**2).sum(axis=0)
+        batch = min(2 * batch, max(1000, 2_000_000 // size))
+    if n_accepted < min(_FEW, accepted):
+        return None
+    mean = sums / n_accepted
+    return Estimate(parts, mean, np.sqrt(np.maximum(squares / n_accepted - mean**2, 0.0) / n_accepted))
+
+
+def _honest(parts: NDArray[np.int64], counts: NDArray[np.int64]) -> Estimate:
+    shares = (counts / counts.sum())[None, :]
+    return Estimate(parts, shares, np.zeros_like(shares))
+
+
+def _exact(
+    parts: NDArray[np.int64],
+    rows: NDArray[np.int32],
+    counts: NDArray[np.int64],
+    replay: Replay,
+    column: int,
+    code: int,
+    ceiling: Fraction,
+) -> Estimate | None:
+    """Positives by the exact weights; what is not positive is spread evenly over the rest."""
+    is_positive = rows[:, column] == code
+    n_positive = int(counts[is_positive].sum())
+    n_buckets = int(parts[-1]) + 1
+    told = bucket_shares(replay.step, n_buckets, n_positive, replay.again, ceiling)
+    if told is None:
+        return None
+    here = np.array([float(share) for share in told])[:, None]
+    of_positive = np.where(is_positive, counts, 0) / max(n_positive, 1)
+    of_others = np.where(is_positive, 0, counts) / max(int(counts.sum()) - n_positive, 1)
+    shares = here * of_positive + (1 - here) * of_others
+    return Estimate(parts, shares, np.zeros_like(shares))
+
+
+def _risk(estimate: Estimate | None) -> float:
+    return 0.0 if estimate is None else float(estimate.shares.max())
+
+
+def _single_bound(original: Microdata, requirements: Sequence[Requirement]) -> tuple[int, int, Fraction] | None:
+    """The column, value and ceiling, if all that is asked is one ceiling on one value."""
+    bounds = {
+        (requirement.column, code, bound)
+        for requirement in requirements
+        if requirement.column is not None
+        for code, bound in enumerate(requirement.ceilings or ())
+        if bound < 1 and original.counts(requirement.column)[code]
+    }
+    if len(bounds) != 1 or not all(requirement.only_ceilings for requirement in requirements):
+        return None
+    ((column, code, bound),) = bounds
+    return column, code, bound
+
+
+def _treats_values_alike(original: Microdata, requirements: Sequence[Requirement]) -> bool:
+    """Whether it does not matter which value is which, but only how often each occurs."""
+    if original.sensitive.shape[1] != 1 or not all(requirement.only_ceilings for requirement in requirements):
+        return False
+    occurs = original.counts(0) > 0
+    return all(
+        len({bound for bound, is_there in zip(requirement.ceilings, occurs, strict=True) if is_there}) <= 1
+        for requirement in requirements
+        if requirement.ceilings is not None
+    )
+
+
+def by_place(done: Played, honest: Any, order: NDArray[np.int64], column: int) -> tuple[Shares, Shares]:
+    """Beliefs [places, values] in a column, and standard errors; the honest reader's where the attacker gives up."""
+    beliefs = np.asarray(honest.todense())[order]
+    errors = np.zeros_like(beliefs)
+    for run, one in zip(done.runs, done.found, strict=True):
+        if one is None:
+            continue
+        rows, estimate = one
+        told = np.zeros((2, len(estimate.shares), beliefs.shape[1]))
+        for kind, code in enumerate(rows[:, column].tolist()):
+            told[0, :, code] += estimate.shares[:, kind]
+            told[1, :, code] += estimate.errors[:, kind]
+        beliefs[run.start : run.stop] = told[0][estimate.part_of_place]
+        errors[run.start : run.stop] = told[1][estimate.part_of_place]
+    return beliefs, errors
