@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from lookalike.attacks.naive_bayes import NaiveBayesAttack
 from lookalike.contracts import Attack
 from lookalike.notation import describe, read_part
 
-ATTACKS: dict[str, type[Attack]] = {}
+ATTACKS: dict[str, type[Attack]] = {part.name: part for part in (NaiveBayesAttack,)}
 
 __all__ = ["ATTACKS", "describe_attacks", "parse_attack"]
 
