@@ -246,9 +246,27 @@ def test_what_a_finding_says(form: str) -> None:
     assert finding.n_affected is not None
     assert 0 < finding.n_affected <= 300
     assert LDiversity(3).level(finding.exposure).value < 3
-    assert finding.figures["share right where believed above the promise"] > 0.8
+    assert finding.figures["worth of the evidence"] > 0
+    assert 0 < finding.figures["affected by what the evidence is worth"] <= 300
     assert '"s"' in finding.sentence
     assert "16.7 %" in finding.sentence
+
+
+def test_confidence_without_ground_is_worth_nothing() -> None:
+    rng = np.random.default_rng(14)
+    safe = target_of("grouped", people(rng, 1200, determined=False), rng)
+    target = Target(release=safe.release, original=safe.original, promises=(Promise(LDiversity(3), "s"),))
+    finding = run(target, within="unit")
+    assert finding.n_affected == 1200
+    assert finding.figures["worth of the evidence"] == 0
+    assert finding.figures["affected by what the evidence is worth"] == 0
+
+
+def test_beliefs_by_the_power_of_the_evidence() -> None:
+    base, evidence = np.log([[0.5, 0.5], [0.5, 0.5]]), np.array([[np.log(0.8), np.log(0.2)], [-np.inf, -np.inf]])
+    assert np.allclose(judging.posteriors(base, evidence, 1.0), [[0.8, 0.2], [0.5, 0.5]])
+    assert np.allclose(judging.posteriors(base, evidence, 0.5), [[2 / 3, 1 / 3], [0.5, 0.5]])
+    assert np.allclose(judging.posteriors(base, evidence, 0.0), 0.5)
 
 
 def test_without_a_promise_nothing_is_said_about_it() -> None:
@@ -268,7 +286,7 @@ def test_large_tables_go_block_by_block_and_keep_no_beliefs(monkeypatch: pytest.
     assert parts.score == whole.score
     assert parts.baselines == pytest.approx(whole.baselines)
     assert parts.exposure is None
-    assert parts.figures["records without exposure, for their number"] == 300
+    assert parts.figures["records without exposure"] == 300
 
 
 def test_every_sensitive_column_is_guessed() -> None:

@@ -1,8 +1,16 @@
-"""A classifier that was learned from a release, judged: what it guesses and believes of each person, against honest
-guessing. Works through the records in blocks, so a million of them take little memory."""
+"""A classifier that was learned from a release, judged: what it guesses and believes of each person.
+
+Guesses are held against honest guessing. Beliefs are the attacker's own, and classifiers of this kind are far too sure
+of themselves; a belief without ground discloses nothing. So it is also said what the evidence is worth: the power
+between 0 and 1 to be given to it that fits the truth best, and 0 (which leaves what was believed before) unless another
+clearly fits better.
+
+Works through the records in blocks, so a million of them take little memory.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -23,6 +31,9 @@ BLOCK = 2_000_000
 """Beliefs (records times values) that are worked out at once."""
 EXPOSED = 16_000_000
 """Beliefs that are kept for an exposure; of larger tables only the counts are."""
+SAMPLE = 20_000
+"""Records on which it is found out what the evidence is worth."""
+POWERS = tuple(step / 20 for step in range(21))
 _TIE = 1e-9
 
 
@@ -36,9 +47,6 @@ class Classifier(Protocol):
     def log_likelihood(self, quasi: Codes) -> Shares:
         """[records, values] how well the quasi-identifiers go with each value, whatever its frequency."""
 
-    def log_posterior(self, quasi: Codes) -> Shares:
-        """[records, values] the same, times the frequency."""
-
 
 @dataclass(frozen=True, eq=False)
 class Judged:
@@ -46,12 +54,15 @@ class Judged:
 
     guesses: NDArray[np.int64]
     beliefs: Shares | None
-    """[records, values]; None if they are too many to keep."""
+    """[records, values] the attacker's own; None if they are too many to keep."""
     n_affected: int | None
-    n_right_affected: int
-    """Of the records believed above a ceiling, those whose likeliest value is the true one."""
-    mean_belief: float
-    """In the likeliest value, over the records. Far above the share of right guesses: the attacker is overconfident."""
+    """Records believed above a ceiling by the attacker."""
+    n_affected_in_truth: int | None
+    """Records believed above a ceiling by who knows what the evidence is worth."""
+    confidence: float
+    """How sure the attacker is of its guesses, on average. Far above the share of right ones: it is overconfident."""
+    power: float
+    """What its evidence is worth: 0 nothing, 1 as much as it thinks."""
     honest: dict[str, float]
 
 
@@ -61,52 +72,87 @@ def no_sensitive_column(target: Target) -> str | None:
 
 def judged(where: Whereabouts, column: int, classifier: Classifier, *, within: str, progress: Progress) -> Judged:
     """Guesses and beliefs about every record, among all values or those that the honest reader leaves."""
-    original = where.target.original
-    truth, n_values = original.sensitive[:, column], original.domains.sensitive[column].n_codes
+    original, ceilings = where.target.original, promised_ceilings(where.target, column)
+    n_records, n_values = original.n_rows, original.domains.sensitive[column].n_codes
+    views = _Views(where, column, classifier, within, _reader(where, column, needed=within == "unit"))
     order = np.argsort(-classifier.frequencies, kind="stable")
-    fallback = classifier.frequencies / max(classifier.frequencies.sum(), 1e-300)
-    ceilings = promised_ceilings(where.target, column)
-    reader = _reader(where, column, needed=within == "unit")
-    guesses = np.zeros(original.n_rows, dtype=np.int64)
-    kept = np.zeros((original.n_rows, n_values)) if original.n_rows * n_values <= EXPOSED else None
-    n_affected = n_right_affected = n_honest = 0
-    sum_belief = sum_honest = 0.0
-    for block in _blocks(original.n_rows, n_values):
-        progress("guessing", block.start / original.n_rows)
-        true_values = truth[block]
-        honest = None if reader is None else (reader[0][block] @ reader[1]).toarray()
-        if within == "unit" and honest is not None:
-            scores = classifier.log_likelihood(original.quasi[block]) + logs_of(honest)
-            hopeless = np.isneginf(scores.max(axis=1))
-            scores[hopeless] = logs_of(honest[hopeless])
-        else:
-            scores = classifier.log_posterior(original.quasi[block])
-        guesses[block] = first_best(scores, order)
-        beliefs = posteriors(scores, fallback)
-        likeliest = beliefs[np.arange(len(beliefs)), guesses[block]]
-        sum_belief += float(likeliest.sum())
+    power = views.power()
+    guesses = np.zeros(n_records, dtype=np.int64)
+    kept = np.zeros((n_records, n_values)) if n_records * n_values <= EXPOSED else None
+    n_affected = n_affected_in_truth = n_honest = 0
+    sum_confidence = sum_honest = 0.0
+    for block in _blocks(n_records, n_values):
+        progress("guessing", block[0] / n_records)
+        true_values, each = original.sensitive[block, column], np.arange(len(block))
+        honest, base, evidence = views.of(block)
+        guesses[block] = first_best(_weighed(base, evidence, 1.0), order)
+        beliefs = posteriors(base, evidence, 1.0)
+        sum_confidence += float(beliefs[each, guesses[block]].sum())
         if kept is not None:
             kept[block] = beliefs
         if ceilings is not None:
             n_affected += n_above(beliefs, ceilings) or 0
-            n_right_affected += n_above(beliefs[guesses[block] == true_values], ceilings) or 0
+            n_affected_in_truth += n_above(posteriors(base, evidence, power), ceilings) or 0
         if honest is not None:
-            sum_honest += float(honest[np.arange(len(honest)), true_values].sum())
+            sum_honest += float(honest[each, true_values].sum())
             n_honest += int(np.count_nonzero(first_best(honest, order) == true_values))
     baselines = {"most frequent value": majority(original, column)}
-    if reader is not None:
-        baselines["values of the group"] = sum_honest / original.n_rows
-        baselines["likeliest value of the group"] = n_honest / original.n_rows
+    if views.reader is not None:
+        baselines["values of the group"] = sum_honest / n_records
+        baselines["likeliest value of the group"] = n_honest / n_records
     elif isinstance(where.target.release, Grouped):
         baselines |= _honest_in_groups(where, column)
     return Judged(
         guesses,
         kept,
         None if ceilings is None else n_affected,
-        n_right_affected,
-        sum_belief / original.n_rows,
+        None if ceilings is None else n_affected_in_truth,
+        sum_confidence / n_records,
+        power,
         baselines | _one_over_l(where.target, column),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Views:
+    """What is believed of records before the classifier is asked, and what it adds."""
+
+    where: Whereabouts
+    column: int
+    classifier: Classifier
+    within: str
+    reader: tuple[Any, Any] | None
+    """Places and stocks."""
+
+    def of(self, records: NDArray[np.int64]) -> tuple[Shares | None, Shares, Shares]:
+        """The honest reader's belief (if known), and logarithms of what is believed before and of the evidence."""
+        honest: Shares | None = None
+        if self.reader is not None:
+            honest = np.asarray((self.reader[0][records] @ self.reader[1]).toarray())
+        evidence = self.classifier.log_likelihood(self.where.target.original.quasi[records])
+        frequencies = self.classifier.frequencies / max(float(self.classifier.frequencies.sum()), 1e-300)
+        base = np.broadcast_to(logs_of(frequencies), evidence.shape)
+        if self.within == "unit" and honest is not None:
+            nowhere = honest.sum(axis=1) == 0
+            base = np.where(nowhere[:, None], base, logs_of(honest))
+        return honest, base, evidence
+
+    def power(self) -> float:
+        """The power of the evidence that fits best on a sample, by the squares of what is believed beside the truth."""
+        original = self.where.target.original
+        sample = np.unique(np.linspace(0, original.n_rows - 1, SAMPLE).astype(np.int64))
+        truth = original.sensitive[sample, self.column]
+        misses = np.zeros((len(POWERS), len(sample)))
+        for block in _blocks(len(sample), original.domains.sensitive[self.column].n_codes):
+            _, base, evidence = self.of(sample[block])
+            for place, power in enumerate(POWERS):
+                beliefs = posteriors(base, evidence, power)
+                believed = beliefs[np.arange(len(block)), truth[block]]
+                misses[place, block] = (beliefs**2).sum(axis=1) - 2 * believed
+        best = int(misses.mean(axis=1).argmin())
+        saved = misses[0] - misses[best]
+        clearly = saved.mean() > 3 * saved.std() / math.sqrt(len(saved))
+        return POWERS[best] if clearly else 0.0
 
 
 def finding(
@@ -125,11 +171,11 @@ def finding(
         sentence += " It clearly does better than honest guessing."
     else:
         sentence += " It does not clearly do better than honest guessing."
-    numbers = {"mean belief in the guess": judged.mean_belief, **figures}
-    if judged.n_affected:
-        numbers["share right where believed above the promise"] = judged.n_right_affected / judged.n_affected
+    numbers = {"confidence": judged.confidence, "worth of the evidence": judged.power, **figures}
+    if judged.n_affected_in_truth is not None:
+        numbers["affected by what the evidence is worth"] = float(judged.n_affected_in_truth)
     if judged.beliefs is None:
-        numbers["records without exposure, for their number"] = float(target.original.n_rows)
+        numbers["records without exposure"] = float(target.original.n_rows)
     return Finding(
         attack=str(attack),
         column=name,
@@ -150,12 +196,20 @@ def first_best(scores: Shares, order: NDArray[np.int64]) -> NDArray[np.int64]:
     return picked
 
 
-def posteriors(scores: Shares, fallback: Shares) -> Shares:
-    """Beliefs from logarithms; where all values are impossible, the fallback."""
-    best = scores.max(axis=1, keepdims=True)
-    hopeless = np.isneginf(best[:, 0])
-    beliefs = np.exp(scores - np.where(np.isneginf(best), 0.0, best))
-    beliefs[hopeless] = fallback
+def _weighed(base: Shares, evidence: Shares, power: float) -> Shares:
+    """Logarithms of beliefs; what the evidence makes altogether impossible is left as it was."""
+    if power == 0:
+        return base
+    scores = base + power * evidence
+    hopeless = np.isneginf(scores.max(axis=1))
+    scores[hopeless] = base[hopeless]
+    return scores
+
+
+def posteriors(base: Shares, evidence: Shares, power: float) -> Shares:
+    """[records, values] beliefs, from logarithms of what was believed before and of evidence of some power."""
+    scores = _weighed(base, evidence, power)
+    beliefs: Shares = np.exp(scores - scores.max(axis=1, keepdims=True))
     beliefs /= beliefs.sum(axis=1, keepdims=True)
     return beliefs
 
@@ -196,10 +250,10 @@ def _one_over_l(target: Target, column: int) -> dict[str, float]:
     return {} if ceilings is None else {"1/l": float(ceilings.max())}
 
 
-def _blocks(n_records: int, n_values: int) -> Iterator[slice]:
+def _blocks(n_records: int, n_values: int) -> Iterator[NDArray[np.int64]]:
     step = max(BLOCK // max(n_values, 1), 1)
     for first in range(0, n_records, step):
-        yield slice(first, min(first + step, n_records))
+        yield np.arange(first, min(first + step, n_records))
 
 
 def _percent(share: float) -> str:
