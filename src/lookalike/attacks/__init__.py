@@ -9,11 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 from lookalike.attacks.definetti import DeFinettiAttack
+from lookalike.attacks.learner import LearnerAttack
 from lookalike.attacks.naive_bayes import NaiveBayesAttack
 from lookalike.contracts import Attack
 from lookalike.notation import describe, read_part
 
-ATTACKS: dict[str, type[Attack]] = {part.name: part for part in (NaiveBayesAttack, DeFinettiAttack)}
+ATTACKS: dict[str, type[Attack]] = {part.name: part for part in (NaiveBayesAttack, LearnerAttack, DeFinettiAttack)}
 
 __all__ = ["ATTACKS", "describe_attacks", "parse_attack"]
 

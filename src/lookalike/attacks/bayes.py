@@ -78,8 +78,19 @@ def counts_of(where: Whereabouts, column: int, *, by_volume: bool) -> Counts:
     if isinstance(release, Bucketized):
         return _counts_of_buckets(where, release, column)
     if isinstance(release, Perturbed):
-        return _counts_taken_back(release, column)
+        return _counts_taken_back(where, release, column)
     return _counts_of_cells(where, release, column, by_volume)
+
+
+def frequencies_of(where: Whereabouts, column: int) -> Shares:
+    """[values] how often each value is in the release, as far as it can be read."""
+    release = where.target.release
+    told = ~where.reading.is_told_dummy
+    n_values = release.domains.sensitive[column].n_codes
+    counts: Shares = np.bincount(release.sensitive[told, column], minlength=n_values).astype(np.float64)
+    if isinstance(release, Perturbed):
+        counts = taken_back(counts[None, :], release.randomizers[column]).reshape(-1)
+    return counts
 
 
 def counts_of_records(quasi: Codes, values: NDArray[np.int64], domains: Sequence[Domain], n_values: int) -> Counts:
@@ -95,7 +106,7 @@ def _counts_of_cells(where: Whereabouts, release: Grouped | Matched, column: int
     n_values = release.domains.sensitive[column].n_codes
     told = ~where.reading.is_told_dummy
     units, values = release.unit_of_row[told].astype(np.int64), release.sensitive[told, column].astype(np.int64)
-    of_value = np.bincount(values, minlength=n_values).astype(np.float64)
+    of_value = frequencies_of(where, column)
     together = tuple(
         _in_ranges(domain, extents, units, values, n_values, by_volume)
         if isinstance(extents, Ranges)
@@ -171,16 +182,15 @@ def _counts_of_buckets(where: Whereabouts, release: Bucketized, column: int) -> 
     return Counts(of_value, tuple(together), (of_value,) * len(together))
 
 
-def _counts_taken_back(release: Perturbed, column: int) -> Counts:
+def _counts_taken_back(where: Whereabouts, release: Perturbed, column: int) -> Counts:
     n_values = release.domains.sensitive[column].n_codes
     values, randomizer = release.sensitive[:, column], release.randomizers[column]
-    observed = np.bincount(values, minlength=n_values).astype(np.float64)
     together = tuple(
         taken_back(_tallied(release.quasi[:, place], values, domain.n_codes, n_values), randomizer)
         for place, domain in enumerate(release.domains.quasi)
     )
     # Counts that were raised to 0 make the parts more than the whole: each attribute is divided by its own sum.
-    return Counts(taken_back(observed[None, :], randomizer)[0], together, tuple(part.sum(axis=0) for part in together))
+    return Counts(frequencies_of(where, column), together, tuple(part.sum(axis=0) for part in together))
 
 
 def taken_back(observed: Shares, randomizer: Randomizer) -> Shares:
