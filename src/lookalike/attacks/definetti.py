@@ -69,7 +69,7 @@ class DeFinettiAttack:
             guesses = _guesses_about_people(where, dealing, found.guesses)
             score = scored(guesses, target.original.sensitive[:, column])
             figures = {"rounds": float(n_rounds), "settled": float(settled)}
-            findings.append(finding(self, target, column, found, score, _SAID, **figures))
+            findings.append(finding(self, target, column, found, score, _SAID, figures))
         return findings
 
     def _settled(

@@ -66,6 +66,19 @@ class Judged:
     honest: dict[str, float]
 
 
+@dataclass(frozen=True)
+class Strangers:
+    """Guesses about people whose rows a classifier has not learned from, beside those about them when it has."""
+
+    unseen: Score
+    seen: Score
+
+    @property
+    def as_well(self) -> bool:
+        """Whether it does not clearly matter: then what it knows is general."""
+        return self.unseen.interval[1] >= self.seen.interval[0]
+
+
 def no_sensitive_column(target: Target) -> str | None:
     return None if target.original.domains.sensitive else "The release has no sensitive column whose values to guess."
 
@@ -156,7 +169,14 @@ class _Views:
 
 
 def finding(
-    attack: Attack, target: Target, column: int, judged: Judged, score: Score, said: str, **figures: float
+    attack: Attack,
+    target: Target,
+    column: int,
+    judged: Judged,
+    score: Score,
+    said: str,
+    figures: dict[str, float],
+    strangers: Strangers | None = None,
 ) -> Finding:
     """The finding with its sentence; `said` begins it: "A naive Bayes classifier learned from the release"."""
     name = target.original.domains.sensitive[column].name
@@ -167,11 +187,17 @@ def finding(
     )
     group = max((judged.honest[key] for key in _OF_THE_GROUP if key in judged.honest), default=None)
     sentence += "." if group is None else f", reading what the release says of a person for {_percent(group)}."
-    if low > max(judged.honest.values()):
-        sentence += " It clearly does better than honest guessing."
-    else:
-        sentence += " It does not clearly do better than honest guessing."
+    succeeds = low > max(judged.honest.values())
+    sentence += f" It {'clearly does' if succeeds else 'does not clearly do'} better than honest guessing."
     numbers = {"confidence": judged.confidence, "worth of the evidence": judged.power, **figures}
+    if strangers is not None:
+        numbers["right about people it has not learned from"] = strangers.unseen.share
+        numbers["right about them when it has"] = strangers.seen.share
+        sentence += (
+            f" Without their rows to learn from it is right about {_percent(strangers.unseen.share)} of people"
+            f" instead of {_percent(strangers.seen.share)}"
+        )
+        sentence += ": what it knows is general, and as true of people outside the release." * strangers.as_well or "."
     if judged.n_affected_in_truth is not None:
         numbers["affected by what the evidence is worth"] = float(judged.n_affected_in_truth)
     if judged.beliefs is None:
@@ -186,6 +212,17 @@ def finding(
         exposure=None if judged.beliefs is None else exposure_of(target, column, judged.beliefs, attack.name),
         figures=numbers,
     )
+
+
+def guessed_among_all(classifier: Classifier, quasi: Codes) -> NDArray[np.int64]:
+    """The likeliest value of all, for each row of quasi-identifiers."""
+    order = np.argsort(-classifier.frequencies, kind="stable")
+    base = logs_of(classifier.frequencies / max(float(classifier.frequencies.sum()), 1e-300))
+    guesses = np.zeros(len(quasi), dtype=np.int64)
+    for block in _blocks(len(quasi), len(order)):
+        evidence = classifier.log_likelihood(quasi[block])
+        guesses[block] = first_best(_weighed(np.broadcast_to(base, evidence.shape), evidence, 1.0), order)
+    return guesses
 
 
 def first_best(scores: Shares, order: NDArray[np.int64]) -> NDArray[np.int64]:

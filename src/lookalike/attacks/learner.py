@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from lookalike.attacks.bayes import bounds_of, frequencies_of, logs_of, taken_back
 from lookalike.attacks.beliefs import Shares, scored
 from lookalike.attacks.judging import finding, judged, no_sensitive_column
+from lookalike.attacks.strangers import right_about_strangers
 from lookalike.attacks.whereabouts import Whereabouts
 from lookalike.contracts import Finding, Target
 from lookalike.errors import MissingPart
@@ -66,16 +67,22 @@ class LearnerAttack:
         findings = []
         for column in range(len(target.original.domains.sensitive)):
             progress("training", column / len(target.original.domains.sensitive))
-            quasi, values = drawn_rows(where, column, self.rows, self.worlds, rng.child(column, "draw"))
-            seed = int(rng.child(column, "train").integers(1 << 31, 1)[0])
-            learnt = Trees(where, column, _trained(untrained, seed, quasi, values))
+            learn = partial(self._learnt, column=column, untrained=untrained, rng=rng.child(column))
+            learnt = learn(where)
             found = judged(where, column, learnt, within=self.within, progress=progress)
             score = scored(found.guesses, target.original.sensitive[:, column])
+            strangers = None
+            if self.within == "all" and score.interval[0] > found.honest["most frequent value"]:
+                strangers = right_about_strangers(where, column, found.guesses, learn, rng.child(column, "strangers"))
             said = _SAID[self.kind] + (", choosing among the values left for each person," * (self.within == "unit"))
-            findings.append(
-                finding(self, target, column, found, score, said, **{"rows trained on": float(len(values))})
-            )
+            figures = {"rows trained on": float(learnt.n_rows)}
+            findings.append(finding(self, target, column, found, score, said, figures, strangers))
         return findings
+
+    def _learnt(self, where: Whereabouts, column: int, untrained: Callable[[int], Any], rng: Randomness) -> Trees:
+        quasi, values = drawn_rows(where, column, self.rows, self.worlds, rng.child("draw"))
+        seed = int(rng.child("train").integers(1 << 31, 1)[0])
+        return Trees(where, column, _trained(untrained, seed, quasi, values), len(values))
 
 
 _SAID = {
@@ -92,6 +99,8 @@ class Trees:
     column: int
     predicted: Callable[[Codes], tuple[Ints, Shares]]
     """Values that were trained on, and the shares [records, these values] predicted."""
+    n_rows: int = 0
+    """Rows trained on."""
 
     @cached_property
     def frequencies(self) -> Shares:

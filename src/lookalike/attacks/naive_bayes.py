@@ -8,11 +8,13 @@ Cost: one pass over the published rows an attribute, then records times attribut
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from lookalike.attacks.bayes import NaiveBayes, counts_of
 from lookalike.attacks.beliefs import scored
 from lookalike.attacks.judging import finding, judged, no_sensitive_column
+from lookalike.attacks.strangers import right_about_strangers
 from lookalike.attacks.whereabouts import Whereabouts
 from lookalike.contracts import Finding, Target
 from lookalike.notation import part_text
@@ -44,12 +46,17 @@ class NaiveBayesAttack:
         where = Whereabouts(target)
         findings = []
         for column in range(len(target.original.domains.sensitive)):
-            counts = counts_of(where, column, by_volume=self.kind == "volume")
-            learnt = NaiveBayes.learnt(counts, SMOOTHING[self.kind])
-            found = judged(where, column, learnt, within=self.within, progress=progress)
+            learn = partial(self._learnt, column=column)
+            found = judged(where, column, learn(where), within=self.within, progress=progress)
             score = scored(found.guesses, target.original.sensitive[:, column])
-            findings.append(finding(self, target, column, found, score, _SAID[self.within]))
+            strangers = None
+            if self.within == "all" and score.interval[0] > found.honest["most frequent value"]:
+                strangers = right_about_strangers(where, column, found.guesses, learn, rng.child(column))
+            findings.append(finding(self, target, column, found, score, _SAID[self.within], {}, strangers))
         return findings
+
+    def _learnt(self, where: Whereabouts, column: int) -> NaiveBayes:
+        return NaiveBayes.learnt(counts_of(where, column, by_volume=self.kind == "volume"), SMOOTHING[self.kind])
 
 
 _SAID = {
