@@ -111,9 +111,7 @@ def test_beats_what_rows_are_meant_to_say_of_a_person_in_a_matched_release() -> 
 def test_boosting_does_too() -> None:
     rng = np.random.default_rng(6)
     target = target_of("bucketized", people(rng, 900, determined=True), rng)
-    # Threads that wait for each other on a busy machine take many times as long as one.
-    with pytest.importorskip("threadpoolctl").threadpool_limits(1):
-        finding = run(target, kind="boosting", trees=10)
+    finding = run(target, kind="boosting", trees=10)
     assert finding.succeeds
     assert "Gradient boosting" in finding.sentence
 

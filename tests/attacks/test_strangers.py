@@ -8,9 +8,10 @@ import pytest
 from lookalike.attacks import parse_attack, strangers
 from lookalike.attacks.bayes import NaiveBayes, counts_of
 from lookalike.attacks.beliefs import scored
+from lookalike.attacks.judging import Strangers
 from lookalike.attacks.strangers import right_about_strangers
 from lookalike.attacks.whereabouts import Whereabouts
-from lookalike.contracts import Finding, Target
+from lookalike.contracts import Finding, Score, Target
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.attacks.planting import coded, people, target_of
@@ -85,3 +86,9 @@ def test_where_nobody_can_say(monkeypatch: pytest.MonkeyPatch) -> None:
     in_groups = target_of("grouped", data, rng)
     assert right_about_strangers(Whereabouts(in_groups), 0, nothing, learn, Randomness(1)) is None
     assert FIGURE not in run(in_groups).figures
+
+
+def test_few_people_or_a_clear_difference_prove_nothing_general() -> None:
+    assert Strangers(unseen=Score(300, 2000), seen=Score(310, 2000)).as_well
+    assert not Strangers(unseen=Score(200, 2000), seen=Score(310, 2000)).as_well
+    assert not Strangers(unseen=Score(30, 200), seen=Score(31, 200)).as_well

@@ -75,8 +75,8 @@ class Strangers:
 
     @property
     def as_well(self) -> bool:
-        """Whether it does not clearly matter: then what it knows is general."""
-        return self.unseen.interval[1] >= self.seen.interval[0]
+        """Whether it hardly matters, by enough people to tell: then what it knows is general."""
+        return self.unseen.n_guesses >= 1000 and self.unseen.share >= 0.9 * self.seen.share
 
 
 def no_sensitive_column(target: Target) -> str | None:

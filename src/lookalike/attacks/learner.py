@@ -193,6 +193,15 @@ def _trained(
     known = np.unique(values)
     if len(known) == 1:
         return lambda quasi: (known, np.ones((len(quasi), 1)))
+    from threadpoolctl import threadpool_limits
+
     model = untrained(seed)
-    model.fit(quasi.astype(np.float32), values)
-    return lambda quasi: (model.classes_, model.predict_proba(quasi.astype(np.float32)))
+
+    def predicted(quasi: Codes) -> tuple[Ints, Shares]:
+        with threadpool_limits(1):
+            return model.classes_, model.predict_proba(quasi.astype(np.float32))
+
+    # Boosting's threads wait for each other in a busy loop: on a machine with other work one is far quicker.
+    with threadpool_limits(1):
+        model.fit(quasi.astype(np.float32), values)
+    return predicted
