@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-from lookalike.kernels.assignment import assign_cheapest
+from lookalike.kernels.assignment import assign_cheapest, assign_cheapest_in_each
 
 
 @settings(max_examples=300, deadline=None)
@@ -30,3 +30,9 @@ def test_it_is_as_cheap_as_any(size: int, seed: int, kind: str) -> None:
 def test_forbidden_cells_are_left_out_where_they_can_be() -> None:
     costs = np.array([[1e6, 1.0, 1e6], [2.0, 1e6, 1e6], [1e6, 3.0, 0.5]])
     assert assign_cheapest(costs).tolist() == [1, 0, 2]
+
+
+def test_many_tables_at_once() -> None:
+    costs = np.random.default_rng(1).random((7, 5, 5))
+    assert assign_cheapest_in_each(costs).tolist() == [assign_cheapest(table).tolist() for table in costs]
+    assert assign_cheapest_in_each(costs[:0]).shape == (0, 5)

@@ -10,8 +10,11 @@ from typing import Any
 
 from lookalike.attacks.composition import Composition
 from lookalike.attacks.corruption import Corruption
+from lookalike.attacks.definetti import DeFinettiAttack
+from lookalike.attacks.learner import LearnerAttack
 from lookalike.attacks.linkage import Linkage
 from lookalike.attacks.minimality import Minimality
+from lookalike.attacks.naive_bayes import NaiveBayesAttack
 from lookalike.attacks.possible_worlds import PossibleWorlds
 from lookalike.attacks.repeated import RepeatedValues
 from lookalike.attacks.similarity import Similarity
@@ -24,11 +27,14 @@ ATTACKS: dict[str, type[Attack]] = {
     Homogeneity.name: Homogeneity,
     Skewness.name: Skewness,
     Similarity.name: Similarity,
+    NaiveBayesAttack.name: NaiveBayesAttack,
+    LearnerAttack.name: LearnerAttack,
+    DeFinettiAttack.name: DeFinettiAttack,
+    Minimality.name: Minimality,
     Corruption.name: Corruption,
     RepeatedValues.name: RepeatedValues,
     PossibleWorlds.name: PossibleWorlds,
     Composition.name: Composition,
-    Minimality.name: Minimality,
 }
 
 __all__ = ["ATTACKS", "describe_attacks", "parse_attack"]

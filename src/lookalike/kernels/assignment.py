@@ -119,3 +119,12 @@ def assign_cheapest(costs):  # type: ignore[no-untyped-def]
     for turn in range(n_left):
         _augment(costs, prices, column_of, row_of, left[turn], work)
     return column_of
+
+
+@entry
+def assign_cheapest_in_each(costs):  # type: ignore[no-untyped-def]
+    """[k, n] int64: the same for each of k tables [k, n, n]."""
+    columns = np.empty(costs.shape[:2], dtype=np.int64)
+    for place in range(len(costs)):
+        columns[place] = assign_cheapest(costs[place])
+    return columns

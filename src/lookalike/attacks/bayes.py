@@ -1,0 +1,219 @@
+"""Naive Bayes: how often codes of quasi-identifiers go with sensitive values in a release, and what follows for people.
+
+What a release says about the count of code t of attribute j among the rows with value v, by form:
+
+    Grouped, Matched   rows with v whose cell holds t; each counts 1, or 1 / (values in the cell) by volume
+    Bucketized         over the buckets: rows with t, times the share of v in the bucket
+    Perturbed          counts of the published values beside t, with the published matrix taken back; none below 0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from lookalike.attacks.beliefs import Shares
+from lookalike.attacks.whereabouts import Whereabouts
+from lookalike.microdata import Codes, Domain
+from lookalike.release import Bucketized, Grouped, Matched, Perturbed, Randomizer, Ranges, Sets
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """What a classifier learns from."""
+
+    of_value: Shares
+    """[values] rows with each sensitive value."""
+    together: tuple[Shares, ...]
+    """[codes, values] rows with both; one a quasi-identifier."""
+    below: tuple[Shares, ...]
+    """[values] what the counts of a quasi-identifier are divided by."""
+
+
+@dataclass(frozen=True, eq=False)
+class NaiveBayes:
+    """Quasi-identifiers are taken to be independent of each other given the sensitive value."""
+
+    frequencies: Shares
+    """[values] rows with each value in the release."""
+    log_prior: Shares
+    log_likelihoods: tuple[Shares, ...]
+    """[codes, values] one a quasi-identifier."""
+
+    @classmethod
+    def learnt(cls, counts: Counts, smoothing: float) -> Self:
+        tables = []
+        for together, below in zip(counts.together, counts.below, strict=True):
+            divisor = below + smoothing * len(together)
+            shares = np.divide(together + smoothing, divisor, where=divisor > 0, out=np.zeros_like(together))
+            tables.append(logs_of(shares))
+        total = counts.of_value.sum()
+        return cls(counts.of_value, logs_of(counts.of_value / total if total else counts.of_value), tuple(tables))
+
+    def log_likelihood(self, quasi: Codes) -> Shares:
+        """[records, values] of the quasi-identifiers given each value."""
+        total = np.zeros((len(quasi), len(self.log_prior)))
+        for place, table in enumerate(self.log_likelihoods):
+            total += table[quasi[:, place]]
+        return total
+
+    def log_posterior(self, quasi: Codes) -> Shares:
+        """[records, values] of each value given the quasi-identifiers, up to a constant a record."""
+        return self.log_likelihood(quasi) + self.log_prior
+
+
+def logs_of(shares: Shares) -> Shares:
+    """Logarithms, minus infinity where there is nothing."""
+    return np.log(shares, where=shares > 0, out=np.full(shares.shape, -np.inf))
+
+
+def counts_of(where: Whereabouts, column: int, *, by_volume: bool) -> Counts:
+    """What a release says about the quasi-identifiers beside each value of a sensitive column."""
+    release = where.target.release
+    if isinstance(release, Bucketized):
+        return _counts_of_buckets(where, release, column)
+    if isinstance(release, Perturbed):
+        return _counts_taken_back(where, release, column)
+    return _counts_of_cells(where, release, column, by_volume)
+
+
+def frequencies_of(where: Whereabouts, column: int) -> Shares:
+    """[values] how often each value is in the release, as far as it can be read."""
+    release = where.target.release
+    told = ~where.reading.is_told_dummy
+    n_values = release.domains.sensitive[column].n_codes
+    counts: Shares = np.bincount(release.sensitive[told, column], minlength=n_values).astype(np.float64)
+    if isinstance(release, Perturbed):
+        counts = taken_back(counts[None, :], release.randomizers[column]).reshape(-1)
+    return counts
+
+
+def counts_of_records(quasi: Codes, values: NDArray[np.int64], domains: Sequence[Domain], n_values: int) -> Counts:
+    """The counts of records whose values are taken to be known."""
+    of_value = np.bincount(values, minlength=n_values).astype(np.float64)
+    together = tuple(
+        _tallied(quasi[:, place], values, domain.n_codes, n_values) for place, domain in enumerate(domains)
+    )
+    return Counts(of_value, together, (of_value,) * len(together))
+
+
+def _counts_of_cells(where: Whereabouts, release: Grouped | Matched, column: int, by_volume: bool) -> Counts:
+    n_values = release.domains.sensitive[column].n_codes
+    told = ~where.reading.is_told_dummy
+    units, values = release.unit_of_row[told].astype(np.int64), release.sensitive[told, column].astype(np.int64)
+    of_value = frequencies_of(where, column)
+    together = tuple(
+        _in_ranges(domain, extents, units, values, n_values, by_volume)
+        if isinstance(extents, Ranges)
+        else _in_sets(domain, extents, units, values, n_values, by_volume)
+        for domain, extents in zip(release.domains.quasi, release.extents, strict=True)
+    )
+    return Counts(of_value, together, (of_value,) * len(together))
+
+
+def bounds_of(domain: Domain, extents: Ranges) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+    """First code, number of codes in the run, and whether missing is inside too, of each unit."""
+    # Of a taxonomy, missing is a leaf; otherwise a run never reaches the missing code by accident.
+    last = domain.n_codes - 1 if domain.taxonomy is not None else domain.missing_code - 1
+    lows = np.maximum(extents.lows.astype(np.int64), 0)
+    lengths = np.maximum(np.minimum(extents.highs.astype(np.int64), last) - lows + 1, 0)
+    missing = extents.missing & (domain.missing_code < domain.n_codes)
+    return np.where(lengths > 0, lows, 0), lengths, missing
+
+
+def _in_ranges(
+    domain: Domain,
+    extents: Ranges,
+    units: NDArray[np.int64],
+    values: NDArray[np.int64],
+    n_values: int,
+    by_volume: bool,
+) -> Shares:
+    """Runs are added where they begin and taken away where they end; sums along the codes do the rest."""
+    lows, lengths, missing = bounds_of(domain, extents)
+    sizes = lengths + missing
+    weights = 1.0 / np.maximum(sizes, 1) if by_volume else np.ones(len(sizes))
+    run_weights, missing_weights = np.where(lengths > 0, weights, 0.0)[units], np.where(missing, weights, 0.0)[units]
+    n_steps = domain.n_codes + 1
+    steps = _tallied(lows[units], values, n_steps, n_values, run_weights)
+    steps -= _tallied((lows + lengths)[units], values, n_steps, n_values, run_weights)
+    # Fractions do not cancel to the last digit.
+    table = np.maximum(np.cumsum(steps, axis=0)[:-1], 0.0)
+    if missing.any():
+        table[domain.missing_code] += np.bincount(values, missing_weights, minlength=n_values)
+    return table
+
+
+def _in_sets(
+    domain: Domain,
+    extents: Sets,
+    units: NDArray[np.int64],
+    values: NDArray[np.int64],
+    n_values: int,
+    by_volume: bool,
+) -> Shares:
+    sizes = extents.sizes
+    weights = np.repeat(1.0 / np.maximum(sizes, 1) if by_volume else np.ones(len(sizes)), sizes)
+    members = sparse.csr_array((weights, extents.members, extents.starts), shape=(len(sizes), domain.n_codes))
+    held = sparse.coo_array((np.ones(len(units)), (units, values)), shape=(len(sizes), n_values)).tocsr()
+    table: Shares = (members.T @ held).toarray()
+    return table
+
+
+def _counts_of_buckets(where: Whereabouts, release: Bucketized, column: int) -> Counts:
+    stocks = where.stocks(column)
+    buckets = np.unique(release.bucket_of_sensitive)
+    place = np.minimum(np.searchsorted(buckets, release.bucket_of_quasi), max(len(buckets) - 1, 0))
+    known = buckets[place] == release.bucket_of_quasi
+    sizes = np.bincount(place[known], minlength=len(buckets))
+    of_value: Shares = np.asarray(stocks.T @ sizes).astype(np.float64)
+    together = []
+    for attribute, domain in enumerate(release.domains.quasi):
+        codes = release.quasi[known, attribute]
+        listed = sparse.coo_array(
+            (np.ones(len(codes)), (place[known], codes)), shape=(len(buckets), domain.n_codes)
+        ).tocsr()
+        together.append((listed.T @ stocks).toarray())
+    return Counts(of_value, tuple(together), (of_value,) * len(together))
+
+
+def _counts_taken_back(where: Whereabouts, release: Perturbed, column: int) -> Counts:
+    n_values = release.domains.sensitive[column].n_codes
+    values, randomizer = release.sensitive[:, column], release.randomizers[column]
+    together = tuple(
+        taken_back(_tallied(release.quasi[:, place], values, domain.n_codes, n_values), randomizer)
+        for place, domain in enumerate(release.domains.quasi)
+    )
+    # Counts that were raised to 0 make the parts more than the whole: each attribute is divided by its own sum.
+    return Counts(frequencies_of(where, column), together, tuple(part.sum(axis=0) for part in together))
+
+
+def taken_back(observed: Shares, randomizer: Randomizer) -> Shares:
+    """[..., values] what was there before the matrix, at least 0; only values that the matrix ever gives are possible.
+
+    >>> noise = Randomizer(np.array([[3, 1], [1, 3]]), 4)
+    >>> taken_back(np.array([[60.0, 40.0], [10.0, 0.0]]), noise).round(6).tolist()
+    [[70.0, 30.0], [15.0, 0.0]]
+    """
+    given = np.flatnonzero(randomizer.weights.sum(axis=1))
+    matrix = randomizer.weights[np.ix_(given, given)] / randomizer.total
+    found = np.zeros(observed.shape)
+    found[:, given] = np.maximum(np.linalg.lstsq(matrix, observed[:, given].T, rcond=None)[0].T, 0.0)
+    return found
+
+
+def _tallied(
+    codes: NDArray[np.int64] | Codes,
+    values: NDArray[np.int64] | Codes,
+    n_codes: int,
+    n_values: int,
+    weights: Shares | None = None,
+) -> Shares:
+    """[codes, values] how often both occur."""
+    keys = codes.astype(np.int64) * n_values + values
+    return np.bincount(keys, weights, minlength=n_codes * n_values).astype(np.float64).reshape(n_codes, n_values)

@@ -1,0 +1,249 @@
+"""The deFinetti attack: guess who in a group has which of its values, learn from that, and guess again.
+
+    start: the values of each unit are dealt to its records at random
+    until nothing changes:
+        learn naive Bayes from the records with the values they were dealt
+        deal the values of each unit again, as the classifier finds likeliest: exactly in small units, by swaps in large
+
+Cost: rounds times records times the number of values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.attacks.bayes import NaiveBayes, counts_of_records
+from lookalike.attacks.beliefs import scored
+from lookalike.attacks.judging import finding, judged, no_sensitive_column
+from lookalike.attacks.whereabouts import Whereabouts
+from lookalike.contracts import Finding, Target
+from lookalike.microdata import Codes
+from lookalike.notation import part_text
+from lookalike.parameters import Whole
+from lookalike.progress import Progress
+from lookalike.randomness import Randomness
+from lookalike.release import Bucketized, Matched, Perturbed
+
+Ints = NDArray[np.int64]
+SMOOTHING = 1.0
+EXACT_UP_TO = 32
+"""Units with more records than this are dealt by swaps."""
+SWEEPS = 8
+"""How often in a round every record of a large unit is offered a swap."""
+_BLOCK = 4_000_000
+_NOBODY = -1
+_LEAST_GAIN = 1e-9
+
+
+@dataclass(frozen=True)
+class DeFinettiAttack:
+    """Learns who in a group has which of its values from all groups together."""
+
+    name: ClassVar[str] = "definetti"
+
+    rounds: Whole = Whole(low=1, default=50)
+    """Most rounds of learning and dealing again."""
+
+    def __str__(self) -> str:
+        return part_text(self)
+
+    def refuses(self, target: Target) -> str | None:
+        if isinstance(target.release, Matched):
+            return "Rows of a matched release lie in no groups whose values could be dealt to their records."
+        if isinstance(target.release, Perturbed):
+            return "A perturbed release has no groups: its values are redrawn, not mixed among records."
+        return no_sensitive_column(target)
+
+    def run(self, target: Target, rng: Randomness, progress: Progress) -> list[Finding]:
+        where = Whereabouts(target)
+        findings = []
+        for column in range(len(target.original.domains.sensitive)):
+            dealing, learnt, n_rounds, settled = self._settled(where, column, rng.child(column), progress)
+            found = judged(where, column, learnt, within="unit", progress=progress)
+            guesses = _guesses_about_people(where, dealing, found.guesses)
+            score = scored(guesses, target.original.sensitive[:, column])
+            figures = {"rounds": float(n_rounds), "settled": float(settled)}
+            findings.append(finding(self, target, column, found, score, _SAID, figures))
+        return findings
+
+    def _settled(
+        self, where: Whereabouts, column: int, rng: Randomness, progress: Progress
+    ) -> tuple[Dealing, NaiveBayes, int, bool]:
+        dealing = _dealt_at_random(where, column, rng.child("deal"))
+        for turn in range(self.rounds):
+            progress("dealing", turn / self.rounds)
+            if not dealing.deal_again(dealing.learnt(), rng.child("swaps", turn)):
+                return dealing, dealing.learnt(), turn + 1, True
+        return dealing, dealing.learnt(), self.rounds, False
+
+
+_SAID = "The deFinetti attack, which learns from all groups who in a group has which of its values,"
+
+
+@dataclass(eq=False)
+class Dealing:
+    """Seats, unit after unit: a record on each, and the value that it was dealt.
+
+    A unit has as many seats as records or values, whichever are more; what is left over is nobody's.
+    """
+
+    where: Whereabouts
+    column: int
+    quasi: Codes
+    """Of the records."""
+    starts: Ints
+    """Unit u has the seats starts[u]:starts[u + 1]."""
+    record_of_seat: Ints
+    value_of_seat: Ints
+
+    @property
+    def sizes(self) -> Ints:
+        return np.diff(self.starts)
+
+    @cached_property
+    def is_real(self) -> NDArray[np.bool_]:
+        return np.not_equal(self.record_of_seat, _NOBODY)
+
+    def learnt(self) -> NaiveBayes:
+        used = self.is_real & (self.value_of_seat != _NOBODY)
+        domains = self.where.target.original.domains
+        counts = counts_of_records(
+            self.quasi[self.record_of_seat[used]],
+            self.value_of_seat[used],
+            domains.quasi,
+            domains.sensitive[self.column].n_codes,
+        )
+        return NaiveBayes.learnt(counts, SMOOTHING)
+
+    def deal_again(self, learnt: NaiveBayes, rng: Randomness) -> int:
+        """The likeliest values for the records of each unit; returns how many seats changed theirs."""
+        before = self.value_of_seat.copy()
+        n_values = len(learnt.frequencies)
+        for place, units in enumerate(self._blocks(n_values)):
+            seats = slice(int(self.starts[units[0]]), int(self.starts[units[-1] + 1]))
+            # The last column, where nobody's value (-1) points, and the rows of nobody stay 0.
+            scores = np.zeros((seats.stop - seats.start, n_values + 1))
+            real = self.is_real[seats]
+            scores[real, :-1] = learnt.log_likelihood(self.quasi[self.record_of_seat[seats][real]])
+            values = self.value_of_seat[seats]
+            starts = self.starts[units] - seats.start
+            _assign(scores, values, starts, self.sizes[units])
+            _swap(scores, values, self.sizes[units], rng.child(place))
+        return int(np.count_nonzero(self.value_of_seat != before))
+
+    def _blocks(self, n_values: int) -> Iterator[Ints]:
+        """Runs of units with not too many seats together."""
+        first, n_units = 0, len(self.starts) - 1
+        while first < n_units:
+            last = int(np.searchsorted(self.starts, self.starts[first] + _BLOCK // (n_values + 1), side="right")) - 1
+            last = min(max(last, first + 1), n_units)
+            yield np.arange(first, last)
+            first = last
+
+
+def _assign(scores: NDArray[np.float64], values: Ints, starts: Ints, sizes: Ints) -> None:
+    """The best assignment in every small unit; changes `values`."""
+    from lookalike.kernels.assignment import assign_cheapest_in_each
+
+    for size in np.unique(sizes[(sizes > 1) & (sizes <= EXACT_UP_TO)]):
+        units = np.flatnonzero(sizes == size)
+        step = max(_BLOCK // int(size) ** 2, 1)
+        for first in range(0, len(units), step):
+            seats = starts[units[first : first + step], None] + np.arange(size)
+            costs = -scores[seats[:, :, None], values[seats][:, None, :]]
+            values[seats] = np.take_along_axis(values[seats], assign_cheapest_in_each(costs), axis=1)
+
+
+def _swap(scores: NDArray[np.float64], values: Ints, sizes: Ints, rng: Randomness) -> None:
+    """Pair the seats of each large unit at random, again and again; pairs swap values if that is likelier."""
+    unit_of_seat = np.repeat(np.arange(len(sizes)), sizes)
+    large = np.flatnonzero(sizes[unit_of_seat] > EXACT_UP_TO)
+    for sweep in range(SWEEPS if len(large) else 0):
+        seats = large[np.lexsort((rng.child(sweep).words(len(large)), unit_of_seat[large]))]
+        units = unit_of_seat[seats]
+        rank = np.arange(len(seats)) - np.searchsorted(units, units)
+        first = np.flatnonzero((rank[:-1] % 2 == 0) & (units[1:] == units[:-1]))
+        one, other = seats[first], seats[first + 1]
+        mine, yours = values[one], values[other]
+        gain = scores[one, yours] + scores[other, mine] - scores[one, mine] - scores[other, yours]
+        likelier = gain > _LEAST_GAIN
+        values[one[likelier]], values[other[likelier]] = yours[likelier], mine[likelier]
+
+
+def _dealt_at_random(where: Whereabouts, column: int, rng: Randomness) -> Dealing:
+    release = where.target.release
+    told = np.flatnonzero(~where.reading.is_told_dummy)
+    values, unit_of_value = release.sensitive[told, column].astype(np.int64), where.unit_of_row[told]
+    if isinstance(release, Bucketized):
+        buckets = np.unique(release.bucket_of_sensitive)
+        place = np.minimum(np.searchsorted(buckets, release.bucket_of_quasi), len(buckets) - 1)
+        records = np.flatnonzero(buckets[place] == release.bucket_of_quasi)
+        quasi, unit_of_record = release.quasi, place[records]
+    else:
+        places = where.places
+        records = np.flatnonzero(np.diff(places.indptr))
+        quasi, unit_of_record = where.target.original.quasi, places.indices[places.indptr[records]]
+    n_units = where.n_units
+    sizes = np.maximum(np.bincount(unit_of_record, minlength=n_units), np.bincount(unit_of_value, minlength=n_units))
+    starts = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+    shuffled = rng.permutation(len(values))
+    return Dealing(
+        where,
+        column,
+        quasi,
+        starts,
+        _seated(records, unit_of_record.astype(np.int64), starts),
+        _seated(values[shuffled], unit_of_value[shuffled], starts),
+    )
+
+
+def _seated(things: Ints, units: Ints, starts: Ints) -> Ints:
+    """Things on the first seats of their units, in the order given."""
+    order = np.argsort(units, kind="stable")
+    ranked = units[order]
+    seats = np.full(int(starts[-1]), _NOBODY, dtype=np.int64)
+    seats[starts[ranked] + np.arange(len(ranked)) - np.searchsorted(ranked, ranked)] = things[order]
+    return seats
+
+
+def _guesses_about_people(where: Whereabouts, dealing: Dealing, otherwise: Ints) -> Ints:
+    """The value dealt to each person of the original; `otherwise` for those whom no seat is for.
+
+    Rows of a bucketized release with the same quasi-identifiers cannot be told apart: people with these take them in
+    any order.
+    """
+    used = dealing.is_real & (dealing.value_of_seat != _NOBODY)
+    records, values = dealing.record_of_seat[used], dealing.value_of_seat[used]
+    guesses = otherwise.copy()
+    if not isinstance(where.target.release, Bucketized):
+        guesses[records] = values
+        return guesses
+    value_of_row = np.full(len(dealing.quasi), _NOBODY, dtype=np.int64)
+    value_of_row[records] = values
+    people, rows = _in_turn(where.reading.point_of_record, where.reading.point_of_row)
+    dealt = value_of_row[rows] != _NOBODY
+    guesses[people[dealt]] = value_of_row[rows[dealt]]
+    return guesses
+
+
+def _in_turn(first: Ints, second: Ints) -> tuple[Ints, Ints]:
+    """Pairs of places with equal numbers: the first with the first, the second with the second, and so on."""
+    width = 1 + max(len(first), len(second))
+    one, other = _nth(first) + first * width, _nth(second) + second * width
+    _, ones, others = np.intersect1d(one, other, assume_unique=True, return_indices=True)
+    return ones.astype(np.int64), others.astype(np.int64)
+
+
+def _nth(numbers: Ints) -> Ints:
+    """How many equal numbers stand before each."""
+    order = np.argsort(numbers, kind="stable")
+    ranked = numbers[order]
+    nth = np.empty(len(numbers), dtype=np.int64)
+    nth[order] = np.arange(len(numbers)) - np.searchsorted(ranked, ranked)
+    return nth

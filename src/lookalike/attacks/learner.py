@@ -1,0 +1,207 @@
+"""A stronger learner than naive Bayes: trees from scikit-learn, trained on plain tables drawn from the release.
+
+    Grouped, Matched   a published row becomes a record with a value drawn evenly from each of its cells
+    Bucketized         a row of quasi-identifiers gets a value drawn from those of its bucket
+    Perturbed          the rows as published; the matrix is taken back from what the trees predict
+
+Cost: trees times rows to train, trees times records times values to guess. Boosting grows its trees for each value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.attacks.bayes import bounds_of, frequencies_of, logs_of, taken_back
+from lookalike.attacks.beliefs import Shares, scored
+from lookalike.attacks.judging import finding, judged, no_sensitive_column
+from lookalike.attacks.strangers import right_about_strangers
+from lookalike.attacks.whereabouts import Whereabouts
+from lookalike.contracts import Finding, Target
+from lookalike.errors import MissingPart
+from lookalike.microdata import Codes, Domain
+from lookalike.notation import part_text
+from lookalike.parameters import Choice, Whole
+from lookalike.progress import Progress
+from lookalike.randomness import Randomness
+from lookalike.release import Bucketized, Extents, Perturbed, Ranges
+
+Ints = NDArray[np.int64]
+LEAST_LEAF = 10
+"""Rows that a leaf of a tree must have: smaller ones only remember."""
+DOUBT = 0.001
+"""What is taken from a prediction and given to all values by frequency: a tree's "never" is no proof."""
+
+
+@dataclass(frozen=True)
+class LearnerAttack:
+    """Trees trained on plain tables drawn from the release."""
+
+    name: ClassVar[str] = "learner"
+
+    kind: Choice = Choice("forest", "boosting", default="forest")
+    """Random forest, or gradient boosting."""
+    trees: Whole = Whole(low=1, high=10_000, default=50)
+    """Trees of the forest, or rounds of boosting (a tree for each value in each)."""
+    rows: Whole = Whole(low=10, default=50_000)
+    """Most rows to train on."""
+    worlds: Whole = Whole(low=1, high=1000, default=3)
+    """Times that a small release is drawn from, until there are enough rows."""
+    within: Choice = Choice("all", "unit", default="all")
+    """What it guesses among: all values, or those that the release leaves for a person's own group."""
+
+    def __str__(self) -> str:
+        return part_text(self)
+
+    def refuses(self, target: Target) -> str | None:
+        return no_sensitive_column(target)
+
+    def run(self, target: Target, rng: Randomness, progress: Progress) -> list[Finding]:
+        untrained = _untrained(self.kind, self.trees)
+        where = Whereabouts(target)
+        findings = []
+        for column in range(len(target.original.domains.sensitive)):
+            progress("training", column / len(target.original.domains.sensitive))
+            learn = partial(self._learnt, column=column, untrained=untrained, rng=rng.child(column))
+            learnt = learn(where)
+            found = judged(where, column, learnt, within=self.within, progress=progress)
+            score = scored(found.guesses, target.original.sensitive[:, column])
+            strangers = None
+            if self.within == "all" and score.interval[0] > found.honest["most frequent value"]:
+                strangers = right_about_strangers(where, column, found.guesses, learn, rng.child(column, "strangers"))
+            said = _SAID[self.kind] + (", choosing among the values left for each person," * (self.within == "unit"))
+            figures = {"rows trained on": float(learnt.n_rows)}
+            findings.append(finding(self, target, column, found, score, said, figures, strangers))
+        return findings
+
+    def _learnt(self, where: Whereabouts, column: int, untrained: Callable[[int], Any], rng: Randomness) -> Trees:
+        quasi, values = drawn_rows(where, column, self.rows, self.worlds, rng.child("draw"))
+        seed = int(rng.child("train").integers(1 << 31, 1)[0])
+        return Trees(where, column, _trained(untrained, seed, quasi, values), len(values))
+
+
+_SAID = {
+    "forest": "A random forest trained on the release",
+    "boosting": "Gradient boosting trained on the release",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Trees:
+    """A trained model as a classifier that can be judged."""
+
+    where: Whereabouts
+    column: int
+    predicted: Callable[[Codes], tuple[Ints, Shares]]
+    """Values that were trained on, and the shares [records, these values] predicted."""
+    n_rows: int = 0
+    """Rows trained on."""
+
+    @cached_property
+    def frequencies(self) -> Shares:
+        return frequencies_of(self.where, self.column)
+
+    def log_likelihood(self, quasi: Codes) -> Shares:
+        prior = self.frequencies / self.frequencies.sum()
+        values, predicted = self.predicted(quasi)
+        shares = np.zeros((len(quasi), len(prior)))
+        shares[:, values] = predicted
+        release = self.where.target.release
+        if isinstance(release, Perturbed):
+            shares = taken_back(shares, release.randomizers[self.column])
+            shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1e-300)
+        shares = (1 - DOUBT) * shares + DOUBT * prior
+        likelihood: Shares = np.where(prior > 0, logs_of(shares) - np.where(prior > 0, logs_of(prior), 0.0), -np.inf)
+        return likelihood
+
+
+def drawn_rows(where: Whereabouts, column: int, most: int, worlds: int, rng: Randomness) -> tuple[Codes, Ints]:
+    """Quasi-identifiers and values of rows drawn from the release: all of them once, then again, until enough."""
+    release = where.target.release
+    told = np.flatnonzero(~where.reading.is_told_dummy)
+    if isinstance(release, Bucketized):
+        told = np.flatnonzero(np.isin(release.bucket_of_quasi, release.bucket_of_sensitive[told]))
+    turns = [
+        told[rng.child("order", world).permutation(len(told))] for world in range(min(worlds, -(-most // len(told))))
+    ]
+    rows = np.concatenate(turns)[:most]
+    if isinstance(release, Bucketized):
+        return release.quasi[rows], _drawn_from_buckets(where, release, column, rows, rng.child("values"))
+    if isinstance(release, Perturbed):
+        return release.quasi[rows], release.sensitive[rows, column].astype(np.int64)
+    units = release.unit_of_row[rows].astype(np.int64)
+    columns = [
+        drawn_from_cells(domain, extents, units, rng.child("cells", place))
+        for place, (domain, extents) in enumerate(zip(release.domains.quasi, release.extents, strict=True))
+    ]
+    return np.column_stack(columns).astype(np.int32), release.sensitive[rows, column].astype(np.int64)
+
+
+def drawn_from_cells(domain: Domain, extents: Extents, units: Ints, rng: Randomness) -> Ints:
+    """A code for each unit listed, each of those in its cell as likely."""
+    if isinstance(extents, Ranges):
+        lows, lengths, missing = bounds_of(domain, extents)
+        place = _nth_of((lengths + missing)[units], rng)
+        return np.where(
+            place < lengths[units], lows[units] + place, np.where(missing, domain.missing_code, lows)[units]
+        )
+    place = _nth_of(extents.sizes[units], rng)
+    members = np.append(extents.members, 0).astype(np.int64)
+    drawn: Ints = members[extents.starts[units] + place]
+    return drawn
+
+
+def _drawn_from_buckets(where: Whereabouts, release: Bucketized, column: int, rows: Ints, rng: Randomness) -> Ints:
+    told = ~where.reading.is_told_dummy
+    buckets, values = release.bucket_of_sensitive[told], release.sensitive[told, column].astype(np.int64)
+    order = np.argsort(buckets, kind="stable")
+    mine = release.bucket_of_quasi[rows]
+    first = np.searchsorted(buckets[order], mine)
+    sizes = np.searchsorted(buckets[order], mine, side="right") - first
+    drawn: Ints = values[order][first + _nth_of(sizes, rng)]
+    return drawn
+
+
+def _nth_of(sizes: Ints, rng: Randomness) -> Ints:
+    """A number below each size, each as likely."""
+    return np.minimum((rng.uniforms(len(sizes)) * sizes).astype(np.int64), np.maximum(sizes - 1, 0))
+
+
+def _untrained(kind: str, trees: int) -> Callable[[int], Any]:
+    """What makes a model of a seed."""
+    try:
+        from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+    except ImportError:
+        raise MissingPart(
+            "The attack learner needs scikit-learn, which is missing. Install it: pip install 'lookalike[attacks]'."
+        ) from None
+    if kind == "forest":
+        return lambda seed: RandomForestClassifier(trees, min_samples_leaf=LEAST_LEAF, random_state=seed)
+    return lambda seed: HistGradientBoostingClassifier(
+        max_iter=trees, min_samples_leaf=LEAST_LEAF, early_stopping=False, random_state=seed
+    )
+
+
+def _trained(
+    untrained: Callable[[int], Any], seed: int, quasi: Codes, values: Ints
+) -> Callable[[Codes], tuple[Ints, Shares]]:
+    known = np.unique(values)
+    if len(known) == 1:
+        return lambda quasi: (known, np.ones((len(quasi), 1)))
+    from threadpoolctl import threadpool_limits
+
+    model = untrained(seed)
+
+    def predicted(quasi: Codes) -> tuple[Ints, Shares]:
+        with threadpool_limits(1):
+            return model.classes_, model.predict_proba(quasi.astype(np.float32))
+
+    # Boosting's threads wait for each other in a busy loop: on a machine with other work one is far quicker.
+    with threadpool_limits(1):
+        model.fit(quasi.astype(np.float32), values)
+    return predicted
