@@ -202,6 +202,16 @@ def _closeness_holds(rule, index, size, tally):  # type: ignore[no-untyped-def]
     )
 
 
+@inner
+def tally_allowed(rule, index, size, tally, n_touched):  # type: ignore[no-untyped-def]
+    """Whether a group of `size` records with the counts of the tally may stand under one requirement."""
+    return (
+        _shares_hold(rule, index, size, tally, n_touched)
+        and _diversity_holds(rule, index, size, tally, n_touched)
+        and _closeness_holds(rule, index, size, tally)
+    )
+
+
 @entry
 def allowed(rule, sensitive, members, start, stop, tally):  # type: ignore[no-untyped-def]
     """Whether records members[start:stop] may form a group. `tally` is used and left all zero."""
@@ -217,11 +227,7 @@ def allowed(rule, sensitive, members, start, stop, tally):  # type: ignore[no-un
                 tally.touched[n_touched] = code
                 n_touched += 1
             tally.counts[code] += 1
-        fine = (
-            _shares_hold(rule, index, size, tally, n_touched)
-            and _diversity_holds(rule, index, size, tally, n_touched)
-            and _closeness_holds(rule, index, size, tally)
-        )
+        fine = tally_allowed(rule, index, size, tally, n_touched)
         for place in range(n_touched):
             tally.counts[tally.touched[place]] = 0
         if not fine:
@@ -238,11 +244,7 @@ def counts_allowed(rule, index, counts, size, tally):  # type: ignore[no-untyped
             tally.touched[n_touched] = code
             n_touched += 1
             tally.counts[code] = counts[code]
-    fine = (
-        _shares_hold(rule, index, size, tally, n_touched)
-        and _diversity_holds(rule, index, size, tally, n_touched)
-        and _closeness_holds(rule, index, size, tally)
-    )
+    fine = tally_allowed(rule, index, size, tally, n_touched)
     for place in range(n_touched):
         tally.counts[tally.touched[place]] = 0
     return fine

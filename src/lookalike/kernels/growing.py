@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from lookalike.kernels import entry, inner
-from lookalike.kernels.grouptest import allowed, counts_allowed
+from lookalike.kernels.grouptest import allowed, counts_allowed, tally_allowed
 
 
 @inner
@@ -81,29 +81,60 @@ def _forget(rule, counts, rows, dealing):  # type: ignore[no-untyped-def]
             counts[index, rows[row, column]] = 0
 
 
+@inner
+def _growth_weight(rule, rows, dealing, step, again, counts, tally):  # type: ignore[no-untyped-def]
+    size, weight, place = len(dealing), 1.0, 0
+    while place < size and weight > 0.0:
+        for index in range(len(rule.settings)):
+            column = rule.settings[index]["column"]
+            for ahead in range(place, place + step):
+                counts[index, rows[dealing[ahead], column]] += 1
+        place += step
+        stands = _stands(rule, counts, place, tally)
+        if place == size:
+            weight = weight if stands else 0.0
+        elif stands:
+            weight *= again
+    _forget(rule, counts, rows, dealing)
+    return weight
+
+
+@inner
+def _growth_weight_of_one(rule, rows, dealing, step, again, tally):  # type: ignore[no-untyped-def]
+    """The same under a single requirement: only the codes met so far are looked at."""
+    size, weight, place, n_touched = len(dealing), 1.0, 0, 0
+    column = rule.settings[0]["column"]
+    while place < size and weight > 0.0:
+        for ahead in range(place, place + step):
+            code = rows[dealing[ahead], column]
+            if tally.counts[code] == 0:
+                tally.touched[n_touched] = code
+                n_touched += 1
+            tally.counts[code] += 1
+        place += step
+        stands = place >= rule.min_size and tally_allowed(rule, 0, place, tally, n_touched)
+        if place == size:
+            weight = weight if stands else 0.0
+        elif stands:
+            weight *= again
+    for touched in range(n_touched):
+        tally.counts[tally.touched[touched]] = 0
+    return weight
+
+
 @entry
 def growth_weights(rule, rows, dealings, step, again, weights, counts, tally):  # type: ignore[no-untyped-def]
     """For each dealing [worlds, size] of the rows to the places of a run: again^(shorter runs that might have stood).
 
     0 for a run that may not stand as a whole.
     """
-    size = dealings.shape[1]
     for world in range(len(dealings)):
-        weight = 1.0 if size % step == 0 else 0.0
-        place = 0
-        while place < size and weight > 0.0:
-            for index in range(len(rule.settings)):
-                column = rule.settings[index]["column"]
-                for ahead in range(place, place + step):
-                    counts[index, rows[dealings[world, ahead], column]] += 1
-            place += step
-            stands = _stands(rule, counts, place, tally)
-            if place == size:
-                weight = weight if stands else 0.0
-            elif stands:
-                weight *= again
-        _forget(rule, counts, rows, dealings[world])
-        weights[world] = weight
+        if dealings.shape[1] % step != 0:
+            weights[world] = 0.0
+        elif len(rule.settings) == 1:
+            weights[world] = _growth_weight_of_one(rule, rows, dealings[world], step, again, tally)
+        else:
+            weights[world] = _growth_weight(rule, rows, dealings[world], step, again, counts, tally)
 
 
 @entry
