@@ -1,6 +1,7 @@
 """Where a known person may be in a release, and what the rows there say: the honest reader, whom attacks try to beat.
 
-    Grouped      the class of identical rows that the person's record lies in
+    Grouped      the class of identical rows that the person's record lies in: the attacker is told which. Where classes
+                 overlap, one that has the person's own value is taken, so figures are those of a well informed attacker
     Bucketized   the buckets that list the person's quasi-identifiers
     Perturbed    the rows with the person's quasi-identifiers, their values read by Bayes
     Matched      all rows whose cells hold the person's quasi-identifiers, each as likely
@@ -42,14 +43,25 @@ class Whereabouts:
         if isinstance(release, Grouped):
             return self.reading.boxes.class_of_row
         if isinstance(release, Bucketized):
-            return np.unique(release.bucket_of_sensitive, return_inverse=True)[1].reshape(-1).astype(np.int64)
+            return self._buckets[0]
         if isinstance(release, Perturbed):
             return self.reading.point_of_row
         return np.arange(release.n_rows)
 
+    @cached_property
+    def _buckets(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The bucket of each row of sat and of qit, numbered alike."""
+        release = self.target.release
+        assert isinstance(release, Bucketized)
+        both = np.concatenate((release.bucket_of_sensitive, release.bucket_of_quasi))
+        numbers = np.unique(both, return_inverse=True)[1].reshape(-1).astype(np.int64)
+        n_rows = len(release.bucket_of_sensitive)
+        return numbers[:n_rows], numbers[n_rows:]
+
     @property
     def n_units(self) -> int:
-        return int(self.unit_of_row.max(initial=-1)) + 1
+        numbered = self._buckets if isinstance(self.target.release, Bucketized) else (self.unit_of_row,)
+        return 1 + max(int(units.max(initial=-1)) for units in numbered)
 
     @cached_property
     def places(self) -> Any:
@@ -62,10 +74,7 @@ class Whereabouts:
             units = placement.class_of_item[placement.item_of_record[found]]
             return _csr(np.ones(len(units)), np.flatnonzero(found), units, (n_records, self.n_units))
         if isinstance(release, Bucketized):
-            _, codes = np.unique(
-                np.concatenate((release.bucket_of_sensitive, release.bucket_of_quasi)), return_inverse=True
-            )
-            buckets = codes.reshape(-1)[len(release.bucket_of_sensitive) :]
+            buckets = self._buckets[1]
             listed = _csr(np.ones(len(buckets)), reading.point_of_row, buckets, (reading.n_points, self.n_units))
             return _normalised(listed)[reading.point_of_record]
         if isinstance(release, Perturbed):
