@@ -70,7 +70,7 @@ def print_table(lines: Sequence[tuple[str, str, Attacks]], *, full: bool) -> Non
     print(f"| method | promise | honest | {' | '.join(SHOWN)} |\n|{'---|' * (len(SHOWN) + 3)}")
     for method, promise, found in lines:
         by_attack = shares(found)
-        honest = max((one[2] for one in by_attack.values()), default=0.0)
+        honest = max((by_attack[name][2] for name in SHOWN if name in by_attack), default=0.0)
         cells = []
         for name in SHOWN:
             if name not in by_attack:
@@ -86,7 +86,8 @@ def picture(lines: Sequence[tuple[str, str, Attacks]]) -> str:
     """A row a method: a grey bar for honest guessing, a dot an attack, filled where it succeeds."""
     colours = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#000000")
     left, top, row, width = 250, 70, 26, 560
-    most = max((one[0] for _, _, found in lines for one in shares(found).values()), default=0.1)
+    figures = [shares(found) for _, _, found in lines]
+    most = max((by[name][0] for by in figures for name in SHOWN if name in by), default=0.1)
     scale = width / (1.1 * max(most, 0.1))
     height = top + row * len(lines) + 46
     drawn = [
@@ -105,10 +106,10 @@ def picture(lines: Sequence[tuple[str, str, Attacks]]) -> str:
         drawn.append(f'<line x1="{x:.1f}" y1="{top - 8}" x2="{x:.1f}" y2="{height - 36}" stroke="#ddd"/>')
         drawn.append(f'<text x="{x:.1f}" y="{height - 20}" text-anchor="middle" fill="#555">{100 * tick:.0f} %</text>')
         tick += 0.1
-    for number, (method, _, found) in enumerate(lines):
+    for number, (method, _, _) in enumerate(lines):
         y = top + row * number + row / 2
-        by_attack = shares(found)
-        honest = max((one[2] for one in by_attack.values()), default=0.0)
+        by_attack = figures[number]
+        honest = max((by_attack[name][2] for name in SHOWN if name in by_attack), default=0.0)
         drawn.append(f'<text x="{left - 10}" y="{y + 4}" text-anchor="end">{escape(method)}</text>')
         drawn.append(f'<rect x="{left}" y="{y - 7}" width="{honest * scale:.1f}" height="14" fill="#ccc"/>')
         for place, name in enumerate(SHOWN):
