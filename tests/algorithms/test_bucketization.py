@@ -165,7 +165,7 @@ def setting(drawn: list[tuple[int, int]]) -> tuple[np.ndarray, list[Fraction]]:
     return counts, [min(Fraction(1), Fraction(count, n_rows) + Fraction(more, 60)) for count, more in drawn]
 
 
-@settings(max_examples=3000, deadline=None)
+@settings(max_examples=2000, deadline=None)
 @given(drawn=shares, sizes=st.tuples(st.integers(1, 9), st.integers(1, 5)).map(lambda pair: (pair[0], sum(pair))))
 def test_the_first_valid_candidate_is_found(drawn: list[tuple[int, int]], sizes: tuple[int, int]) -> None:
     counts, ceilings = setting(drawn)
@@ -432,7 +432,7 @@ def test_sizes_are_listed_once() -> None:
         (Anatomy(), "aabbc", (Fraction(1, 2),) * 3),
         (TwoSize(), "aaabb", (Fraction(2, 3), Fraction(1, 2))),
         (TwoSize(), "aaabcc", (Fraction(1), Fraction(1, 3), Fraction(1, 2))),
-        (MultiSize(), "aabbcd", (Fraction(1, 2),) * 4),
+        (MultiSize(), "aabbc", (Fraction(1, 2),) * 3),
     ],
     ids=str,
 )
@@ -442,7 +442,7 @@ def test_whoever_knows_the_method_learns_what_the_bucket_says(method, values: st
     Who is in which bucket with which values is all that a release says; worlds are equally likely beforehand.
     """
     requirement = Requirement(column=0, ceilings=ceilings)
-    runs = 240
+    runs = 100
     seen: Counter[frozenset[tuple[frozenset[int], str]]] = Counter()
     joint: Counter[tuple[frozenset[tuple[frozenset[int], str]], int, str]] = Counter()
     for number, world in enumerate(worlds(values)):
@@ -459,7 +459,7 @@ def test_whoever_knows_the_method_learns_what_the_bucket_says(method, values: st
             for record, value in enumerate(world):
                 joint[told, record, value] += 1
     for told, times in seen.items():
-        if times < 150:
+        if times < 60:
             continue
         for inside, stock in told:
             for record in inside:
