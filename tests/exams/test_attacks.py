@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
+import numpy as np
 import pytest
 
 from lookalike import pipeline
 from lookalike.algorithms import parse_algorithm
 from lookalike.attacking import attack_target
 from lookalike.attacks import ATTACKS, parse_attack
+from lookalike.attacks.whereabouts import Whereabouts
 from lookalike.contracts import Promise, Target
 from lookalike.microdata import Microdata
 from lookalike.models import parse_model
@@ -74,6 +77,36 @@ def test_the_same_seed_finds_the_same(name: str, form: str) -> None:
         pytest.skip("not made on this form")
     first, second = (attack.run(aim, Randomness(7), silent) for _ in range(2))
     assert [finding.sentence for finding in first] == [finding.sentence for finding in second]
+
+
+@pytest.mark.parametrize("name", [name for name in ATTACKS if name != "corruption"])
+@every_form
+def test_beliefs_do_not_come_from_the_values_that_are_guessed(name: str, form: str) -> None:
+    """The original tells quasi-identifiers and scores guesses. Whoever has which value in it must not matter to what is
+    believed; corruption alone is told some of them."""
+    attack, aim = parse_attack(name), target(form)
+    if attack.refuses(aim) is not None:
+        pytest.skip("not made on this form")
+    order = np.random.default_rng(2).permutation(aim.original.n_rows)
+    dealt_anew = replace(aim, original=replace(aim.original, sensitive=aim.original.sensitive[order]))
+    for mine, theirs in zip(
+        attack.run(aim, Randomness(7), silent), attack.run(dealt_anew, Randomness(7), silent), strict=True
+    ):
+        if mine.exposure is None:
+            continue
+        assert theirs.exposure is not None
+        assert (mine.exposure.values == theirs.exposure.values).all()
+        assert (mine.exposure.weights == theirs.exposure.weights).all()
+
+
+@every_form
+def test_where_a_person_may_be_does_not_depend_on_values(form: str) -> None:
+    aim = target(form)
+    order = np.random.default_rng(2).permutation(aim.original.n_rows)
+    dealt_anew = replace(aim, original=replace(aim.original, sensitive=aim.original.sensitive[order]))
+    mine, theirs = Whereabouts(aim), Whereabouts(dealt_anew)
+    assert (mine.places != theirs.places).nnz == 0
+    assert (mine.stocks(0) != theirs.stocks(0)).nnz == 0
 
 
 def test_all_attacks_together() -> None:

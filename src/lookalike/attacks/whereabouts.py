@@ -1,7 +1,6 @@
 """Where a known person may be in a release, and what the rows there say: the honest reader, whom attacks try to beat.
 
-    Grouped      the class of identical rows that the person's record lies in: the attacker is told which. Where classes
-                 overlap, one that has the person's own value is taken, so figures are those of a well informed attacker
+    Grouped      a class of identical rows that the person fits; where classes overlap, such that all find room
     Bucketized   the buckets that list the person's quasi-identifiers
     Perturbed    the rows with the person's quasi-identifiers, their values read by Bayes
     Matched      all rows whose cells hold the person's quasi-identifiers, each as likely
@@ -20,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from lookalike.audit.placement import largest_placement
 from lookalike.audit.reading import Reading
 from lookalike.contracts import Target
 from lookalike.errors import Unsupported
@@ -69,7 +69,9 @@ class Whereabouts:
         release, reading = self.target.release, self.reading
         n_records = self.target.original.n_rows
         if isinstance(release, Grouped):
-            placement = reading.placement
+            # By quasi-identifiers alone: the audit's own placement looks at the values that are to be guessed.
+            same = np.zeros(n_records, dtype=np.int64), np.zeros(release.n_rows, dtype=np.int64)
+            placement = largest_placement(reading.boxes, self.target.original.quasi, *same, 1)
             found = placement.item_of_record >= 0
             units = placement.class_of_item[placement.item_of_record[found]]
             return _csr(np.ones(len(units)), np.flatnonzero(found), units, (n_records, self.n_units))
