@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from lookalike.attacks.beliefs import majority, promised_ceilings, scored
-from lookalike.attacks.rows import CERTAIN, best_guess_share, kept_exposure, n_rows_above, normalised, row_max
-from lookalike.attacks.whereabouts import Whereabouts, honest_guesses
+from lookalike.attacks.rows import CERTAIN, best_guess_share, kept_exposure, n_rows_above, row_max
+from lookalike.attacks.whereabouts import Whereabouts, honest_guesses, normalised
 from lookalike.attacks.written import WrittenAttack, needs_sensitive
 from lookalike.contracts import Finding, Target
 from lookalike.errors import counted

@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 
 from lookalike.attacks.bayes import NaiveBayes, counts_of_records
 from lookalike.attacks.beliefs import scored
-from lookalike.attacks.judging import finding, judged, no_sensitive_column
+from lookalike.attacks.judging import finding, judged
 from lookalike.attacks.whereabouts import Whereabouts
+from lookalike.attacks.written import WrittenAttack, needs_sensitive
 from lookalike.contracts import Finding, Target
 from lookalike.microdata import Codes
-from lookalike.notation import part_text
 from lookalike.parameters import Whole
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
@@ -42,7 +42,7 @@ _LEAST_GAIN = 1e-9
 
 
 @dataclass(frozen=True)
-class DeFinettiAttack:
+class DeFinettiAttack(WrittenAttack):
     """Learns who in a group has which of its values from all groups together."""
 
     name: ClassVar[str] = "definetti"
@@ -50,15 +50,12 @@ class DeFinettiAttack:
     rounds: Whole = Whole(low=1, default=50)
     """Most rounds of learning and dealing again."""
 
-    def __str__(self) -> str:
-        return part_text(self)
-
     def refuses(self, target: Target) -> str | None:
         if isinstance(target.release, Matched):
             return "Rows of a matched release lie in no groups whose values could be dealt to their records."
         if isinstance(target.release, Perturbed):
             return "A perturbed release has no groups: its values are redrawn, not mixed among records."
-        return no_sensitive_column(target)
+        return needs_sensitive(target)
 
     def run(self, target: Target, rng: Randomness, progress: Progress) -> list[Finding]:
         where = Whereabouts(target)

@@ -79,10 +79,6 @@ class Strangers:
         return self.unseen.n_guesses >= 1000 and self.unseen.share >= 0.9 * self.seen.share
 
 
-def no_sensitive_column(target: Target) -> str | None:
-    return None if target.original.domains.sensitive else "The release has no sensitive column whose values to guess."
-
-
 def judged(where: Whereabouts, column: int, classifier: Classifier, *, within: str, progress: Progress) -> Judged:
     """Guesses and beliefs about every record, among all values or those that the honest reader leaves."""
     original, ceilings = where.target.original, promised_ceilings(where.target, column)

@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 
 from lookalike.attacks.bayes import bounds_of, frequencies_of, logs_of, taken_back
 from lookalike.attacks.beliefs import Shares, scored
-from lookalike.attacks.judging import finding, judged, no_sensitive_column
+from lookalike.attacks.judging import finding, judged
 from lookalike.attacks.strangers import right_about_strangers
 from lookalike.attacks.whereabouts import Whereabouts
+from lookalike.attacks.written import WrittenAttack, needs_sensitive
 from lookalike.contracts import Finding, Target
 from lookalike.errors import MissingPart
 from lookalike.microdata import Codes, Domain
-from lookalike.notation import part_text
 from lookalike.parameters import Choice, Whole
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
@@ -39,7 +39,7 @@ DOUBT = 0.001
 
 
 @dataclass(frozen=True)
-class LearnerAttack:
+class LearnerAttack(WrittenAttack):
     """Trees trained on plain tables drawn from the release."""
 
     name: ClassVar[str] = "learner"
@@ -55,11 +55,8 @@ class LearnerAttack:
     within: Choice = Choice("all", "unit", default="all")
     """What it guesses among: all values, or those that the release leaves for a person's own group."""
 
-    def __str__(self) -> str:
-        return part_text(self)
-
     def refuses(self, target: Target) -> str | None:
-        return no_sensitive_column(target)
+        return needs_sensitive(target)
 
     def run(self, target: Target, rng: Randomness, progress: Progress) -> list[Finding]:
         untrained = _untrained(self.kind, self.trees)

@@ -20,10 +20,10 @@ from lookalike.attacks.beliefs import Shares, exposure_of, majority, promised_ce
 from lookalike.attacks.enumeration import enumerated_posteriors, n_worlds
 from lookalike.attacks.replaying import by_place, played
 from lookalike.attacks.whereabouts import Whereabouts, honest_guesses
+from lookalike.attacks.written import WrittenAttack
 from lookalike.audit.cells import joint_ids
 from lookalike.contracts import Finding, Promise, Replay, Replayable, Target
 from lookalike.errors import Unsupported, counted, quoted
-from lookalike.notation import part_text
 from lookalike.parameters import Whole
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
@@ -38,7 +38,7 @@ _TINY = 9
 
 
 @dataclass(frozen=True)
-class Minimality:
+class Minimality(WrittenAttack):
     """What the method gives away: worlds in which it would have made another release are ruled out.
 
     >>> str(Minimality(accepted=500))
@@ -55,9 +55,6 @@ class Minimality:
     """Tables of up to 9 records with at most so many worlds are gone through exactly."""
     seeds: Whole = Whole(low=1, default=20)
     """With how many seeds the method is run in each of these worlds; few make beliefs too sharp."""
-
-    def __str__(self) -> str:
-        return part_text(self)
 
     def refuses(self, target: Target) -> str | None:
         release, original, algorithm = target.release, target.original, target.algorithm

@@ -13,11 +13,11 @@ from typing import ClassVar
 
 from lookalike.attacks.bayes import NaiveBayes, counts_of
 from lookalike.attacks.beliefs import scored
-from lookalike.attacks.judging import finding, judged, no_sensitive_column
+from lookalike.attacks.judging import finding, judged
 from lookalike.attacks.strangers import right_about_strangers
 from lookalike.attacks.whereabouts import Whereabouts
+from lookalike.attacks.written import WrittenAttack, needs_sensitive
 from lookalike.contracts import Finding, Target
-from lookalike.notation import part_text
 from lookalike.parameters import Choice
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
@@ -26,7 +26,7 @@ SMOOTHING = {"classic": 0.0, "laplace": 1.0, "volume": 1.0}
 
 
 @dataclass(frozen=True)
-class NaiveBayesAttack:
+class NaiveBayesAttack(WrittenAttack):
     """A classifier that learns from the release how quasi-identifiers go with sensitive values."""
 
     name: ClassVar[str] = "naive-bayes"
@@ -36,11 +36,8 @@ class NaiveBayesAttack:
     within: Choice = Choice("all", "unit", default="all")
     """What it guesses among: all values, or those that the release leaves for a person's own group."""
 
-    def __str__(self) -> str:
-        return part_text(self)
-
     def refuses(self, target: Target) -> str | None:
-        return no_sensitive_column(target)
+        return needs_sensitive(target)
 
     def run(self, target: Target, rng: Randomness, progress: Progress) -> list[Finding]:
         where = Whereabouts(target)

@@ -24,11 +24,11 @@ from scipy import sparse
 
 from lookalike.attacks.beliefs import exposure_of, promised_ceilings, scored
 from lookalike.attacks.whereabouts import Whereabouts, honest_guesses
+from lookalike.attacks.written import WrittenAttack
 from lookalike.audit.matching import graph_complaint
 from lookalike.audit.reading import FITS_LIMIT
 from lookalike.contracts import Finding, Score, Target
 from lookalike.errors import DataError, Unsupported, counted
-from lookalike.notation import part_text
 from lookalike.parameters import Choice, Exact, Whole
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
@@ -58,7 +58,7 @@ _NO_OVERLAP = 1000.0
 
 
 @dataclass(frozen=True)
-class PossibleWorlds:
+class PossibleWorlds(WrittenAttack):
     """Draws assignments of persons to rows that the published ranges allow, and counts the values each one gets."""
 
     name: ClassVar[str] = "possible-worlds"
@@ -73,9 +73,6 @@ class PossibleWorlds:
     """Most records attacked; of more, whole components are drawn."""
     graph: Choice = Choice("no", "yes", default="no")
     """`yes`: the private graph has leaked, and its edges take the place of the ranges."""
-
-    def __str__(self) -> str:
-        return part_text(self)
 
     def refuses(self, target: Target) -> str | None:
         release, original = target.release, target.original

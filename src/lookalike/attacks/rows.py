@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from lookalike.attacks.beliefs import Shares, exposure_of, scored
 from lookalike.attacks.whereabouts import honest_guesses
@@ -29,15 +28,6 @@ def row_max(beliefs: Any) -> Shares:
 def owners_of(beliefs: Any) -> NDArray[np.int64]:
     """The row of each entry."""
     return np.repeat(np.arange(beliefs.shape[0]), np.diff(beliefs.indptr)).astype(np.int64)
-
-
-def normalised(beliefs: Any) -> Any:
-    """Rows scaled to sum to 1; empty rows stay empty."""
-    sums = np.asarray(beliefs.sum(axis=1)).reshape(-1).astype(np.float64)
-    scale = np.divide(1.0, sums, where=sums > 0, out=np.zeros_like(sums))
-    scaled = sparse.csr_array(sparse.diags_array(scale) @ beliefs)
-    scaled.eliminate_zeros()
-    return scaled
 
 
 def n_rows_above(beliefs: Any, ceilings: Shares | None, slack: float = 1e-9) -> int | None:

@@ -26,14 +26,8 @@ from lookalike.randomness import Randomness
 _SLACK = 1e-9
 
 
-@dataclass(frozen=True)
-class Homogeneity(WrittenAttack):
-    """Looks for persons about whom the rows leave one value."""
-
-    name: ClassVar[str] = "homogeneity"
-
-    share: Exact = Exact(above=0, high=1, default=Fraction(1))
-    """Rows count as homogeneous from this share of one value on."""
+class _OnBeliefs(WrittenAttack):
+    """An attack that looks at the honest reader's beliefs, column by column."""
 
     def refuses(self, target: Target) -> str | None:
         return needs_sensitive(target)
@@ -42,6 +36,19 @@ class Homogeneity(WrittenAttack):
         self.check(target)
         whereabouts = Whereabouts(target)
         return [self._on(whereabouts, column) for column in range(len(target.original.domains.sensitive))]
+
+    def _on(self, whereabouts: Whereabouts, column: int) -> Finding:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Homogeneity(_OnBeliefs):
+    """Looks for persons about whom the rows leave one value."""
+
+    name: ClassVar[str] = "homogeneity"
+
+    share: Exact = Exact(above=0, high=1, default=Fraction(1))
+    """Rows count as homogeneous from this share of one value on."""
 
     def _on(self, whereabouts: Whereabouts, column: int) -> Finding:
         original = whereabouts.target.original
@@ -73,21 +80,13 @@ class Homogeneity(WrittenAttack):
 
 
 @dataclass(frozen=True)
-class Skewness(WrittenAttack):
+class Skewness(_OnBeliefs):
     """Looks for persons about whom the belief in a value rises many times above its share."""
 
     name: ClassVar[str] = "skewness"
 
     times: Exact = Exact(above=1, default=Fraction(10))
     """A belief above so many times the value's share in the table counts."""
-
-    def refuses(self, target: Target) -> str | None:
-        return needs_sensitive(target)
-
-    def run(self, target: Target, rng: Randomness, progress: Progress) -> list[Finding]:
-        self.check(target)
-        whereabouts = Whereabouts(target)
-        return [self._on(whereabouts, column) for column in range(len(target.original.domains.sensitive))]
 
     def _on(self, whereabouts: Whereabouts, column: int) -> Finding:
         original = whereabouts.target.original

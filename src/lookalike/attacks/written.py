@@ -1,4 +1,4 @@
-"""What these attacks share: how they print, and that they take every target unless they say otherwise."""
+"""What attacks share: how they print, and that they take every target unless they say otherwise."""
 
 from __future__ import annotations
 
