@@ -13,7 +13,7 @@ other, so that a slip in one cannot hide in the other.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol, runtime_checkable
@@ -130,7 +130,21 @@ class Algorithm(Protocol):
         """A release in which every group satisfies every requirement; fails closed."""
 
 
-class Replay(Protocol):
+class Dealt(Protocol):
+    """How a method judges the ways to deal a group's values to its records."""
+
+    def part_of_place(self, size: int) -> NDArray[np.int64]:
+        """Parts of a group of so many records, in order: the method treats the places of a part alike."""
+
+    def weights(self, rows: NDArray[np.int32], dealings: NDArray[np.int64]) -> NDArray[np.float64]:
+        """How likely the method makes this group of each dealing, up to a factor, at most 1.
+
+        rows [size, sensitive columns] are the group's values; dealings [worlds, size] say which of them the records of
+        the group, in order, get.
+        """
+
+
+class Replay(Dealt, Protocol):
     """A method played again by somebody who knows it, for one table's quasi-identifiers and requirements."""
 
     @property
@@ -153,16 +167,6 @@ class Replay(Protocol):
     def tail_is_merged(self) -> bool:
         """Whether what was left at the end of the order went into the last group."""
 
-    def part_of_place(self, size: int) -> NDArray[np.int64]:
-        """Parts of a group of so many records, in order: the method treats the places of a part alike."""
-
-    def weights(self, rows: NDArray[np.int32], dealings: NDArray[np.int64]) -> NDArray[np.float64]:
-        """How likely the method makes this group of each dealing, up to a factor, at most 1.
-
-        rows [size, sensitive columns] are the group's values; dealings [worlds, size] say which of them the records of
-        the group, in order, get.
-        """
-
 
 @runtime_checkable
 class Replayable(Protocol):
@@ -170,6 +174,16 @@ class Replayable(Protocol):
 
     def replay(self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness) -> Replay | None:
         """How it would make groups of these records. It looks at no record's value; None if it cannot be said."""
+
+
+@runtime_checkable
+class Recuttable(Protocol):
+    """A method that cuts groups as long as it may, so that a published group is one it could not cut."""
+
+    def recut(
+        self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness
+    ) -> Callable[[NDArray[np.int64]], Dealt | None]:
+        """How a group of these records would be cut; None for one that is too small to be cut whatever its values."""
 
 
 @runtime_checkable

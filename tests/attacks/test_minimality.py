@@ -25,7 +25,7 @@ from lookalike.attacks.growth import acceptance, bucket_shares, first_bucket_lim
 from lookalike.attacks.minimality import Minimality
 from lookalike.attacks.replaying import runs_of, sample
 from lookalike.contracts import Algorithm, Attack, Finding, Promise, Replay, Target
-from lookalike.errors import Unsupported
+from lookalike.errors import Infeasible, RecipeError, Unsupported
 from lookalike.microdata import Microdata
 from lookalike.models import parse_model
 from lookalike.progress import silent
@@ -273,6 +273,73 @@ def test_records_that_are_alike_share_a_belief() -> None:
         assert not finding.succeeds
 
 
+MEDIANS = StrictMondrian(cuts=1, choose="widest"), Mondrian(cuts=1, choose="widest")
+DEALT_ONLY = Minimality(accepted=4000, tries=100_000, worlds=0)
+"""Never by going through all worlds."""
+
+
+def beliefs_by_cutting_again(data: Microdata, method: Algorithm, model: str) -> np.ndarray:
+    exposure = attacked(target_of(data, method, model), DEALT_ONLY).exposure
+    assert exposure is not None
+    beliefs = np.zeros((exposure.n_units, len(exposure.prior)))
+    beliefs[np.repeat(np.arange(exposure.n_units), np.diff(exposure.starts)), exposure.values] = exposure.weights
+    return np.asarray(beliefs / exposure.sizes[:, None])
+
+
+@pytest.mark.parametrize(
+    ("method", "world", "points", "ell", "positive"),
+    [
+        (MEDIANS[0], "ppnnnn", [0, 1, 2, 2, 2, 3], 2, [1, 1, 0, 0, 0, 0]),
+        (MEDIANS[1], "ppnnnn", [0, 1, 2, 2, 2, 3], 2, [1 / 3] * 6),
+        # The bound of even splits, 1 / (l - 1/2), is reached.
+        (MEDIANS[1], "nnnnpnp", [*range(7)], 2, [0] * 4 + [2 / 3] * 3),
+        (MEDIANS[1], "nnnnnnpnnpn", [*range(11)], 3, [0] * 6 + [2 / 5] * 5),
+    ],
+)
+def test_cuts_that_were_not_made_tell_who(
+    method: Algorithm, world: str, points: list[int], ell: int, positive: list[float]
+) -> None:
+    data = tiny_table(world, points)
+    code = data.domains.sensitive[0].values.tolist().index("p")
+    found = beliefs_by_cutting_again(data, method, BINARY.format(ell))[:, code]
+    assert found == pytest.approx(positive, abs=0.04)
+
+
+@pytest.mark.parametrize("method", [*MEDIANS, Mondrian(cuts=3), StrictMondrian(cuts=3)], ids=str)
+@pytest.mark.parametrize("model", ["l-diversity:2", BINARY.format(3), "t-closeness:0.3", "beta-likeness:2"])
+def test_groups_that_were_never_cut_give_the_beliefs_of_all_worlds(method: Mondrian, model: str) -> None:
+    """A release of one group: to condition on it is to condition on all that happened."""
+    rng = np.random.default_rng(6)
+    compared = 0
+    while compared < 2:
+        world = "".join(rng.choice([*"ppqr"], 5))
+        data = tiny_table(world, rng.integers(0, 5, 5).tolist())
+        try:
+            requirements = required(data, model)
+            target = target_of(data, method, model)
+        except (Infeasible, Unsupported, RecipeError):
+            continue
+        release = target.release
+        assert isinstance(release, Grouped)
+        if len(release.extents[0]) > 1 or len(set(data.quasi[:, 0].tolist())) == 1:
+            continue
+        exact = enumerated_posteriors(method, data, requirements, range(1 if method.strict else 40), silent).of(release, 0)
+        assert exact is not None
+        found = beliefs_by_cutting_again(data, method, model)
+        assert found == pytest.approx(np.array(exact, dtype=float), abs=0.1)
+        compared += 1
+
+
+def test_mondrian_is_attacked_where_cuts_fail() -> None:
+    """The example with strict medians, at many places: both positives are before the tie, and the attacker knows."""
+    data = tiny_table("ppnnnn" * 32, [100 * place + offset for place in range(32) for offset in (0, 1, 2, 2, 2, 3)])
+    finding = attacked(target_of(data, MEDIANS[0], BINARY.format(2)))
+    assert finding.figures["groups_sampled"] == 32
+    assert finding.figures["risk_times_l"] == 2
+    assert finding.n_affected == 64
+    assert finding.succeeds
+
+
 def test_closeness_is_measured_by_its_distance() -> None:
     data = tiny_table(PLANTED, [*range(len(PLANTED))])
     finding = attacked(target_of(data, GreedyGrouping(), "t-closeness:0.4"))
@@ -321,7 +388,7 @@ def test_what_cannot_be_attacked_is_refused_with_a_reason() -> None:
     assert "not known" in refusal(algorithm=None)
     assert "promised" in refusal(promises=())
     assert "bucketized" in refusal(algorithm=Anatomy())
-    assert "group by group" in refusal(algorithm=Mondrian())
+    assert "group by group" in refusal(algorithm=Groups())
     assert "another table" in refusal(original=tiny_table("ab" * 10, [*range(20)]))
     assert refusal() == ""
 

@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.algorithms.grouped import Grouping
-from lookalike.algorithms.mondrian import Mondrian
+from lookalike.algorithms.mondrian import Leaf, Mondrian
 from lookalike.contracts import Promise
 from lookalike.microdata import Microdata
 from lookalike.progress import Progress
@@ -27,6 +27,7 @@ from lookalike.requirement import GRID, Requirement
 
 # Smaller than what a count in a table of any size can tell apart.
 _HAIR = Fraction(1, GRID)
+_MEDIANS = Mondrian(cuts=1, choose="widest")
 
 
 class _Adapted(Grouping):
@@ -43,8 +44,16 @@ class _Adapted(Grouping):
     def partition(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
     ) -> tuple[NDArray[np.int32], int]:
-        tested = [self.tested(data, requirement) for requirement in requirements]
-        return Mondrian(cuts=1, choose="widest").partition(data, tested, rng, progress)
+        return _MEDIANS.partition(data, self._tested(data, requirements), rng, progress)
+
+    def recut(
+        self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness
+    ) -> Callable[[NDArray[np.int64]], Leaf | None]:
+        """How a group of these records would be cut; None for one too small to be cut."""
+        return _MEDIANS.recut(data, self._tested(data, requirements), rng)
+
+    def _tested(self, data: Microdata, requirements: Sequence[Requirement]) -> list[Requirement]:
+        return [self.tested(data, requirement) for requirement in requirements]
 
 
 @dataclass(frozen=True)

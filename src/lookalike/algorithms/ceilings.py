@@ -1,7 +1,8 @@
-"""What several promises together allow the values of one sensitive column."""
+"""What ceilings on values ask of a group: several promises together, and the least number of records."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -31,3 +32,20 @@ def least_ceilings(
     whole = [Fraction(1)] * data.domains.sensitive[columns[0]].n_codes
     given = [requirement.ceilings for requirement in about_values if requirement.ceilings is not None]
     return data.sensitive[:, columns[0]], [min(shares) for shares in zip(whole, *given, strict=True)], least
+
+
+def least_room(data: Microdata, requirements: Sequence[Requirement]) -> int:
+    """The least number of records of which one may have some value with a ceiling: l for l-diversity.
+
+    Where only some values have ceilings, a group without them may be as small as a single record; where groups are
+    small would then tell who has no such value. Methods that cut or grow ask for this size by itself.
+    """
+    rooms = [1]
+    for requirement in requirements:
+        if requirement.column is not None and requirement.ceilings is not None:
+            occurs = data.counts(requirement.column) > 0
+            held = (
+                bound for bound, is_met in zip(requirement.ceilings, occurs, strict=True) if is_met and 0 < bound < 1
+            )
+            rooms.append(math.ceil(1 / max(held, default=1)))
+    return max(rooms)

@@ -16,19 +16,24 @@ cut is published as it is, so every group satisfies every requirement by constru
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.algorithms.ceilings import least_room
 from lookalike.algorithms.grouped import Grouping
 from lookalike.microdata import Microdata
 from lookalike.parameters import Choice, Whole
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 from lookalike.requirement import GroupRule, Requirement
+
+if TYPE_CHECKING:
+    from lookalike.kernels.axes import Axes
+    from lookalike.kernels.partition import Cutting
 
 _VISITS_BETWEEN_REPORTS = 4_000_000
 
@@ -58,12 +63,12 @@ class Mondrian(Grouping):
         rule: GroupRule | None = None,
     ) -> tuple[NDArray[np.int32], int]:
         """The group of each record, and the number of groups. A part of a table brings the whole table's `rule`."""
-        from lookalike.algorithms.axes import axes_of, cutting_of, rule_of
+        from lookalike.algorithms.axes import axes_of
         from lookalike.kernels.grouptest import tally_for
         from lookalike.kernels.partition import Stack, refine
 
         n_rows = data.n_rows
-        rule = rule_of(data, requirements) if rule is None else rule
+        rule = _rule(data, requirements) if rule is None else rule
         stack = Stack(
             members=rng.child("ties").permutation(n_rows),
             starts=np.zeros(n_rows + 1, dtype=np.int64),
@@ -72,9 +77,7 @@ class Mondrian(Grouping):
             group_stops=np.zeros(n_rows, dtype=np.int64),
             depth=np.array([1, 0], dtype=np.int64),
         )
-        shares = np.arange(1, self.cuts + 1) / (self.cuts + 1)
-        cutting = cutting_of(data, strict=self.strict, by_gain=self.choose == "gain", shares=shares)
-        axes, tally = axes_of(data), tally_for(rule)
+        cutting, axes, tally = self._cutting(data), axes_of(data), tally_for(rule)
         while stack.depth[0]:
             refine(axes, cutting, rule, data.sensitive, stack, tally, _VISITS_BETWEEN_REPORTS)
             n_groups = int(stack.depth[1])
@@ -86,6 +89,58 @@ class Mondrian(Grouping):
         by_place = np.argsort(stack.group_starts[:n_groups])
         group_of_record[stack.members] = np.repeat(np.arange(n_groups, dtype=np.int32), sizes[by_place])
         return group_of_record, n_groups
+
+    def recut(
+        self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness
+    ) -> Callable[[NDArray[np.int64]], Leaf | None]:
+        """How a group of these records would be cut; None for one too small to be cut."""
+        from lookalike.algorithms.axes import axes_of
+
+        rule, cutting, axes = _rule(data, requirements), self._cutting(data), axes_of(data)
+        ties = np.random.default_rng(rng.words(4))
+
+        def leaf(records: NDArray[np.int64]) -> Leaf | None:
+            if len(records) < 2 * rule.min_size:
+                return None
+            return Leaf(axes._replace(codes=axes.codes[records]), cutting, rule, ties)
+
+        return leaf
+
+    def _cutting(self, data: Microdata) -> Cutting:
+        from lookalike.algorithms.axes import cutting_of
+
+        shares = np.arange(1, self.cuts + 1) / (self.cuts + 1)
+        return cutting_of(data, strict=self.strict, by_gain=self.choose == "gain", shares=shares)
+
+
+def _rule(data: Microdata, requirements: Sequence[Requirement]) -> GroupRule:
+    from lookalike.algorithms.axes import rule_of
+
+    rule = rule_of(data, requirements)
+    return rule._replace(min_size=max(rule.min_size, least_room(data, requirements)))
+
+
+@dataclass(frozen=True, eq=False)
+class Leaf:
+    """A group that was not cut. Fits `contracts.Dealt`."""
+
+    axes: Axes
+    cutting: Cutting
+    rule: GroupRule
+    ties: np.random.Generator
+
+    def part_of_place(self, size: int) -> NDArray[np.int64]:
+        return np.arange(size)
+
+    def weights(self, rows: NDArray[np.int32], dealings: NDArray[np.int64]) -> NDArray[np.float64]:
+        from lookalike.kernels.grouptest import tally_for
+        from lookalike.kernels.growing import deal
+        from lookalike.kernels.recutting import uncut_weights
+
+        weights, ties = np.empty(len(dealings)), np.empty_like(dealings)
+        deal(self.ties.integers(1 << 63), ties)
+        uncut_weights(self.axes, self.cutting, self.rule, rows, dealings, ties, weights, tally_for(self.rule))
+        return weights
 
 
 @dataclass(frozen=True)

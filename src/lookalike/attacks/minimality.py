@@ -18,11 +18,12 @@ from scipy import sparse
 from lookalike.adversary import KNOWS_METHOD
 from lookalike.attacks.beliefs import Shares, exposure_of, majority, promised_ceilings, scored
 from lookalike.attacks.enumeration import enumerated_posteriors, n_worlds
+from lookalike.attacks.recutting import recut
 from lookalike.attacks.replaying import by_place, played
 from lookalike.attacks.whereabouts import Whereabouts, honest_guesses
 from lookalike.attacks.written import WrittenAttack
 from lookalike.audit.cells import joint_ids
-from lookalike.contracts import Finding, Promise, Replay, Replayable, Target
+from lookalike.contracts import Finding, Promise, Recuttable, Replay, Replayable, Target
 from lookalike.errors import Unsupported, counted, quoted
 from lookalike.parameters import Whole
 from lookalike.progress import Progress
@@ -70,7 +71,8 @@ class Minimality(WrittenAttack):
             return "the release does not have as many records as the original; it is of another table"
         if self._is_tiny(target):
             return None
-        if not isinstance(release, Grouped | Bucketized) or self._replay(target, Randomness(0)) is None:
+        played_again = isinstance(release, Grouped | Bucketized) and self._replay(target, Randomness(0)) is not None
+        if not played_again and not isinstance(algorithm, Recuttable):
             return (
                 f"{algorithm.name} cannot be played again group by group, and the table is too large to go through all "
                 "worlds"
@@ -107,19 +109,25 @@ class Minimality(WrittenAttack):
         return told
 
     def _replayed(self, target: Target, rng: Randomness, progress: Progress) -> list[_Told]:
+        where = Whereabouts(target)
+        generator = np.random.default_rng(rng.child("dealings").words(4))
+        requirements = requirements_of(target)
+        method: object = target.algorithm
+        progress("replaying", 0.0)
         replay = self._replay(target, rng.child("order"))
-        if replay is None:
+        if replay is not None:
+            done, order = played(target, requirements, replay, generator, self.accepted, self.tries), replay.order
+        elif isinstance(method, Recuttable):
+            leaf = method.recut(target.original, requirements, rng.child("ties"))
+            done, order = recut(where, leaf, generator, self.accepted, self.tries, progress)
+        else:
             raise Unsupported(
-                f"None of {counted(self.seeds, 'run')} of {target.algorithm} in each world gave this release. Try more "
+                f"None of {counted(self.seeds, 'run')} of {method} in each world gave this release. Try more "
                 "seeds, or check that this is the method, the promise and the table."
             )
-        generator = np.random.default_rng(rng.child("dealings").words(4))
-        progress("replaying", 0.0)
-        requirements = requirements_of(target)
-        done = played(target, requirements, replay, generator, self.accepted, self.tries)
         if not done.runs:
             raise Unsupported(
-                f"No group of the release is one that {target.algorithm} makes of these records. Check that this is "
+                f"No group of the release is one that {method} makes of these records. Check that this is "
                 "the method, and the table."
             )
         progress("replaying", 1.0)
@@ -128,15 +136,13 @@ class Minimality(WrittenAttack):
             "groups_sampled": float(done.n_sampled),
             "groups_left": float(done.n_left),
         }
-        where = Whereabouts(target)
         kind_of_record = joint_ids(tuple(target.original.quasi.T), target.original.n_rows)
+        kinds = kind_of_record[order]
         told = []
         for column in range(len(target.original.domains.sensitive)):
-            honest = where.beliefs(column)
-            beliefs, errors = by_place(done, honest, replay.order, column)
+            beliefs, errors = by_place(done, where.beliefs(column), order, column)
             missing = beliefs.sum(axis=1) < 0.5
             beliefs[missing] = _left_out(target, column)
-            kinds = kind_of_record[replay.order]
             told.append(
                 _Told(_by_kind(beliefs, kinds)[kind_of_record], _by_kind(errors, kinds)[kind_of_record], figures)
             )

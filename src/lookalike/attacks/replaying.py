@@ -8,10 +8,10 @@ grew bucket by bucket under a ceiling on a single value need no sampling (`growt
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +20,13 @@ from lookalike.attacks.enumeration import box_key
 from lookalike.attacks.growth import bucket_shares
 from lookalike.audit.cells import joint_ids
 from lookalike.audit.reading import Reading
-from lookalike.contracts import Replay, Target
+from lookalike.contracts import Dealt, Replay, Target
 from lookalike.microdata import Microdata
 from lookalike.release import Bucketized, Grouped, cover
 from lookalike.requirement import Requirement
 
 Shares = NDArray[np.float64]
+_Group = TypeVar("_Group")
 
 _FEW = 50
 """Fewer accepted dealings say nothing."""
@@ -165,7 +166,7 @@ def played(
         keys.append((key, rows))
         if key not in samples:
             if parts[-1] == 0:
-                samples[key] = _honest(parts, counts)
+                samples[key] = honest(parts, counts)
             elif positive is not None and run.size % replay.step == 0 and run.size <= _LONGEST * replay.step:
                 samples[key] = _exact(parts, rows, counts, replay, *positive)
             else:
@@ -174,14 +175,14 @@ def played(
                 samples[key] = sample(replay, *sampled[key], generator, accepted, tries)
         n_exact += key not in sampled
     known = [key for key in sampled if samples[key] is not None]
-    for key in sorted(known, key=lambda one: -_risk(samples[one]))[:_TOP]:
+    for key in highest(known, lambda one: samples[one]):
         samples[key] = sample(replay, *sampled[key], generator, accepted, tries)
     found = [None if one is None or (got := samples[one[0]]) is None else (one[1], got) for one in keys]
     return Played(runs, found, len(runs) - n_exact - keys.count(None), n_exact)
 
 
 def sample(
-    replay: Replay,
+    dealt: Dealt,
     rows: NDArray[np.int32],
     kind_of_row: NDArray[np.int64],
     generator: np.random.Generator,
@@ -192,7 +193,7 @@ def sample(
     from lookalike.kernels.growing import deal
 
     size, n_kinds = len(rows), int(kind_of_row.max()) + 1
-    parts = replay.part_of_place(size)
+    parts = dealt.part_of_place(size)
     widths = np.bincount(parts)
     sums, squares = np.zeros((2, len(widths), n_kinds))
     n_accepted, n_tried, batch = 0, 0, min(1000, tries)
@@ -200,25 +201,32 @@ def sample(
         batch = min(batch, tries - n_tried)
         dealings = np.empty((batch, size), dtype=np.int64)
         deal(generator.integers(1 << 63), dealings)
-        weights = replay.weights(rows, dealings)
+        weights = dealt.weights(rows, dealings)
         kept = dealings[generator.random(batch) < weights]
         n_tried += batch
-        if len(kept):
-            kept = kept[: accepted - n_accepted]
-            n_accepted += len(kept)
-            cells = (np.arange(len(kept))[:, None] * len(widths) + parts) * n_kinds + kind_of_row[kept]
-            shape = (len(kept), len(widths), n_kinds)
-            shares = np.bincount(cells.reshape(-1), minlength=int(np.prod(shape))).reshape(shape) / widths[:, None]
+        kept = kept[: accepted - n_accepted]
+        n_accepted += len(kept)
+        cells = parts * n_kinds + kind_of_row[kept]
+        if len(widths) < size:
+            cells += np.arange(len(kept))[:, None] * len(widths) * n_kinds
+            counts = np.bincount(cells.reshape(-1), minlength=len(kept) * sums.size).reshape(len(kept), *sums.shape)
+            shares = counts / widths[:, None]
             sums += shares.sum(axis=0)
             squares += (shares**2).sum(axis=0)
-        batch = min(2 * batch, max(1000, 2_000_000 // size))
+        else:
+            # A place has a kind or has it not: squares are what they are squares of.
+            sums += np.bincount(cells.reshape(-1), minlength=sums.size).reshape(sums.shape)
+            squares[:] = sums
+        wanted = 1.2 * (accepted - n_accepted) * n_tried / max(n_accepted, 1)
+        batch = int(min(max(wanted, 100), 2 * batch, max(1000, 2_000_000 // size)))
     if n_accepted < min(_FEW, accepted):
         return None
     mean = sums / n_accepted
     return Estimate(parts, mean, np.sqrt(np.maximum(squares / n_accepted - mean**2, 0.0) / n_accepted))
 
 
-def _honest(parts: NDArray[np.int64], counts: NDArray[np.int64]) -> Estimate:
+def honest(parts: NDArray[np.int64], counts: NDArray[np.int64]) -> Estimate:
+    """What the group says by itself."""
     shares = (counts / counts.sum())[None, :]
     return Estimate(parts, shares, np.zeros_like(shares))
 
@@ -246,8 +254,14 @@ def _exact(
     return Estimate(parts, shares, np.zeros_like(shares))
 
 
-def _risk(estimate: Estimate | None) -> float:
-    return 0.0 if estimate is None else float(estimate.shares.max())
+def highest(groups: Iterable[_Group], estimate_of: Callable[[_Group], Estimate | None]) -> list[_Group]:
+    """The groups with the highest estimates, to be estimated anew."""
+
+    def risk(group: _Group) -> float:
+        estimate = estimate_of(group)
+        return 0.0 if estimate is None else float(estimate.shares.max())
+
+    return sorted(groups, key=risk, reverse=True)[:_TOP]
 
 
 def _single_bound(original: Microdata, requirements: Sequence[Requirement]) -> tuple[int, int, Fraction] | None:
@@ -277,9 +291,9 @@ def _treats_values_alike(original: Microdata, requirements: Sequence[Requirement
     )
 
 
-def by_place(done: Played, honest: Any, order: NDArray[np.int64], column: int) -> tuple[Shares, Shares]:
+def by_place(done: Played, read: Any, order: NDArray[np.int64], column: int) -> tuple[Shares, Shares]:
     """Beliefs [places, values] in a column, and standard errors; the honest reader's where the attacker gives up."""
-    beliefs = np.asarray(honest.todense())[order]
+    beliefs = np.asarray(read.todense())[order]
     errors = np.zeros_like(beliefs)
     for run, one in zip(done.runs, done.found, strict=True):
         if one is None:

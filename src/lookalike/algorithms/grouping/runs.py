@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.algorithms.ceilings import least_room
 from lookalike.errors import Unsupported, counted
 from lookalike.microdata import Microdata
 from lookalike.randomness import Randomness
@@ -45,24 +46,13 @@ class Rules:
         from lookalike.algorithms.axes import rule_of
 
         rule = rule_of(data, requirements)
-        least = max(rule.min_size, *(_room(data, requirement) for requirement in requirements), 1)
-        # Without any value that has a ceiling a single record may stand; where runs are short would then tell who
-        # has no such value. So the least size is asked for by itself.
+        least = max(rule.min_size, least_room(data, requirements))
         only_ceilings = all(requirement.only_ceilings for requirement in requirements)
         return cls(rule._replace(min_size=least), least, least if only_ceilings else 1)
 
     def counts(self) -> Places:
         """Scratch space for running counts."""
         return np.zeros(self.rule.values.shape, dtype=np.int64)
-
-
-def _room(data: Microdata, requirement: Requirement) -> int:
-    """The least number of records of which one may have some value with a ceiling: l for l-diversity."""
-    if requirement.column is None or requirement.ceilings is None:
-        return 1
-    counts = data.counts(requirement.column).tolist()
-    bounds = [bound for bound, count in zip(requirement.ceilings, counts, strict=True) if count and 0 < bound < 1]
-    return math.ceil(1 / max(bounds)) if bounds else 1
 
 
 @dataclass(frozen=True, eq=False)
