@@ -212,6 +212,8 @@ class Target:
     """Of a matched release: private; for attacks that assume a leak of it."""
     others: tuple[Release, ...] = ()
     """Further releases about the same records, over the same domains, for attacks that combine them."""
+    worked_out: dict[str, object] = field(default_factory=dict, init=False, repr=False)
+    """What one attack has worked out and the next may use."""
 
 
 @dataclass(frozen=True)

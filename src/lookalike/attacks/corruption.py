@@ -38,7 +38,6 @@ _ROUNDS = 8, 60
 """Least and most rounds of belief propagation."""
 _EFFORT = 2e7
 """Pairs times rounds that are spent if rounds allow."""
-_LARGEST = 1e12
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,7 @@ class Corruption(WrittenAttack):
 
     def run(self, target: Target, rng: Randomness, progress: Progress) -> list[Finding]:
         self.check(target)
-        whereabouts = Whereabouts(target)
+        whereabouts = Whereabouts.of(target)
         draws = []
         for repeat in range(self.repeats):
             order = rng.child("corruption", repeat).permutation(target.original.n_rows)
@@ -195,28 +194,20 @@ def _without_rows(whereabouts: Whereabouts, column: int) -> Callable[[Records, R
 def likely_pairs(owners: NDArray[Any], rows: NDArray[Any], n_owners: int, n_rows: int) -> NDArray[np.float64]:
     """How likely each pair is if all assignments that give every owner a row, and no row twice, are equally likely.
 
-    Belief propagation. Where there are more rows than owners some stay free, and the other way round.
+    Where there are more rows than owners some stay free, and the other way round.
     """
-    n_active_owners, n_active_rows = len(np.unique(owners)), len(np.unique(rows))
+    from lookalike.kernels.marginals import propagate
+
+    n_active_owners = int(np.count_nonzero(np.bincount(owners, minlength=n_owners)))
+    n_active_rows = int(np.count_nonzero(np.bincount(rows, minlength=n_rows)))
     row_may_stay_free = float(n_active_rows > n_active_owners)
     owner_may_go_without = float(n_active_owners > n_active_rows)
-    # What an owner asks of a row and what a row offers an owner, both against all their other pairs.
     asked, offered = np.ones(len(owners)), np.ones(len(owners))
-    for _ in range(int(np.clip(_EFFORT / max(len(owners), 1), *_ROUNDS))):
-        before = asked
-        offered = _against_others(asked, rows, n_rows, row_may_stay_free)
-        asked = _against_others(offered, owners, n_owners, owner_may_go_without)
-        if np.abs(asked / (1 + asked) - before / (1 + before)).max(initial=0.0) < 1e-8:
-            break
+    n_rounds = int(np.clip(_EFFORT / max(len(owners), 1), *_ROUNDS))
+    propagate(owners, rows, n_owners, n_rows, row_may_stay_free, owner_may_go_without, asked, offered, n_rounds)
     together = asked * offered
     likely: NDArray[np.float64] = together / (1 + together)
     return likely
-
-
-def _against_others(messages: NDArray[np.float64], ends: NDArray[Any], n_ends: int, idle: float) -> NDArray[np.float64]:
-    others = np.bincount(ends, messages, minlength=n_ends)[ends] - messages + idle
-    found: NDArray[np.float64] = 1 / np.clip(others, 1 / _LARGEST, _LARGEST)
-    return found
 
 
 def _positive(matrix: Any) -> Any:

@@ -58,7 +58,7 @@ class DeFinettiAttack(WrittenAttack):
         return needs_sensitive(target)
 
     def run(self, target: Target, rng: Randomness, progress: Progress) -> list[Finding]:
-        where = Whereabouts(target)
+        where = Whereabouts.of(target)
         findings = []
         for column in range(len(target.original.domains.sensitive)):
             dealing, learnt, n_rounds, settled = self._settled(where, column, rng.child(column), progress)

@@ -60,7 +60,7 @@ class LearnerAttack(WrittenAttack):
 
     def run(self, target: Target, rng: Randomness, progress: Progress) -> list[Finding]:
         untrained = _untrained(self.kind, self.trees)
-        where = Whereabouts(target)
+        where = Whereabouts.of(target)
         findings = []
         for column in range(len(target.original.domains.sensitive)):
             progress("training", column / len(target.original.domains.sensitive))

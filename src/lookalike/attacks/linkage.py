@@ -121,7 +121,7 @@ class Linkage(WrittenAttack):
 
 def narrowed_down(target: Target) -> Narrowed:
     """What persons are narrowed down to. Whoever fits no row is left out."""
-    release, reading = target.release, Whereabouts(target).reading
+    release, reading = target.release, Whereabouts.of(target).reading
     if isinstance(release, Matched):
         if reading.fits is None:
             raise Unsupported(

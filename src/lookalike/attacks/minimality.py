@@ -109,7 +109,7 @@ class Minimality(WrittenAttack):
         return told
 
     def _replayed(self, target: Target, rng: Randomness, progress: Progress) -> list[_Told]:
-        where = Whereabouts(target)
+        where = Whereabouts.of(target)
         generator = np.random.default_rng(rng.child("dealings").words(4))
         requirements = requirements_of(target)
         method: object = target.algorithm
@@ -156,7 +156,7 @@ class Minimality(WrittenAttack):
             original.sensitive[:, column],
         )
         score = scored(honest_guesses(sparse.csr_array(told.beliefs), prior), truth)
-        honest = scored(honest_guesses(Whereabouts(target).beliefs(column), prior), truth)
+        honest = scored(honest_guesses(Whereabouts.of(target).beliefs(column), prior), truth)
         baselines = {"most frequent value": majority(original, column), "values of the group": honest.share}
         figures = {**told.figures, "largest_belief": float(told.beliefs.max(initial=0.0))}
         ceilings = promised_ceilings(target, column)

@@ -40,7 +40,7 @@ class NaiveBayesAttack(WrittenAttack):
         return needs_sensitive(target)
 
     def run(self, target: Target, rng: Randomness, progress: Progress) -> list[Finding]:
-        where = Whereabouts(target)
+        where = Whereabouts.of(target)
         findings = []
         for column in range(len(target.original.domains.sensitive)):
             learn = partial(self._learnt, column=column)

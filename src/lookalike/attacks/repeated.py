@@ -45,7 +45,7 @@ class RepeatedValues(WrittenAttack):
 
     def run(self, target: Target, rng: Randomness, progress: Progress) -> list[Finding]:
         self.check(target)
-        whereabouts = Whereabouts(target)
+        whereabouts = Whereabouts.of(target)
         matches = self._matches(whereabouts)
         return [
             self._on(whereabouts, matches, column, rng.child("repeated-values", column))

@@ -62,7 +62,7 @@ class Similarity(WrittenAttack):
 
     def run(self, target: Target, rng: Randomness, progress: Progress) -> list[Finding]:
         self.check(target)
-        whereabouts = Whereabouts(target)
+        whereabouts = Whereabouts.of(target)
         return [
             self._on(whereabouts, column, domain.taxonomy)
             for column, domain in enumerate(target.original.domains.sensitive)

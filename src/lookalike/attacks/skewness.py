@@ -34,7 +34,7 @@ class _OnBeliefs(WrittenAttack):
 
     def run(self, target: Target, rng: Randomness, progress: Progress) -> list[Finding]:
         self.check(target)
-        whereabouts = Whereabouts(target)
+        whereabouts = Whereabouts.of(target)
         return [self._on(whereabouts, column) for column in range(len(target.original.domains.sensitive))]
 
     def _on(self, whereabouts: Whereabouts, column: int) -> Finding:

@@ -32,6 +32,13 @@ class Whereabouts:
 
     target: Target
 
+    @classmethod
+    def of(cls, target: Target) -> Whereabouts:
+        """The same for every attack on a target: who fits what is listed once."""
+        found = target.worked_out.setdefault("whereabouts", cls(target))
+        assert isinstance(found, cls)
+        return found
+
     @cached_property
     def reading(self) -> Reading:
         return Reading(self.target.release, self.target.original)

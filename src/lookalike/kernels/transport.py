@@ -1,4 +1,5 @@
-"""The most that supplies can send along edges into capacities: Dinic's maximum flow on a bipartite graph.
+"""The most that supplies can send along edges into capacities, and the most pairs: Dinic's maximum flow on a bipartite
+graph.
 
 A first round sends what it can from supplies with few edges; then shortest ways of rerouting are found for what is
 left, a whole layer of them at a time. Cost: O(edges) a layer, and few layers in practice.
@@ -32,12 +33,32 @@ def most_sent(supplies, capacities, starts, heads, left_blocks, right_blocks):  
 
 @inner
 def _sent_in_block(supplies, capacities, starts, heads):  # type: ignore[no-untyped-def]
-    n_left, n_right = len(supplies), len(capacities)
-    if n_left == 1:
+    if len(supplies) == 1:
         room = np.int64(0)
         for head in heads:
             room += capacities[head]
         return min(supplies[0], room)
+    excess, _ = _flows(supplies, capacities, starts, heads)
+    return supplies.sum() - excess.sum()
+
+
+@entry
+def partners(starts, heads, n_right):  # type: ignore[no-untyped-def]
+    """As many pairs as can be along edges, nobody twice: who each of the left is paired with, or -1."""
+    n_left = len(starts) - 1
+    _, flow = _flows(np.ones(n_left, dtype=np.int64), np.ones(n_right, dtype=np.int64), starts, heads)
+    found = np.full(n_left, -1, dtype=np.int64)
+    for left in range(n_left):
+        for edge in range(starts[left], starts[left + 1]):
+            if flow[edge] > 0:
+                found[left] = heads[edge]
+    return found
+
+
+@inner
+def _flows(supplies, capacities, starts, heads):  # type: ignore[no-untyped-def]
+    """What is left of each supply, and what each edge carries."""
+    n_left, n_right = len(supplies), len(capacities)
     excess, room, flow = supplies.copy(), capacities.copy(), np.zeros(len(heads), dtype=np.int64)
     tails = np.empty(len(heads), dtype=np.int32)
     for supply in range(n_left):
@@ -61,7 +82,7 @@ def _sent_in_block(supplies, capacities, starts, heads):  # type: ignore[no-unty
                 next_edge, next_back, path,
             ):  # fmt: skip
                 pass
-    return supplies.sum() - excess.sum()
+    return excess, flow
 
 
 @inner
