@@ -1,0 +1,64 @@
+"""Pictures: drawn without a network, with a mark for each series, showing what they were given as text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from lookalike import charts
+
+ROWS = [
+    {"beta": beta, "loss": 1 / (beta + turn), "low": 0.9 / (beta + turn), "high": 1.1 / (beta + turn), "method": name}
+    for turn, name in enumerate(["<groups> & co", "burel"])
+    for beta in (1, 2, 3)
+]
+
+
+def drawn(chart: charts.Chart) -> tuple[ElementTree.Element, str]:
+    text = charts.svg(chart)
+    return ElementTree.fromstring(text), text
+
+
+def test_lines_have_a_path_each_and_ends() -> None:
+    root, text = drawn(charts.lines(ROWS, "beta", "loss", "method", title="Loss", low="low", high="high"))
+    words = " ".join(root.itertext())
+    assert "<groups> & co" in words
+    assert "burel" in words
+    assert "Loss" in words
+    assert charts.COLOURS[0] in text
+    assert charts.COLOURS[1] in text
+
+
+def test_logarithms_and_names_on_an_axis() -> None:
+    rows = [{"step": name, "seconds": seconds} for name, seconds in (("read", 1), ("write", 1000))]
+    words = " ".join(drawn(charts.lines(rows, "step", "seconds", log_y=True))[0].itertext())
+    assert "read" in words
+    assert "1,000" in words
+
+
+def test_points_have_labels_and_a_frontier() -> None:
+    chart = charts.scatter(ROWS, "loss", "beta", "method", label="method", frontier=ROWS[:3])
+    _, text = drawn(chart)
+    assert text.count("&lt;groups&gt; &amp; co") >= 3
+    assert "stroke-dasharray" in text
+
+
+def test_bars_keep_their_order() -> None:
+    rows = [{"name": name, "loss": loss} for name, loss in (("zip", 0.2), ("age", 0.7))]
+    words = list(drawn(charts.bars(rows, "loss", "name"))[0].itertext())
+    assert words.index("zip") < words.index("age")
+
+
+@pytest.mark.parametrize("ending", ["svg", "png"])
+def test_files_are_written(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"picture.{ending}"
+    getattr(charts, f"write_{ending}")(charts.bars(ROWS, "loss", "beta", "method"), path)
+    assert path.read_bytes()[:8].startswith(b"\x89PNG" if ending == "png" else b"<svg")
+
+
+def test_nothing_is_fetched() -> None:
+    _, text = drawn(charts.lines(ROWS, "beta", "loss", "method"))
+    assert "href" not in text
+    assert "url(http" not in text
