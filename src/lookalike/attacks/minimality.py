@@ -166,7 +166,8 @@ class Minimality(WrittenAttack):
             is_bounded = True
             held = (ceilings < 1) & (ceilings > 0)
             affected |= (told.beliefs > ceilings + _SURE * told.errors + _HAIR).any(axis=1)
-            baselines["1/l"] = float(bounds.max())
+            if (bounds == bounds[0]).all():
+                baselines["1/l"] = float(bounds[0])
             figures["risk_times_l"] = float((told.beliefs[:, held] / ceilings[held]).max())
             figures["standard_error"] = float((told.errors[:, held] / ceilings[held]).max())
         for requirement in requirements_of(target):
