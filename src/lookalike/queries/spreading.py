@@ -1,0 +1,225 @@
+"""How likely the values inside a cell are: all alike, or as the release itself makes likely.
+
+Uniform: whole numbers (`high - low + 1` of them), values of a set and leaves of a node count alike; of numbers with
+fractions the length. This is what the papers assume. It is far off where one value is much more frequent than others:
+in a cell {Peru, USA} the two are not equally likely.
+
+Weighted: cells are as narrow as they can be. So of the n records behind one, at least one has each value of a set, and
+one each the ends of a range; that much is certain. The rest are spread by weights: how often a value is certain over
+the whole release, and what a uniform spread of the rest adds. (Repeating that to convergence makes values that many
+cells share ever more likely; it was tried and is worse.)
+
+A range is laid out as pieces: its values, and what lies between one and the next. A query wants a piece between two
+values if it wants both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.microdata import Domain
+from lookalike.queries.asked import Masks
+from lookalike.release import Extents, Ranges
+from lookalike.schema import Kind, ValueType
+
+Numbers = NDArray[np.float64]
+_NOTHING = 1e-300
+
+
+class CellsOfColumn(Protocol):
+    """The different cells of a column, and the cell of each unit."""
+
+    @property
+    def cell_of_unit(self) -> NDArray[np.int64]: ...
+
+    def shares(self, mask: Masks) -> Numbers:
+        """[queries, cells] which part of each cell is wanted, by queries that want these codes."""
+
+    def weighted(self) -> CellsOfColumn:
+        """The same cells, with what is certain about them and weights for the rest."""
+
+
+def n_certain(extents: Extents) -> NDArray[np.int64]:
+    """How many different values are certain to stand behind each cell: the ends of a range, or the whole set."""
+    if isinstance(extents, Ranges):
+        ends = np.where(extents.highs > extents.lows, 2, 1) * (extents.highs >= extents.lows)
+        return np.asarray(ends + extents.missing, dtype=np.int64)
+    return extents.sizes
+
+
+def cells_of(domain: Domain, extents: Extents, n_rows: NDArray[np.int64], n_behind: NDArray[np.int64]) -> CellsOfColumn:
+    """Cells in which all values are alike; of each unit the rows that show it, and the records that stand behind it."""
+    of_range = isinstance(extents, Ranges)
+    lay_out = _Ranges.of if of_range else _Sets.of
+    behind = np.maximum(n_behind, n_certain(extents))
+    cells: CellsOfColumn = lay_out(domain, extents, n_rows, behind)  # type: ignore[arg-type]
+    return cells
+
+
+@dataclass(frozen=True, eq=False)
+class _Ranges:
+    lows: NDArray[np.int64]
+    highs: NDArray[np.int64]
+    """Both 0 where `some` is False: cells that hide a missing value alone."""
+    some: NDArray[np.bool_]
+    missing: NDArray[np.bool_]
+    n_rows: NDArray[np.int64]
+    n_behind: NDArray[np.int64]
+    cell_of_unit: NDArray[np.int64]
+    own: Numbers
+    """[codes] the weight of each value"""
+    between: Numbers
+    """[codes] the weight of what lies between a value and the next"""
+    of_missing: float
+    missing_code: int
+    """-1 if the column has none"""
+    ends_are_certain: bool = False
+
+    @classmethod
+    def of(cls, domain: Domain, extents: Ranges, n_rows: NDArray[np.int64], n_behind: NDArray[np.int64]) -> _Ranges:
+        keys = np.stack((extents.lows, extents.highs, extents.missing, n_behind), axis=1)
+        found, number = np.unique(keys.astype(np.int64), axis=0, return_inverse=True)
+        number = number.reshape(-1).astype(np.int64)
+        some = found[:, 1] >= found[:, 0]
+        # Of a taxonomy, missing is a leaf like any other.
+        is_tree = domain.taxonomy is not None
+        n_points = domain.n_codes if is_tree else domain.missing_code
+        own, between = np.ones(n_points), np.zeros(n_points)
+        if domain.kind is Kind.NUMERIC and not is_tree and n_points > 1:
+            gaps = np.diff(domain.points)
+            whole = domain.type is not ValueType.NUMBER or bool(np.equal(np.mod(domain.points, 1), 0).all())
+            # A number with a fraction has no width of its own; a hair of it, so that cells of one value have some.
+            own *= 1.0 if whole else 1e-9 * max(float(gaps.max()), 1.0)
+            between[:-1] = gaps - 1.0 if whole else gaps
+        return cls(
+            lows=np.where(some, found[:, 0], 0).astype(np.int64),
+            highs=np.where(some, found[:, 1], 0).astype(np.int64),
+            some=some,
+            missing=found[:, 2] > 0,
+            n_rows=np.bincount(number, n_rows, len(found)).astype(np.int64),
+            n_behind=found[:, 3].astype(np.int64),
+            cell_of_unit=number,
+            own=own,
+            between=between,
+            of_missing=float(own.max(initial=1.0)),
+            missing_code=domain.missing_code if domain.has_missing and not is_tree else -1,
+        )
+
+    @property
+    def _one_value(self) -> NDArray[np.bool_]:
+        return np.asarray(self.lows == self.highs)
+
+    @property
+    def _rest(self) -> Numbers:
+        """The share of the records behind a cell whose value is not certain."""
+        n_certain = self.some * (2 - self._one_value) + self.missing
+        return np.where(self._one_value & ~self.missing, 0.0, 1.0 - n_certain / self.n_behind)
+
+    def _covered(self, own: Numbers, between: Numbers) -> Numbers:
+        """[..., cells] the weight that each cell covers."""
+        reach = np.zeros((*own.shape[:-1], own.shape[-1] + 1))
+        np.cumsum(own, axis=-1, out=reach[..., 1:])
+        beyond = np.zeros_like(reach)
+        np.cumsum(between, axis=-1, out=beyond[..., 1:])
+        inside = reach[..., self.highs + 1] - reach[..., self.lows] + beyond[..., self.highs] - beyond[..., self.lows]
+        return np.asarray(np.maximum(inside, 0.0) * self.some)
+
+    @property
+    def _totals(self) -> Numbers:
+        return np.maximum(self._covered(self.own, self.between) + self.missing * self.of_missing, _NOTHING)
+
+    def shares(self, mask: Masks) -> Numbers:
+        known = mask[:, : len(self.own)].astype(np.float64)
+        both = np.zeros_like(known)
+        both[:, :-1] = known[:, :-1] * known[:, 1:]
+        wanted = self._covered(known * self.own, both * self.between)
+        at_missing = mask[:, self.missing_code, None] * self.missing if self.missing_code >= 0 else 0.0
+        spread = np.asarray((wanted + at_missing * self.of_missing) / self._totals)
+        if not self.ends_are_certain:
+            return spread
+        ends = known[:, self.lows] + np.where(self._one_value, 0.0, known[:, self.highs])
+        certain = (ends * self.some + at_missing) / self.n_behind
+        alone = self._one_value & ~self.missing & self.some
+        return np.asarray(np.where(alone, known[:, self.lows], certain + self._rest * spread))
+
+    def weighted(self) -> _Ranges:
+        rate = self.n_rows * self._rest / self._totals
+        steps = np.zeros((2, len(self.own) + 1))
+        on_values = rate * self.some
+        for line, last in ((0, self.highs + 1), (1, self.highs)):
+            np.add.at(steps[line], self.lows, on_values)
+            np.add.at(steps[line], last, -on_values)
+        covering = np.maximum(np.cumsum(steps, axis=1)[:, :-1], 0.0)
+        alone = self._one_value & ~self.missing
+        at_end = self.n_rows * self.some * np.where(alone, 1.0, 1.0 / self.n_behind)
+        own = self.own * covering[0]
+        np.add.at(own, self.lows, at_end)
+        np.add.at(own, self.highs, np.where(self._one_value, 0.0, at_end))
+        of_missing = float((self.n_rows * self.missing / self.n_behind + rate * self.missing * self.of_missing).sum())
+        return replace(self, own=own, between=self.between * covering[1], of_missing=of_missing, ends_are_certain=True)
+
+
+@dataclass(frozen=True, eq=False)
+class _Sets:
+    holds: Any
+    """[cells, codes] sparse, 1 where a cell holds a code"""
+    n_rows: NDArray[np.int64]
+    n_behind: NDArray[np.int64]
+    cell_of_unit: NDArray[np.int64]
+    own: Numbers
+    all_are_certain: bool = False
+
+    @classmethod
+    def of(cls, domain: Domain, extents: Any, n_rows: NDArray[np.int64], n_behind: NDArray[np.int64]) -> _Sets:
+        from scipy import sparse
+
+        ends = zip(extents.starts[:-1].tolist(), extents.starts[1:].tolist(), n_behind.tolist(), strict=True)
+        seen: dict[tuple[bytes, int], int] = {}
+        number = np.array(
+            [
+                seen.setdefault((extents.members[start:stop].tobytes(), behind), len(seen))
+                for start, stop, behind in ends
+            ],
+            dtype=np.int64,
+        )
+        codes = np.frombuffer(b"".join(members for members, _ in seen), dtype=extents.members.dtype)
+        width = extents.members.dtype.itemsize
+        starts = np.concatenate(([0], np.cumsum([len(members) // width for members, _ in seen])))
+        holds = sparse.csr_array((np.ones(len(codes)), codes, starts), shape=(len(seen), domain.n_codes))
+        return cls(
+            holds=holds,
+            n_rows=np.bincount(number, n_rows, len(seen)).astype(np.int64),
+            n_behind=np.array([behind for _, behind in seen], dtype=np.int64),
+            cell_of_unit=number,
+            own=np.ones(domain.n_codes),
+        )
+
+    @property
+    def _totals(self) -> Numbers:
+        return np.asarray(np.maximum(self.holds @ self.own, _NOTHING))
+
+    @property
+    def _rest(self) -> Numbers:
+        sizes = np.diff(self.holds.indptr)
+        return np.where(sizes == 1, 0.0, 1.0 - sizes / self.n_behind)
+
+    @property
+    def _certain(self) -> Numbers:
+        """The share of a cell's records that has each of its values for certain."""
+        return np.where(np.diff(self.holds.indptr) == 1, 1.0, 1.0 / self.n_behind)
+
+    def shares(self, mask: Masks) -> Numbers:
+        spread = (self.holds @ (mask * self.own).T) / self._totals[:, None]
+        if self.all_are_certain:
+            held = self.holds @ mask.T.astype(np.float64)
+            spread = self._certain[:, None] * held + self._rest[:, None] * spread
+        return np.asarray(spread.T)
+
+    def weighted(self) -> _Sets:
+        certain = self.holds.T @ (self.n_rows * self._certain)
+        spread = self.own * (self.holds.T @ (self.n_rows * self._rest / self._totals))
+        return replace(self, own=certain + spread, all_are_certain=True)
