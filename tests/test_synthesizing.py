@@ -93,9 +93,9 @@ def test_a_file_without_a_known_ending_is_refused(patients: Path, tmp_path: Path
 
 
 def test_publish_sends_privbayes_elsewhere(patients: Path) -> None:
-    for text in ("privbayes", "privbayes:epsilon=1"):
+    for algorithm in ("privbayes", "privbayes:epsilon=1", la.PrivBayes(1)):
         with pytest.raises(Unsupported, match="differential privacy, not a model of releases.*lookalike synthesize"):
-            la.publish(patients, qi=["age"], model="k-anonymity:2", algorithm=text)
+            la.publish(patients, qi=["age"], model="k-anonymity:2", algorithm=algorithm)
 
 
 def test_the_command_writes_records_and_states_the_promise(patients: Path, tmp_path: Path) -> None:

@@ -61,6 +61,25 @@ def test_numbers_with_decimals_are_cut_into_parts() -> None:
     assert len({*found}) > 500
 
 
+@pytest.mark.parametrize(
+    ("low", "high"), [(-1e308, 1.7e308), (0.0, 5e-324), (-3e-300, 2e-299), (1.0, 1.0 + 2**-52), (1e300, 1.1e300)]
+)
+def test_numbers_of_any_size_stay_in_their_range(low: float, high: float) -> None:
+    column = public_column(domain_of([low, high], ValueType.NUMBER), 7, may_be_missing=False)
+    assert column.cell_of_code[0] == 0
+    assert column.cell_of_code[1] == column.n_values - 1
+    assert all(low <= value <= high for value in values_of(column, list(range(column.n_values)) * 50))
+
+
+def test_whole_numbers_that_a_float_does_not_have_are_refused() -> None:
+    largest = 1 << 53
+    column = public_column(domain_of([-largest, largest], ValueType.INTEGER), 128, may_be_missing=False)
+    assert column.cell_of_code.tolist() == [0, 127, 128]
+    assert all(-largest <= value <= largest for value in values_of(column, [0, 127] * 50))
+    with pytest.raises(SchemaError, match="too large for a range"):
+        public_column(domain_of([0, 4 * largest], ValueType.INTEGER), 128, may_be_missing=False)
+
+
 def test_dates_are_days_of_a_range() -> None:
     domain = domain_of([19_000], ValueType.DATE, low="2022-01-01", high="2022-12-31")
     assert public_column(domain, 400, may_be_missing=False).size == 365

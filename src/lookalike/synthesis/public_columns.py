@@ -23,6 +23,11 @@ from lookalike.microdata import Codes, Domain, texts_of
 from lookalike.randomness import Randomness
 from lookalike.schema import Kind, ValueType
 
+_MOST_PLACES = 300
+_LEAST_WIDTH = 1e-290
+_LARGEST_WHOLE = 1 << 53
+"""Ends of a range are kept as floats, which have every whole number up to here."""
+
 
 @dataclass(frozen=True, eq=False)
 class PublicColumn:
@@ -72,10 +77,11 @@ class PublicColumn:
     def _decimals(self, parts: NDArray[np.int64], uniforms: NDArray[np.float64]) -> NDArray[np.float64]:
         """Numbers with as many decimals as make a thousandth of a part."""
         low, high = self.domain.low, self.domain.high
-        if low == high:
+        if self.n_values == 1:
             return np.full(len(parts), low)
-        places = 3 - math.floor(math.log10(self.width))
-        return np.clip(np.round(low + (parts + uniforms) * self.width, places), low, high)
+        places = min(3 - math.floor(math.log10(self.width)), _MOST_PLACES)
+        shares = (parts + uniforms) / self.n_values
+        return np.clip(np.round(low * (1 - shares) + high * shares, places), low, high)
 
     def _settled(self, values: NDArray[Any]) -> Domain:
         attribute, type, tree = self.domain.attribute, self.domain.type, self.domain.taxonomy
@@ -120,14 +126,19 @@ def _lists_its_values(domain: Domain) -> bool:
 def _parts(domain: Domain, bins: int) -> tuple[float, int, NDArray[np.int64]]:
     """Width and number of the parts of a range, and the part of each value."""
     if domain.type is ValueType.NUMBER:
-        width = (domain.high - domain.low) / bins
-        if width == 0:
+        width = domain.high / bins - domain.low / bins
+        if width < _LEAST_WIDTH:
             return 1.0, 1, np.zeros(len(domain.values), dtype=np.int64)
-        parts = np.floor((domain.values - domain.low) / width).astype(np.int64)
+        parts = np.floor(domain.values / width - domain.low / width).astype(np.int64)
         return width, bins, np.clip(parts, 0, bins - 1)
     first, last = _whole_bounds(domain)
-    whole = -((first - last - 1) // bins)
-    return float(whole), -((first - last - 1) // whole), (domain.values.astype(np.int64) - first) // whole
+    if max(-first, last) > _LARGEST_WHOLE:
+        raise SchemaError(
+            f"Column {quoted(domain.name)} has whole numbers that are too large for a range. Declare it categorical if "
+            "they are codes, or leave it out."
+        )
+    width = -((first - last - 1) // bins)
+    return float(width), -((first - last - 1) // width), (domain.values.astype(np.int64) - first) // width
 
 
 def _whole_bounds(domain: Domain) -> tuple[int, int]:
