@@ -13,6 +13,7 @@ import pytest
 
 import lookalike as la
 from lookalike import samples
+from lookalike.cli import main
 from lookalike.errors import RecipeError, Unsupported
 
 QI = ["--qi", "age,sex,zip code", "--sensitive", "diagnosis"]
@@ -133,11 +134,20 @@ def test_the_command_as_json(patients: Path, tmp_path: Path) -> None:
         (["--epsilon", "1", "--out", "taken.csv"], "exists already"),
     ],
 )
-def test_the_command_refuses(patients: Path, tmp_path: Path, words: list[str], said: str) -> None:
+def test_the_command_refuses(
+    patients: Path,
+    tmp_path: Path,
+    words: list[str],
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "taken.csv").write_text("mine")
     out = [] if "--out" in words else ["--out", "made.csv"]
-    result = lookalike("synthesize", patients, *QI, *words, *out, cwd=tmp_path)
-    assert result.returncode == 2
-    assert said in result.stderr
+    with pytest.raises(SystemExit) as exited:
+        main(["synthesize", str(patients), *QI, *words, *out])
+    assert exited.value.code == 2
+    assert said in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["taken.csv"]
     assert (tmp_path / "taken.csv").read_text() == "mine"
