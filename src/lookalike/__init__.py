@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from lookalike.publication import Publication, inspect, measure, publish, read_table, verify
     from lookalike.release import Bucketized, Grouped, Matched, Perturbed
     from lookalike.schema import Attribute, Kind, Role, Schema
+    from lookalike.synthesis import PrivBayes
+    from lookalike.synthesizing import Synthesis, synthesize
 
 __all__ = [
     "AlphaK",
@@ -73,6 +75,7 @@ __all__ = [
     "MissingPart",
     "Mondrian",
     "Perturbed",
+    "PrivBayes",
     "Promise",
     "Publication",
     "PublishedRelease",
@@ -82,6 +85,7 @@ __all__ = [
     "Schema",
     "SchemaError",
     "StrictMondrian",
+    "Synthesis",
     "TCloseness",
     "Table",
     "Unsupported",
@@ -94,6 +98,7 @@ __all__ = [
     "publish",
     "read_table",
     "suggest_schema",
+    "synthesize",
     "verify",
 ]
 
@@ -125,6 +130,7 @@ _HOMES = {
     "MissingPart": "lookalike.errors",
     "Mondrian": "lookalike.algorithms",
     "Perturbed": "lookalike.release",
+    "PrivBayes": "lookalike.synthesis",
     "Promise": "lookalike.contracts",
     "Publication": "lookalike.publication",
     "PublishedRelease": "lookalike.analysis",
@@ -134,6 +140,7 @@ _HOMES = {
     "Schema": "lookalike.schema",
     "SchemaError": "lookalike.errors",
     "StrictMondrian": "lookalike.algorithms",
+    "Synthesis": "lookalike.synthesizing",
     "TCloseness": "lookalike.models",
     "Table": "lookalike.microdata",
     "Unsupported": "lookalike.errors",
@@ -145,6 +152,7 @@ _HOMES = {
     "publish": "lookalike.publication",
     "read_table": "lookalike.publication",
     "suggest_schema": "lookalike.inspection",
+    "synthesize": "lookalike.synthesizing",
     "verify": "lookalike.publication",
 }
 

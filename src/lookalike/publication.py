@@ -16,10 +16,10 @@ from typing import Any
 
 from lookalike import models, pipeline
 from lookalike.adversary import READS_RELEASE
-from lookalike.algorithms import parse_algorithm
+from lookalike.algorithms import ELSEWHERE, parse_algorithm
 from lookalike.audit import Audit
 from lookalike.contracts import Algorithm, PrivacyModel, Promise
-from lookalike.errors import RecipeError
+from lookalike.errors import RecipeError, Unsupported
 from lookalike.inspection import Inspection
 from lookalike.inspection import inspect as survey
 from lookalike.microdata import Microdata, Table
@@ -134,9 +134,9 @@ def publish(
     go to the reader (`delimiter`, `encoding`, `missing` ...).
     """
     watch = Stopwatch()
-    given = _schema(schema, qi, sensitive, carry, numeric, categorical)
+    given = as_schema(schema, qi, sensitive, carry, numeric, categorical)
     promises = as_promises(model)
-    chosen = parse_algorithm(algorithm) if isinstance(algorithm, str) else algorithm
+    chosen = _as_algorithm(algorithm)
     with watch.step("read"):
         read = read_columns(table, given, progress=progress, **reading)
     recipe = Recipe(schema=given, promises=promises, algorithm=chosen, adversary=adversary, seed=seed)
@@ -272,7 +272,16 @@ def as_promises(model: ModelLike | Iterable[ModelLike]) -> tuple[Promise, ...]:
     return tuple(promises)
 
 
-def _schema(
+def _as_algorithm(algorithm: object) -> Algorithm | None:
+    if isinstance(algorithm, str):
+        return parse_algorithm(algorithm)
+    if algorithm is None or isinstance(algorithm, Algorithm):
+        return algorithm
+    name = str(getattr(algorithm, "name", ""))
+    raise Unsupported(ELSEWHERE.get(name, "An algorithm is an object such as Mondrian() or its text, mondrian:cuts=1."))
+
+
+def as_schema(
     schema: Schema | str | Path | None,
     qi: Iterable[str],
     sensitive: str | Iterable[str],
@@ -280,6 +289,7 @@ def _schema(
     numeric: Iterable[str],
     categorical: Iterable[str],
 ) -> Schema:
+    """The schema given, with the roles and kinds that the lists of names change."""
     sensitive = [sensitive] if isinstance(sensitive, str) else sensitive
     if schema is None:
         return Schema.of(qi=qi, sensitive=sensitive, carried=carry, numeric=numeric, categorical=categorical)

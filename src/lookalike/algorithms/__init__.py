@@ -21,6 +21,7 @@ from lookalike.algorithms.perturbation import Perturbation
 from lookalike.algorithms.ring import Ring
 from lookalike.algorithms.sabre import Sabre
 from lookalike.contracts import Algorithm
+from lookalike.errors import Unsupported
 from lookalike.notation import describe, read_part
 
 # Where none is named, the first that serves every promise is taken.
@@ -46,8 +47,15 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     SymmetricGrouping.name: SymmetricGrouping,
 }
 
+# Methods that make another promise, and what to do instead.
+ELSEWHERE = {
+    "privbayes": "privbayes promises differential privacy, not a model of releases: it draws synthetic records, and no "
+    "audit can hold them against a model. Use lookalike synthesize DATA --epsilon E --out FILE.csv.",
+}
+
 __all__ = [
     "ALGORITHMS",
+    "ELSEWHERE",
     "Anatomy",
     "Burel",
     "DMondrian",
@@ -77,6 +85,9 @@ def parse_algorithm(text: str) -> Algorithm:
     >>> parse_algorithm("mondrian:cuts=1")
     Mondrian(cuts=1, choose='gain')
     """
+    name = text.strip().partition(":")[0]
+    if name in ELSEWHERE:
+        raise Unsupported(ELSEWHERE[name])
     return read_part(text, "algorithm", ALGORITHMS)
 
 

@@ -1,0 +1,153 @@
+"""Synthetic records from a table to a file: library, command line, and what is said about the promise."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import lookalike as la
+from lookalike import samples
+from lookalike.cli import main
+from lookalike.errors import RecipeError, Unsupported
+
+QI = ["--qi", "age,sex,zip code", "--sensitive", "diagnosis"]
+
+
+def lookalike(*words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "lookalike", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=120)
+
+
+def test_records_have_the_columns_and_types_of_the_schema(patients: Path) -> None:
+    made = la.synthesize(patients, schema=samples.sample_schema(), epsilon=2, seed=1)
+    frame = made.frame()
+    assert frame.columns == [attribute.name for attribute in la.Schema.load(samples.sample_schema()).published]
+    assert frame.height == 400
+    assert (frame["age"].dtype, frame["admission_date"].dtype, frame["sex"].dtype) == (pl.Int64, pl.Date, pl.String)
+    assert frame["age"].is_between(0, 99).all()
+    assert set(frame["sex"]) <= {"female", "male", None}
+    assert "patient_id" not in frame.columns
+
+
+def test_the_promise_says_epsilon_neighbours_and_what_was_public(patients: Path) -> None:
+    made = la.synthesize(patients, schema=samples.sample_schema(), beta=3)
+    assert made.epsilon == la.PrivBayes("1.386294361119").epsilon
+    said = " ".join(str(made).split())
+    assert "differential privacy with epsilon = 1.386294361119" in said
+    assert "Had any one record been another one, no output would be more than 4 times as likely" in said
+    assert "not a promise of any model" in said
+    assert "Taken as public: that there are 400 records" in said
+    assert 'Not covered: which values occur in "zip code", ' in said
+    assert "age" not in said.partition("Not covered")[2].partition(".")[0]
+    assert any("Declare the values" in note for note in made.notes)
+
+
+def test_declared_domains_leave_nothing_uncovered(patients: Path) -> None:
+    schema = la.Schema.load(samples.sample_schema())
+    only = la.Schema(tuple(schema[name] for name in ("age", "sex", "diagnosis")))
+    made = la.synthesize(patients, schema=only, method=la.PrivBayes(1, domains="declared"))
+    assert "Not covered" not in made.promise
+    assert "missing" not in made.promise
+    assert not any("Declare" in note for note in made.notes)
+
+
+def test_a_seed_and_lost_dependence_are_pointed_out(patients: Path) -> None:
+    made = la.synthesize(patients, qi=["age", "zip code"], epsilon="0.01", seed=3)
+    assert any("whoever knows it can take the noise off" in note for note in made.notes)
+    assert any("How columns go together is lost" in note for note in made.notes)
+    assert not la.synthesize(patients, qi=["sex"], epsilon=1).notes[-1].startswith("A seed")
+
+
+@pytest.mark.parametrize("given", [{}, {"epsilon": 1, "beta": 1}, {"epsilon": 1, "method": la.PrivBayes(1)}])
+def test_exactly_one_budget_is_given(patients: Path, given: dict[str, object]) -> None:
+    with pytest.raises(RecipeError, match="Give one of epsilon, beta and method"):
+        la.synthesize(patients, qi=["age"], **given)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_file_says_what_the_frame_says_and_is_never_replaced(patients: Path, tmp_path: Path, ending: str) -> None:
+    made = la.synthesize(patients, schema=samples.sample_schema(), epsilon=1)
+    file = tmp_path / "new" / f"synthetic.{ending}"
+    made.write(file)
+    again = pl.read_parquet(file) if ending == "parquet" else pl.read_csv(file, schema=made.frame().schema)
+    assert again.equals(made.frame())
+    assert [path.name for path in file.parent.iterdir()] == [file.name]
+    before = file.read_bytes()
+    with pytest.raises(RecipeError, match="exists already"):
+        made.write(file)
+    assert file.read_bytes() == before
+
+
+def test_a_file_without_a_known_ending_is_refused(patients: Path, tmp_path: Path) -> None:
+    made = la.synthesize(patients, qi=["age"], epsilon=1)
+    with pytest.raises(RecipeError, match=r"End the name in .csv or .parquet"):
+        made.write(tmp_path / "synthetic.txt")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RecipeError, match="Cannot write"):
+        made.write(tmp_path / "file" / "synthetic.csv")
+
+
+def test_publish_sends_privbayes_elsewhere(patients: Path) -> None:
+    for algorithm in ("privbayes", "privbayes:epsilon=1", la.PrivBayes(1)):
+        with pytest.raises(Unsupported, match="differential privacy, not a model of releases.*lookalike synthesize"):
+            la.publish(patients, qi=["age"], model="k-anonymity:2", algorithm=algorithm)
+
+
+def test_the_command_writes_records_and_states_the_promise(patients: Path, tmp_path: Path) -> None:
+    result = lookalike("synthesize", patients, *QI, "--beta", "3", "--rows", "50", "--out", "made.csv", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "differential privacy with epsilon = 1.386294361119" in result.stdout
+    assert "Taken as public: that there are 400 records" in result.stdout
+    assert 'Not covered: which values occur in "age", "sex", "zip code", "diagnosis"' in result.stdout
+    assert "note: Declare the values" in result.stderr
+    with (tmp_path / "made.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file))
+    assert rows[0] == ["age", "sex", "zip code", "diagnosis"]
+    assert len(rows) == 51
+
+
+def test_the_command_as_json(patients: Path, tmp_path: Path) -> None:
+    words = ["--epsilon", "8", "--degree", "1", "--out", "made.parquet", "--json"]
+    result = lookalike("synthesize", patients, *QI, *words, cwd=tmp_path)
+    said = json.loads(result.stdout)
+    assert (said["rows"], said["method"], said["promise"]) == (400, "privbayes:8,degree=1", "differential privacy")
+    assert said["budget"]["structure"] + said["budget"]["tables"] == said["epsilon"] == 8
+    assert {link["column"] for link in said["network"]} == {"age", "sex", "zip code", "diagnosis"}
+    assert said["read_from_table"]["values"] == ["age", "sex", "zip code", "diagnosis"]
+    assert pl.read_parquet(tmp_path / "made.parquet").height == 400
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "Give --epsilon or --beta"),
+        (["--epsilon", "1", "--beta", "1"], "Give --epsilon or --beta"),
+        (["--epsilon", "0"], "privbayes: epsilon is 0"),
+        (["--beta", "-2"], "beta is -2"),
+        (["--epsilon", "1", "--domains", "declared"], "does not declare the values"),
+        (["--epsilon", "1", "--out", "taken.csv"], "exists already"),
+    ],
+)
+def test_the_command_refuses(
+    patients: Path,
+    tmp_path: Path,
+    words: list[str],
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "taken.csv").write_text("mine")
+    out = [] if "--out" in words else ["--out", "made.csv"]
+    with pytest.raises(SystemExit) as exited:
+        main(["synthesize", str(patients), *QI, *words, *out])
+    assert exited.value.code == 2
+    assert said in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["taken.csv"]
+    assert (tmp_path / "taken.csv").read_text() == "mine"
