@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from lookalike.errors import RecipeError, unknown_name
-from lookalike.reproduction import hg
+from lookalike.reproduction import hg, hg_queries
 from lookalike.reproduction.experiments import Experiment
 
-EXPERIMENTS: tuple[Experiment, ...] = (*hg.EXPERIMENTS,)
+EXPERIMENTS: tuple[Experiment, ...] = (*hg.EXPERIMENTS, *hg_queries.EXPERIMENTS)
 
 
 def find(names: Iterable[str]) -> list[Experiment]:

@@ -7,8 +7,8 @@ cardinalities; agreement with a printed number is claimed for neither.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -31,6 +31,8 @@ class Datasets:
     """Tables by what they are: CENSUS, or its quasi-identifiers with values drawn uniformly or by Zipf's law."""
 
     folder: Path | None = None
+    _kept: dict[tuple[object, ...], Microdata] = field(default_factory=dict, repr=False)
+    """Tables made before: experiments share them, and so what was published of them."""
 
     @property
     def label(self) -> str:
@@ -56,7 +58,10 @@ class Datasets:
 
     def census(self, rows: int, qi: Sequence[str] = QUASI, sensitive: str = SENSITIVE, *, start: int = 0) -> Microdata:
         """The first rows of CENSUS from `start` on, with these columns known."""
-        return self._encoded(_part(self._census, start, rows), qi, sensitive)
+        return self._once(
+            ("census", rows, tuple(qi), sensitive, start),
+            lambda: self._encoded(_part(self._census, start, rows), qi, sensitive),
+        )
 
     def uniform(self, rows: int, qi: Sequence[str] = QUASI) -> Microdata:
         """Another sample's quasi-identifiers, occupations drawn uniformly."""
@@ -66,10 +71,22 @@ class Datasets:
         """The same with occupations by Zipf's law."""
         return self._other(f"zipf10k_{round(10 * exponent):02d}.csv", f"zipf:{exponent}", rows, qi)
 
+    def coil(self, rows: int) -> Microdata:
+        """A stand-in for COIL2000: its cardinalities, all categories, customer subtypes nested in types."""
+        return self._once(("coil", rows), lambda: _coil(rows))
+
     def is_stand_in(self, file: str) -> bool:
         return self.folder is None or not (self.folder / file).exists()
 
     def _other(self, file: str, law: str, rows: int, qi: Sequence[str]) -> Microdata:
+        return self._once((law, rows, tuple(qi)), lambda: self._drawn(file, law, rows, qi))
+
+    def _once(self, key: tuple[object, ...], make: Callable[[], Microdata]) -> Microdata:
+        if key not in self._kept:
+            self._kept[key] = make()
+        return self._kept[key]
+
+    def _drawn(self, file: str, law: str, rows: int, qi: Sequence[str]) -> Microdata:
         path = None if self.folder is None else self.folder / file
         table = _read(path) if path is not None and path.exists() else _renamed(census(rows, seed=2, occupation=law))
         return self._encoded(_part(table, 0, rows), qi, SENSITIVE)
@@ -115,3 +132,28 @@ def _cut(column: Column, start: int, stop: int) -> Column:
     new = np.full(len(column.values) + 1, len(used), dtype=np.int32)
     new[used] = np.arange(len(used))
     return Column(column.name, column.type, new[codes], column.values[used])
+
+
+def _coil(rows: int) -> Microdata:
+    rng = np.random.default_rng(2000)
+    kind_of_subtype = np.sort(rng.integers(0, 10, 41))
+    kind_of_subtype[:10] = np.arange(10)
+    kind_of_subtype.sort()
+    subtype = rng.choice(41, rows, p=rng.dirichlet(np.full(41, 2.0)))
+    kind = kind_of_subtype[subtype]
+    columns = [
+        ("houses", np.minimum(rng.geometric(0.9 - 0.02 * kind), 10)),
+        ("household", np.clip(np.round(rng.normal(1.5 + kind % 4, 0.9)), 1, 6)),
+        ("age", np.clip(np.round(rng.normal(1.5 + kind / 3, 1.0)), 1, 6)),
+        ("type", kind + 1),
+        ("subtype", subtype + 1),
+    ]
+    made = []
+    for name, numbers in columns:
+        values, codes = np.unique(numbers.astype(np.int64), return_inverse=True)
+        made.append(Column(name, ValueType.INTEGER, codes.astype(np.int32), values))
+    attributes = [
+        Attribute(name=name, role=Role.QUASI, kind=Kind.CATEGORICAL, type=ValueType.INTEGER) for name, _ in columns[:-1]
+    ]
+    attributes.append(Attribute(name="subtype", role=Role.SENSITIVE, kind=Kind.CATEGORICAL, type=ValueType.INTEGER))
+    return Microdata.encode(Table(tuple(made), "COIL2000 stand-in"), Schema(tuple(attributes)))

@@ -93,6 +93,8 @@ class Experiment:
     figures: tuple[Figure, ...]
     measure: Callable[[Bench], Iterator[Row]]
     shapes: tuple[Shape, ...]
+    stand_in: bool = False
+    """Whether its data set is never at hand, so that it always runs on a stand-in."""
     differs: str = ""
     """What is done otherwise than in the paper, and why; errors of the paper."""
 

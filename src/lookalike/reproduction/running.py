@@ -58,15 +58,16 @@ def reproduce(
         target.mkdir(parents=True, exist_ok=True)
     datasets = Datasets(folder)
     done = []
+    bench = Bench(datasets, FULL if full else QUICK)
     for number, experiment in enumerate(chosen):
-        bench = Bench(datasets, FULL if full else QUICK)
         rows: list[Row] = []
         for row in experiment.measure(bench):
             rows.append(row)
             progress(experiment.name, number / len(chosen), f"{len(rows)} measured")
         results = Results(tuple(rows))
         verdicts = tuple((shape.claim, bool(shape.test(results))) for shape in experiment.shapes)
-        done.append(Reproduced(experiment, results, datasets.label, bench.size.name, verdicts))
+        label = "stand-in" if experiment.stand_in else datasets.label
+        done.append(Reproduced(experiment, results, label, bench.size.name, verdicts))
         if target is not None:
             write(done[-1], target)
     progress("experiments", 1.0)
