@@ -15,7 +15,7 @@ from lookalike.version import __version__
 
 if TYPE_CHECKING:
     from lookalike.algorithms import Groups, Mondrian, StrictMondrian
-    from lookalike.analysis import Estimate, PublishedRelease, load
+    from lookalike.analysis import Estimate, Pooled, PublishedRelease, load, pool, sample
     from lookalike.attacking import Attacks, attack
     from lookalike.audit import Audit, Check, Verdict
     from lookalike.contracts import Promise
@@ -73,6 +73,7 @@ __all__ = [
     "MissingPart",
     "Mondrian",
     "Perturbed",
+    "Pooled",
     "Promise",
     "Publication",
     "PublishedRelease",
@@ -91,8 +92,10 @@ __all__ = [
     "inspect",
     "load",
     "measure",
+    "pool",
     "publish",
     "read_table",
+    "sample",
     "suggest_schema",
     "verify",
 ]
@@ -125,6 +128,7 @@ _HOMES = {
     "MissingPart": "lookalike.errors",
     "Mondrian": "lookalike.algorithms",
     "Perturbed": "lookalike.release",
+    "Pooled": "lookalike.analysis",
     "Promise": "lookalike.contracts",
     "Publication": "lookalike.publication",
     "PublishedRelease": "lookalike.analysis",
@@ -142,8 +146,10 @@ _HOMES = {
     "inspect": "lookalike.publication",
     "load": "lookalike.analysis",
     "measure": "lookalike.publication",
+    "pool": "lookalike.analysis",
     "publish": "lookalike.publication",
     "read_table": "lookalike.publication",
+    "sample": "lookalike.analysis",
     "suggest_schema": "lookalike.inspection",
     "verify": "lookalike.publication",
 }

@@ -14,6 +14,7 @@ from lookalike.cli.exits import Commands
 from lookalike.cli.listing import algorithms, attacks, models
 from lookalike.cli.publishing import demo, publish
 from lookalike.cli.querying import query
+from lookalike.cli.sampling import sample
 from lookalike.version import __version__
 
 
@@ -30,5 +31,5 @@ def main() -> None:
     """
 
 
-for command in (demo, inspect, publish, audit, measure, query, attack, models, algorithms, attacks):
+for command in (demo, inspect, publish, audit, measure, query, sample, attack, models, algorithms, attacks):
     main.add_command(command)
