@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         Unsupported,
     )
     from lookalike.inspection import Inspection, suggest_schema
+    from lookalike.measuring import Fidelity, fidelity
     from lookalike.microdata import Microdata, Table
     from lookalike.models import (
         AlphaK,
@@ -59,6 +60,7 @@ __all__ = [
     "DeltaDisclosure",
     "Estimate",
     "FPrivacy",
+    "Fidelity",
     "Grouped",
     "Groups",
     "Infeasible",
@@ -89,6 +91,7 @@ __all__ = [
     "Verdict",
     "__version__",
     "attack",
+    "fidelity",
     "inspect",
     "load",
     "measure",
@@ -114,6 +117,7 @@ _HOMES = {
     "DeltaDisclosure": "lookalike.models",
     "Estimate": "lookalike.analysis",
     "FPrivacy": "lookalike.models",
+    "Fidelity": "lookalike.measuring",
     "Grouped": "lookalike.release",
     "Groups": "lookalike.algorithms",
     "Infeasible": "lookalike.errors",
@@ -143,6 +147,7 @@ _HOMES = {
     "Unsupported": "lookalike.errors",
     "Verdict": "lookalike.audit",
     "attack": "lookalike.attacking",
+    "fidelity": "lookalike.measuring",
     "inspect": "lookalike.publication",
     "load": "lookalike.analysis",
     "measure": "lookalike.publication",

@@ -11,6 +11,7 @@ import click
 from lookalike.cli.attacking import attack
 from lookalike.cli.checking import audit, inspect, measure
 from lookalike.cli.exits import Commands
+from lookalike.cli.fidelity import fidelity
 from lookalike.cli.listing import algorithms, attacks, models
 from lookalike.cli.publishing import demo, publish
 from lookalike.cli.querying import query
@@ -31,5 +32,5 @@ def main() -> None:
     """
 
 
-for command in (demo, inspect, publish, audit, measure, query, sample, attack, models, algorithms, attacks):
+for command in (demo, inspect, publish, audit, measure, fidelity, query, sample, attack, models, algorithms, attacks):
     main.add_command(command)
