@@ -10,14 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lookalike import pool
 from lookalike.errors import DataError
-from lookalike.microdata import Microdata
+from lookalike.microdata import Microdata, Table
 from lookalike.randomness import Randomness
 from lookalike.release import Bucketized, ExtentCells, Perturbed, Randomizer, Release, Withheld
 from lookalike.samples import hospital
 from lookalike.sampling import World, draw_world
-from lookalike.schema import Schema
+from lookalike.schema import Schema, ValueType
 from tests.packages.release_forms import FORMS, clinic_release, held, releases
+from tests.strategies import column_of
 
 
 def rows_of(codes: np.ndarray) -> list[tuple[int, ...]]:
@@ -154,3 +156,35 @@ def test_slopes_from_a_part_of_the_rows_leave_the_counts_right(monkeypatch: pyte
     observed = np.bincount(release.sensitive[:, 0])[0]
     # Half are kept, half drawn evenly: observed = n/4 + count/2.
     assert abs(np.mean(drawn) - 2 * (observed - 1000)) < 4 * np.std(drawn) / 12**0.5 + 5
+
+
+def test_pooled_intervals_from_worlds_cover() -> None:
+    """Two kinds of people of whom 60 % and 35 % have a value: how many have it, and by how much the kinds differ."""
+    n_rows, n_worlds, turns = 600, 5, 120
+    truth, covered = np.array([0.475, 0.25]), np.zeros(2)
+    quasi, sensitive = (column_of(name, [0, 1], ValueType.INTEGER) for name in ("q", "s"))
+    pattern = Microdata.encode(Table((quasi, sensitive)), Schema.of(qi=["q"], sensitive=["s"], categorical=["q", "s"]))
+    for turn in range(turns):
+        generator = np.random.default_rng(turn)
+        kind = generator.integers(0, 2, n_rows)
+        has = generator.random(n_rows) < np.where(kind == 1, 0.6, 0.35)
+        data = replace(
+            pattern,
+            quasi=kind[:, None].astype(np.int32),
+            sensitive=has[:, None].astype(np.int32),
+            carried=np.empty((n_rows, 0), dtype=np.int32),
+        )
+        release = perturbed(data, 0.5, generator)
+        estimates, variances = [], []
+        for world in range(n_worlds):
+            drawn = draw_world(release, Randomness(turn).child(world)).sensitive[:, 0]
+            shares = [drawn.mean(), drawn[kind == 1].mean(), drawn[kind == 0].mean()]
+            each = [
+                share * (1 - share) / n for share, n in zip(shares, (n_rows, kind.sum(), (1 - kind).sum()), strict=True)
+            ]
+            estimates.append([shares[0], shares[1] - shares[2]])
+            variances.append([each[0], each[1] + each[2]])
+        low, high = pool(estimates, variances).interval(0.9)
+        covered += (low <= truth) & (truth <= high)
+    # Four standard deviations of a share of 0.9 in so many turns.
+    assert (np.abs(covered / turns - 0.9) < 4 * (0.09 / turns) ** 0.5).all()
