@@ -115,7 +115,7 @@ def perturbed(data: Microdata, keep: float, generator: np.random.Generator) -> P
 
 
 def test_values_drawn_back_have_the_right_counts_on_average_and_go_with_what_they_went() -> None:
-    table = hospital(3000, seed=5)
+    table = hospital(2000, seed=5)
     coarse = Microdata.encode(table, Schema.of(qi=["age", "sex"], sensitive=["diagnosis"]))
     # Six groups of diagnoses: counts that stay well above 0 after the matrix is taken back.
     domain = coarse.domains.sensitive[0]
@@ -125,7 +125,7 @@ def test_values_drawn_back_have_the_right_counts_on_average_and_go_with_what_the
     old = data.quasi[:, 0] > 60
     truth = np.stack([np.bincount(codes[rows, 0], minlength=6) for rows in (slice(None), old)])
     found = []
-    for turn in range(30):
+    for turn in range(20):
         release = perturbed(data, 0.4, np.random.default_rng(turn))
         drawn = draw_world(release, Randomness(turn)).sensitive[:, 0]
         found.append([np.bincount(drawn[rows], minlength=6) for rows in (slice(None), old)])
@@ -160,7 +160,7 @@ def test_slopes_from_a_part_of_the_rows_leave_the_counts_right(monkeypatch: pyte
 
 def test_pooled_intervals_from_worlds_cover() -> None:
     """Two kinds of people of whom 60 % and 35 % have a value: how many have it, and by how much the kinds differ."""
-    n_rows, n_worlds, turns = 600, 5, 120
+    n_rows, n_worlds, turns = 600, 4, 80
     truth, covered = np.array([0.475, 0.25]), np.zeros(2)
     quasi, sensitive = (column_of(name, [0, 1], ValueType.INTEGER) for name in ("q", "s"))
     pattern = Microdata.encode(Table((quasi, sensitive)), Schema.of(qi=["q"], sensitive=["s"], categorical=["q", "s"]))

@@ -98,7 +98,7 @@ def _fitted(known: Numbers, rows: Ints, matrix: Numbers, repeats: Numbers, rng: 
         gradient[1:] += slopes
         return float((slopes**2).sum() / 2 - weights @ np.log(likelihoods)), gradient.ravel()
 
-    found: Any = minimize(objective, start.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": _STEPS})
+    found: Any = minimize(objective, start.ravel(), jac=True, method="CG", options={"maxiter": _STEPS})
     coefficients: Numbers = found.x.reshape(start.shape)
     observed = np.bincount(rows, repeats, minlength=n_values).astype(np.float64)
     wanted = observed.sum() * _overall(observed, matrix)
