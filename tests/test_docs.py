@@ -27,7 +27,7 @@ from lookalike.algorithms import ALGORITHMS, describe_algorithms
 from lookalike.attacks import ATTACKS, describe_attacks
 from lookalike.cli import main
 from lookalike.cli.exits import exit_code
-from lookalike.metrics import METRICS
+from lookalike.metrics import FIDELITY, METRICS
 from lookalike.models import MODELS, describe_models
 from lookalike.samples import hospital, to_csv
 from lookalike.schema import Schema
@@ -217,7 +217,7 @@ def test_every_attack_has_a_heading(name: str) -> None:
 
 
 def test_every_metric_has_a_heading() -> None:
-    assert set(METRICS) < set(headings_of(DOCS / "metrics.md"))
+    assert {*METRICS, *FIDELITY} < set(headings_of(DOCS / "metrics.md"))
 
 
 def test_every_error_is_explained_with_its_exit_code() -> None:

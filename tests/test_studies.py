@@ -110,3 +110,16 @@ def test_knowing_burel_helps_and_random_draws_from_everybody_do_not() -> None:
     assert curve.above > 0.1
     assert cuts.worst > 1 / 3
     assert shuffled.guessed == pytest.approx(2 / 3, abs=0.01)
+
+
+def test_similar_buckets_teach_more_than_independent_columns() -> None:
+    pytest.importorskip("sklearn")
+    study = script("plain_tables")
+    found = study.results(800, 2, [("anatomy:assign=similar", "l-diversity:3")])
+    assert [one.name for one in found] == ["the original", "anatomy:assign=similar", "independent columns"]
+    original, release, independent = found
+    assert original.right > independent.right
+    assert release.right > independent.right
+    assert abs(release.odds[0] - original.odds[0]) < abs(independent.odds[0] - original.odds[0])
+    assert release.low[0] < original.odds[0] < release.high[0]
+    assert len(study.markdown(found).splitlines()) == 5

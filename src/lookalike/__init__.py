@@ -15,7 +15,7 @@ from lookalike.version import __version__
 
 if TYPE_CHECKING:
     from lookalike.algorithms import Groups, Mondrian, StrictMondrian
-    from lookalike.analysis import Estimate, PublishedRelease, load
+    from lookalike.analysis import Estimate, Pooled, PublishedRelease, load, pool, sample
     from lookalike.attacking import Attacks, attack
     from lookalike.audit import Audit, Check, Verdict
     from lookalike.contracts import Promise
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         Unsupported,
     )
     from lookalike.inspection import Inspection, suggest_schema
+    from lookalike.measuring import Fidelity, fidelity
     from lookalike.microdata import Microdata, Table
     from lookalike.models import (
         AlphaK,
@@ -61,6 +62,7 @@ __all__ = [
     "DeltaDisclosure",
     "Estimate",
     "FPrivacy",
+    "Fidelity",
     "Grouped",
     "Groups",
     "Infeasible",
@@ -75,6 +77,7 @@ __all__ = [
     "MissingPart",
     "Mondrian",
     "Perturbed",
+    "Pooled",
     "PrivBayes",
     "Promise",
     "Publication",
@@ -92,11 +95,14 @@ __all__ = [
     "Verdict",
     "__version__",
     "attack",
+    "fidelity",
     "inspect",
     "load",
     "measure",
+    "pool",
     "publish",
     "read_table",
+    "sample",
     "suggest_schema",
     "synthesize",
     "verify",
@@ -116,6 +122,7 @@ _HOMES = {
     "DeltaDisclosure": "lookalike.models",
     "Estimate": "lookalike.analysis",
     "FPrivacy": "lookalike.models",
+    "Fidelity": "lookalike.measuring",
     "Grouped": "lookalike.release",
     "Groups": "lookalike.algorithms",
     "Infeasible": "lookalike.errors",
@@ -130,6 +137,7 @@ _HOMES = {
     "MissingPart": "lookalike.errors",
     "Mondrian": "lookalike.algorithms",
     "Perturbed": "lookalike.release",
+    "Pooled": "lookalike.analysis",
     "PrivBayes": "lookalike.synthesis",
     "Promise": "lookalike.contracts",
     "Publication": "lookalike.publication",
@@ -146,11 +154,14 @@ _HOMES = {
     "Unsupported": "lookalike.errors",
     "Verdict": "lookalike.audit",
     "attack": "lookalike.attacking",
+    "fidelity": "lookalike.measuring",
     "inspect": "lookalike.publication",
     "load": "lookalike.analysis",
     "measure": "lookalike.publication",
+    "pool": "lookalike.analysis",
     "publish": "lookalike.publication",
     "read_table": "lookalike.publication",
+    "sample": "lookalike.analysis",
     "suggest_schema": "lookalike.inspection",
     "synthesize": "lookalike.synthesizing",
     "verify": "lookalike.publication",

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from lookalike.attacks import parse_attack
-from lookalike.attacks.learner import LearnerAttack, Trees, drawn_from_cells, drawn_rows
+from lookalike.attacks.learner import LearnerAttack, Trees, drawn_rows
 from lookalike.attacks.whereabouts import Whereabouts
 from lookalike.contracts import Finding, Target
 from lookalike.errors import MissingPart, RecipeError
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.release import Perturbed, Randomizer, Ranges, Sets
+from lookalike.release import Perturbed, Randomizer
 from tests.attacks.planting import FORMS, coded, people, target_of
 from tests.audit.making import bucketized, grouped, mixed_table, random_groups, ring
 
@@ -25,25 +25,6 @@ def run(target: Target, seed: int = 1, **parameters: Any) -> Finding:
     parameters = {"trees": 20, **parameters}
     (finding,) = LearnerAttack(**parameters).run(target, Randomness(seed), silent)
     return finding
-
-
-def test_a_drawn_code_lies_in_its_cell_and_each_is_as_likely() -> None:
-    data = mixed_table(np.random.default_rng(1), 60)
-    age, job = data.domains.quasi[:2]
-    missing = np.array([False, True, True])
-    runs = Ranges.of(age, np.array([2, 5, 0]), np.array([5, 5, -1]), missing)
-    drawn = drawn_from_cells(age, runs, np.repeat(np.arange(3), 6000), Randomness(1)).reshape(3, -1)
-    found = [dict(zip(*np.unique(part, return_counts=True), strict=True)) for part in drawn]
-    assert [sorted(part) for part in found] == [[2, 3, 4, 5], [5, age.missing_code], [age.missing_code]]
-    # Six standard deviations around what is expected.
-    assert all(abs(count - 1500) < 6 * 34 for count in found[0].values())
-    assert all(abs(count - 3000) < 6 * 39 for count in found[1].values())
-    sets = Sets(np.array([0, 1, 4]), np.array([2, 0, 1, 3], dtype=np.int32))
-    drawn = drawn_from_cells(job, sets, np.repeat(np.arange(2), 6000), Randomness(2)).reshape(2, -1)
-    assert np.unique(drawn[0]).tolist() == [2]
-    values, counts = np.unique(drawn[1], return_counts=True)
-    assert values.tolist() == [0, 1, 3]
-    assert (abs(counts - 2000) < 6 * 37).all()
 
 
 @pytest.mark.parametrize("form", ["grouped", "matched"])

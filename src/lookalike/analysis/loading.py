@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from lookalike.analysis.bucketized import BucketizedRelease
@@ -28,5 +29,5 @@ def load(folder: str | Path) -> PublishedRelease:
     if any(name not in tables for name in expected):
         raise DataError(f"{folder} lacks one of its tables ({', '.join(expected)}). It is damaged: get it again.")
     if manifest.form == Perturbed.form:
-        return PerturbedRelease.of(manifest, tables["release"])
-    return BucketizedRelease.of(manifest, tables["qit"], tables["sat"])
+        return replace(PerturbedRelease.of(manifest, tables["release"]), folder=found)
+    return replace(BucketizedRelease.of(manifest, tables["qit"], tables["sat"]), folder=found)

@@ -4,13 +4,15 @@ release = lookalike.load("release")
 release.counts("diagnosis", where={"age": (30, 40)})
 release.count({"diagnosis": "HIV", "sex": "F"}).interval()
 release.query("SELECT COUNT(*) WHERE age > 40 AND diagnosis = 'HIV'")
+release.sample(worlds=5)
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import ClassVar
 
 import polars as pl
@@ -29,6 +31,8 @@ class PublishedRelease(ABC):
     """How counts can be estimated; the first is the form's own."""
 
     manifest: PublishedManifest
+    folder: Path | None = field(default=None, kw_only=True)
+    """Where it was loaded from."""
 
     @property
     @abstractmethod
@@ -109,6 +113,14 @@ class PublishedRelease(ABC):
         from lookalike.analysis.sql import answer
 
         return answer(self, sql, level)
+
+    def sample(self, worlds: int = 5, seed: int | None = None) -> list[pl.DataFrame]:
+        """Plain tables that the release may come from, with the columns and types of the original; see `pool`."""
+        from lookalike.analysis.plain import sample
+
+        if self.folder is None:
+            raise RecipeError("Only a release that was loaded from its folder can be drawn from. Use load(folder).")
+        return sample(self.folder, worlds=worlds, seed=seed)
 
     def _check_columns(self, names: Iterable[str]) -> None:
         for name in names:

@@ -21,6 +21,7 @@ from lookalike.attacks.beliefs import Shares
 from lookalike.attacks.whereabouts import Whereabouts
 from lookalike.microdata import Codes, Domain
 from lookalike.release import Bucketized, Grouped, Matched, Perturbed, Randomizer, Ranges, Sets
+from lookalike.sampling.cells import bounds_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,16 +115,6 @@ def _counts_of_cells(where: Whereabouts, release: Grouped | Matched, column: int
         for domain, extents in zip(release.domains.quasi, release.extents, strict=True)
     )
     return Counts(of_value, together, (of_value,) * len(together))
-
-
-def bounds_of(domain: Domain, extents: Ranges) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
-    """First code, number of codes in the run, and whether missing is inside too, of each unit."""
-    # Of a taxonomy, missing is a leaf; otherwise a run never reaches the missing code by accident.
-    last = domain.n_codes - 1 if domain.taxonomy is not None else domain.missing_code - 1
-    lows = np.maximum(extents.lows.astype(np.int64), 0)
-    lengths = np.maximum(np.minimum(extents.highs.astype(np.int64), last) - lows + 1, 0)
-    missing = extents.missing & (domain.missing_code < domain.n_codes)
-    return np.where(lengths > 0, lows, 0), lengths, missing
 
 
 def _in_ranges(

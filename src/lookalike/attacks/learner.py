@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.attacks.bayes import bounds_of, frequencies_of, logs_of, taken_back
+from lookalike.attacks.bayes import frequencies_of, logs_of, taken_back
 from lookalike.attacks.beliefs import Shares, scored
 from lookalike.attacks.judging import finding, judged
 from lookalike.attacks.strangers import right_about_strangers
@@ -25,11 +25,12 @@ from lookalike.attacks.whereabouts import Whereabouts
 from lookalike.attacks.written import WrittenAttack, needs_sensitive
 from lookalike.contracts import Finding, Target
 from lookalike.errors import MissingPart
-from lookalike.microdata import Codes, Domain
+from lookalike.microdata import Codes
 from lookalike.parameters import Choice, Whole
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
-from lookalike.release import Bucketized, Extents, Perturbed, Ranges
+from lookalike.release import Bucketized, Perturbed
+from lookalike.sampling.cells import drawn_from_cells, nth_of
 
 Ints = NDArray[np.int64]
 LEAST_LEAF = 10
@@ -139,20 +140,6 @@ def drawn_rows(where: Whereabouts, column: int, most: int, worlds: int, rng: Ran
     return np.column_stack(columns).astype(np.int32), release.sensitive[rows, column].astype(np.int64)
 
 
-def drawn_from_cells(domain: Domain, extents: Extents, units: Ints, rng: Randomness) -> Ints:
-    """A code for each unit listed, each of those in its cell as likely."""
-    if isinstance(extents, Ranges):
-        lows, lengths, missing = bounds_of(domain, extents)
-        place = _nth_of((lengths + missing)[units], rng)
-        return np.where(
-            place < lengths[units], lows[units] + place, np.where(missing, domain.missing_code, lows)[units]
-        )
-    place = _nth_of(extents.sizes[units], rng)
-    members = np.append(extents.members, 0).astype(np.int64)
-    drawn: Ints = members[extents.starts[units] + place]
-    return drawn
-
-
 def _drawn_from_buckets(where: Whereabouts, release: Bucketized, column: int, rows: Ints, rng: Randomness) -> Ints:
     told = ~where.reading.is_told_dummy
     buckets, values = release.bucket_of_sensitive[told], release.sensitive[told, column].astype(np.int64)
@@ -160,13 +147,8 @@ def _drawn_from_buckets(where: Whereabouts, release: Bucketized, column: int, ro
     mine = release.bucket_of_quasi[rows]
     first = np.searchsorted(buckets[order], mine)
     sizes = np.searchsorted(buckets[order], mine, side="right") - first
-    drawn: Ints = values[order][first + _nth_of(sizes, rng)]
+    drawn: Ints = values[order][first + nth_of(sizes, rng)]
     return drawn
-
-
-def _nth_of(sizes: Ints, rng: Randomness) -> Ints:
-    """A number below each size, each as likely."""
-    return np.minimum((rng.uniforms(len(sizes)) * sizes).astype(np.int64), np.maximum(sizes - 1, 0))
 
 
 def _untrained(kind: str, trees: int) -> Callable[[int], Any]:

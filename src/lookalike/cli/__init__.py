@@ -11,9 +11,11 @@ import click
 from lookalike.cli.attacking import attack
 from lookalike.cli.checking import audit, inspect, measure
 from lookalike.cli.exits import Commands
+from lookalike.cli.fidelity import fidelity
 from lookalike.cli.listing import algorithms, attacks, models
 from lookalike.cli.publishing import demo, publish
 from lookalike.cli.querying import query
+from lookalike.cli.sampling import sample
 from lookalike.cli.synthesizing import synthesize
 from lookalike.version import __version__
 
@@ -31,5 +33,7 @@ def main() -> None:
     """
 
 
-for command in (demo, inspect, publish, audit, measure, query, attack, synthesize, models, algorithms, attacks):
+for command in (
+    demo, inspect, publish, audit, measure, fidelity, query, sample, attack, synthesize, models, algorithms, attacks
+):  # fmt: skip
     main.add_command(command)

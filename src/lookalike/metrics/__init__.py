@@ -1,11 +1,16 @@
-"""How good or how bad a release is. One table from name to metric; every metric reads a `Release` alone or with its
-original, never the linkage.
+"""How good or how bad a release is. Tables from name to metric; every metric reads a `Release` and its original, never
+the linkage.
+
+`METRICS` are computed for every release, and stand in its folder. `FIDELITY` compares distributions with those of the
+original: dearer, and figures about the original that need not leave the house with every release, so only on request.
 """
 
 from __future__ import annotations
 
 from lookalike.contracts import Metric
+from lookalike.metrics.fidelity import CorrelationDifference, MarginalDistance, PairDistance
 from lookalike.metrics.grouping import AverageGroupSize, Discernibility, MeanSquaredBucketSize
+from lookalike.metrics.learning import AccuracyLoss, PropensityMeanSquaredError, PropensityRatio
 from lookalike.metrics.loss import AverageInformationLoss, GlobalCertaintyPenalty, loss_by_column
 from lookalike.metrics.redrawing import ValuesChanged
 
@@ -18,13 +23,29 @@ METRICS: dict[str, type[Metric]] = {
     ValuesChanged.name: ValuesChanged,
 }
 
+FIDELITY: dict[str, type[Metric]] = {
+    MarginalDistance.name: MarginalDistance,
+    PairDistance.name: PairDistance,
+    CorrelationDifference.name: CorrelationDifference,
+    PropensityMeanSquaredError.name: PropensityMeanSquaredError,
+    PropensityRatio.name: PropensityRatio,
+    AccuracyLoss.name: AccuracyLoss,
+}
+
 __all__ = [
+    "FIDELITY",
     "METRICS",
+    "AccuracyLoss",
     "AverageGroupSize",
     "AverageInformationLoss",
+    "CorrelationDifference",
     "Discernibility",
     "GlobalCertaintyPenalty",
+    "MarginalDistance",
     "MeanSquaredBucketSize",
+    "PairDistance",
+    "PropensityMeanSquaredError",
+    "PropensityRatio",
     "ValuesChanged",
     "loss_by_column",
 ]

@@ -25,8 +25,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from lookalike.errors import DataError, quoted
-from lookalike.microdata import Domain, parse_number, texts_of
-from lookalike.packages.holdings import DomainIndex, Holding
+from lookalike.microdata import Domain, texts_of
+from lookalike.packages.holdings import DomainIndex, Holding, parse_end
 from lookalike.release import Cells, ExactCells, ExtentCells, NumberCells, Ranges, Sets, is_numeric_cell
 from lookalike.schema import NUMBER_LIKE, ValueType
 
@@ -91,8 +91,7 @@ def values_of(texts: Sequence[str | None], type: ValueType) -> pl.Series:
     elif type is ValueType.INTEGER:
         raw = [int(text) for text in known]
     else:
-        points = [parse_number(text, type) for text in known]
-        raw = points if type is ValueType.NUMBER else [round(point) for point in points]
+        raw = [parse_end(text, type) for text in known]
     place_of_known = iter(range(len(known)))
     places = [None if text is None else next(place_of_known) for text in texts]
     return typed_values(np.array(raw), type).gather(pl.Series(places, dtype=pl.UInt32))

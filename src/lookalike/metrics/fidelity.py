@@ -1,0 +1,145 @@
+"""How like its original a release is, as a table to count and correlate in: distances between distributions.
+
+    marginal_distance        mean over columns of the total variation distance between original and release
+    pair_distance            the same over all pairs of columns
+    correlation_difference   the largest difference of an association over all pairs of columns
+
+Total variation is half the sum of differences of shares: the share of people that would have to be counted elsewhere.
+Distributions are the expected ones (`expected`): no figure here depends on chance.
+
+An association is Pearson's correlation of two measured columns (numbers, dates, orders), the correlation ratio (eta)
+where one of them is a category, Cramer's V where both are. All three are read from the table of two columns, are at
+most 1 in size, and compare original and release with the same parts. Other choices would do: these are known to most.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from lookalike.metrics.expected import Expected, Observed, Parts, Shares, all_parts
+from lookalike.microdata import Microdata
+from lookalike.release import Release
+
+
+def distance(one: Shares, other: Shares) -> float:
+    """Total variation."""
+    return float(np.abs(one - other).sum() / 2)
+
+
+class Association(NamedTuple):
+    """How strongly two columns go together, before and after."""
+
+    columns: tuple[str, str]
+    original: float
+    release: float
+
+    @property
+    def difference(self) -> float:
+        return abs(self.original - self.release)
+
+
+@dataclass(frozen=True)
+class MarginalDistance:
+    """How far the counts of single columns are off, on average."""
+
+    name: ClassVar[str] = "marginal_distance"
+
+    def measure(self, release: Release, original: Microdata) -> float:
+        return float(np.mean(list(self.by_column(release, original).values())))
+
+    def by_column(self, release: Release, original: Microdata) -> dict[str, float]:
+        parts = all_parts(original)
+        expected, observed = Expected(release, parts), Observed(original, parts)
+        return {
+            of.domain.name: distance(expected.column(place), observed.column(place)) for place, of in enumerate(parts)
+        }
+
+
+@dataclass(frozen=True)
+class PairDistance:
+    """How far the counts of pairs of columns are off, on average; not a number if there is only one column."""
+
+    name: ClassVar[str] = "pair_distance"
+
+    def measure(self, release: Release, original: Microdata) -> float:
+        found = self.by_pair(release, original)
+        return float(np.mean(list(found.values()))) if found else float("nan")
+
+    def by_pair(self, release: Release, original: Microdata) -> dict[tuple[str, str], float]:
+        parts = all_parts(original)
+        expected, observed = Expected(release, parts), Observed(original, parts)
+        return {
+            (parts[one].domain.name, parts[other].domain.name): distance(
+                expected.pair(one, other), observed.pair(one, other)
+            )
+            for one, other in itertools.combinations(range(len(parts)), 2)
+        }
+
+
+@dataclass(frozen=True)
+class CorrelationDifference:
+    """The largest difference of an association; not a number if there is only one column."""
+
+    name: ClassVar[str] = "correlation_difference"
+
+    def measure(self, release: Release, original: Microdata) -> float:
+        found = self.associations(release, original)
+        return max((one.difference for one in found), default=float("nan"))
+
+    def associations(self, release: Release, original: Microdata) -> list[Association]:
+        parts = all_parts(original)
+        expected, observed = Expected(release, parts), Observed(original, parts)
+        return [
+            Association(
+                (parts[one].domain.name, parts[other].domain.name),
+                association(observed.pair(one, other), parts[one], parts[other]),
+                association(expected.pair(one, other), parts[one], parts[other]),
+            )
+            for one, other in itertools.combinations(range(len(parts)), 2)
+        ]
+
+
+def association(table: Shares, one: Parts, other: Parts) -> float:
+    """Of two columns, from the shares of their combinations; missing counts for categories only."""
+    if one.is_measured and one.domain.has_missing:
+        table = table[:-1]
+    if other.is_measured and other.domain.has_missing:
+        table = table[:, :-1]
+    table = table / max(float(table.sum()), 1e-300)
+    if one.is_measured and other.is_measured:
+        return _pearson(table, one.sizes[: len(table)], other.sizes[: table.shape[1]])
+    if one.is_measured:
+        return _eta(table.T, one.sizes[: len(table)])
+    if other.is_measured:
+        return _eta(table, other.sizes[: table.shape[1]])
+    return _cramer(table)
+
+
+def _pearson(table: Shares, one: Shares, other: Shares) -> float:
+    first, second = table.sum(axis=1), table.sum(axis=0)
+    one, other = one - first @ one, other - second @ other
+    scale = float(np.sqrt((first @ one**2) * (second @ other**2)))
+    return float(one @ table @ other) / scale if scale > 0 else 0.0
+
+
+def _eta(table: Shares, sizes: Shares) -> float:
+    """[categories, parts] the share of a measured column's spread that lies between categories, as a root."""
+    groups, overall = table.sum(axis=1), table.sum(axis=0)
+    sizes = sizes - overall @ sizes
+    spread = float(overall @ sizes**2)
+    means = np.divide(table @ sizes, groups, where=groups > 0, out=np.zeros(len(groups)))
+    return float(np.sqrt(min(float(groups @ means**2) / spread, 1.0))) if spread > 0 else 0.0
+
+
+def _cramer(table: Shares) -> float:
+    first, second = table.sum(axis=1), table.sum(axis=0)
+    table = table[np.ix_(first > 0, second > 0)]
+    if min(table.shape, default=0) < 2:
+        return 0.0
+    expected = np.outer(table.sum(axis=1), table.sum(axis=0))
+    squared = float(((table - expected) ** 2 / expected).sum())
+    return float(np.sqrt(min(squared / (min(table.shape) - 1), 1.0)))

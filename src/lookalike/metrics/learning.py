@@ -1,0 +1,202 @@
+"""How like its original a release is to a machine that learns: can it tell the two apart, and does it learn as much?
+
+    propensity_pmse    a tree is trained to tell rows of a drawn world from rows of the original; the mean square of
+                       what it believes beyond one half, on the rows it was trained on; at most 1/4
+    propensity_ratio   that, divided by what comes out where there is nothing to tell: the same with labels at random.
+                       About 1: the tree finds nothing; there is no upper end
+    accuracy_loss      a forest predicts a column from the others, trained on the original and trained on drawn worlds,
+                       tested on the same held-out records of the original; how much less often it is right
+
+Rows of both sides are taken with replacement, as many of one as of the other, so that even a table compared with itself
+is two samples of one distribution. All choices come from `seed`: the same release gives the same figures.
+The release was made with the held-out records too, so a little of what they say is in it; leaves of many rows remember
+little of that, but a small loss may come out as a small gain. These metrics take seconds, so they are computed on
+request. They need scikit-learn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.errors import MissingPart
+from lookalike.metrics.expected import Parts
+from lookalike.microdata import Codes, Microdata
+from lookalike.randomness import Randomness
+from lookalike.release import Release
+from lookalike.sampling import World, draw_world
+
+Ints = NDArray[np.int64]
+MOST_ROWS = 20_000
+"""Rows of a side that are learnt from at most."""
+LEAST_LEAF, LEAVES = 10, 50
+"""A leaf has at least ten rows and a fiftieth of all: smaller ones remember rows, also those of held-out records."""
+N_CLASSES = 4
+"""Parts that a numeric column is predicted in."""
+_HELD_OUT = 0.3
+_TREES = 50
+
+
+def _trees() -> tuple[Any, Any]:
+    try:
+        from sklearn.ensemble import RandomForestClassifier
+        from sklearn.tree import DecisionTreeClassifier
+    except ImportError:
+        raise MissingPart(
+            "This metric needs scikit-learn, which is missing. Install it: pip install 'lookalike[attacks]'."
+        ) from None
+    return DecisionTreeClassifier, RandomForestClassifier
+
+
+class Propensity(NamedTuple):
+    """How well rows of a release can be told from rows of its original."""
+
+    pmse: float
+    by_chance: float
+    """The same where labels are at random."""
+
+    @property
+    def ratio(self) -> float:
+        return self.pmse / self.by_chance if self.by_chance > 0 else float("nan")
+
+
+def propensity(release: Release, original: Microdata, *, worlds: int = 5, seed: int = 0) -> Propensity:
+    """The mean over some worlds."""
+    tree, _ = _trees()
+    rng = Randomness(seed).child("propensity")
+    true = _joined(original)
+    found, chance = [], []
+    for turn in range(worlds):
+        draws = rng.child("world", turn)
+        drawn = _joined(draw_world(release, draws.child("draw")))
+        n_rows = min(MOST_ROWS, len(true), len(drawn))
+        rows = np.concatenate(
+            [side[draws.child(name).integers(len(side), n_rows)] for name, side in (("true", true), ("drawn", drawn))]
+        )
+        labels = np.repeat([0, 1], n_rows)
+        state = int(draws.child("tree").integers(1 << 31, 1)[0])
+        model = tree(min_samples_leaf=max(LEAST_LEAF, n_rows // LEAVES), random_state=state)
+        found.append(_pmse(model, rows, labels))
+        chance.append(_pmse(model, rows, labels[draws.child("labels").permutation(len(labels))]))
+    return Propensity(float(np.mean(found)), float(np.mean(chance)))
+
+
+def _pmse(model: Any, rows: NDArray[np.float32], labels: Ints) -> float:
+    believed = model.fit(rows, labels).predict_proba(rows)[:, 1]
+    return float(((believed - 0.5) ** 2).mean())
+
+
+def _joined(table: Microdata | World) -> NDArray[np.float32]:
+    return np.column_stack((table.quasi, table.sensitive)).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class PropensityMeanSquaredError:
+    """How well a tree tells rows of the release from rows of the original."""
+
+    name: ClassVar[str] = "propensity_pmse"
+
+    def measure(self, release: Release, original: Microdata) -> float:
+        return propensity(release, original).pmse
+
+
+@dataclass(frozen=True)
+class PropensityRatio:
+    """The same, against what it would find in nothing."""
+
+    name: ClassVar[str] = "propensity_ratio"
+
+    def measure(self, release: Release, original: Microdata) -> float:
+        return propensity(release, original).ratio
+
+
+class Accuracy(NamedTuple):
+    """How often a column is predicted rightly for held-out records."""
+
+    column: str
+    original: float
+    """By a forest trained on the original."""
+    release: float
+    """By forests trained on worlds, on average."""
+    guessing: float
+    """By the most frequent value."""
+
+
+def accuracies(release: Release, original: Microdata, *, worlds: int = 3, seed: int = 0) -> list[Accuracy]:
+    """Of each sensitive column from the quasi-identifiers, and of one quasi-identifier from all else."""
+    rng = Randomness(seed).child("accuracy")
+    order = rng.child("held out").permutation(original.n_rows)
+    n_held = max(1, min(round(_HELD_OUT * original.n_rows), MOST_ROWS))
+    held, kept = order[:n_held], order[n_held:][:MOST_ROWS]
+    if not len(kept):
+        return []
+    drawn = []
+    for turn in range(worlds):
+        world = draw_world(release, rng.child("world", turn))
+        drawn.append(world.only(rng.child("rows", turn).permutation(len(world))[: len(kept)]))
+    found = []
+    for target in _targets(original):
+        classes, inputs = target.split(original)
+        train, test = classes[kept], classes[held]
+        state = rng.child("forest", target.name)
+        by_original = _right(inputs[kept], train, inputs[held], test, state)
+        by_worlds = [
+            _right(inputs_of_world, classes_of_world, inputs[held], test, state.child(turn))
+            for turn, (classes_of_world, inputs_of_world) in enumerate(map(target.split, drawn))
+        ]
+        guess = np.bincount(train).argmax()
+        found.append(Accuracy(target.name, by_original, float(np.mean(by_worlds)), float((test == guess).mean())))
+    return found
+
+
+class _Target(NamedTuple):
+    """A column to be predicted."""
+
+    name: str
+    sensitive: int | None
+    quasi: int | None
+    parts: Parts
+
+    def split(self, table: Microdata | World) -> tuple[Ints, Codes]:
+        """The classes of the rows, and what they are predicted from."""
+        if self.sensitive is not None:
+            return self.parts.part_of_code[table.sensitive[:, self.sensitive]], table.quasi
+        assert self.quasi is not None
+        others = np.delete(table.quasi, self.quasi, axis=1)
+        return self.parts.part_of_code[table.quasi[:, self.quasi]], np.column_stack((others, table.sensitive))
+
+
+def _targets(original: Microdata) -> list[_Target]:
+    targets = [
+        _Target(domain.name, place, None, Parts.of(domain, original.sensitive[:, place], N_CLASSES))
+        for place, domain in enumerate(original.domains.sensitive)
+    ]
+    if original.quasi.shape[1] + original.sensitive.shape[1] > 1:
+        # A category if there is one: it is predicted as it is.
+        parts = [Parts.of(domain, original.quasi[:, at], N_CLASSES) for at, domain in enumerate(original.domains.quasi)]
+        at = next((at for at, of in enumerate(parts) if not of.is_measured), 0)
+        targets.append(_Target(original.domains.quasi[at].name, None, at, parts[at]))
+    return targets
+
+
+def _right(inputs: Codes, classes: Ints, asked: Codes, truth: Ints, rng: Randomness) -> float:
+    """How often a forest trained on the one is right about the other."""
+    _, forest = _trees()
+    leaf = max(LEAST_LEAF, len(classes) // LEAVES)
+    model = forest(_TREES, min_samples_leaf=leaf, random_state=int(rng.integers(1 << 31, 1)[0]))
+    guesses = model.fit(inputs.astype(np.float32), classes).predict(asked.astype(np.float32))
+    return float((guesses == truth).mean())
+
+
+@dataclass(frozen=True)
+class AccuracyLoss:
+    """How much less often forests are right that learnt from the release; the mean over what is predicted."""
+
+    name: ClassVar[str] = "accuracy_loss"
+
+    def measure(self, release: Release, original: Microdata) -> float:
+        found = accuracies(release, original)
+        return float(np.mean([one.original - one.release for one in found])) if found else float("nan")

@@ -1,0 +1,83 @@
+"""A world: a plain table that a release may come from, with a value in every cell.
+
+    Grouped, Matched   each quasi-identifier drawn evenly from what its cell may hide
+    Bucketized         the sensitive values of a bucket dealt at random to its persons, all of them, so that every world
+                       has exactly the published counts
+    Perturbed          each value drawn from what it may have been (`redrawn`)
+
+Carried columns stay as they are, beside the sensitive values. Made-up records are left out: those that look like
+others are not known, so for each value as many as the release declares are taken away at random.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.errors import DataError
+from lookalike.microdata import Codes
+from lookalike.randomness import Randomness
+from lookalike.release import Bucketized, Perturbed, Release
+from lookalike.sampling.cells import Ints, drawn_from_cells
+from lookalike.sampling.redrawn import drawn_back
+
+
+@dataclass(frozen=True, eq=False)
+class World:
+    """Codes over the release's domains, one row a person."""
+
+    quasi: Codes
+    sensitive: Codes
+    carried: Codes
+
+    def __len__(self) -> int:
+        return len(self.quasi)
+
+    def only(self, rows: Ints | NDArray[np.bool_]) -> World:
+        return World(self.quasi[rows], self.sensitive[rows], self.carried[rows])
+
+
+def draw_world(release: Release, rng: Randomness) -> World:
+    """One world; whoever wants several takes a child of the randomness for each."""
+    if isinstance(release, Bucketized):
+        dealt = _dealt(release, rng.child("deal"))
+        world = World(release.quasi, release.sensitive[dealt], release.carried[dealt])
+    elif isinstance(release, Perturbed):
+        world = World(release.quasi, drawn_back(release, rng.child("back")), release.carried)
+    else:
+        units = release.unit_of_row.astype(np.int64)
+        columns = [
+            drawn_from_cells(domain, extents, units, rng.child("cells", place))
+            for place, (domain, extents) in enumerate(zip(release.domains.quasi, release.extents, strict=True))
+        ]
+        world = World(np.column_stack(columns).astype(np.int32), release.sensitive, release.carried)
+    if not release.withheld.n_dummies:
+        return world
+    return world.only(~_made_up(release, world, rng.child("dummies")))
+
+
+def _dealt(release: Bucketized, rng: Randomness) -> Ints:
+    """For each row of quasi-identifiers a row of sensitive values of its bucket, none twice."""
+    shuffled = rng.permutation(len(release.sensitive))
+    values = shuffled[np.argsort(release.bucket_of_sensitive[shuffled], kind="stable")]
+    persons = np.argsort(release.bucket_of_quasi, kind="stable")
+    if not np.array_equal(release.bucket_of_quasi[persons], release.bucket_of_sensitive[values]):
+        raise DataError("Buckets have other sizes in qit than in sat. The release was changed: get it again.")
+    dealt = np.empty(len(persons), dtype=np.int64)
+    dealt[persons] = values
+    return dealt
+
+
+def _made_up(release: Release, world: World, rng: Randomness) -> NDArray[np.bool_]:
+    """Rows to leave out: by the values of the first sensitive column, else any."""
+    made_up = np.zeros(len(world), dtype=bool)
+    shuffled = rng.permutation(len(world))
+    if not release.withheld.dummies:
+        made_up[shuffled[: release.withheld.n_dummies]] = True
+        return made_up
+    codes = world.sensitive[shuffled, 0]
+    for code, count in enumerate(release.withheld.dummies[0].tolist()):
+        made_up[shuffled[np.flatnonzero(codes == code)[:count]]] = True
+    return made_up
