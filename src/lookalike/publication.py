@@ -134,7 +134,7 @@ def publish(
     go to the reader (`delimiter`, `encoding`, `missing` ...).
     """
     watch = Stopwatch()
-    given = _schema(schema, qi, sensitive, carry, numeric, categorical)
+    given = as_schema(schema, qi, sensitive, carry, numeric, categorical)
     promises = as_promises(model)
     chosen = parse_algorithm(algorithm) if isinstance(algorithm, str) else algorithm
     with watch.step("read"):
@@ -272,7 +272,7 @@ def as_promises(model: ModelLike | Iterable[ModelLike]) -> tuple[Promise, ...]:
     return tuple(promises)
 
 
-def _schema(
+def as_schema(
     schema: Schema | str | Path | None,
     qi: Iterable[str],
     sensitive: str | Iterable[str],
@@ -280,6 +280,7 @@ def _schema(
     numeric: Iterable[str],
     categorical: Iterable[str],
 ) -> Schema:
+    """The schema given, with the columns that are named besides; one of those columns alone if none is given."""
     sensitive = [sensitive] if isinstance(sensitive, str) else sensitive
     if schema is None:
         return Schema.of(qi=qi, sensitive=sensitive, carried=carry, numeric=numeric, categorical=categorical)

@@ -323,7 +323,9 @@ def test_groups_that_were_never_cut_give_the_beliefs_of_all_worlds(method: Mondr
         assert isinstance(release, Grouped)
         if len(release.extents[0]) > 1 or len(set(data.quasi[:, 0].tolist())) == 1:
             continue
-        exact = enumerated_posteriors(method, data, requirements, range(1 if method.strict else 40), silent).of(release, 0)
+        exact = enumerated_posteriors(method, data, requirements, range(1 if method.strict else 40), silent).of(
+            release, 0
+        )
         assert exact is not None
         found = beliefs_by_cutting_again(data, method, model)
         assert found == pytest.approx(np.array(exact, dtype=float), abs=0.1)
