@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from lookalike.analysis import Estimate, PublishedRelease, load
     from lookalike.attacking import Attacks, attack
     from lookalike.audit import Audit, Check, Verdict
+    from lookalike.comparison import Comparison, compare
     from lookalike.contracts import Promise
     from lookalike.errors import (
         AuditFailed,
@@ -55,6 +56,7 @@ __all__ = [
     "BetaLikeness",
     "Bucketized",
     "Check",
+    "Comparison",
     "DataError",
     "DeltaDisclosure",
     "Estimate",
@@ -88,6 +90,7 @@ __all__ = [
     "Verdict",
     "__version__",
     "attack",
+    "compare",
     "inspect",
     "load",
     "measure",
@@ -107,6 +110,7 @@ _HOMES = {
     "BetaLikeness": "lookalike.models",
     "Bucketized": "lookalike.release",
     "Check": "lookalike.audit",
+    "Comparison": "lookalike.comparison",
     "DataError": "lookalike.errors",
     "DeltaDisclosure": "lookalike.models",
     "Estimate": "lookalike.analysis",
@@ -139,6 +143,7 @@ _HOMES = {
     "Unsupported": "lookalike.errors",
     "Verdict": "lookalike.audit",
     "attack": "lookalike.attacking",
+    "compare": "lookalike.comparison",
     "inspect": "lookalike.publication",
     "load": "lookalike.analysis",
     "measure": "lookalike.publication",

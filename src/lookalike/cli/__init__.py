@@ -10,6 +10,7 @@ import click
 
 from lookalike.cli.attacking import attack
 from lookalike.cli.checking import audit, inspect, measure
+from lookalike.cli.comparing import compare
 from lookalike.cli.exits import Commands
 from lookalike.cli.listing import algorithms, attacks, models
 from lookalike.cli.publishing import demo, publish
@@ -30,5 +31,5 @@ def main() -> None:
     """
 
 
-for command in (demo, inspect, publish, audit, measure, query, attack, models, algorithms, attacks):
+for command in (demo, inspect, publish, audit, measure, query, attack, compare, models, algorithms, attacks):
     main.add_command(command)
