@@ -31,9 +31,10 @@ def settings(text: str, names: Collection[str]) -> list[str]:
     >>> settings("town=t-closeness:0.1..0.3..0.1", ["t-closeness"])
     ['town=t-closeness:0.1', 'town=t-closeness:0.2', 'town=t-closeness:0.3']
     """
-    head, colon, rest = _divided(text, names)
-    if not colon or not rest.strip():
+    divided = _divided(text, names)
+    if divided is None or not divided[1].strip():
         return [text.strip()]
+    head, rest = divided
     parameters: list[tuple[str, list[str]]] = []
     for part in split(rest, ","):
         key, equals, value = part.partition("=")
@@ -57,7 +58,14 @@ def together(text: str, names: Collection[str]) -> list[str]:
     ['k-anonymity:5', 'l-diversity:3']
     """
     known = "|".join(map(re.escape, names))
-    return [part.strip() for part in re.split(rf"\+(?=(?:[^+:]*=)?\s*(?:{known})\s*(?:[:+]|$))", text)]
+    found: list[str] = []
+    for part in re.split(rf"\+(?=(?:[^+:]*=)?\s*(?:{known})\s*(?:[:+]|$))", text):
+        if found and _divided(found[-1], names) is None:
+            # What stands before this plus sign promises nothing: it is the beginning of a column's name.
+            found[-1] += f"+{part}"
+        else:
+            found.append(part)
+    return [part.strip() for part in found]
 
 
 def parted(text: str, names: Collection[str]) -> list[str]:
@@ -76,14 +84,17 @@ def parted(text: str, names: Collection[str]) -> list[str]:
     return found
 
 
-def _divided(text: str, names: Collection[str]) -> tuple[str, str, str]:
-    """What stands before the parameters, the colon, and the parameters; a column may stand before the name."""
-    begins = [0, *(place + 1 for place, character in enumerate(text) if character == "=")]
-    for begin in [begins[0], *reversed(begins[1:])]:
-        name, colon, rest = text[begin:].partition(":")
+def _divided(text: str, names: Collection[str]) -> tuple[str, str] | None:
+    """What stands before the parameters, and the parameters; None if no known name is there.
+
+    A column may stand before the name, as `models.parsing` reads it.
+    """
+    begins = [place + 1 for place, character in enumerate(text) if character == "="]
+    for begin in (0, *reversed(begins)):
+        name, _, rest = text[begin:].partition(":")
         if name.strip() in names:
-            return f"{text[:begin].lstrip()}{name.strip()}", colon, rest
-    return text, "", ""
+            return f"{text[:begin].lstrip()}{name.strip()}", rest
+    return None
 
 
 def _values(text: str, whole: str) -> list[str]:
