@@ -78,8 +78,8 @@ def scatter(
 ) -> Chart:
     """A mark for each row, with its label beside it; `frontier` rows are joined by a line of steps.
 
-    A label goes where it covers no mark and no other label; the earlier rows choose first, and one that finds no room
-    is left out.
+    A label goes where it covers no mark and no other label; those of the frontier choose first, and one that finds no
+    room is left out.
     """
     import altair as alt
 
@@ -94,13 +94,12 @@ def scatter(
         steps = alt.Chart(_data(frontier)).encode(x=x_axis, y=y_axis)
         layers.insert(0, steps.mark_line(interpolate="step-after", strokeDash=[4, 3], color=INK, strokeWidth=1.2))
     if label is not None:
-        marks = [(x_scale.place(row[x]), height - y_scale.place(row[y])) for row in rows]
-        corners = [
-            (x_scale.place(row[x]), height - y_scale.place(row[y])) for row in sorted(frontier, key=lambda r: r[x])
-        ]
-        sides = _label_sides(marks, [str(row[label]) for row in rows], _steps(corners), width, height)
+        ordered = [*(row for row in rows if row in frontier), *(row for row in rows if row not in frontier)]
+        marks = [(x_scale.place(row[x]), height - y_scale.place(row[y])) for row in ordered]
+        corners = [(x_scale.place(row[x]), height - y_scale.place(row[y])) for row in frontier]
+        sides = _label_sides(marks, [str(row[label]) for row in ordered], _steps(sorted(corners)), width, height)
         for side in dict.fromkeys(side for side in sides if side is not None):
-            beside = [row for row, chosen in zip(rows, sides, strict=True) if chosen == side]
+            beside = [row for row, chosen in zip(ordered, sides, strict=True) if chosen == side]
             text = alt.Chart(_data(beside)).encode(x=x_axis, y=y_axis, text=f"{label}:N")
             right, down, align = side
             layers.append(text.mark_text(align=align, dx=right, dy=down, baseline="middle", fontSize=10, color=INK))
