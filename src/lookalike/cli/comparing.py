@@ -44,9 +44,9 @@ _Y = ("beta", "largest-belief", "t", "delta", "attack", "k", "l")
     "attacks",
     multiple=True,
     default=("naive-bayes",),
-    show_default="naive-bayes",
     metavar="ATTACK",
-    help="Make this attack on every release (repeatable, or several parted by commas; none: no attack).",
+    help="Make this attack on every release (repeatable, or several parted by commas; none: no attack); without it, "
+    "naive-bayes.",
 )
 @click.option(
     "--adversary",

@@ -93,7 +93,9 @@ class Comparison:
             return [*said, f"No run has figures for both {self.x} and {self.y}.", NOT_EQUAL]
         absent = [run.name for run in self.runs if run.status == DONE and not self._is_placed(run)]
         if absent:
-            said.append(f"Not compared by {self.x} and {self.y}, which say nothing about them: {'; '.join(absent)}.")
+            said.append(
+                f"Left out of the frontier, as {self.x} or {self.y} says nothing about them: {'; '.join(absent)}."
+            )
         attacks = {
             f"{name} was not made on {run.form} releases: {reason}"
             for run in self.runs
