@@ -6,6 +6,8 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lookalike import charts
 
@@ -43,6 +45,25 @@ def test_points_have_labels_and_a_frontier() -> None:
     _, text = drawn(chart)
     assert text.count("&lt;groups&gt; &amp; co") >= 3
     assert "stroke-dasharray" in text
+
+
+@given(
+    marks=st.lists(st.tuples(st.floats(0, 300), st.floats(0, 200)), min_size=1, max_size=12),
+    lengths=st.lists(st.integers(1, 20), min_size=12, max_size=12),
+)
+def test_labels_cover_no_mark_and_no_other_label(marks: list[tuple[float, float]], lengths: list[int]) -> None:
+    labels = ["x" * length for length in lengths[: len(marks)]]
+    sides = charts._label_sides(marks, labels, charts._steps(sorted(marks)), 300, 200)
+    boxes = [
+        charts._label_box(*mark, label, side)
+        for mark, label, side in zip(marks, labels, sides, strict=True)
+        if side is not None
+    ]
+    for place, (left, top, right, bottom) in enumerate(boxes):
+        assert not any(charts._overlap(boxes[place], other) for other in boxes[place + 1 :])
+        assert not any(left < across < right and top < down < bottom for across, down in marks)
+    if len(marks) == 1:
+        assert sides != [None] or len(labels[0]) > 15
 
 
 def test_bars_keep_their_order() -> None:

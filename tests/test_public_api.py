@@ -27,8 +27,19 @@ def test_every_name_offered_is_there_and_nothing_else() -> None:
     ],
 )
 def test_heavy_libraries_stay_out(statement: str) -> None:
-    heavy = ["polars", "pandas", "pyarrow", "numba", "scipy", "pyspark", "fastapi", "jinja2", "rich", "sqlglot"]
-    heavy.append("altair")
+    heavy = [
+        "polars",
+        "pandas",
+        "pyarrow",
+        "numba",
+        "scipy",
+        "pyspark",
+        "fastapi",
+        "jinja2",
+        "rich",
+        "sqlglot",
+        "altair",
+    ]
     script = f"{statement}\nimport sys\nprint([name for name in {heavy!r} if name in sys.modules])"
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from lookalike.analysis import Estimate, Pooled, PublishedRelease, load, pool, sample
     from lookalike.attacking import Attacks, attack
     from lookalike.audit import Audit, Check, Verdict
+    from lookalike.comparison import Comparison, compare
     from lookalike.contracts import Promise
     from lookalike.errors import (
         AuditFailed,
@@ -58,6 +59,7 @@ __all__ = [
     "BetaLikeness",
     "Bucketized",
     "Check",
+    "Comparison",
     "DataError",
     "DeltaDisclosure",
     "Estimate",
@@ -96,6 +98,7 @@ __all__ = [
     "__version__",
     "attack",
     "fidelity",
+    "compare",
     "inspect",
     "load",
     "measure",
@@ -118,6 +121,7 @@ _HOMES = {
     "BetaLikeness": "lookalike.models",
     "Bucketized": "lookalike.release",
     "Check": "lookalike.audit",
+    "Comparison": "lookalike.comparison",
     "DataError": "lookalike.errors",
     "DeltaDisclosure": "lookalike.models",
     "Estimate": "lookalike.analysis",
@@ -155,6 +159,7 @@ _HOMES = {
     "Verdict": "lookalike.audit",
     "attack": "lookalike.attacking",
     "fidelity": "lookalike.measuring",
+    "compare": "lookalike.comparison",
     "inspect": "lookalike.publication",
     "load": "lookalike.analysis",
     "measure": "lookalike.publication",

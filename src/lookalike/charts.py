@@ -7,9 +7,12 @@ same picture stands on a light page, on a dark one and on paper.
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 Row = Mapping[str, Any]
 Chart = Any
@@ -73,18 +76,33 @@ def scatter(
     width: int = 480,
     height: int = 320,
 ) -> Chart:
-    """A mark for each row, with its label beside it; `frontier` rows are joined by a line of steps."""
+    """A mark for each row, with its label beside it; `frontier` rows are joined by a line of steps.
+
+    A label goes where it covers no mark and no other label; those of the frontier choose first, and one that finds no
+    room is left out.
+    """
     import altair as alt
 
     order = list(dict.fromkeys(str(row[series]) for row in rows))
-    x_axis, y_axis = _axis(alt.X, x, x_title, log_x), _axis(alt.Y, y, y_title, log_y)
+    x_scale = _Scale.of([row[x] for row in rows], log_x, width)
+    y_scale = _Scale.of([row[y] for row in rows], log_y, height, zero=True)
+    x_axis = alt.X(f"{x}:Q", title=x if x_title is None else x_title, scale=x_scale.drawn())
+    y_axis = alt.Y(f"{y}:Q", title=y if y_title is None else y_title, scale=y_scale.drawn())
     base = alt.Chart(_data(rows)).encode(x=x_axis, y=y_axis)
     layers = [base.mark_point(filled=True, size=70).encode(color=_colour(series, order), shape=_shape(series, order))]
     if frontier:
         steps = alt.Chart(_data(frontier)).encode(x=x_axis, y=y_axis)
         layers.insert(0, steps.mark_line(interpolate="step-after", strokeDash=[4, 3], color=INK, strokeWidth=1.2))
     if label is not None:
-        layers.append(base.mark_text(align="left", dx=7, dy=-5, fontSize=10, color=INK).encode(text=f"{label}:N"))
+        ordered = [*(row for row in rows if row in frontier), *(row for row in rows if row not in frontier)]
+        marks = [(x_scale.place(row[x]), height - y_scale.place(row[y])) for row in ordered]
+        corners = [(x_scale.place(row[x]), height - y_scale.place(row[y])) for row in frontier]
+        sides = _label_sides(marks, [str(row[label]) for row in ordered], _steps(sorted(corners)), width, height)
+        for side in dict.fromkeys(side for side in sides if side is not None):
+            beside = [row for row, chosen in zip(ordered, sides, strict=True) if chosen == side]
+            text = alt.Chart(_data(beside)).encode(x=x_axis, y=y_axis, text=f"{label}:N")
+            right, down, align = side
+            layers.append(text.mark_text(align=align, dx=right, dy=down, baseline="middle", fontSize=10, color=INK))
     return _finished(alt.layer(*layers), title, width, height)
 
 
@@ -147,6 +165,102 @@ def _axis(kind: Any, name: str, title: str | None, log: bool, rows: Sequence[Row
     if any(isinstance(row.get(name), str) for row in rows):
         return kind(f"{name}:N", title=shown, sort=None, axis=alt.Axis(labelAngle=0))
     return kind(f"{name}:Q", title=shown, scale=alt.Scale(type="log") if log else alt.Scale(zero=kind is alt.Y))
+
+
+@dataclass(frozen=True)
+class _Scale:
+    """An axis whose ends are known before it is drawn, so that it is known where its points will lie."""
+
+    low: float
+    high: float
+    log: bool
+    pixels: int
+
+    @classmethod
+    def of(cls, values: Sequence[float], log: bool, pixels: int, zero: bool = False) -> _Scale:
+        """An axis over the values, with some room at both ends."""
+        least, most = min(values, default=0.0), max(values, default=1.0)
+        if log:
+            room = max(most / least, 1.1) ** 0.07
+            return cls(least / room, most * room, log, pixels)
+        if zero:
+            least = min(least, 0.0)
+        room = 0.07 * (most - least or abs(most) or 1.0)
+        low = max(0.0, least - room) if least >= 0 else least - room
+        return cls(low, most + room, log, pixels)
+
+    def drawn(self) -> Any:
+        import altair as alt
+
+        return alt.Scale(type="log" if self.log else "linear", domain=[self.low, self.high], nice=False, zero=False)
+
+    def place(self, value: float) -> float:
+        """Pixels from the low end."""
+        low, high, value = (math.log(end) if self.log else end for end in (self.low, self.high, value))
+        return (value - low) / (high - low) * self.pixels
+
+
+_Side = tuple[int, int, Literal["left", "center", "right"]]
+_ACROSS: tuple[tuple[int, Literal["left", "center", "right"]], ...] = ((8, "left"), (-8, "right"), (0, "center"))
+_SIDES: tuple[_Side, ...] = tuple(
+    (right, down, align) for down in (-6, 6, 0, -13, 13, -20, 20) for right, align in _ACROSS if right or abs(down) > 9
+)
+"""Where a label may stand: how far to the right and down of its mark, and which end of it that is."""
+_Point = tuple[float, float]
+_Box = tuple[float, float, float, float]
+_LETTER, _LINE, _MARK = 5.4, 10.0, 5.0
+
+
+def _label_sides(
+    marks: Sequence[_Point], labels: Sequence[str], lines: Sequence[_Box], width: int, height: int
+) -> list[_Side | None]:
+    """For each label in turn the best side with room; None if there is no room."""
+    taken: list[_Box] = [(left - _MARK, top - _MARK, left + _MARK, top + _MARK) for left, top in marks]
+    found: list[_Side | None] = []
+    for (left, top), label in zip(marks, labels, strict=True):
+        boxes = [(side, _label_box(left, top, label, side)) for side in _SIDES]
+        free = [
+            (side, box)
+            for side, box in boxes
+            if box[0] >= 0 and box[2] <= width + _MARK and box[1] >= -_LINE and box[3] <= height
+            if not any(_overlap(box, other) for other in taken)
+        ]
+        chosen = min(free, key=lambda one: _doubt(one[1], (left, top), marks, lines), default=None)
+        if chosen is not None:
+            taken.append(chosen[1])
+        found.append(None if chosen is None else chosen[0])
+    return found
+
+
+def _doubt(box: _Box, own: _Point, marks: Sequence[_Point], lines: Sequence[_Box]) -> int:
+    """How hard a label is to read there: another mark is as near as its own (2), or lies on a line (1)."""
+    beyond = _distance(box, own)
+    nearer = any(mark != own and _distance(box, mark) <= beyond for mark in marks)
+    return 2 * nearer + any(_overlap(box, line) for line in lines)
+
+
+def _distance(box: _Box, mark: _Point) -> float:
+    across = max(box[0] - mark[0], mark[0] - box[2], 0.0)
+    return math.hypot(across, max(box[1] - mark[1], mark[1] - box[3], 0.0))
+
+
+def _steps(corners: Sequence[_Point]) -> list[_Box]:
+    """The line of steps through the corners, as boxes: along to the next corner, then up or down to it."""
+    return [
+        box
+        for (left, top), (right, down) in itertools.pairwise(corners)
+        for box in ((left, top - 1, right, top + 1), (right - 1, min(top, down), right + 1, max(top, down)))
+    ]
+
+
+def _label_box(left: float, top: float, label: str, side: _Side) -> _Box:
+    length, (right, down, align) = _LETTER * len(label), side
+    begin = left + right - {"left": 0.0, "center": length / 2, "right": length}[align]
+    return begin, top + down - _LINE / 2, begin + length, top + down + _LINE / 2
+
+
+def _overlap(one: _Box, other: _Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
 def _colour(series: str, order: list[str]) -> Any:

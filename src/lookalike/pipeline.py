@@ -174,22 +174,29 @@ def choose(
     if recipe.adversary not in ADVERSARIES:
         raise RecipeError(f"adversary must be one of {', '.join(ADVERSARIES)}, not {quoted(recipe.adversary)}.")
     candidates = [recipe.algorithm] if recipe.algorithm else [kind() for kind in algorithms.ALGORITHMS.values()]
-    strength = list(ADVERSARIES).index
     refusals = []
     for candidate in candidates:
         algorithm = candidate.facing(recipe.adversary)
-        reasons = [
-            reason
-            for promise, requirement in zip(promises, requirements, strict=True)
-            if (reason := promise.model.refuses_form(algorithm.form) or algorithm.refuses(promise, requirement))
-        ]
-        if strength(algorithm.adversary) < strength(recipe.adversary):
-            reasons.append(f"its releases are made for an adversary who {ADVERSARIES[algorithm.adversary]}")
-        if not reasons:
+        reason = refusal(algorithm, recipe.adversary, promises, requirements)
+        if reason is None:
             said = [] if recipe.algorithm else [f"Algorithm {algorithm} was chosen; name another with --algorithm."]
             return algorithm, said
-        refusals.append(f"{algorithm.name}: {reasons[0]}")
+        refusals.append(f"{algorithm.name}: {reason}")
     raise Unsupported(f"No algorithm serves this request. {'; '.join(refusals)}.")
+
+
+def refusal(
+    algorithm: Algorithm, adversary: str, promises: Sequence[Promise], requirements: Sequence[Requirement]
+) -> str | None:
+    """Why an algorithm with these settings cannot serve every promise against that adversary, or None."""
+    for promise, requirement in zip(promises, requirements, strict=True):
+        reason = promise.model.refuses_form(algorithm.form) or algorithm.refuses(promise, requirement)
+        if reason:
+            return reason
+    strength = list(ADVERSARIES).index
+    if strength(algorithm.adversary) < strength(adversary):
+        return f"its releases are made for an adversary who {ADVERSARIES[algorithm.adversary]}"
+    return None
 
 
 def verify(

@@ -289,7 +289,7 @@ def as_schema(
     numeric: Iterable[str],
     categorical: Iterable[str],
 ) -> Schema:
-    """The schema given, with the roles and kinds that the lists of names change."""
+    """The schema given, with the columns that are named besides; one of those columns alone if none is given."""
     sensitive = [sensitive] if isinstance(sensitive, str) else sensitive
     if schema is None:
         return Schema.of(qi=qi, sensitive=sensitive, carried=carry, numeric=numeric, categorical=categorical)

@@ -10,6 +10,7 @@ import click
 
 from lookalike.cli.attacking import attack
 from lookalike.cli.checking import audit, inspect, measure
+from lookalike.cli.comparing import compare
 from lookalike.cli.exits import Commands
 from lookalike.cli.fidelity import fidelity
 from lookalike.cli.listing import algorithms, attacks, models
@@ -34,6 +35,7 @@ def main() -> None:
 
 
 for command in (
-    demo, inspect, publish, audit, measure, fidelity, query, sample, attack, synthesize, models, algorithms, attacks
+    demo, inspect, publish, compare, audit, measure, fidelity, query, sample, attack, synthesize, models, algorithms,
+    attacks,
 ):  # fmt: skip
     main.add_command(command)
