@@ -219,10 +219,7 @@ def test_values_of_every_type_and_missing_ones(tmp_path: Path, values: list[obje
     assert release.count({"s": values}).value == pytest.approx(900)
 
 
-def test_other_forms_say_so(tmp_path: Path, original: pl.DataFrame) -> None:
-    la.publish(original, qi=["age"], sensitive="illness", model="k-anonymity:50").write(tmp_path / "groups")
-    with pytest.raises(la.Unsupported, match="grouped release"):
-        la.load(tmp_path / "groups")
+def test_what_is_no_release_is_said(tmp_path: Path) -> None:
     with pytest.raises(la.DataError, match="not a release folder"):
         la.load(tmp_path)
 

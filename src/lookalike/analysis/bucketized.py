@@ -7,6 +7,11 @@ side, the number that also match among the M on the other is hypergeometric, and
 
 Both are products of a matrix (combinations x buckets) with another (buckets x values), which are sparse. Columns of one
 table alone are counted without error.
+
+That is what a reader can say who knows nothing of how people's values go with the rest. If they do, and rows were put
+into buckets without regard to it, the number of rows that match in a bucket is the sum over its values of how likely
+those who have them match; by least squares over all buckets that gives another answer, and how far it lies from the
+first is added to the error.
 """
 
 from __future__ import annotations
@@ -14,6 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -57,7 +63,7 @@ class Side:
             (np.ones(len(rows)), (combination_of_row, self.bucket_of_row[rows])), shape=(len(found), self.n_buckets)
         ).tocsr()
         involved = bool(own or self.conditions(where))
-        return _Crossed(own, found, counts, involved)
+        return _Crossed(own, found, counts, involved, rows, combination_of_row)
 
 
 @dataclass(frozen=True)
@@ -70,6 +76,9 @@ class _Crossed:
     """Sparse, combinations x buckets."""
     involved: bool
     """Whether this side is asked about at all."""
+    rows: NDArray[np.int64]
+    """The rows that satisfy the conditions, and the combination of each."""
+    of_row: NDArray[np.int64]
 
     @property
     def totals(self) -> Numbers:
@@ -91,6 +100,39 @@ class _Crossed:
 
     def _mapped(self, numbers: Numbers) -> Any:
         return sparse.csr_array((numbers, self.counts.indices, self.counts.indptr), shape=self.counts.shape)
+
+
+@dataclass(frozen=True)
+class _Links:
+    """What buckets together say about how the rows that match go with values."""
+
+    value_of_row: NDArray[np.int64]
+    """Which combination of values each row of the sensitive side has."""
+    stock: Any
+    """Sparse, buckets x combinations of values: how often each occurs."""
+    inverse: Numbers
+
+    @classmethod
+    def of(cls, side: Side) -> _Links:
+        found, value_of_row = combinations(side.frame, side.frame.columns)
+        shape = (side.n_buckets, len(found))
+        stock = sparse.coo_array((np.ones(len(value_of_row)), (side.bucket_of_row, value_of_row)), shape=shape).tocsr()
+        return cls(value_of_row, stock, np.linalg.pinv((stock.T @ stock).toarray(), hermitian=True))
+
+    def chosen(self, rows: NDArray[np.int64]) -> Numbers:
+        """How many of these rows have each combination of values."""
+        return np.bincount(self.value_of_row[rows], minlength=len(self.inverse)).astype(np.float64)
+
+    def crossed(self, asked: _Crossed) -> Numbers:
+        """[combinations of values, combinations asked for] how many rows have both."""
+        shape = (len(self.inverse), len(asked.combinations))
+        table = sparse.coo_array((np.ones(len(asked.rows)), (self.value_of_row[asked.rows], asked.of_row)), shape=shape)
+        return np.asarray(table.toarray())
+
+    def answers(self, known_by: Numbers, chosen: Numbers) -> Numbers:
+        """[known, chosen] answers by least squares: known_by [buckets, known] are the rows that match."""
+        likely = self.inverse @ (self.stock.T @ known_by)
+        return np.asarray(likely.T @ chosen)
 
 
 @dataclass(frozen=True)
@@ -136,6 +178,10 @@ class BucketizedRelease(PublishedRelease):
     def columns(self) -> list[str]:
         return [*self.quasi.frame.columns, *self.sensitive.frame.columns]
 
+    @cached_property
+    def _links(self) -> _Links:
+        return _Links.of(self.sensitive)
+
     def _count(self, where: Where, method: str) -> Estimate:
         known, values = self.quasi.rows(where), self.sensitive.rows(where)
         if method == "baseline":
@@ -145,6 +191,9 @@ class BucketizedRelease(PublishedRelease):
         variance = (
             known_by * (self.sizes - known_by) * (values_by * (self.sizes - values_by) * _scale(self.sizes))
         ).sum()
+        if self.quasi.conditions(where) and self.sensitive.conditions(where):
+            otherwise = self._links.answers(known_by[:, None].astype(np.float64), self._links.chosen(values)[:, None])
+            variance += float(estimate - otherwise[0, 0]) ** 2
         return Estimate(float(estimate), math.sqrt(variance), len(known), method)
 
     def _crosstab(self, names: Sequence[str], where: Where, *, clip: bool, level: float) -> pl.DataFrame:
@@ -160,7 +209,9 @@ class BucketizedRelease(PublishedRelease):
         shape = (len(known.combinations), len(values.combinations))
         check_size(shape)
         estimates = (known.counts @ values.shares(self.sizes).T).toarray()
-        errors = np.sqrt((known.complements(self.sizes) @ values.doubts(self.sizes).T).toarray())
+        variances = (known.complements(self.sizes) @ values.doubts(self.sizes).T).toarray()
+        otherwise = self._links.answers(known.counts.T.toarray(), self._links.crossed(values))
+        errors = np.sqrt(variances + (estimates - otherwise) ** 2)
         rows = known.totals[:, None]
         of_known, of_values = (place.ravel() for place in np.indices(shape))
         columns = {name: known.combinations[name].gather(of_known) for name in known.names}

@@ -8,10 +8,11 @@ from pathlib import Path
 from lookalike.analysis.bucketized import BucketizedRelease
 from lookalike.analysis.perturbed import PerturbedRelease
 from lookalike.analysis.published import PublishedRelease
-from lookalike.errors import DataError, Unsupported
+from lookalike.analysis.ranged import RangedRelease
+from lookalike.errors import DataError
 from lookalike.packages.folder import read_frames
 from lookalike.packages.reading import release_folder
-from lookalike.release import Bucketized, Perturbed
+from lookalike.release import Bucketized, Grouped, Matched, Perturbed
 
 
 def load(folder: str | Path) -> PublishedRelease:
@@ -20,14 +21,11 @@ def load(folder: str | Path) -> PublishedRelease:
     if found is None:
         raise DataError(f"{folder} is not a release folder of lookalike. Name the folder with datapackage.json.")
     manifest, tables = read_frames(found)
-    expected = {Perturbed.form: ("release",), Bucketized.form: ("qit", "sat")}.get(manifest.form)
-    if expected is None:
-        raise Unsupported(
-            f"{folder} is a {manifest.form} release; counts are estimated from perturbed and bucketized ones only. "
-            "Read its table as any other: release.parquet has the ends of every range."
-        )
+    expected = ("qit", "sat") if manifest.form == Bucketized.form else ("release",)
     if any(name not in tables for name in expected):
         raise DataError(f"{folder} lacks one of its tables ({', '.join(expected)}). It is damaged: get it again.")
+    if manifest.form in (Grouped.form, Matched.form):
+        return replace(RangedRelease.of(manifest, tables["release"]), folder=found)
     if manifest.form == Perturbed.form:
         return replace(PerturbedRelease.of(manifest, tables["release"]), folder=found)
     return replace(BucketizedRelease.of(manifest, tables["qit"], tables["sat"]), folder=found)

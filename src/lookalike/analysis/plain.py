@@ -91,11 +91,12 @@ class Plain:
         domains = self.release.domains
         blocks = ((domains.quasi, world.quasi), (domains.sensitive, world.sensitive), (domains.carried, world.carried))
         return pl.DataFrame(
-            [_series(domain, block[:, place]) for listed, block in blocks for place, domain in enumerate(listed)]
+            [value_series(domain, block[:, place]) for listed, block in blocks for place, domain in enumerate(listed)]
         )
 
 
-def _series(domain: Domain, codes: Codes) -> pl.Series:
+def value_series(domain: Domain, codes: Codes) -> pl.Series:
+    """Codes as the values that they stand for, missing as null."""
     values = typed_values(domain.values, domain.type)
     known = pl.concat([values, pl.Series([None], dtype=values.dtype)])
     return known.gather(np.minimum(codes, len(domain.values)).astype(np.uint32)).alias(domain.name)

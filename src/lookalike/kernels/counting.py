@@ -23,12 +23,13 @@ def _shares_of(shares, offsets, cells, unit, columns, found):  # type: ignore[no
 
 
 @entry
-def summed(shares, offsets, columns, cells, starts, value_of_entry, counts, weights, sums):  # type: ignore[no-untyped-def]
+def summed(shares, offsets, columns, cells, starts, value_of_entry, counts, weights, sums, by_value):  # type: ignore[no-untyped-def]
     """For each query the sums over entries of count w p, count w^2 p and count (w p)^2.
 
     shares [all cells, queries]: those of column c start at offsets[c]; `columns` are those that are asked about; cells
     [units, columns]; the entries of unit u are starts[u]:starts[u + 1]. p is the product of the unit's shares, w the
-    weight [values, queries] of the entry's value. sums [3, queries].
+    weight [values, queries] of the entry's value. sums [3, queries]. by_value [2, values, queries] gets the sums of
+    count p and count p (1 - p) for each value, unless it has room for none.
     """
     n_queries = shares.shape[1]
     share = np.empty(n_queries)
@@ -42,6 +43,10 @@ def summed(shares, offsets, columns, cells, starts, value_of_entry, counts, weig
                 sums[0, query] += count * part
                 sums[1, query] += count * part * weight
                 sums[2, query] += count * part * part
+            if by_value.shape[1] > 0:
+                for query in range(n_queries):
+                    by_value[0, value, query] += count * share[query]
+                    by_value[1, value, query] += count * share[query] * (1.0 - share[query])
 
 
 @entry

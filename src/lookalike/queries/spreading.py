@@ -42,6 +42,9 @@ class CellsOfColumn(Protocol):
     def weighted(self) -> CellsOfColumn:
         """The same cells, with what is certain about them and weights for the rest."""
 
+    def shares_at_ends(self, mask: Masks) -> Numbers:
+        """The same if nobody were inside a range, all at its ends: as far from evenly spread as can be."""
+
 
 def n_certain(extents: Extents) -> NDArray[np.int64]:
     """How many different values are certain to stand behind each cell: the ends of a range, or the whole set."""
@@ -146,6 +149,13 @@ class _Ranges:
         alone = self._one_value & ~self.missing & self.some
         return np.asarray(np.where(alone, known[:, self.lows], certain + self._rest * spread))
 
+    def shares_at_ends(self, mask: Masks) -> Numbers:
+        known = mask[:, : len(self.own)].astype(np.float64)
+        ends = known[:, self.lows] + np.where(self._one_value, 0.0, known[:, self.highs])
+        at_missing = mask[:, self.missing_code, None] * self.missing if self.missing_code >= 0 else 0.0
+        n_ends = np.maximum(self.some * (2 - self._one_value) + self.missing, 1)
+        return np.asarray((ends * self.some + at_missing) / n_ends)
+
     def weighted(self) -> _Ranges:
         rate = self.n_rows * self._rest / self._totals
         steps = np.zeros((2, len(self.own) + 1))
@@ -218,6 +228,9 @@ class _Sets:
             held = self.holds @ mask.T.astype(np.float64)
             spread = self._certain[:, None] * held + self._rest[:, None] * spread
         return np.asarray(spread.T)
+
+    def shares_at_ends(self, mask: Masks) -> Numbers:
+        return self.shares(mask)
 
     def weighted(self) -> _Sets:
         certain = self.holds.T @ (self.n_rows * self._certain)
