@@ -16,6 +16,7 @@ from lookalike.cli.fidelity import fidelity
 from lookalike.cli.listing import algorithms, attacks, models
 from lookalike.cli.publishing import demo, publish
 from lookalike.cli.querying import query
+from lookalike.cli.reproducing import reproduce
 from lookalike.cli.sampling import sample
 from lookalike.cli.synthesizing import synthesize
 from lookalike.version import __version__
@@ -35,7 +36,7 @@ def main() -> None:
 
 
 for command in (
-    demo, inspect, publish, compare, audit, measure, fidelity, query, sample, attack, synthesize, models, algorithms,
-    attacks,
+    demo, inspect, publish, compare, audit, measure, fidelity, query, sample, attack, synthesize, reproduce, models,
+    algorithms, attacks,
 ):  # fmt: skip
     main.add_command(command)

@@ -15,7 +15,7 @@ from lookalike.cli.output import TerminalProgress, note, note_first_use, print_j
 if TYPE_CHECKING:
     from lookalike.comparison import Comparison
 
-_X = ("gcp", "ail", "msbs", "values-changed")
+_X = ("gcp", "ail", "msbs", "query-error", "values-changed")
 _Y = ("beta", "largest-belief", "t", "delta", "attack", "k", "l")
 
 

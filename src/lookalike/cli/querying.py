@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
 def query(release: str, sql: str, level: float, as_json: bool) -> None:
-    """Estimate a count from RELEASE (a perturbed or bucketized one) alone, with its error.
+    """Estimate a count from RELEASE alone, with its error.
 
     \b
     lookalike query release "SELECT COUNT(*) WHERE age BETWEEN 30 AND 40 AND diagnosis IN ('asthma', 'HIV')"

@@ -37,6 +37,7 @@ LOSSES = {
     "gcp": Axis("gcp", "loss (GCP)", frozenset({Grouped.form, Matched.form})),
     "ail": Axis("ail", "loss (AIL)", frozenset({Grouped.form, Matched.form})),
     "msbs": Axis("msbs", "mean squared bucket size", frozenset({Grouped.form, Bucketized.form})),
+    "query-error": Axis("query_error", "median error of count queries"),
     "values-changed": Axis("values_changed", "share of values changed", frozenset({Perturbed.form})),
 }
 """What a release costs those who analyse it, across."""

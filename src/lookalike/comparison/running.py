@@ -9,17 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from lookalike.attacking import attack_target
 from lookalike.audit import Audit
 from lookalike.comparison.memory import forget_peak, peak_megabytes
 from lookalike.comparison.planning import Task
 from lookalike.comparison.results import AUDIT_FAILED, DONE, FAULT, INFEASIBLE, UNFIT, Run
 from lookalike.contracts import Target
-from lookalike.errors import AuditFailed, Infeasible, LookalikeError
+from lookalike.errors import AuditFailed, Infeasible, LookalikeError, Unsupported
 from lookalike.microdata import Table
 from lookalike.pipeline import Outcome, Recipe, Stopwatch
 from lookalike.pipeline import run as publish
 from lookalike.progress import silent
+from lookalike.queries import RangeWorkload, drawn, query_error
 from lookalike.randomness import Randomness
 from lookalike.schema import Schema
 
@@ -33,6 +36,7 @@ LEVELS = {
     "delta-disclosure": "delta",
 }
 """What the audit measures unasked, under the names that figures have here."""
+_QUERIES, _ASKED = 500, 3
 _MORE_IS_SAFER = ("k", "l_distinct", "l", "l_entropy")
 
 
@@ -41,8 +45,22 @@ def losses(outcome: Outcome, rng: Randomness) -> dict[str, float]:
     return outcome.losses
 
 
-USEFULNESS: tuple[Callable[[Outcome, Randomness], dict[str, float]], ...] = (losses,)
-"""What is measured of how useful a release still is, by name; a measure of query errors joins here."""
+def query_errors(outcome: Outcome, rng: Randomness) -> dict[str, float]:
+    """The median error of random range queries, and how often their intervals hold the truth.
+
+    The same queries for every run on a table, so that runs compare: not random in the sense of being secret.
+    """
+    workload = RangeWorkload(columns=min(_ASKED, len(outcome.data.domains.quasi)))
+    try:
+        asked = drawn(workload, outcome.data, _QUERIES, np.random.default_rng(_QUERIES))
+    except Unsupported:
+        return {}
+    found = query_error(asked, outcome.release)
+    return {"query_error": found.median, "query_coverage": found.coverage}
+
+
+USEFULNESS: tuple[Callable[[Outcome, Randomness], dict[str, float]], ...] = (losses, query_errors)
+"""What is measured of how useful a release still is, by name."""
 
 
 def execute(task: Task, table: Table, schema: Schema) -> Run:

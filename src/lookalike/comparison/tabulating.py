@@ -10,7 +10,22 @@ from collections.abc import Collection, Sequence
 from lookalike.comparison.results import DONE, Run
 from lookalike.release import Bucketized, Perturbed
 
-HEADINGS = ("", "promise", "algorithm", "against", "form", "result", "loss", "k", "l", "t", "beta", "belief", "attack")
+HEADINGS = (
+    "",
+    "promise",
+    "algorithm",
+    "against",
+    "form",
+    "result",
+    "loss",
+    "queries",
+    "k",
+    "l",
+    "t",
+    "beta",
+    "belief",
+    "attack",
+)
 _FIGURES = (
     "gcp",
     "ail",
@@ -18,6 +33,8 @@ _FIGURES = (
     "average_group_size",
     "discernibility",
     "values_changed",
+    "query_error",
+    "query_coverage",
     "k",
     "l",
     "l_distinct",
@@ -78,13 +95,14 @@ def to_csv(runs: Sequence[Run], best: Collection[int]) -> str:
 def _row(run: Run, best: bool, sensitive: Sequence[str]) -> tuple[str, ...]:
     known = ("*" if best else "", short_promise(run, sensitive), run.algorithm, run.adversary)
     if run.status != DONE:
-        return (*known, "", run.status.upper() if run.status == "audit failed" else run.status, *[""] * 9)
+        return (*known, "", run.status.upper() if run.status == "audit failed" else run.status, *[""] * 10)
     seconds = run.figure("seconds")
     return (
         *known,
         run.form,
         "passed",
         _loss(run),
+        _percent(run.figure("query_error")),
         *(_number(run.figure(name)) for name in ("k", "l", "t", "beta")),
         *(_percent(share) for share in (run.figure("largest_belief"), run.figure("attack"), honest_share(run))),
         "" if seconds is None else f"{seconds:.1f}",
