@@ -12,11 +12,9 @@ from lookalike.errors import RecipeError
 @click.argument("experiments", nargs=-1)
 @click.option("--list", "as_list", is_flag=True, help="List all experiments and end.")
 @click.option("--data", type=click.Path(), metavar="DIR", help="A folder with census*.csv; without it, stand-ins.")
+@click.option("--full", is_flag=True, help="Records, repetitions and queries as in the papers, where data allow.")
 @click.option(
-    "--full", is_flag=True, help="As many records, repetitions and queries as the papers have, where data allow."
-)
-@click.option(
-    "--out", type=click.Path(), metavar="DIR", help="Write results (CSV), verdicts (JSON) and figures (SVG) here."
+    "--out", type=click.Path(), metavar="DIR", help="Write results, verdicts and figures here (CSV, JSON, SVG)."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
 def reproduce(

@@ -142,7 +142,7 @@ def _coil(rows: int) -> Microdata:
     subtype = rng.choice(41, rows, p=rng.dirichlet(np.full(41, 2.0)))
     kind = kind_of_subtype[subtype]
     columns = [
-        ("houses", np.minimum(rng.geometric(0.9 - 0.02 * kind), 10)),
+        ("houses", np.where(rng.random(rows) < 0.03, rng.integers(1, 11, rows), 1 + (rng.random(rows) < 0.1))),
         ("household", np.clip(np.round(rng.normal(1.5 + kind % 4, 0.9)), 1, 6)),
         ("age", np.clip(np.round(rng.normal(1.5 + kind / 3, 1.0)), 1, 6)),
         ("type", kind + 1),

@@ -1,7 +1,7 @@
 """Heterogeneous l-diversity and beta-likeness by bipartite matching (HG): losses and times.
 
 Methods as the paper names them: GR, SG and HG are `heterogeneous` with the matchers greedy, sorted and hungarian, drawn
-as it must be for the promise to hold; NH is `ring`, BuReL is `burel` along the curve. `groups` is ours, beside them, in
+as it must be for the promise to hold; NH is `ring`, BuReL is `burel` as published. `groups` is ours, beside them, in
 the mode that holds against whoever knows the method.
 """
 
@@ -23,7 +23,7 @@ MATCHED = {
 OURS = {"groups": "groups:mode=strict"}
 DIVERSE = {**MATCHED, "NH": "ring", **OURS}
 PARTED = {"HG": "heterogeneous", "NH": "ring", **OURS}
-LIKENESS = {"HG": "heterogeneous", "BuReL": "burel:retrieve=curve", **OURS}
+LIKENESS = {"HG": "heterogeneous", "BuReL": "burel:retrieve=curve,fill=1", **OURS}
 BETAS = (1, 2, 3, 4, 5)
 ZIPF = (0.5, 0.6, 0.7, 0.8, 0.9)
 L_DEFAULT, BETA_DEFAULT = "l-diversity:10", "beta-likeness:3,bound=basic"
