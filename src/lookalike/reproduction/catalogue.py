@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from lookalike.errors import RecipeError, unknown_name
-from lookalike.reproduction import hg
+from lookalike.reproduction import bl, bl_closeness, bl_queries, hg
 from lookalike.reproduction.experiments import Experiment
 
-EXPERIMENTS: tuple[Experiment, ...] = (*hg.EXPERIMENTS,)
+EXPERIMENTS: tuple[Experiment, ...] = (
+    *bl_closeness.EXPERIMENTS,
+    *bl.EXPERIMENTS,
+    *bl_queries.EXPERIMENTS,
+    *hg.EXPERIMENTS,
+)
 
 
 def find(names: Iterable[str]) -> list[Experiment]:
