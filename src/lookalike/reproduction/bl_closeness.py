@@ -15,7 +15,7 @@ from lookalike.microdata import Microdata
 from lookalike.models.distances import equal_moves, ordered_moves
 from lookalike.release import Release
 from lookalike.reproduction.bench import Bench, Made
-from lookalike.reproduction.bl import BETAS, BUCKETS, DATA, DEFAULT, all_fall, all_rise, default_table, likeness, lowest
+from lookalike.reproduction.bl import BETAS, BUCKETS, DATA, DEFAULT, default_table, falling, likeness, lowest, rising
 from lookalike.reproduction.experiments import Experiment, Figure, Results, Row, Shape
 
 BUREL = "burel:retrieve=curve"
@@ -24,8 +24,11 @@ TARGETS_T = (0.2, 0.3, 0.4, 0.5)
 TARGETS_AIL = (0.55, 0.65, 0.75, 0.85)
 STEPS = 7
 """Halvings of a search: beta is found within 0.07, t within 0.01."""
+NEAR = 0.05
+"""How far above the AIL asked for a method may lie that cannot come closer."""
 _BETAS = (0.1, 8.0)
-_TS = (0.02, 1.0)
+_TS = (0.001, 1.0)
+_UNEVEN = 0.05
 
 
 @dataclass(frozen=True)
@@ -130,7 +133,7 @@ def _by_t(bench: Bench) -> Iterator[Row]:
 
 
 def _by_loss(bench: Bench) -> Iterator[Row]:
-    """BUREL loses at most so much with the least beta that does; the others lose no less than that."""
+    """BUREL loses at most so much with the least beta that does; the others lose no less than that, if near it."""
     data = bench.datasets.census(bench.size.rows, DEFAULT)
     for target in TARGETS_AIL:
         for repetition in bench.repetitions:
@@ -141,7 +144,7 @@ def _by_loss(bench: Bench) -> Iterator[Row]:
             yield turn.row("loss", target, "BUREL", ours)
             for series, algorithm in CLOSE.items():
                 theirs = searched(turn.close(algorithm), _loses_at_least(ours.metric("ail")), *_TS)
-                if theirs is not None:
+                if theirs is not None and theirs.metric("ail") <= target + NEAR:
                     yield turn.row("loss", target, series, theirs)
 
 
@@ -227,7 +230,14 @@ EXPERIMENTS = (
                 lowest("loss", "reached_beta", "SABRE", "tMondrian"),
             ),
         ),
-        differs=DATA + BUCKETS + _DISTANCE + "The paper's values of AIL are not known; these are what BUREL can reach.",
+        differs=DATA
+        + BUCKETS
+        + _DISTANCE
+        + (
+            "The paper's values of AIL are not known; these are what BUREL can reach. tMondrian cuts in halves and is "
+            "left out where it comes no nearer than 0.05. At an AIL of 0.85 releases are of two to four groups, and "
+            "which method reaches less there is chance."
+        ),
     ),
     Experiment(
         paper="BL",
@@ -240,12 +250,18 @@ EXPERIMENTS = (
         figures=(Figure("bl-table", "beta", "l", "beta", "l"),),
         measure=_levels,
         shapes=(
-            Shape("t rises with beta", all_rise("beta", "t", "BUREL", slack=0.1)),
-            Shape("l falls as beta grows", all_fall("beta", "l", "BUREL", slack=0.1)),
-            Shape("mean t rises with beta", all_rise("beta", "avg t", "BUREL", slack=0.1)),
-            Shape("mean l falls as beta grows", all_fall("beta", "avg l", "BUREL", slack=0.1)),
+            *rising("t rises with beta", "beta", "t", "BUREL", slack=_UNEVEN),
+            *rising("mean t rises with beta", "beta", "avg t", "BUREL", slack=_UNEVEN),
+            *falling("l falls as beta grows", "beta", "l", "BUREL", slack=_UNEVEN),
+            *falling("mean l falls as beta grows", "beta", "avg l", "BUREL", slack=_UNEVEN),
             Shape("no group's l is below what beta allows", _allowed),
         ),
-        differs=DATA + BUCKETS + _DISTANCE + "With values in the order of their codes t is far smaller (ordered t).",
+        differs=DATA
+        + BUCKETS
+        + _DISTANCE
+        + (
+            "The printed t are about as small as ours with values in the order of their codes (ordered t): the paper "
+            "seems to have measured them so. BUREL halves in steps, so levels do not follow beta closely."
+        ),
     ),
 )
