@@ -2,7 +2,7 @@
 
 Methods as the paper names them: BUREL is `burel` along a Hilbert curve; by cuts it is ours, beside it. LMondrian,
 DMondrian and tMondrian are `lmondrian`, `dmondrian` and `tmondrian`. The model is enhanced beta-likeness throughout.
-The comparison with t-closeness is in `bl_closeness`, queries and Naive Bayes are in `bl_queries`.
+The comparison with t-closeness is in `bl_closeness`, queries are in `bl_queries`, attacks in `bl_resistance`.
 """
 
 from __future__ import annotations

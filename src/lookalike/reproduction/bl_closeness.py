@@ -8,17 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
-from lookalike.audit.exposures import expose
 from lookalike.microdata import Microdata
-from lookalike.models.distances import equal_moves, ordered_moves
-from lookalike.release import Release
+from lookalike.release import Grouped
 from lookalike.reproduction.bench import Bench, Made
-from lookalike.reproduction.bl import BETAS, BUCKETS, DATA, DEFAULT, default_table, falling, likeness, lowest, rising
-from lookalike.reproduction.experiments import Experiment, Figure, Results, Row, Shape
+from lookalike.reproduction.bl import BETAS, BUCKETS, DATA, DEFAULT, GENERALIZED, default_table, likeness, lowest
+from lookalike.reproduction.experiments import Experiment, Figure, Row, Shape
 
-BUREL = "burel:retrieve=curve"
+BUREL = GENERALIZED["BUREL"]
 CLOSE = {"SABRE": "sabre:retrieve=curve", "tMondrian": "tmondrian"}
 TARGETS_T = (0.2, 0.3, 0.4, 0.5)
 TARGETS_AIL = (0.55, 0.65, 0.75, 0.85)
@@ -28,36 +24,6 @@ NEAR = 0.05
 """How far above the AIL asked for a method may lie that cannot come closer."""
 _BETAS = (0.1, 8.0)
 _TS = (0.001, 1.0)
-_UNEVEN = 0.05
-
-
-@dataclass(frozen=True)
-class Levels:
-    """t and l of a release's groups: of the worst one, and on average over all."""
-
-    t: float
-    avg_t: float
-    ordered_t: float
-    """The worst if values are points in the order of their codes, as salary classes might have been."""
-    ell: float
-    avg_ell: float
-    n_groups: int
-
-    @classmethod
-    def of(cls, release: Release, original: Microdata) -> Levels:
-        exposure = expose(release, original, 0)
-        wholes = exposure.n_records * exposure.sizes
-        distances = (equal_moves(exposure) / wholes).astype(np.float64)
-        ordered = ordered_moves(exposure) / (wholes * max(len(exposure.prior) - 1, 1))
-        ells = exposure.sizes / np.maximum.reduceat(exposure.weights, exposure.starts[:-1])
-        return cls(
-            t=float(distances.max()),
-            avg_t=float(distances.mean()),
-            ordered_t=float(ordered.max()),
-            ell=float(ells.min()),
-            avg_ell=float(ells.mean()),
-            n_groups=exposure.n_units,
-        )
 
 
 def searched(make: Callable[[float], Made], good: Callable[[Made], bool], near: float, far: float) -> Made | None:
@@ -97,6 +63,8 @@ class _Turn:
         return lambda t: self.bench.publish(self.data, f"t-closeness:{t:.6f}", algorithm, self.repetition)
 
     def row(self, x: str, at: float, series: str, made: Made) -> Row:
+        release = made.release
+        assert isinstance(release, Grouped)
         return {
             x: at,
             "series": series,
@@ -105,7 +73,7 @@ class _Turn:
             "reached_t": made.t,
             "reached_l": made.diversity,
             "ail": made.metric("ail"),
-            "groups": Levels.of(made.release, made.data).n_groups,
+            "groups": len(release.extents[0]),
         }
 
 
@@ -160,32 +128,6 @@ def _loses_at_least(least: float) -> Callable[[Made], bool]:
     return lambda made: made.metric("ail") >= least
 
 
-def _levels(bench: Bench) -> Iterator[Row]:
-    data = default_table(bench)
-    shares = data.counts(0) / data.n_rows
-    for beta in BETAS:
-        allowed = max(share * (1 + min(beta, -np.log(share))) for share in shares if share > 0)
-        for repetition in bench.repetitions:
-            made = bench.publish(data, likeness(beta), BUREL, repetition)
-            levels = Levels.of(made.release, data)
-            yield {
-                "beta": beta,
-                "series": "BUREL",
-                "repetition": repetition,
-                "t": levels.t,
-                "avg t": levels.avg_t,
-                "l": levels.ell,
-                "avg l": levels.avg_ell,
-                "ordered t": levels.ordered_t,
-                "least l allowed": 1 / float(allowed),
-                "groups": levels.n_groups,
-            }
-
-
-def _allowed(found: Results) -> bool:
-    return all(row["l"] >= row["least l allowed"] * (1 - 1e-9) for row in found.rows)
-
-
 def _lowest_beta(x: str) -> tuple[Shape, ...]:
     return tuple(
         Shape(f"BUREL reaches a smaller beta than {other}", lowest(x, "reached_beta", "BUREL", other))
@@ -237,31 +179,6 @@ EXPERIMENTS = (
             "The paper's values of AIL are not known; these are what BUREL can reach. tMondrian cuts in halves and is "
             "left out where it comes no nearer than 0.05. At an AIL of 0.85 releases are of two to four groups, and "
             "which method reaches less there is chance."
-        ),
-    ),
-    Experiment(
-        paper="BL",
-        title="closeness and diversity of BUREL's releases",
-        setting="CENSUS, three quasi-identifiers, beta = 1 to 5; of the worst group, and the mean over groups",
-        reports=(
-            "beta 1: t 0.02 (mean 0.01), l 19.0 (20.7); 2: 0.09 (0.04), 11.0 (15.9); 3: 0.13 (0.04), 8.7 (14.2); "
-            "4: 0.16 (0.04), 7.2 (13.6); 5: 0.17 (0.05), 6.6 (12.6)."
-        ),
-        figures=(Figure("bl-table", "beta", "l", "beta", "l"),),
-        measure=_levels,
-        shapes=(
-            *rising("t rises with beta", "beta", "t", "BUREL", slack=_UNEVEN),
-            *rising("mean t rises with beta", "beta", "avg t", "BUREL", slack=_UNEVEN),
-            *falling("l falls as beta grows", "beta", "l", "BUREL", slack=_UNEVEN),
-            *falling("mean l falls as beta grows", "beta", "avg l", "BUREL", slack=_UNEVEN),
-            Shape("no group's l is below what beta allows", _allowed),
-        ),
-        differs=DATA
-        + BUCKETS
-        + _DISTANCE
-        + (
-            "The printed t are about as small as ours with values in the order of their codes (ordered t): the paper "
-            "seems to have measured them so. BUREL halves in steps, so levels do not follow beta closely."
         ),
     ),
 )

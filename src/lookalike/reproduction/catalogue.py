@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from lookalike.errors import RecipeError, unknown_name
-from lookalike.reproduction import bl, bl_closeness, bl_queries, hg
+from lookalike.reproduction import bl, bl_closeness, bl_queries, bl_resistance, hg
 from lookalike.reproduction.experiments import Experiment
 
 EXPERIMENTS: tuple[Experiment, ...] = (
     *bl_closeness.EXPERIMENTS,
     *bl.EXPERIMENTS,
     *bl_queries.EXPERIMENTS,
+    *bl_resistance.EXPERIMENTS,
     *hg.EXPERIMENTS,
 )
 
