@@ -80,7 +80,7 @@ def _levels(bench: Bench) -> Iterator[Row]:
 
 
 def _allowed(found: Results) -> bool:
-    return all(row["l"] >= row["least l allowed"] * (1 - 1e-9) for row in found.rows)
+    return bool(found.rows) and all(row["l"] >= row["least l allowed"] * (1 - 1e-9) for row in found.rows)
 
 
 def naive_bayes(bench: Bench) -> Iterator[Row]:
@@ -121,7 +121,7 @@ EXPERIMENTS = (
             "beta 1: t 0.02 (mean 0.01), l 19.0 (20.7); 2: 0.09 (0.04), 11.0 (15.9); 3: 0.13 (0.04), 8.7 (14.2); "
             "4: 0.16 (0.04), 7.2 (13.6); 5: 0.17 (0.05), 6.6 (12.6)."
         ),
-        figures=(Figure("bl-table", "beta", "l", "beta", "l"),),
+        figures=(Figure("bl-table", "beta", "l", "beta", "l of the worst group"),),
         measure=_levels,
         shapes=(
             *rising("t rises with beta", "beta", "t", "BUREL", slack=_UNEVEN),
