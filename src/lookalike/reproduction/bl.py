@@ -36,8 +36,8 @@ DATA = (
     "the paper's 500,000. "
 )
 BUCKETS = (
-    "BUREL leaves its buckets the room that makes for small groups, where the paper fills them to the brim and gets "
-    "larger ones. "
+    "BUREL leaves its buckets the room that makes for the most groups, where the paper fills them to the brim; that "
+    "mostly loses less. "
 )
 
 
@@ -143,10 +143,10 @@ _TIMES = (
     "most of whose time goes into trying how much room to leave in its buckets. "
 )
 _LOSSES = (
-    "On the census extract LMondrian loses less than BUREL from beta = 2 on. It stops only where a region's own "
-    "occupations forbid a cut, while BUREL halves what groups draw from the buckets for the whole table at once: in "
-    "steps, so that a larger beta sometimes gives larger groups. DMondrian hardly cuts at all, since a half that "
-    "nearly lacks one of the fifty values forbids the cut. "
+    "On the census extract LMondrian loses less than BUREL from beta = 2 on. BUREL makes more and smaller groups, but "
+    "wider ones: each takes records of every bucket of values, and where values depend on quasi-identifiers these lie "
+    "apart. So more groups, as at beta = 3, need not lose less. DMondrian hardly cuts at all: its bounds below and above "
+    "each of the fifty values forbid it. "
 )
 
 EXPERIMENTS = (
