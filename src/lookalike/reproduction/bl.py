@@ -145,7 +145,7 @@ _TIMES = (
 _LOSSES = (
     "On the census extract LMondrian loses less than BUREL from beta = 2 on. BUREL makes more and smaller groups, but "
     "wider ones: each takes records of every bucket of values, and where values depend on quasi-identifiers these lie "
-    "apart. So more groups, as at beta = 3, need not lose less. DMondrian hardly cuts at all: its bounds below and above "
+    "apart. So more groups, as at beta = 3, need not lose less. DMondrian hardly cuts at all: bounds below and above "
     "each of the fifty values forbid it. "
 )
 
