@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from lookalike.errors import RecipeError, unknown_name
-from lookalike.reproduction import hg, hg_queries
+from lookalike.reproduction import bl, bl_closeness, bl_queries, bl_resistance, hg, hg_queries
 from lookalike.reproduction.experiments import Experiment
 
-EXPERIMENTS: tuple[Experiment, ...] = (*hg.EXPERIMENTS, *hg_queries.EXPERIMENTS)
+EXPERIMENTS: tuple[Experiment, ...] = (
+    *bl_closeness.EXPERIMENTS,
+    *bl.EXPERIMENTS,
+    *bl_queries.EXPERIMENTS,
+    *bl_resistance.EXPERIMENTS,
+    *hg.EXPERIMENTS,
+    *hg_queries.EXPERIMENTS,
+)
 
 
 def find(names: Iterable[str]) -> list[Experiment]:

@@ -97,11 +97,12 @@ def write(one: Reproduced, folder: Path) -> None:
 
 
 def drawn(figure: Figure, one: Reproduced) -> charts.Chart:
-    """Means over repetitions, with the least and the greatest of them."""
+    """Means over repetitions, with the least and the greatest of them; what is 0 has no place on a logarithmic axis."""
     rows = [
         {"series": series, figure.x: at, figure.y: sum(values) / len(values), "low": min(values), "high": max(values)}
         for series in one.results.series
         for at, values in one.results.values(figure.x, figure.y, series).items()
+        if min(values) > 0 or not figure.log_y
     ]
     return charts.lines(
         rows,
