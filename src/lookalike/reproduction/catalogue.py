@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from lookalike.errors import RecipeError, unknown_name
-from lookalike.reproduction import hg
+from lookalike.reproduction import ff, gb, gb_searches, hg, ma, ma_queries
 from lookalike.reproduction.experiments import Experiment
 
-EXPERIMENTS: tuple[Experiment, ...] = (*hg.EXPERIMENTS,)
+EXPERIMENTS: tuple[Experiment, ...] = (
+    *gb.EXPERIMENTS,
+    *gb_searches.EXPERIMENTS,
+    *ma.EXPERIMENTS,
+    *ma_queries.EXPERIMENTS,
+    *hg.EXPERIMENTS,
+    *ff.EXPERIMENTS,
+)
 
 
 def find(names: Iterable[str]) -> list[Experiment]:
