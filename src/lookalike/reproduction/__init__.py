@@ -4,7 +4,7 @@ experiments   what an experiment is; its shape tests
 datasets      the papers' tables, from a folder or as labelled stand-ins
 bench         what experiments measure with: audited releases, losses, query errors, attacks
 running       runs them, writes results and pictures
-bl gb ma hg ff   the experiments, one file a paper; bl_closeness, bl_queries and bl_resistance are parts of BL
+    bl gb ma hg ff   the experiments, one file a paper; names that begin alike belong together
 """
 
 from __future__ import annotations

@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from lookalike.errors import RecipeError, unknown_name
-from lookalike.reproduction import bl, bl_closeness, bl_queries, bl_resistance, hg, hg_queries
+from lookalike.reproduction import (
+    bl,
+    bl_closeness,
+    bl_queries,
+    bl_resistance,
+    ff,
+    gb,
+    gb_searches,
+    hg,
+    hg_queries,
+    ma,
+    ma_queries,
+)
 from lookalike.reproduction.experiments import Experiment
 
 EXPERIMENTS: tuple[Experiment, ...] = (
@@ -13,8 +25,13 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     *bl.EXPERIMENTS,
     *bl_queries.EXPERIMENTS,
     *bl_resistance.EXPERIMENTS,
+    *gb.EXPERIMENTS,
+    *gb_searches.EXPERIMENTS,
+    *ma.EXPERIMENTS,
+    *ma_queries.EXPERIMENTS,
     *hg.EXPERIMENTS,
     *hg_queries.EXPERIMENTS,
+    *ff.EXPERIMENTS,
 )
 
 
