@@ -197,7 +197,7 @@ def _near_majority(kind: str) -> Shape:
 
 
 def _queries(figure: str, title: str, x: str, x_title: str, measure: Callable[[Bench], Iterator[Row]]) -> Experiment:
-    coil = figure.startswith("hg-9")
+    coil = figure.startswith("hg-9") or figure == "hg-10b"
     falls = Shape(
         "HG's error falls as more is selected",
         lambda found: found.falls(x, "median_error", "HG", 0.15),

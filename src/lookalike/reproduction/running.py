@@ -89,6 +89,8 @@ def write(one: Reproduced, folder: Path) -> None:
         "size": one.size,
         "setting": one.experiment.setting,
         "reports": one.experiment.reports,
+        "differs": one.experiment.differs,
+        "repetitions": 1 + max((int(row["repetition"]) for row in one.results.rows), default=0),
         "shows": dict(one.verdicts),
     }
     (folder / f"{one.experiment.name}.json").write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
