@@ -25,14 +25,15 @@ PAPERS = {
 HEAD = """# Reproduction
 
 The experiments of the five papers, run anew: `lookalike reproduce hg-6a --out figures` runs one, `--list` names all,
-`--data FOLDER` takes census records from `census*.csv` instead of generated stand-ins, `--full` takes the papers' sizes. A
-figure takes seconds to a few minutes in quick size.
+`--data FOLDER` takes census records from `census*.csv` instead of generated stand-ins, `--full` takes the papers'
+sizes. A figure takes seconds to a few minutes in quick size.
 
-This page was made by `lookalike reproduce all --data FOLDER --out results` and `python docs/make_reproduction.py results`:
-{data}, {size} size. For each figure it says what the paper reports, what a reproduction must therefore show, and whether it
-does. What does not show stays here as it is: agreement with a printed number is claimed nowhere, since the papers' own
-extracts are not at hand. Every release was audited before anything was measured of it; bars reach from the least to the
-greatest of {repetitions} repetitions; times are CPU seconds of the method alone.
+This page was made by `lookalike reproduce all --data FOLDER --out results` and
+`python docs/make_reproduction.py results`: {data}, {size} size. For each figure it says what the paper reports, what a
+reproduction must therefore show, and whether it does. What does not show stays here as it is. Agreement with a printed
+number is claimed nowhere, since the papers' own extracts are not at hand. Every release was audited before anything was
+measured of it; bars reach from the least to the greatest of {repetitions} repetitions; times are CPU seconds of the
+method alone.
 
 {shown} of {claims} claims show.
 """
