@@ -29,11 +29,11 @@ The experiments of the five papers, run anew: `lookalike reproduce hg-6a --out f
 sizes. A figure takes seconds to a few minutes in quick size.
 
 This page was made by `lookalike reproduce all --data FOLDER --out results` and
-`python docs/make_reproduction.py results`: {data}, {size} size. For each figure it says what the paper reports, what a
-reproduction must therefore show, and whether it does. What does not show stays here as it is. Agreement with a printed
-number is claimed nowhere, since the papers' own extracts are not at hand. Every release was audited before anything was
-measured of it; bars reach from the least to the greatest of {repetitions} repetitions; times are CPU seconds of the
-method alone.
+`python docs/make_reproduction.py results`, on a {data}.
+For each figure it says what the paper reports, what a reproduction must therefore show, and whether it does. What does
+not show stays here as it is. Agreement with a printed number is claimed nowhere, since the papers' own extracts are not
+at hand. Every release was audited before anything was measured of it; bars reach from the least to the greatest of the
+repetitions, {repetitions} at most; times are CPU seconds of the method alone.
 
 {shown} of {claims} claims show.
 """
@@ -59,8 +59,7 @@ def main() -> None:
                 shutil.copyfile(results / f"{name}.svg", figures / f"{name}.svg")
     usual = next(one for one in told.values() if one["data"] != "stand-in" or len(told) == 1)
     head = HEAD.format(
-        data=f"{usual['data']}, stand-ins where a figure says so",
-        size=usual["size"],
+        data=f"{usual['data']} in {usual['size']} size, with stand-ins where a figure says so",
         repetitions=max(one["repetitions"] for one in told.values()),
         shown=sum(claims),
         claims=len(claims),

@@ -376,10 +376,15 @@ def test_query_of_a_bucketized_release(tmp_path: Path) -> None:
     ]
 
 
-def test_query_of_what_cannot_be_counted(release: Path, tmp_path: Path) -> None:
-    grouped = lookalike("query", release, "SELECT COUNT(*)")
-    assert grouped.returncode == 2
-    assert "is a grouped release" in grouped.stderr
+def test_query_of_a_grouped_release(release: Path) -> None:
+    result = lookalike("query", release, "SELECT COUNT(*) WHERE age BETWEEN 30 AND 60", "--json")
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert 0 < found["low"] < found["value"] < found["high"]
+    assert found["method"] == "weighted"
+
+
+def test_query_of_what_cannot_be_counted(tmp_path: Path) -> None:
     for folder in (tmp_path, tmp_path / "nowhere"):
         result = lookalike("query", folder, "SELECT COUNT(*)")
         assert result.returncode == 2

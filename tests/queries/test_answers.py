@@ -123,7 +123,7 @@ def test_queries_about_nothing_count_everybody(form: str, inside: str) -> None:
 
 @pytest.mark.parametrize("inside", ["uniform", "weighted"])
 @given(data=microdatas(max_rows=30), seed=st.integers(0, 99))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_parts_of_a_whole_add_up(inside: str, data: Microdata, seed: int) -> None:
     """Whatever a column's values are divided into, the answers add up, as long as no range is torn in a gap."""
     rng = np.random.default_rng(seed)

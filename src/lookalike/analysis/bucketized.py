@@ -119,6 +119,11 @@ class _Links:
         stock = sparse.coo_array((np.ones(len(value_of_row)), (side.bucket_of_row, value_of_row)), shape=shape).tocsr()
         return cls(value_of_row, stock, np.linalg.pinv((stock.T @ stock).toarray(), hermitian=True))
 
+    @property
+    def is_told(self) -> bool:
+        """Whether there are buckets enough to say something about each value."""
+        return int(self.stock.shape[0]) > 2 * int(self.stock.shape[1])
+
     def chosen(self, rows: NDArray[np.int64]) -> Numbers:
         """How many of these rows have each combination of values."""
         return np.bincount(self.value_of_row[rows], minlength=len(self.inverse)).astype(np.float64)
@@ -193,7 +198,9 @@ class BucketizedRelease(PublishedRelease):
         ).sum()
         if self.quasi.conditions(where) and self.sensitive.conditions(where):
             otherwise = self._links.answers(known_by[:, None].astype(np.float64), self._links.chosen(values)[:, None])
-            variance += float(estimate - otherwise[0, 0]) ** 2
+            fewest, most = np.maximum(known_by + values_by - self.sizes, 0), np.minimum(known_by, values_by)
+            if self._links.is_told:
+                variance += float(estimate - np.clip(otherwise[0, 0], fewest.sum(), most.sum())) ** 2
         return Estimate(float(estimate), math.sqrt(variance), len(known), method)
 
     def _crosstab(self, names: Sequence[str], where: Where, *, clip: bool, level: float) -> pl.DataFrame:
@@ -211,7 +218,9 @@ class BucketizedRelease(PublishedRelease):
         estimates = (known.counts @ values.shares(self.sizes).T).toarray()
         variances = (known.complements(self.sizes) @ values.doubts(self.sizes).T).toarray()
         otherwise = self._links.answers(known.counts.T.toarray(), self._links.crossed(values))
-        errors = np.sqrt(variances + (estimates - otherwise) ** 2)
+        # No error where every bucket leaves no choice; otherwise no count below 0.
+        is_open = self._links.is_told & (variances > 0)
+        errors = np.sqrt(variances + np.where(is_open, estimates - np.maximum(otherwise, 0), 0.0) ** 2)
         rows = known.totals[:, None]
         of_known, of_values = (place.ravel() for place in np.indices(shape))
         columns = {name: known.combinations[name].gather(of_known) for name in known.names}

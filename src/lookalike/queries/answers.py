@@ -125,12 +125,14 @@ def _from_buckets(queries: Queries, release: Bucketized) -> Answers:
     # What a value's occurrences say about their bucket: buckets x values.
     stock = sparse.coo_array((np.ones(len(joint)), (of_sensitive, joint)), shape=(n_buckets, len(combinations))).tocsr()
     from_together = np.linalg.pinv((stock.T @ stock).toarray(), hermitian=True)
+    # Fewer buckets than values say nothing about each value.
+    is_told = n_buckets > 2 * len(combinations)
     counts, errors = np.zeros(len(queries)), np.zeros(len(queries))
 
     def work(block: Block) -> None:
         shares = np.concatenate([mask[block.queries].T.astype(np.float64) for mask in queries.quasi])
         of_values = _joint_weights(weights, combinations, block.queries)
-        sums, together = np.zeros((2, len(block.queries))), np.zeros((len(combinations), len(block.queries)))
+        sums, together = np.zeros((4, len(block.queries))), np.zeros((len(combinations), len(block.queries)))
         summed_by_bucket(
             shares, offsets, block.columns, cells, unit_starts, values, entry_starts, of_values, sums, together
         )
@@ -138,6 +140,7 @@ def _from_buckets(queries: Queries, release: Bucketized) -> Answers:
         # that match in a bucket is the sum over its values. By least squares over all buckets.
         likely = from_together @ together
         otherwise = (of_values * np.asarray(stock.sum(axis=0)).reshape(-1, 1) * likely).sum(axis=0)
+        otherwise = np.clip(otherwise, sums[2], sums[3]) if is_told else sums[0]
         counts[block.queries] = sums[0]
         errors[block.queries] = np.sqrt(sums[1] + (_DOUBT * (sums[0] - otherwise)) ** 2)
 

@@ -90,7 +90,8 @@ class _Ranges:
         some = found[:, 1] >= found[:, 0]
         # Of a taxonomy, missing is a leaf like any other.
         is_tree = domain.taxonomy is not None
-        n_points = domain.n_codes if is_tree else domain.missing_code
+        # Of a column that is always missing no value is known; one that no cell holds stands in.
+        n_points = max(domain.n_codes if is_tree else domain.missing_code, 1)
         own, between = np.ones(n_points), np.zeros(n_points)
         if domain.kind is Kind.NUMERIC and not is_tree and n_points > 1:
             gaps = np.diff(domain.points)
