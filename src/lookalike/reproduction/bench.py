@@ -44,10 +44,12 @@ class Size:
     most_rows: int
     repetitions: int
     queries: int
+    matched_repetitions: int = 1
+    """Repetitions where rows of ranges are matched for small beta, which takes long (longer for fewer records)."""
 
 
 QUICK = Size("quick", rows=5_000, most_rows=20_000, repetitions=2, queries=1_000)
-FULL = Size("full", rows=10_000, most_rows=100_000, repetitions=5, queries=10_000)
+FULL = Size("full", rows=10_000, most_rows=100_000, repetitions=5, queries=10_000, matched_repetitions=5)
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,11 +35,17 @@ DRAW = (
 Measured = Iterator[Row]
 
 
-def losses(bench: Bench, x: str, settings: Iterable[tuple[float, Microdata, str]], methods: dict[str, str]) -> Measured:
+def losses(
+    bench: Bench,
+    x: str,
+    settings: Iterable[tuple[float, Microdata, str]],
+    methods: dict[str, str],
+    repetitions: int | None = None,
+) -> Measured:
     """GCP and seconds of each method at each point of an axis; a method that cannot keep a promise has none there."""
     for point, data, model in settings:
         for series, algorithm in methods.items():
-            for repetition in bench.repetitions:
+            for repetition in range(repetitions or bench.size.repetitions):
                 try:
                     made = bench.publish(data, model, algorithm, seed=repetition)
                 except (Infeasible, Unsupported):
@@ -111,7 +117,7 @@ def _by_beta(letter: str) -> Callable[[Bench], Measured]:
     def measure(bench: Bench) -> Measured:
         data = tables(bench)[letter]
         settings = ((beta, data, f"beta-likeness:{beta},bound=basic") for beta in BETAS)
-        return losses(bench, "beta", settings, LIKENESS)
+        return losses(bench, "beta", settings, LIKENESS, bench.size.matched_repetitions)
 
     return measure
 
