@@ -108,7 +108,8 @@ def _by_part(bench: Bench) -> Measured:
 def _by_skew(model: str, methods: dict[str, str]) -> Callable[[Bench], Measured]:
     def measure(bench: Bench) -> Measured:
         rows = bench.size.rows
-        return losses(bench, "zipf", ((skew, bench.datasets.zipf(skew, rows), model) for skew in ZIPF), methods)
+        settings = ((skew, bench.datasets.zipf(skew, rows), model) for skew in ZIPF)
+        return losses(bench, "zipf", settings, methods, bench.size.matched_repetitions)
 
     return measure
 
