@@ -13,7 +13,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from lookalike.reproduction import EXPERIMENTS
+from lookalike.reproduction import EXPERIMENTS, Experiment
 
 PAPERS = {
     "BL": "BL: beta-likeness (Cao and Karras, PVLDB 2012)",
@@ -54,7 +54,7 @@ def main() -> None:
             if experiment.paper != paper or experiment.name not in told:
                 continue
             one = told[experiment.name]
-            parts.append(section(one))
+            parts.append(section(experiment, one))
             for name in experiment.names:
                 shutil.copyfile(results / f"{name}.svg", figures / f"{name}.svg")
     usual = next(one for one in told.values() if one["data"] != "stand-in" or len(told) == 1)
@@ -67,17 +67,17 @@ def main() -> None:
     (here / "reproduction.md").write_text("\n".join([head, *parts]), encoding="utf-8")
 
 
-def section(one: dict) -> str:
+def section(experiment: Experiment, one: dict) -> str:
     """An experiment: its setting, what the paper says, what shows, and its figures."""
     names = ", ".join(one["experiment"])
-    lines = [f"### {names}: {one['title']}\n", f"*{one['setting']}*\n", f"The paper: {one['reports']}\n"]
+    lines = [f"### {names}: {experiment.title}\n", f"*{experiment.setting}*\n", f"The paper: {experiment.reports}\n"]
     lines += ["| claim | shows |", "|---|---|"]
     lines += [f"| {claim} | {'yes' if shown else '**no**'} |" for claim, shown in one["shows"].items()]
     lines.append("")
     lines += [f"![{name}](reproduction/{name}.svg)" for name in one["experiment"]]
     lines.append("")
-    if one["differs"]:
-        lines.append(f"What differs: {one['differs'].strip()}\n")
+    if experiment.differs:
+        lines.append(f"What differs: {experiment.differs.strip()}\n")
     return "\n".join(lines)
 
 

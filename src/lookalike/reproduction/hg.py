@@ -15,6 +15,10 @@ from lookalike.reproduction.bench import Bench
 from lookalike.reproduction.datasets import QUASI
 from lookalike.reproduction.experiments import Experiment, Figure, Results, Row, Shape
 
+FULL_BUCKETS = (
+    "BuReL fills buckets to their ceilings, as published; with so few records that leaves it few groups, and its loss "
+    "goes up and down (`burel` by itself fills less). "
+)
 MATCHED = {
     "GR": "heterogeneous:matcher=greedy",
     "SG": "heterogeneous:matcher=sorted",
@@ -194,7 +198,9 @@ _BY_BETA = [
             ),
             Shape("HG loses less than BuReL", lambda found: found.below("beta", "gcp", "HG", "BuReL")),
         ),
-        differs="BuReL was built for the enhanced bound; here all have the basic one. HG is matched in parts. " + DRAW,
+        differs="BuReL was built for the enhanced bound; here all have the basic one. HG is matched in parts. "
+        + FULL_BUCKETS
+        + DRAW,
     )
     for letter, name in NAMES.items()
 ]
@@ -236,14 +242,14 @@ EXPERIMENTS = (
     ),
     Experiment(
         paper="HG",
-        title="loss and time by skew, l = 10",
-        setting="Zipf 0.5 to 0.9, seven quasi-identifiers, l = 10.",
+        title="loss and time by skew, l = 4",
+        setting="Zipf 0.5 to 0.9, seven quasi-identifiers, l = 4.",
         reports="HG stable, NH degrades: 4 times at 0.9; times stable.",
         figures=(
             Figure("hg-4c", "zipf", "gcp", "exponent", "GCP"),
             Figure("hg-5c", "zipf", "seconds", "exponent", "CPU seconds"),
         ),
-        measure=_by_skew(L_DEFAULT, PARTED),
+        measure=_by_skew("l-diversity:4", PARTED),
         shapes=(
             Shape("the gap between NH and HG grows with the skew", _gap_grows("zipf", "HG", "NH")),
             Shape(
@@ -254,8 +260,8 @@ EXPERIMENTS = (
                 ),
             ),
         ),
-        differs="Exponents that are not in the folder are stand-ins; where the most frequent value is too frequent for "
-        "l = 10 no method has a point. " + DRAW,
+        differs="Exponents that are not in the folder are stand-ins. With l = 10, as in the paper, the most frequent "
+        "value is too frequent from 0.6 on: no release could keep the promise, so l is 4 here. " + DRAW,
     ),
     *_BY_BETA,
     Experiment(
@@ -272,7 +278,7 @@ EXPERIMENTS = (
             Shape("the gap between BuReL and HG grows with the records", _gap_grows("rows", "HG", "BuReL")),
             Shape("HG is slower than BuReL", lambda found: found.below("rows", "seconds", "BuReL", "HG")),
         ),
-        differs=DRAW,
+        differs=FULL_BUCKETS + DRAW,
     ),
     Experiment(
         paper="HG",
@@ -288,6 +294,6 @@ EXPERIMENTS = (
                 lambda found: found.means("zipf", "gcp", "HG")[0.5] <= 0.8 * found.means("zipf", "gcp", "BuReL")[0.5],
             ),
         ),
-        differs="Exponents that are not in the folder are stand-ins. " + DRAW,
+        differs="Exponents that are not in the folder are stand-ins. " + FULL_BUCKETS + DRAW,
     ),
 )
