@@ -101,7 +101,7 @@ def census_data(rows: int, seed: int = 3) -> Microdata:
 
 @every_algorithm
 @every_model
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(data=microdatas())
 def test_the_audit_passes_or_nothing_is_made(algorithm: Algorithm, model: str, data: Microdata) -> None:
     try:
@@ -114,7 +114,7 @@ def test_the_audit_passes_or_nothing_is_made(algorithm: Algorithm, model: str, d
 
 
 @every_algorithm
-@settings(max_examples=9, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(data=microdatas(), texts=st.lists(st.sampled_from(MODELS), min_size=2, max_size=3, unique=True))
 def test_several_promises_hold_together(algorithm: Algorithm, data: Microdata, texts: list[str]) -> None:
     try:
@@ -126,7 +126,7 @@ def test_several_promises_hold_together(algorithm: Algorithm, data: Microdata, t
 
 
 @every_algorithm
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(data=microdatas())
 def test_true_values_lie_inside_and_none_is_lost(algorithm: Algorithm, data: Microdata) -> None:
     perturbs = algorithm.form == Perturbed.form
