@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lookalike.errors import RecipeError
 from lookalike.microdata import Domain, Microdata
 from lookalike.queries import Queries, RangeWorkload, SubsetWorkload, drawn, estimated, independent, true_counts
 from lookalike.queries.errors import judged
-from lookalike.release import Bucketized, Grouped, Matched, Perturbed, Ranges, Release
+from lookalike.release import Bucketized, Grouped, Matched, Perturbed, Randomizer, Ranges, Release
 from lookalike.schema import Kind
 from tests.attacks.planting import FORMS, target_of
 from tests.audit.making import bucketized, grouped, mixed_table, mixing_matrix, number_table, perturbed, random_groups
@@ -260,3 +261,36 @@ def test_blocks_do_not_change_answers(form: str) -> None:
     assert alone.counts == pytest.approx(together.counts[some])
     assert alone.errors == pytest.approx(together.errors[some])
     assert judged(asked, together).relative == pytest.approx(np.abs(together.counts - asked.truth) / asked.truth)
+
+
+def test_values_that_are_never_drawn_count_nothing() -> None:
+    rng = np.random.default_rng(8)
+    data = number_table(rng.integers(0, 9, (40, 1)), np.repeat([0, 1, 2, 2], 10))
+    weights = np.array([[2, 1, 0], [1, 2, 0], [0, 0, 0]])
+    release = Perturbed(
+        domains=data.domains,
+        quasi=data.quasi,
+        sensitive=data.sensitive % 2,
+        carried=data.carried,
+        randomizers=(Randomizer(weights, 3),),
+    )
+    queries = Queries.everything(data.domains, 3)
+    queries.sensitive[0][:] = np.eye(3, dtype=bool)
+    counts = estimated(queries, release).counts
+    assert counts[:2].sum() == pytest.approx(40)
+    assert counts[2] == 0
+
+
+def test_unknown_assumptions_about_cells_are_refused() -> None:
+    data = number_table([[1], [2]], [0, 1])
+    with pytest.raises(RecipeError, match="weighted"):
+        estimated(Queries.everything(data.domains, 1), grouped(data, [0, 0], np.arange(2)), "wieghted")
+
+
+def test_nobody_need_have_the_outermost_leaves_of_a_node() -> None:
+    data = mixed_table(np.random.default_rng(1), 60, carried=False)
+    release = grouped(data, np.zeros(60, dtype=int), np.arange(60))
+    colour = data.domains.quasi[2]
+    queries = Queries.everything(data.domains, colour.n_codes)
+    queries.quasi[2][:] = np.eye(colour.n_codes, dtype=bool)
+    assert estimated(queries, release).counts == pytest.approx([60 / colour.n_codes] * colour.n_codes)

@@ -68,6 +68,13 @@ def test_results_verdicts_and_figures_are_written(tmp_path: Path) -> None:
         assert "stand-in" in text
 
 
+def test_a_file_is_no_folder_for_results(tmp_path: Path) -> None:
+    (tmp_path / "results").write_text("mine")
+    with pytest.raises(DataError, match="Name a folder"):
+        reproduce(["hg-6a"], out=tmp_path / "results")
+    assert (tmp_path / "results").read_text() == "mine"
+
+
 @pytest.mark.usefixtures("tiny")
 def test_the_same_seeds_give_the_same_results() -> None:
     first, second = (reproduce(["xx-1a"])[0].results.rows for _ in range(2))

@@ -8,10 +8,8 @@ side, the number that also match among the M on the other is hypergeometric, and
 Both are products of a matrix (combinations x buckets) with another (buckets x values), which are sparse. Columns of one
 table alone are counted without error.
 
-That is what a reader can say who knows nothing of how people's values go with the rest. If they do, and rows were put
-into buckets without regard to it, the number of rows that match in a bucket is the sum over its values of how likely
-those who have them match; by least squares over all buckets that gives another answer, and how far it lies from the
-first is added to the error.
+That is what a reader can say who knows nothing of how people's values go with the rest; what that leaves open
+(`queries.links`) is added to the error.
 """
 
 from __future__ import annotations
@@ -31,10 +29,10 @@ from lookalike.analysis.conditions import Where, rows_where
 from lookalike.analysis.crosstables import check_size, combinations, framed
 from lookalike.analysis.estimates import Estimate, spread
 from lookalike.analysis.published import PublishedRelease
-from lookalike.analysis.reconstruction import Numbers
 from lookalike.errors import DataError, counted
 from lookalike.packages.cells import Encoding
 from lookalike.packages.manifest import PublishedManifest
+from lookalike.queries.links import Links, Numbers
 
 
 @dataclass(frozen=True)
@@ -103,44 +101,6 @@ class _Crossed:
 
 
 @dataclass(frozen=True)
-class _Links:
-    """What buckets together say about how the rows that match go with values."""
-
-    value_of_row: NDArray[np.int64]
-    """Which combination of values each row of the sensitive side has."""
-    stock: Any
-    """Sparse, buckets x combinations of values: how often each occurs."""
-    inverse: Numbers
-
-    @classmethod
-    def of(cls, side: Side) -> _Links:
-        found, value_of_row = combinations(side.frame, side.frame.columns)
-        shape = (side.n_buckets, len(found))
-        stock = sparse.coo_array((np.ones(len(value_of_row)), (side.bucket_of_row, value_of_row)), shape=shape).tocsr()
-        return cls(value_of_row, stock, np.linalg.pinv((stock.T @ stock).toarray(), hermitian=True))
-
-    @property
-    def is_told(self) -> bool:
-        """Whether there are buckets enough to say something about each value."""
-        return int(self.stock.shape[0]) > 2 * int(self.stock.shape[1])
-
-    def chosen(self, rows: NDArray[np.int64]) -> Numbers:
-        """How many of these rows have each combination of values."""
-        return np.bincount(self.value_of_row[rows], minlength=len(self.inverse)).astype(np.float64)
-
-    def crossed(self, asked: _Crossed) -> Numbers:
-        """[combinations of values, combinations asked for] how many rows have both."""
-        shape = (len(self.inverse), len(asked.combinations))
-        table = sparse.coo_array((np.ones(len(asked.rows)), (self.value_of_row[asked.rows], asked.of_row)), shape=shape)
-        return np.asarray(table.toarray())
-
-    def answers(self, known_by: Numbers, chosen: Numbers) -> Numbers:
-        """[known, chosen] answers by least squares: known_by [buckets, known] are the rows that match."""
-        likely = self.inverse @ (self.stock.T @ known_by)
-        return np.asarray(likely.T @ chosen)
-
-
-@dataclass(frozen=True)
 class BucketizedRelease(PublishedRelease):
     """Columns of one table are counted; across the two, counts are estimated bucket by bucket."""
 
@@ -184,8 +144,23 @@ class BucketizedRelease(PublishedRelease):
         return [*self.quasi.frame.columns, *self.sensitive.frame.columns]
 
     @cached_property
-    def _links(self) -> _Links:
-        return _Links.of(self.sensitive)
+    def _value_of_row(self) -> NDArray[np.int64]:
+        """Which combination of values each row of the sensitive side has."""
+        return combinations(self.sensitive.frame, self.sensitive.frame.columns)[1]
+
+    @cached_property
+    def _links(self) -> Links:
+        values = self._value_of_row
+        n_values = int(values.max(initial=-1)) + 1
+        return Links.of(self.sensitive.bucket_of_row, values, self.sensitive.n_buckets, n_values)
+
+    def _otherwise(self, known_by: Any, rows: NDArray[np.int64], of_row: NDArray[np.int64], n_asked: int) -> Numbers:
+        """[known, asked] answers by least squares: known_by [buckets, known] are the rows that match, and of_row says
+        which combination that was asked for each of the rows of values has."""
+        links = self._links
+        shape = (len(links.inverse), n_asked)
+        chosen = sparse.coo_array((np.ones(len(rows)), (self._value_of_row[rows], of_row)), shape=shape).toarray()
+        return np.asarray(links.likely(links.stock.T @ known_by).T @ chosen)
 
     def _count(self, where: Where, method: str) -> Estimate:
         known, values = self.quasi.rows(where), self.sensitive.rows(where)
@@ -197,10 +172,10 @@ class BucketizedRelease(PublishedRelease):
             known_by * (self.sizes - known_by) * (values_by * (self.sizes - values_by) * _scale(self.sizes))
         ).sum()
         if self.quasi.conditions(where) and self.sensitive.conditions(where):
-            otherwise = self._links.answers(known_by[:, None].astype(np.float64), self._links.chosen(values)[:, None])
-            fewest, most = np.maximum(known_by + values_by - self.sizes, 0), np.minimum(known_by, values_by)
-            if self._links.is_told:
-                variance += float(estimate - np.clip(otherwise[0, 0], fewest.sum(), most.sum())) ** 2
+            together = np.zeros(len(values), dtype=np.int64)
+            otherwise = self._otherwise(known_by[:, None].astype(np.float64), values, together, 1)[0]
+            most = np.array([min(len(known), len(values))])
+            variance = self._links.variances(np.array([variance]), np.array([estimate]), otherwise, most)[0]
         return Estimate(float(estimate), math.sqrt(variance), len(known), method)
 
     def _crosstab(self, names: Sequence[str], where: Where, *, clip: bool, level: float) -> pl.DataFrame:
@@ -217,10 +192,9 @@ class BucketizedRelease(PublishedRelease):
         check_size(shape)
         estimates = (known.counts @ values.shares(self.sizes).T).toarray()
         variances = (known.complements(self.sizes) @ values.doubts(self.sizes).T).toarray()
-        otherwise = self._links.answers(known.counts.T.toarray(), self._links.crossed(values))
-        # No error where every bucket leaves no choice; otherwise no count below 0.
-        is_open = self._links.is_told & (variances > 0)
-        errors = np.sqrt(variances + np.where(is_open, estimates - np.maximum(otherwise, 0), 0.0) ** 2)
+        otherwise = self._otherwise(known.counts.T.toarray(), values.rows, values.of_row, len(values.combinations))
+        most = np.minimum(known.totals[:, None], values.totals)
+        errors = np.sqrt(self._links.variances(variances, estimates, otherwise, most))
         rows = known.totals[:, None]
         of_known, of_values = (place.ravel() for place in np.indices(shape))
         columns = {name: known.combinations[name].gather(of_known) for name in known.names}

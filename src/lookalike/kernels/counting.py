@@ -57,8 +57,7 @@ def summed_by_bucket(  # type: ignore[no-untyped-def]
 
     Rows of bucket b are unit_starts[b]:unit_starts[b + 1], its values entry_starts[b]:entry_starts[b + 1]. Of the K
     rows of a bucket of N that match on one side, and M on the other: K M / N, and K (N - K) M (N - M) / (N^2 (N - 1)).
-    sums [4, queries] are these two, and the fewest and the most that can match in both; together [values, queries] the
-    sums of K over a value's occurrences.
+    sums [4, queries] are these two, K and M; together [values, queries] the sums of K over a value's occurrences.
     """
     n_queries = shares.shape[1]
     share, known, values = np.empty(n_queries), np.empty(n_queries), np.empty(n_queries)
@@ -80,5 +79,5 @@ def summed_by_bucket(  # type: ignore[no-untyped-def]
             sums[0, query] += known[query] * values[query] / max(size, 1.0)
             left = known[query] * (size - known[query]) * values[query] * (size - values[query])
             sums[1, query] += max(left, 0.0) * scale
-            sums[2, query] += max(known[query] + values[query] - size, 0.0)
-            sums[3, query] += min(known[query], values[query])
+            sums[2, query] += known[query]
+            sums[3, query] += values[query]

@@ -19,15 +19,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.errors import RecipeError, unknown_name
 from lookalike.microdata import Codes, Domain, Microdata
 from lookalike.queries.asked import Masks, Queries
+from lookalike.queries.links import Links
+from lookalike.queries.reconstruction import Reconstruction
 from lookalike.queries.spreading import cells_of, n_certain
 from lookalike.release import Bucketized, Grouped, Matched, Perturbed, Release
 
 Numbers = NDArray[np.float64]
 
+INSIDE = ("weighted", "uniform")
 _DOUBT, _DOUBT_OF_ENDS, _DOUBT_OF_LINK = 1.0, 0.5, 2.0
-"""What is inside cells and buckets is not known. By so much of what the answer moves under another assumption it may be
+"""What is inside cells is not known. By so much of what the answer moves under another assumption it may be
 wrong. Tried on releases of all methods: with this, intervals hold about as often as they say."""
 _BLOCK = 64
 """Queries answered side by side."""
@@ -61,6 +65,8 @@ def estimated(queries: Queries, release: Release, inside: str = "weighted") -> A
 
     `inside` says what is assumed inside cells (`spreading`): `weighted`, or `uniform` as in the papers.
     """
+    if inside not in INSIDE:
+        raise RecipeError(unknown_name("assumption about cells", inside, INSIDE))
     if isinstance(release, Bucketized):
         return _from_buckets(queries, release)
     if isinstance(release, Perturbed):
@@ -99,16 +105,14 @@ def _from_redrawn(queries: Queries, release: Perturbed) -> Answers:
     layout = _Layout.exact(release.quasi, release.sensitive)
     weights = []
     for mask, randomizer in zip(queries.sensitive, release.randomizers, strict=True):
-        inverse = np.linalg.inv(randomizer.weights.astype(np.float64) / randomizer.total)
         # A query about all values needs no way back: every row counts once.
-        weights.append(np.where(mask.all(axis=1, keepdims=True), 1.0, mask.astype(np.float64) @ inverse))
+        back = mask.astype(np.float64) @ Reconstruction(randomizer).inverse
+        weights.append(np.where(mask.all(axis=1, keepdims=True), 1.0, back))
     sums = layout.summed(queries, [_identity(domain) for domain in release.domains.quasi], weights)
     return Answers(sums[:, 0], np.sqrt(np.maximum(sums[:, 1] - sums[:, 0], 0.0)))
 
 
 def _from_buckets(queries: Queries, release: Bucketized) -> Answers:
-    from scipy import sparse
-
     from lookalike.kernels.counting import summed_by_bucket
 
     both = np.concatenate((release.bucket_of_quasi, release.bucket_of_sensitive))
@@ -122,11 +126,7 @@ def _from_buckets(queries: Queries, release: Bucketized) -> Answers:
     cells, values = np.ascontiguousarray(release.quasi[in_turn]), joint[values_in_turn]
     offsets = _offsets([domain.n_codes for domain in release.domains.quasi])
     weights = _without_made_up(queries.sensitive, release)
-    # What a value's occurrences say about their bucket: buckets x values.
-    stock = sparse.coo_array((np.ones(len(joint)), (of_sensitive, joint)), shape=(n_buckets, len(combinations))).tocsr()
-    from_together = np.linalg.pinv((stock.T @ stock).toarray(), hermitian=True)
-    # Fewer buckets than values say nothing about each value.
-    is_told = n_buckets > 2 * len(combinations)
+    links = Links.of(of_sensitive, joint, n_buckets, len(combinations))
     counts, errors = np.zeros(len(queries)), np.zeros(len(queries))
 
     def work(block: Block) -> None:
@@ -136,13 +136,9 @@ def _from_buckets(queries: Queries, release: Bucketized) -> Answers:
         summed_by_bucket(
             shares, offsets, block.columns, cells, unit_starts, values, entry_starts, of_values, sums, together
         )
-        # How likely a row matches that has a value: if rows were put into buckets without regard to values, the number
-        # that match in a bucket is the sum over its values. By least squares over all buckets.
-        likely = from_together @ together
-        otherwise = (of_values * np.asarray(stock.sum(axis=0)).reshape(-1, 1) * likely).sum(axis=0)
-        otherwise = np.clip(otherwise, sums[2], sums[3]) if is_told else sums[0]
+        otherwise = (of_values * links.counts[:, None] * links.likely(together)).sum(axis=0)
         counts[block.queries] = sums[0]
-        errors[block.queries] = np.sqrt(sums[1] + (_DOUBT * (sums[0] - otherwise)) ** 2)
+        errors[block.queries] = np.sqrt(links.variances(sums[1], sums[0], otherwise, np.minimum(sums[2], sums[3])))
 
     in_blocks(work, queries)
     return Answers(counts, errors)

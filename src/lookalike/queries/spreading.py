@@ -7,7 +7,8 @@ in a cell {Peru, USA} the two are not equally likely.
 Weighted: cells are as narrow as they can be. So of the n records behind one, at least one has each value of a set, and
 one each the ends of a range; that much is certain. The rest are spread by weights: how often a value is certain over
 the whole release, and what a uniform spread of the rest adds. (Repeating that to convergence makes values that many
-cells share ever more likely; it was tried and is worse.)
+cells share ever more likely; it was tried and is worse.) A node of a taxonomy stands for all its leaves, whether
+anybody has them or not, and frequent leaves tend to be published alone, not under a node: its leaves stay alike.
 
 A range is laid out as pieces: its values, and what lies between one and the next. A query wants a piece between two
 values if it wants both.
@@ -80,6 +81,7 @@ class _Ranges:
     of_missing: float
     missing_code: int
     """-1 if the column has none"""
+    are_nodes: bool
     ends_are_certain: bool = False
 
     @classmethod
@@ -111,6 +113,7 @@ class _Ranges:
             between=between,
             of_missing=float(own.max(initial=1.0)),
             missing_code=domain.missing_code if domain.has_missing and not is_tree else -1,
+            are_nodes=is_tree,
         )
 
     @property
@@ -151,6 +154,8 @@ class _Ranges:
         return np.asarray(np.where(alone, known[:, self.lows], certain + self._rest * spread))
 
     def shares_at_ends(self, mask: Masks) -> Numbers:
+        if self.are_nodes:
+            return self.shares(mask)
         known = mask[:, : len(self.own)].astype(np.float64)
         ends = known[:, self.lows] + np.where(self._one_value, 0.0, known[:, self.highs])
         at_missing = mask[:, self.missing_code, None] * self.missing if self.missing_code >= 0 else 0.0
@@ -158,6 +163,8 @@ class _Ranges:
         return np.asarray((ends * self.some + at_missing) / n_ends)
 
     def weighted(self) -> _Ranges:
+        if self.are_nodes:
+            return self
         rate = self.n_rows * self._rest / self._totals
         steps = np.zeros((2, len(self.own) + 1))
         on_values = rate * self.some

@@ -55,6 +55,8 @@ def reproduce(
     chosen = find(names)
     target = None if out is None else Path(out)
     if target is not None:
+        if target.exists() and not target.is_dir():
+            raise DataError(f"{target} is a file. Name a folder for results and figures.")
         target.mkdir(parents=True, exist_ok=True)
     datasets = Datasets(folder)
     done = []
