@@ -16,7 +16,7 @@ from lookalike.version import __version__
 if TYPE_CHECKING:
     from lookalike.algorithms import Groups, Mondrian, StrictMondrian
     from lookalike.analysis import Estimate, Pooled, PublishedRelease, load, pool, sample
-    from lookalike.attacking import Attacks, attack
+    from lookalike.attacking import attack
     from lookalike.audit import Audit, Check, Verdict
     from lookalike.comparison import Comparison, compare
     from lookalike.contracts import Promise
@@ -30,8 +30,10 @@ if TYPE_CHECKING:
         SchemaError,
         Unsupported,
     )
+    from lookalike.evaluation.attacked import Attacks
+    from lookalike.evaluation.fidelity import Fidelity
     from lookalike.inspection import Inspection, suggest_schema
-    from lookalike.measuring import Fidelity, fidelity
+    from lookalike.measuring import fidelity
     from lookalike.microdata import Microdata, Table
     from lookalike.models import (
         AlphaK,
@@ -114,7 +116,7 @@ __all__ = [
 # Where each name lives. Loaded when first used, so that `import lookalike` and `lookalike --help` answer at once.
 _HOMES = {
     "AlphaK": "lookalike.models",
-    "Attacks": "lookalike.attacking",
+    "Attacks": "lookalike.evaluation.attacked",
     "Attribute": "lookalike.schema",
     "Audit": "lookalike.audit",
     "AuditFailed": "lookalike.errors",
@@ -126,7 +128,7 @@ _HOMES = {
     "DeltaDisclosure": "lookalike.models",
     "Estimate": "lookalike.analysis",
     "FPrivacy": "lookalike.models",
-    "Fidelity": "lookalike.measuring",
+    "Fidelity": "lookalike.evaluation.fidelity",
     "Grouped": "lookalike.release",
     "Groups": "lookalike.algorithms",
     "Infeasible": "lookalike.errors",
