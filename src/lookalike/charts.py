@@ -21,6 +21,7 @@ Chart = Any
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F", "#B8A800")
 INK = "#808080"
 _MARKS = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
+_WALL = "M-0.2,-1.5h0.4v3h-0.4Z"
 _FONT = "Helvetica, Arial, sans-serif"
 
 
@@ -73,6 +74,7 @@ def scatter(
     log_x: bool = False,
     log_y: bool = False,
     frontier: Sequence[Row] = (),
+    percent: bool = False,
     width: int = 480,
     height: int = 320,
 ) -> Chart:
@@ -86,8 +88,9 @@ def scatter(
     order = list(dict.fromkeys(str(row[series]) for row in rows))
     x_scale = _Scale.of([row[x] for row in rows], log_x, width)
     y_scale = _Scale.of([row[y] for row in rows], log_y, height, zero=True)
-    x_axis = alt.X(f"{x}:Q", title=x if x_title is None else x_title, scale=x_scale.drawn())
-    y_axis = alt.Y(f"{y}:Q", title=y if y_title is None else y_title, scale=y_scale.drawn())
+    axis = _percent() if percent else alt.Axis()
+    x_axis = alt.X(f"{x}:Q", title=x if x_title is None else x_title, scale=x_scale.drawn(), axis=axis)
+    y_axis = alt.Y(f"{y}:Q", title=y if y_title is None else y_title, scale=y_scale.drawn(), axis=axis)
     base = alt.Chart(_data(rows)).encode(x=x_axis, y=y_axis)
     layers = [base.mark_point(filled=True, size=70).encode(color=_colour(series, order), shape=_shape(series, order))]
     if frontier:
@@ -115,6 +118,7 @@ def bars(
     title: str = "",
     x_title: str | None = None,
     y_title: str | None = None,
+    percent: bool = False,
     width: int = 400,
 ) -> Chart:
     """Horizontal bars, y being the names, in the order of the rows."""
@@ -122,7 +126,8 @@ def bars(
 
     names = list(dict.fromkeys(str(row[y]) for row in rows))
     base = alt.Chart(_data(rows)).encode(
-        x=_axis(alt.X, x, x_title, log=False), y=alt.Y(f"{y}:N", sort=names, title=y_title or None)
+        x=_axis(alt.X, x, x_title, log=False).axis(_percent() if percent else alt.Undefined),
+        y=alt.Y(f"{y}:N", sort=names, title=y_title or None),
     )
     if series is None:
         drawn = base.mark_bar(color=COLOURS[0])
@@ -131,6 +136,82 @@ def bars(
         drawn = base.mark_bar().encode(color=_colour(series, order), yOffset=alt.YOffset(f"{series}:N", sort=order))
     n_bars = len(names) * (1 if series is None else len({str(row[series]) for row in rows}))
     return _finished(drawn, title, width, max(40, 14 * n_bars))
+
+
+def columns(
+    rows: Sequence[Row],
+    x: str,
+    y: str,
+    series: str | None = None,
+    *,
+    title: str = "",
+    x_title: str | None = None,
+    y_title: str | None = None,
+    percent: bool = False,
+    width: int = 400,
+    height: int = 200,
+) -> Chart:
+    """Upright bars, x being the names, in the order of the rows; side by side for each series."""
+    import altair as alt
+
+    names = list(dict.fromkeys(str(row[x]) for row in rows))
+    upright = alt.Y(f"{y}:Q", title=y if y_title is None else y_title, axis=_percent() if percent else alt.Axis())
+    across = alt.X(f"{x}:N", sort=names, title=x if x_title is None else x_title, axis=alt.Axis(labelAngle=0))
+    base = alt.Chart(_data([{**row, x: str(row[x])} for row in rows])).encode(x=across, y=upright)
+    if series is None:
+        return _finished(base.mark_bar(color=COLOURS[0]), title, width, height)
+    order = list(dict.fromkeys(str(row[series]) for row in rows))
+    drawn = base.mark_bar().encode(color=_colour(series, order), xOffset=alt.XOffset(f"{series}:N", sort=order))
+    return _finished(drawn, title, width, height)
+
+
+def spans(
+    rows: Sequence[Row],
+    y: str,
+    marks: Mapping[str, str],
+    *,
+    title: str = "",
+    x_title: str = "",
+    limit: str | None = None,
+    percent: bool = True,
+    width: int = 400,
+) -> Chart:
+    """A line for each row, y being its name, from the least to the greatest of its marks.
+
+    `marks` gives what each number of a row is called; rows may lack some (None). The one named `limit` is drawn as a
+    wall.
+    """
+    import altair as alt
+
+    names = [str(row[y]) for row in rows]
+    points = [
+        {y: str(row[y]), "mark": called, "at": row[field]}
+        for row in rows
+        for field, called in marks.items()
+        if row.get(field) is not None
+    ]
+    ends = [
+        {y: name, "low": min(at), "high": max(at)}
+        for name, row in zip(names, rows, strict=True)
+        if (at := [row[field] for field in marks if row.get(field) is not None])
+    ]
+    shown = [called for called in marks.values() if any(point["mark"] == called for point in points)]
+    scale = alt.Scale(zero=True)
+    walls = [] if limit is None else [marks[limit]]
+    axis = _percent() if percent else alt.Axis()
+    upright = alt.Y(f"{y}:N", sort=names, title=None, axis=alt.Axis(labelLimit=220))
+    lines = alt.Chart(_data(ends)).mark_rule(color=INK, strokeWidth=1.2, opacity=0.7)
+    dots = alt.Chart(_data(points)).mark_point(filled=True, size=60, opacity=1)
+    drawn = alt.layer(
+        lines.encode(x=alt.X("low:Q", title=x_title, scale=scale, axis=axis), x2="high:Q", y=upright),
+        dots.encode(
+            x=alt.X("at:Q", title=x_title, scale=scale, axis=axis),
+            y=upright,
+            color=_colour("mark", shown),
+            shape=_shape("mark", shown, walls),
+        ),
+    )
+    return _finished(drawn, title, width, max(40, 20 * len(names)), legend="top")
 
 
 def svg(chart: Chart) -> str:
@@ -165,6 +246,12 @@ def _axis(kind: Any, name: str, title: str | None, log: bool, rows: Sequence[Row
     if any(isinstance(row.get(name), str) for row in rows):
         return kind(f"{name}:N", title=shown, sort=None, axis=alt.Axis(labelAngle=0))
     return kind(f"{name}:Q", title=shown, scale=alt.Scale(type="log") if log else alt.Scale(zero=kind is alt.Y))
+
+
+def _percent() -> Any:
+    import altair as alt
+
+    return alt.Axis(format=".3~p", tickCount=8, labelFlush=False)
 
 
 @dataclass(frozen=True)
@@ -270,14 +357,15 @@ def _colour(series: str, order: list[str]) -> Any:
     return alt.Color(f"{series}:N", scale=scale, sort=order, title=None)
 
 
-def _shape(series: str, order: list[str]) -> Any:
+def _shape(series: str, order: list[str], walls: Sequence[str] = ()) -> Any:
     import altair as alt
 
-    scale = alt.Scale(domain=order, range=[_MARKS[turn % len(_MARKS)] for turn in range(len(order))])
+    drawn = [_WALL if name in walls else _MARKS[turn % len(_MARKS)] for turn, name in enumerate(order)]
+    scale = alt.Scale(domain=order, range=drawn)
     return alt.Shape(f"{series}:N", scale=scale, sort=order, title=None)
 
 
-def _finished(chart: Chart, title: str, width: int, height: int) -> Chart:
+def _finished(chart: Chart, title: str, width: int, height: int, legend: Literal["right", "top"] = "right") -> Chart:
     return (
         chart.properties(title=title, width=width, height=height, background="transparent")
         .configure(font=_FONT)
@@ -291,6 +379,6 @@ def _finished(chart: Chart, title: str, width: int, height: int) -> Chart:
             gridOpacity=0.2,
             titleFontWeight="normal",
         )
-        .configure_legend(labelColor=INK, titleColor=INK, symbolStrokeWidth=1.5, labelLimit=260)
+        .configure_legend(labelColor=INK, titleColor=INK, symbolStrokeWidth=1.5, labelLimit=260, orient=legend)
         .configure_title(color=INK, fontSize=13, anchor="start", fontWeight="bold")
     )

@@ -17,6 +17,7 @@ import numpy as np
 from lookalike.audit import expose
 from lookalike.contracts import Algorithm, Promise
 from lookalike.errors import LookalikeError
+from lookalike.exposure import Exposure
 from lookalike.microdata import Microdata
 from lookalike.pipeline import measure, refusal, required
 from lookalike.progress import Progress, silent
@@ -81,10 +82,8 @@ def tradeoff(
         if made is not None:
             release, linkage = made
             lost = measure(release, part)[0]["gcp"] if by_cells else _query_error(release, part)
-            found = Setting(
-                text, _belief(release, part, linkage, index, adversary), lost, tuple(variant) == tuple(promises)
-            )
-            settings.append(found)
+            seen = expose(release, part, index, graph=linkage.graph, adversary=adversary)
+            settings.append(Setting(text, _belief(seen, variant[-1]), lost, variant == tuple(promises)))
     progress("trade-off", 1.0)
     belief = "highest chance to find a person's row" if column is None else f"highest belief in a value of {column}"
     loss = "mean loss of cells (GCP)" if by_cells else "median error of queries"
@@ -149,10 +148,9 @@ def _made(
         return None
 
 
-def _belief(release: Release, data: Microdata, linkage: Linkage, index: int | None, adversary: str) -> float:
-    seen = expose(release, data, index, graph=linkage.graph, adversary=adversary)
-    if index is None:
-        return float(1.0 / seen.sizes.min(initial=1))
+def _belief(seen: Exposure, promise: Promise) -> float:
+    if promise.column is None:
+        return float(1 / promise.model.level(seen).value)
     return float((seen.weights / seen.sizes[seen.unit_of_entry]).max(initial=0.0))
 
 
