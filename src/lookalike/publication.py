@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 import html
 import json
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 ModelLike = PrivacyModel | Promise | str
 FULL, BRIEF = REPORTS = ("full", "brief")
+REPORT_VARIABLE = "LOOKALIKE_REPORT"
 
 
 @dataclass(frozen=True)
@@ -82,13 +84,14 @@ class Publication:
         *,
         overwrite: bool = False,
         private: bool = False,
-        report: str = FULL,
+        report: str | None = None,
         pdf: bool | None = False,
         progress: Progress = silent,
     ) -> list[str]:
         """Write the release folder, all or nothing; returns the names of its files.
 
-        `report="brief"` leaves out what takes time and is scored against the original: attacks, queries, predictions.
+        `report="brief"` leaves out what takes time and is scored against the original: attacks, queries, predictions;
+        None: what LOOKALIKE_REPORT says, else "full".
         `pdf` also prints the report, by a browser of the Chromium family; None: if there is one and it can.
         `private` also keeps what must not leave (which record became which row, the seed if one was given) in a
         sibling folder that says PRIVATE in its name.
@@ -97,6 +100,7 @@ class Publication:
         from lookalike.packages.writing import write_release
         from lookalike.report import Report, find_browser, made_up_examples, to_html, to_pdf
 
+        report = report or os.environ.get(REPORT_VARIABLE) or FULL
         if report not in REPORTS:
             raise RecipeError(unknown_name("report", report, REPORTS))
         outcome = self.outcome

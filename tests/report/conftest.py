@@ -33,7 +33,7 @@ def reported(tmp_path_factory: pytest.TempPathFactory) -> Reported:
         seed=SEED,
     )
     folder = tmp_path_factory.mktemp("reported") / "release"
-    made.write(folder)
+    made.write(folder, report="full")
     outcome = made.outcome
     examples = made_up_examples(folder, outcome.promises, outcome.algorithm, outcome.recipe.adversary)
     assert examples is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -73,3 +74,5 @@ def test_a_real_browser_prints_it(reported: Reported) -> None:
     assert printed.startswith(b"%PDF")
     assert len(printed) > 50_000
     assert str(reported.folder.parent).encode() not in printed
+    assert b"Mozilla" not in printed
+    assert {stamp[-6:] for stamp in re.findall(rb"D:(\d{14})", printed)} == {b"000000"}

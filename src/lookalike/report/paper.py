@@ -7,6 +7,7 @@ that no path is printed. LOOKALIKE_BROWSER names another browser; empty, it says
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -67,7 +68,21 @@ def to_pdf(html: str, browser: Path | None = None) -> bytes:
             raise MissingPart(_failed(program, type(error).__name__)) from None
         if not paper.exists():
             raise MissingPart(_failed(program, f"exit code {done.returncode}"))
-        return paper.read_bytes()
+        return without_traces(paper.read_bytes())
+
+
+def without_traces(pdf: bytes) -> bytes:
+    """The same document without the time of day and the kind of machine, place by place.
+
+    >>> without_traces(b"/Creator (Mozilla/5.0) /ModDate (D:20261115190228+00'00')")
+    b"/Creator (lookalike  ) /ModDate (D:20261115000000+00'00')"
+    """
+
+    def as_long(name: re.Match[bytes]) -> bytes:
+        return name[1] + b"lookalike".ljust(len(name[2]))[: len(name[2])] + name[3]
+
+    pdf = re.sub(rb"(/Creator \()([^()\\]*(?:\\.[^()\\]*)*)(\))", as_long, pdf)
+    return re.sub(rb"(Date \(D:\d{8})\d{6}[^)]{7}", rb"\g<1>000000+00'00'", pdf)
 
 
 def needs_browser() -> MissingPart:
