@@ -32,6 +32,8 @@ BETAS = (3, 2, 1)
 LARGE_GROUP = 50
 """Groups of more records than this say little about anybody in them."""
 RECURSIVE_C = 2
+MANY_VALUES = 1000
+"""Of columns with more values than this, shares of single values mean little, and their ceilings take long."""
 
 
 @dataclass(frozen=True)
@@ -115,19 +117,23 @@ def what_it_bears(prior: Counts, column: Domain) -> ColumnBearing:
     n_records = int(prior.sum())
     present = np.flatnonzero(prior)
     rarest, commonest = int(present[np.argmin(prior[present])]), int(np.argmax(prior))
-    beta = sensible_beta(prior, column)
-    delta = DeltaDisclosure(Fraction(max(1, math.floor(100 * math.log(1 + beta.beta))), 100))
-    size = min(LARGE_GROUP, max(1, n_records // 2))
-    least_t = three_decimals_up(least_distance(prior, column, size))
     named: list[tuple[PrivacyModel, str]] = [
         (strongest(LDiversity(n_records + 1), prior, column), "the largest l"),
         (strongest(LDiversity(n_records + 1, kind="distinct"), prior, column), "the largest l"),
         (strongest(LDiversity(n_records + 1, kind="entropy"), prior, column), "the largest l"),
         (largest_recursive(prior, column), f"the largest l with c = {RECURSIVE_C}"),
-        (TCloseness(least_t), f"the least t that a group of up to {counted(size, 'record')} can keep"),
-        (beta, "a sensible beta"),
-        (delta, "the same factor, up and down"),
     ]
+    if len(present) <= MANY_VALUES:
+        size = min(LARGE_GROUP, max(1, n_records // 2))
+        least_t = three_decimals_up(least_distance(prior, column, size))
+        beta = sensible_beta(prior, column)
+        # A belief that grows to 1 + beta times its share has grown by a factor of e^delta.
+        delta = Fraction(math.floor(100 * math.log(1 + beta.beta)), 100)
+        named += [
+            (TCloseness(least_t), f"the least t that a group of up to {counted(size, 'record')} can keep"),
+            (beta, "a sensible beta"),
+            (DeltaDisclosure(delta), "the same factor, up and down"),
+        ]
     return ColumnBearing(
         column=column.name,
         n_values=len(present),

@@ -8,7 +8,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lookalike.advising.bearing import BETAS, Counts, belief, keeps_minor, most_groups, sensible_beta, strongest
+from lookalike.advising.bearing import (
+    BETAS,
+    MANY_VALUES,
+    Counts,
+    belief,
+    keeps_minor,
+    most_groups,
+    sensible_beta,
+    strongest,
+)
 from lookalike.contracts import Promise
 from lookalike.errors import RecipeError, counted, quoted
 from lookalike.microdata import Domain
@@ -54,10 +63,13 @@ def _about_values(prior: Counts, column: Domain) -> tuple[Promise | None, str]:
     n_records, present = int(prior.sum()), np.flatnonzero(prior)
     if len(present) < 2:
         return None, f"No promise about {quoted(column.name)}: it has one value, which every reader learns."
-    beta = sensible_beta(prior, column)
-    requirement = beta.requirement(prior, column, 0)
-    n_groups = most_groups(requirement, prior)
-    if n_groups >= min(FEW_GROUPS, n_records // 2):
+    crowded = f"{quoted(column.name)} has {counted(len(present), 'value')}"
+    if len(present) <= MANY_VALUES:
+        beta = sensible_beta(prior, column)
+        requirement = beta.requirement(prior, column, 0)
+        n_groups = most_groups(requirement, prior)
+        crowded += f", and {beta} allows {counted(n_groups, 'group')} at most"
+    if len(present) <= MANY_VALUES and n_groups >= min(FEW_GROUPS, n_records // 2):
         rarest, commonest = present[np.argmin(prior[present])], np.argmax(prior)
         beliefs = [belief(requirement, prior, column, int(code)) for code in dict.fromkeys((rarest, commonest))]
         first, *rest = [one for one in beliefs if one is not None]
@@ -67,7 +79,6 @@ def _about_values(prior: Counts, column: Domain) -> tuple[Promise | None, str]:
         elif beta.beta != BETAS[0]:
             reason += " A larger beta would let a value become more likely than not."
         return Promise(beta, column.name), f"{beta}: {reason}"
-    crowded = f"{quoted(column.name)} has {counted(len(present), 'value')}, and {beta} allows {n_groups} groups at most"
     try:
         close = TCloseness(USUAL_T, distance="ordered")
         close.check_eligible(prior, column)

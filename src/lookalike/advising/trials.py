@@ -70,6 +70,8 @@ class Saving:
     """Counts over the other columns and the first sensitive one; None if there is nothing to count."""
     chance: float
     """How far losses differed between two runs without any change."""
+    chance_of_error: float
+    """The same for the error of counts."""
     leaves_out: bool
 
     @property
@@ -79,11 +81,23 @@ class Saving:
         Without a column the others must lose less. If it stays, they must too and not at its cost; or all together
         must lose less.
         """
-        if self.error is not None and self.error[1] > self.error[0]:
+        if self.makes_counts_worse:
             return False
         if self.leaves_out:
             return self._clear(self.others)
         return self._clear(self.gcp) or (self._clear(self.others) and self.gcp[1] <= self.gcp[0])
+
+    @property
+    def makes_counts_worse(self) -> bool:
+        return self.error is not None and self.error[1] > self.error[0] + self.chance_of_error
+
+    @property
+    def verdict(self) -> str:
+        if self.helps:
+            return "Worth a look."
+        if not self._clear(self.others):
+            return "No clear saving."
+        return "Counts get worse by it." if self.makes_counts_worse else "The others gain less than it loses."
 
     @property
     def figures(self) -> tuple[float, float]:
@@ -102,7 +116,7 @@ class Saving:
         )
         if self.error is not None:
             said += f"; counts over the others are off by {self.error[1]:.1%} instead of {self.error[0]:.1%} (median)"
-        return f"{said}. {'Worth a look.' if self.helps else 'No clear saving.'}"
+        return f"{said}. {self.verdict}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,6 +229,7 @@ class _Runner:
 def _saving(change: Change, data: Microdata, before: tuple[_Trial, _Trial], after: _Trial) -> Saving:
     name = change.attribute.name
     own, others, n_quasi = before[0].losses[name], before[0].of_others(name), len(before[0].losses)
+    errors = _errors(name, data, (*before, after))
     own_after, others_after = after.losses.get(name, 1.0), after.of_others(name)
     return Saving(
         column=name,
@@ -223,14 +238,15 @@ def _saving(change: Change, data: Microdata, before: tuple[_Trial, _Trial], afte
         own=(own, own_after),
         others=(others, others_after),
         gcp=((own + (n_quasi - 1) * others) / n_quasi, (own_after + (n_quasi - 1) * others_after) / n_quasi),
-        error=_errors(name, data, before[0], after),
+        error=None if errors is None else (errors[0], errors[2]),
         chance=max(abs(before[1].of_others(name) - others), abs(before[1].gcp - before[0].gcp)),
+        chance_of_error=0.0 if errors is None else abs(errors[1] - errors[0]),
         leaves_out=change.leaves_out,
     )
 
 
-def _errors(name: str, data: Microdata, before: _Trial, after: _Trial) -> tuple[float, float] | None:
-    """The same queries over the other columns, answered by both releases."""
+def _errors(name: str, data: Microdata, trials: Sequence[_Trial]) -> list[float] | None:
+    """The median error of the same queries over the other columns, answered by each release."""
     known = data_without(data, name)
     if not known.domains.sensitive:
         return None
@@ -239,10 +255,7 @@ def _errors(name: str, data: Microdata, before: _Trial, after: _Trial) -> tuple[
         asked = drawn(workload, known, N_QUERIES, np.random.default_rng(0))
     except Unsupported:
         return None
-    return (
-        query_error(asked, release_without(before.release, name)).median,
-        query_error(asked, release_without(after.release, name)).median,
-    )
+    return [query_error(asked, release_without(trial.release, name)).median for trial in trials]
 
 
 def data_without(data: Microdata, name: str) -> Microdata:
