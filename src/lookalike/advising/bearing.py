@@ -171,11 +171,11 @@ def sensible_beta(prior: Counts, column: Domain) -> BetaLikeness:
 
 
 def keeps_minor(model: PrivacyModel, prior: Counts, column: Domain) -> bool:
-    """Whether no value that fewer than half of the records have can come to be believed by more than one half."""
+    """Whether no value that at most half of the records have can come to be believed by more than one half."""
     n_records = int(prior.sum())
     ceilings = model.requirement(prior, column, 0).ceilings or ()
     bounds = zip(ceilings, prior.tolist(), strict=True)
-    return all(2 * ceiling <= 1 for ceiling, number in bounds if 0 < 2 * number < n_records)
+    return all(2 * ceiling <= 1 for ceiling, number in bounds if 0 < 2 * number <= n_records)
 
 
 def least_distance(prior: Counts, column: Domain, most_records: int) -> Fraction:

@@ -47,7 +47,7 @@ class ColumnAdvice:
         said = f"{quoted(self.name)}: {self.role or 'not published'}"
         if self.is_doubted:
             said += f", though {self.suggested} is suggested, as {self.reason}"
-        if self.n_alone is None or self.n_alone_otherwise is None:
+        if self.n_alone is None or self.n_alone_otherwise is None or not self.matters:
             return f"{said}."
         if self.role is Role.QUASI:
             fewer = self.n_alone - self.n_alone_otherwise

@@ -21,7 +21,7 @@ from lookalike.advising.bearing import (
 from lookalike.contracts import Promise
 from lookalike.errors import RecipeError, counted, quoted
 from lookalike.microdata import Domain
-from lookalike.models import KAnonymity, LDiversity, TCloseness
+from lookalike.models import BetaLikeness, KAnonymity, LDiversity, TCloseness
 
 USUAL_K = 5
 USUAL_T = "0.2"
@@ -60,33 +60,34 @@ def promise_to_start_with(n_rows: int, columns: Sequence[tuple[Counts, Domain]])
 
 
 def _about_values(prior: Counts, column: Domain) -> tuple[Promise | None, str]:
-    n_records, present = int(prior.sum()), np.flatnonzero(prior)
-    if len(present) < 2:
+    """beta-likeness where it leaves room for groups; else closeness along an order, or diversity."""
+    n_records, n_values = int(prior.sum()), int(np.count_nonzero(prior))
+    if n_values < 2:
         return None, f"No promise about {quoted(column.name)}: it has one value, which every reader learns."
-    crowded = f"{quoted(column.name)} has {counted(len(present), 'value')}"
-    if len(present) <= MANY_VALUES:
+    crowded = f"{quoted(column.name)} has {counted(n_values, 'value')}"
+    if n_values <= MANY_VALUES:
         beta = sensible_beta(prior, column)
-        requirement = beta.requirement(prior, column, 0)
-        n_groups = most_groups(requirement, prior)
-        crowded += f", and {beta} allows {counted(n_groups, 'group')} at most"
-    if len(present) <= MANY_VALUES and n_groups >= min(FEW_GROUPS, n_records // 2):
-        rarest, commonest = present[np.argmin(prior[present])], np.argmax(prior)
-        beliefs = [belief(requirement, prior, column, int(code)) for code in dict.fromkeys((rarest, commonest))]
-        first, *rest = [one for one in beliefs if one is not None]
-        reason = f"{', '.join([first.sentence, *(one.sentence_after_another for one in rest)])}."
-        if not keeps_minor(beta, prior, column):
-            reason += " Even so, a value that fewer than half of the persons have may become more likely than not."
-        elif beta.beta != BETAS[0]:
-            reason += " A larger beta would let a value become more likely than not."
-        return Promise(beta, column.name), f"{beta}: {reason}"
+        n_groups = most_groups(beta.requirement(prior, column, 0), prior)
+        if n_groups >= min(FEW_GROUPS, n_records // 2):
+            return Promise(beta, column.name), f"{beta}: {_why(beta, prior, column)}"
+        crowded += f", and {beta} leaves {counted(n_groups, 'group')} at most"
     try:
         close = TCloseness(USUAL_T, distance="ordered")
         close.check_eligible(prior, column)
-        return Promise(
-            close, column.name
-        ), f"{close}: {crowded}; its values have an order, so shifts along it are bounded."
     except RecipeError:
         diverse = strongest(LDiversity(USUAL_L), prior, column)
-        return Promise(
-            diverse, column.name
-        ), f"{diverse}: {crowded}. Group its values into classes for a better promise."
+        reason = f"{diverse}: {crowded}. Group the values into classes for a better promise."
+        return Promise(diverse, column.name), reason
+    return Promise(close, column.name), f"{close}: {crowded}. Its values have an order: it bounds shifts along it."
+
+
+def _why(beta: BetaLikeness, prior: Counts, column: Domain) -> str:
+    requirement, present = beta.requirement(prior, column, 0), np.flatnonzero(prior)
+    extremes = dict.fromkeys((int(present[np.argmin(prior[present])]), int(np.argmax(prior))))
+    first, *rest = [one for code in extremes if (one := belief(requirement, prior, column, code)) is not None]
+    reason = f"{', '.join([first.sentence, *(one.sentence_after_another for one in rest)])}."
+    if not keeps_minor(beta, prior, column):
+        return f"{reason} Even so, a value that at most half of the persons have may become more likely than not."
+    if beta.beta != BETAS[0]:
+        return f"{reason} A larger beta would let a value become more likely than not."
+    return reason

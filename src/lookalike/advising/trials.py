@@ -94,15 +94,15 @@ class Saving:
     @property
     def verdict(self) -> str:
         if self.helps:
-            return "Worth a look."
+            return "Worth a look if nobody needs it." if self.leaves_out else "Worth a look."
         if not self._clear(self.others):
             return "No clear saving."
         return "Counts get worse by it." if self.makes_counts_worse else "The others gain less than it loses."
 
-    @property
-    def figures(self) -> tuple[float, float]:
-        """What is lost after it, of the column itself and of the others."""
-        return self.own[1], self.others[1]
+    def repeats(self, other: Saving) -> bool:
+        """Whether another change of the column came to the same."""
+        changed = (self.column, self.leaves_out, self.own, self.others)
+        return changed == (other.column, other.leaves_out, other.own, other.others)
 
     def _clear(self, figures: tuple[float, float]) -> bool:
         return figures[0] - figures[1] > max(self.chance, _WORTH * figures[0])
@@ -131,7 +131,7 @@ class Costs:
     columns: tuple[ColumnCost, ...]
     """The costliest first."""
     savings: tuple[Saving, ...]
-    """Those that help first."""
+    """Those that help first, and of them those that keep the column."""
 
     @property
     def sentence(self) -> str:
@@ -190,10 +190,10 @@ def tried_costs(
             after = runner.run(data.schema.replaced(change.attribute), 0)
             saving = _saving(change, data, (first, again), after)
             # A coarser taxonomy that leads to the same release is no news.
-            if not any(saving.column == known.column and saving.figures == known.figures for known in savings):
+            if not any(saving.repeats(known) for known in savings):
                 savings.append(saving)
     progress(_STEP, 1.0)
-    savings.sort(key=lambda saving: (not saving.helps, saving.others[1] - saving.others[0]))
+    savings.sort(key=lambda saving: (not saving.helps, saving.leaves_out, saving.others[1] - saving.others[0]))
     return Costs(
         promises=settle(promises, data),
         algorithm=str(method),
