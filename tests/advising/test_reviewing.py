@@ -47,6 +47,7 @@ def test_what_it_says_is_kept_is_kept(outcome: Outcome) -> None:
     assert len(stronger) >= 5
     again = verify(outcome.release, outcome.data, stronger)
     assert again.passed, str(again)
+    assert found.promises[-1].sentence == f"diagnosis={ASKED[-1]} was asked, and the release keeps it."
 
 
 def test_next_and_limit_can_be_borne_and_nothing_beyond(outcome: Outcome) -> None:

@@ -1,4 +1,4 @@
-"""What could be changed about a quasi-identifier: leave it out, give it a taxonomy, a coarser one, or none."""
+"""What could be changed about a quasi-identifier: leave it out, weigh it less, or another taxonomy, or none."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from lookalike.inspection.kinds import taxonomy_hint
 from lookalike.microdata import Column, Domain
 from lookalike.schema import NUMBER_LIKE, Attribute, Kind, Role, Schema
 
+_LIGHTER = 4
 _BY_LEVELS = ("intervals", "prefixes", "dates")
 
 
@@ -35,6 +36,9 @@ def possible_changes(attribute: Attribute, column: Column) -> list[Change]:
     """Every change that the schema format can say and the values allow; leaving it out is the first."""
     left_out = Attribute(name=attribute.name, role=Role.IDENTIFIER, type=attribute.type)
     changes = [Change(left_out, "left out")]
+    if attribute.weight > 0:
+        lighter = replace(attribute, weight=attribute.weight / _LIGHTER)
+        changes.append(Change(lighter, f"with a weight of {lighter.weight:g}"))
     written = attribute.taxonomy
     if written is None and attribute.order is None and attribute.values is None:
         codes = attribute.kind is Kind.CATEGORICAL and column.type in NUMBER_LIKE

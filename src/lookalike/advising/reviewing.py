@@ -41,9 +41,13 @@ class Reached:
     """The next stronger one that the table can bear."""
     limit: Promise | None
     """The strongest that any release of this table can keep; None: there is no limit but one group of all records."""
+    on_a_scale: bool = True
+    """Whether stronger and weaker forms of the promise can be told apart by what was measured."""
 
     @property
     def sentence(self) -> str:
+        if not self.on_a_scale:
+            return f"{self.promise} was asked, and the release keeps it."
         said = f"{self.promise} was asked"
         said += f", and the release keeps {self.reached.model}" if self.reached else ", and the release keeps just that"
         if self.next is not None:
@@ -121,7 +125,7 @@ def _reached(outcome: Outcome, promise: Promise) -> Reached:
         if found.model == str(promise.model) and found.column == promise.column
     )
     if not _has_scale(promise.model) or verdict.reached is None:
-        return Reached(promise, None, None, None)
+        return Reached(promise, None, None, None, on_a_scale=False)
     kept = kept_parameter(promise.model, verdict.reached)
     limit = None
     if _rises(promise.model):
