@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from lookalike.advising.bearing import Counts, strongest
-from lookalike.advising.changes import Change, column_of, possible_changes
+from lookalike.advising.changes import column_of, possible_changes
 from lookalike.advising.trials import ColumnCost
 from lookalike.advising.wording import plain
 from lookalike.contracts import Level, PrivacyModel, Promise
@@ -60,13 +60,21 @@ class Reached:
 
 
 @dataclass(frozen=True)
+class Suggestion:
+    """A change that would be worth a trial. In words only: a schema can name files, which are nobody's business."""
+
+    column: str
+    what: str
+
+
+@dataclass(frozen=True)
 class Review:
     """What to know after publishing, and what to try next time."""
 
     promises: tuple[Reached, ...]
     columns: tuple[ColumnCost, ...]
     """The costliest first; empty where quasi-identifiers are published exactly."""
-    worth_a_trial: tuple[Change, ...]
+    worth_a_trial: tuple[Suggestion, ...]
     """Changes of the costliest column."""
 
     @property
@@ -76,7 +84,7 @@ class Review:
             said.append(f"{self.columns[0].sentence[:-1]}: no other column costs as much.")
         if self.worth_a_trial:
             listed = "; ".join(change.what for change in self.worth_a_trial)
-            name = quoted(self.worth_a_trial[0].attribute.name)
+            name = quoted(self.worth_a_trial[0].column)
             said.append(f"Worth a trial (lookalike inspect --advise shows what it would save): {name} {listed}.")
         return tuple(said)
 
@@ -92,10 +100,7 @@ class Review:
                 for reached in self.promises
             ],
             "columns": plain(self.columns),
-            "worth_a_trial": [
-                {"column": change.attribute.name, "what": change.what, "snippet": change.snippet}
-                for change in self.worth_a_trial
-            ],
+            "worth_a_trial": plain(self.worth_a_trial),
             "sentences": list(self.sentences),
         }
 
@@ -110,11 +115,12 @@ def review(outcome: Outcome) -> Review:
     total = sum(losses.values())
     columns = [ColumnCost(name, loss, loss / total) for name, loss in losses.items() if total > 0]
     columns.sort(key=lambda cost: -cost.loss)
-    changes: list[Change] = []
+    suggestions: list[Suggestion] = []
     if len(columns) > 1 and columns[0].loss >= _NEVER_SAID:
         domain = next(domain for domain in outcome.data.domains.quasi if domain.name == columns[0].column)
         changes = possible_changes(domain.attribute, column_of(domain))
-    return Review(tuple(_reached(outcome, promise) for promise in outcome.promises), tuple(columns), tuple(changes))
+        suggestions = [Suggestion(domain.name, change.what) for change in changes]
+    return Review(tuple(_reached(outcome, promise) for promise in outcome.promises), tuple(columns), tuple(suggestions))
 
 
 def _reached(outcome: Outcome, promise: Promise) -> Reached:
