@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from lookalike.version import __version__
 
 if TYPE_CHECKING:
+    from lookalike.advising import Advice
     from lookalike.algorithms import Groups, Mondrian, StrictMondrian
     from lookalike.analysis import Estimate, Pooled, PublishedRelease, load, pool, sample
     from lookalike.attacking import attack
@@ -46,13 +47,14 @@ if TYPE_CHECKING:
         RhoPrivacy,
         TCloseness,
     )
-    from lookalike.publication import Publication, inspect, measure, publish, read_table, verify
+    from lookalike.publication import Publication, advise, inspect, measure, publish, read_table, verify
     from lookalike.release import Bucketized, Grouped, Matched, Perturbed
     from lookalike.schema import Attribute, Kind, Role, Schema
     from lookalike.synthesis import PrivBayes
     from lookalike.synthesizing import Synthesis, synthesize
 
 __all__ = [
+    "Advice",
     "AlphaK",
     "Attacks",
     "Attribute",
@@ -98,6 +100,7 @@ __all__ = [
     "Unsupported",
     "Verdict",
     "__version__",
+    "advise",
     "attack",
     "fidelity",
     "compare",
@@ -115,6 +118,7 @@ __all__ = [
 
 # Where each name lives. Loaded when first used, so that `import lookalike` and `lookalike --help` answer at once.
 _HOMES = {
+    "Advice": "lookalike.advising",
     "AlphaK": "lookalike.models",
     "Attacks": "lookalike.evaluation.attacked",
     "Attribute": "lookalike.schema",
@@ -159,6 +163,7 @@ _HOMES = {
     "Table": "lookalike.microdata",
     "Unsupported": "lookalike.errors",
     "Verdict": "lookalike.audit",
+    "advise": "lookalike.publication",
     "attack": "lookalike.attacking",
     "fidelity": "lookalike.measuring",
     "compare": "lookalike.comparison",

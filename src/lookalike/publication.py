@@ -17,6 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from lookalike import models, pipeline
 from lookalike.adversary import READS_RELEASE
+from lookalike.advising import Advice
+from lookalike.advising import advise as advise_on
+from lookalike.advising.trials import SAMPLE
 from lookalike.algorithms import ELSEWHERE, parse_algorithm
 from lookalike.audit import Audit
 from lookalike.contracts import Algorithm, PrivacyModel, Promise
@@ -199,6 +202,33 @@ def inspect(
     """What a table is like before anything is done to it: columns, likely roles, how many records stand alone."""
     loaded = Schema.load(schema) if isinstance(schema, str | Path) else schema
     return survey(read_table(table, progress=progress, **reading), loaded)
+
+
+def advise(
+    table: Any,
+    *,
+    schema: Schema | str | Path | None = None,
+    model: ModelLike | Iterable[ModelLike] = (),
+    algorithm: Algorithm | str | None = None,
+    trials: bool = True,
+    sample: int = SAMPLE,
+    progress: Progress = silent,
+    **reading: Any,
+) -> Advice:
+    """What a table can bear, what to promise first, which column costs most and what a change would save.
+
+    Trial runs keep `model`, or else what is recommended, on at most `sample` records. Without `trials` nothing is run.
+    """
+    loaded = Schema.load(schema) if isinstance(schema, str | Path) else schema
+    return advise_on(
+        read_table(table, progress=progress, **reading),
+        loaded,
+        promises=as_promises(model),
+        algorithm=_as_algorithm(algorithm),
+        trials=trials,
+        sample=sample,
+        progress=progress,
+    )
 
 
 def read_table(source: Any, **reading: Any) -> Table:
