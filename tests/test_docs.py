@@ -16,6 +16,7 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import pytest
@@ -40,6 +41,7 @@ FENCE = re.compile(
 )
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 MODEL_HEADINGS = ("Promise", "What it does not promise", "Definition", "Parameters", "Example", "Eligibility", "Notes")
+SVG = "http://www.w3.org/2000/svg"
 DECISION_HEADINGS = ("Context", "Decision", "Consequences")
 
 
@@ -186,6 +188,42 @@ def test_every_page_is_on_the_map() -> None:
     assert set(DOCS.rglob("*.md")) - linked == {DOCS / "index.md"}
 
 
+def test_the_site_lists_every_page_once_and_nothing_else() -> None:
+    listed = list(pages_in(site_settings()["nav"]))
+    assert sorted(listed) == sorted(page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md"))
+
+
+def test_the_site_needs_no_network_and_hides_no_warning() -> None:
+    settings = site_settings()
+    assert settings["strict"] is True
+    assert settings["theme"]["font"] is False
+    assert settings["use_directory_urls"] is False
+    assert "*.py" in settings["exclude_docs"].split()
+    own = [*settings["extra"]["polyfills"], *settings["extra_css"], settings["theme"]["favicon"]]
+    assert all((DOCS / file).is_file() for file in own)
+    assert not any("http" in (DOCS / file).read_text(encoding="utf-8").replace(SVG, "") for file in own)
+    # The offline plugin adds a script from elsewhere unless it finds one of this name.
+    assert any("iframe-worker" in file for file in settings["extra"]["polyfills"])
+
+
+def site_settings() -> dict[str, Any]:
+    """Of mkdocs.yml, whose one tag names a function of the renderer."""
+
+    class Settings(yaml.SafeLoader):
+        pass
+
+    Settings.add_multi_constructor("tag:yaml.org,2002:python/", lambda loader, suffix, node: suffix)
+    return dict(yaml.load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"), Settings))
+
+
+def pages_in(nav: Any) -> Iterator[str]:
+    if isinstance(nav, str):
+        yield nav
+    else:
+        for entry in nav.values() if isinstance(nav, dict) else nav:
+            yield from pages_in(entry)
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_every_model_has_a_page(name: str) -> None:
     page = DOCS / "models" / f"{name}.md"
@@ -243,7 +281,7 @@ def test_every_dependency_has_its_reason() -> None:
     for requirement in (*project["dependencies"], *extras):
         name = re.match(r"[\w.-]+", requirement)
         assert name is not None
-        assert f"`{name[0]}`" in reasons
+        assert f"`{name[0]}`" in reasons, name[0]
 
 
 def test_every_public_name_is_documented() -> None:
@@ -251,14 +289,25 @@ def test_every_public_name_is_documented() -> None:
     assert [name for name in lookalike.__all__ if f"`{name}" not in text] == []
 
 
-def test_command_reference_is_current() -> None:
-    spec = importlib.util.spec_from_file_location("make_cli_reference", DOCS / "make_cli_reference.py")
+def script(name: str) -> ModuleType:
+    """One of the scripts beside the pages."""
+    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
+    found = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
+
+
+def test_what_stands_below_a_numbered_item_stays_there_on_the_site() -> None:
+    written = "1. one:\n   - of it\n\n   more\n2. two\n\n```text\n   as it is\n```\n\n- other\n   kept"
+    wanted = "1. one:\n    - of it\n\n    more\n2. two\n\n```text\n   as it is\n```\n\n- other\n   kept"
+    assert script("site_lists").on_page_markdown(written, page=None) == wanted
+
+
+def test_command_reference_is_current() -> None:
     page = (DOCS / "cli.md").read_text(encoding="utf-8")
-    assert page == script.reference(), "run python docs/make_cli_reference.py"
+    assert page == script("make_cli_reference").reference(), "run python docs/make_cli_reference.py"
     for name, command in main.commands.items():
         assert f"## lookalike {name}\n" in page
         assert all(f"`{option.opts[0]}" in page for option in command.params if option.param_type_name == "option")
