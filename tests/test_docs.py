@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import doctest
 import importlib.util
+import math
 import os
 import re
 import subprocess
@@ -29,7 +30,7 @@ from lookalike.attacks import ATTACKS, describe_attacks
 from lookalike.cli import main
 from lookalike.cli.exits import exit_code
 from lookalike.metrics import FIDELITY, METRICS
-from lookalike.models import MODELS, describe_models
+from lookalike.models import MODELS, describe_models, parse_model
 from lookalike.samples import hospital, to_csv
 from lookalike.schema import Schema
 
@@ -40,7 +41,17 @@ FENCE = re.compile(
     r"(?:<!-- file: (?P<file>\S+) -->\n)?^```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE
 )
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
-MODEL_HEADINGS = ("Promise", "What it does not promise", "Definition", "Parameters", "Example", "Eligibility", "Notes")
+MODEL_HEADINGS = (
+    "Promise",
+    "What it does not promise",
+    "Definition",
+    "Paper",
+    "Parameters",
+    "Example",
+    "Eligibility",
+    "Cost",
+    "Notes",
+)
 SVG = "http://www.w3.org/2000/svg"
 DECISION_HEADINGS = ("Context", "Decision", "Consequences")
 
@@ -233,7 +244,36 @@ def test_every_model_has_a_page(name: str) -> None:
     for parameter in rows[name]["parameters"]:
         assert f"| `{parameter['name']}` |" in text
     assert any(block.kind == "python" for block in blocks_of(page))
+    for picture in (f"{name}.svg", f"{name}-loss.svg"):
+        assert f"]({picture})" in text
+        assert (page.parent / picture).is_file()
     assert f"(models/{name}.md)" in (DOCS / "choose-a-promise.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("model", "share", "belief"),
+    [
+        ("k-anonymity:10", 0.01, 1),
+        ("alpha-k:alpha=0.2,k=5", 0.3, None),
+        ("l-diversity:5", 0.01, 0.2),
+        ("l-diversity:5,kind=distinct", 0.01, 0.999999),
+        ("t-closeness:0.1", 0.01, 0.11),
+        ("beta-likeness:3", 0.01, 0.04),
+        ("beta-likeness:3", 0.3, 0.3 * (1 - math.log(0.3))),
+        ("beta-likeness:3,bound=basic", 0.3, 1),
+        ("delta-disclosure:1.5", 0.01, 0.01 * math.exp(1.5)),
+        ("delta-disclosure:1.5", 0.5, 1 - 0.5 * math.exp(-1.5)),
+        ("f-privacy:theta=2", 0.01, 0.04),
+        ("rho-privacy:rho1=0.01,rho2=0.1", 0.02, 1),
+    ],
+)
+def test_pictures_of_models_show_what_the_models_allow(model: str, share: float, belief: float | None) -> None:
+    found = script("make_model_pictures").largest_belief(parse_model(model), share)
+    assert found == (None if belief is None else pytest.approx(belief, abs=2e-6))
+
+
+def test_every_model_is_pictured() -> None:
+    assert set(script("make_model_pictures").MODELS) == set(MODELS)
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
@@ -265,6 +305,15 @@ def test_every_error_is_explained_with_its_exit_code() -> None:
     assert table == {kind.__name__: str(exit_code(kind("x"))) for kind in kinds if kind is not errors.LookalikeError}
     assert {kind.__name__ for kind in kinds} - set(table) == {"LookalikeError"}
     assert set(table) <= set(headings_of(page))
+
+
+def test_every_erratum_names_a_test_that_is_there() -> None:
+    text = (DOCS / "errata.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", text)
+    for file, test in named:
+        assert f"def {test}(" in (ROOT / file).read_text(encoding="utf-8"), test
+    entries = re.findall(r"^\*\*", text, re.MULTILINE)
+    assert len(entries) == len(re.findall(r"\bTest:", text)) <= len(named)
 
 
 def test_every_decision_is_complete() -> None:
