@@ -53,6 +53,7 @@ MODEL_HEADINGS = (
     "Notes",
 )
 SVG = "http://www.w3.org/2000/svg"
+METRIC_HEADINGS = ("What it says", "What it does not say", "Definition", "Paper", "Example", "Cost")
 DECISION_HEADINGS = ("Context", "Decision", "Consequences")
 
 
@@ -294,8 +295,16 @@ def test_every_attack_has_a_heading(name: str) -> None:
         assert f"| `{parameter['name']}` |" in page.read_text(encoding="utf-8")
 
 
-def test_every_metric_has_a_heading() -> None:
-    assert {*METRICS, *FIDELITY} < set(headings_of(DOCS / "metrics.md"))
+@pytest.mark.parametrize("name", [*METRICS, *FIDELITY, "query_error"])
+def test_every_metric_has_a_page(name: str) -> None:
+    page = DOCS / "metrics" / f"{name}.md"
+    assert tuple(headings_of(page)) == (name, *METRIC_HEADINGS)
+    assert f"]({name}.svg)" in page.read_text(encoding="utf-8")
+    assert (page.parent / f"{name}.svg").is_file()
+    assert any(block.kind == "python" for block in blocks_of(page))
+    overview = DOCS / "metrics.md"
+    assert name in headings_of(overview)
+    assert f"| [{name}](metrics/{name}.md) |" in overview.read_text(encoding="utf-8")
 
 
 def test_every_error_is_explained_with_its_exit_code() -> None:
