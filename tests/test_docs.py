@@ -316,6 +316,21 @@ def test_every_error_is_explained_with_its_exit_code() -> None:
     assert set(table) <= set(headings_of(page))
 
 
+def test_every_message_that_is_explained_is_one() -> None:
+    code = "\n".join(file.read_text(encoding="utf-8") for file in (ROOT / "src").rglob("*.py"))
+    # Messages go over several lines of code, and some begin with "There is no {what}".
+    code = re.sub(r'"\s*\n\s*f?"', "", code).replace("There is no {what}", "There is no column, There is no model")
+    explained = re.findall(r'^\| "(.+?)" \|', (DOCS / "errors.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(explained) > 30
+    assert [message for message in explained if message not in code] == []
+
+
+def test_the_glossary_is_in_order() -> None:
+    terms = re.findall(r"^\*\*(.+?)\.\*\* ", (DOCS / "glossary.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(terms) > 70
+    assert terms == sorted(set(terms), key=str.casefold)
+
+
 def test_every_erratum_names_a_test_that_is_there() -> None:
     text = (DOCS / "errata.md").read_text(encoding="utf-8")
     named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", text)
