@@ -2,9 +2,9 @@
 
     python docs/make_model_pictures.py [NAME ...]
 
-What it allows: a value has some share of a large table, a hundred other values have the rest in equal parts. A group has
-more of the value and the others in proportion. How much more may it have? Found by asking the model itself, as the audit
-does, and halving the gap between what holds and what does not; so the curves are those of the code.
+What it allows: a value has some share of a large table, a hundred other values have the rest in equal parts. A group
+has more of the value and the others in proportion. How much more may it have? Found by asking the model itself, as the
+audit does, and halving the gap between what holds and what does not; so the curves are those of the code.
 
 What it costs: GCP on the bundled hospital table under stricter and stricter promises, by the default method and by
 Mondrian. Takes about a minute once the kernels are compiled.

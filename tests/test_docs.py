@@ -375,7 +375,15 @@ def script(name: str) -> ModuleType:
 def test_what_stands_below_a_numbered_item_stays_there_on_the_site() -> None:
     written = "1. one:\n   - of it\n\n   more\n2. two\n\n```text\n   as it is\n```\n\n- other\n   kept"
     wanted = "1. one:\n    - of it\n\n    more\n2. two\n\n```text\n   as it is\n```\n\n- other\n   kept"
-    assert script("site_lists").on_page_markdown(written, page=None) == wanted
+    assert script("site_pages").on_page_markdown(written, page=None) == wanted
+
+
+def test_sessions_and_files_are_told_from_programs_on_the_site() -> None:
+    session, program = "```python\n>>> 1 + 1\n2\n```", "```python\nassert 1 + 1 == 2\n```"
+    told = script("site_pages").on_page_markdown(f"{session}\n\n{program}")
+    assert told == f"{session.replace('python', 'pycon')}\n\n{program}"
+    told = script("site_pages").on_page_markdown("<!-- file: caps.yaml -->\n```yaml\nHIV: 0.05\n```")
+    assert told == '```yaml title="caps.yaml"\nHIV: 0.05\n```'
 
 
 def test_command_reference_is_current() -> None:

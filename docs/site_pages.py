@@ -1,5 +1,8 @@
-"""A hook of the site: what stands below a numbered item may be indented by three spaces, as people and other renderers
-do. The site's renderer counts in fours, so it gets one more.
+"""A hook of the site: pages are written for people and for any renderer, and this one is told three things more.
+
+What stands below a numbered item is indented by three spaces; the renderer counts in fours, so it gets one more.
+Python blocks with `>>>` are sessions, in which only what follows the prompt is Python. A block that the tests put into a
+file shows the file's name.
 """
 
 from __future__ import annotations
@@ -8,6 +11,8 @@ import re
 from typing import Any
 
 _ITEM = re.compile(r"\d+\. ")
+_FILE = re.compile(r"^<!-- file: (\S+) -->\n```(\w+)\n", re.MULTILINE)
+_SESSION = re.compile(r"^```python\n(?=>>> )", re.MULTILINE)
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
@@ -18,7 +23,8 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
         - of it
     """
     lines, numbered, fenced = [], False, False
-    for line in markdown.splitlines():
+    named = _FILE.sub(r'```\2 title="\1"\n', markdown)
+    for line in _SESSION.sub("```pycon\n", named).splitlines():
         if line and not line.startswith(" ") and not fenced:
             numbered = _ITEM.match(line) is not None
         if line.lstrip().startswith("```"):
