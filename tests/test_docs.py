@@ -273,6 +273,20 @@ def test_pictures_of_models_show_what_the_models_allow(model: str, share: float,
     assert found == (None if belief is None else pytest.approx(belief, abs=2e-6))
 
 
+def test_hiv_and_flu_are_believed_as_the_table_says() -> None:
+    text = (DOCS / "choose-a-promise.md").read_text(encoding="utf-8")
+    number = r"([\d.]+)"
+    line = rf"^\| `(\S+)` \| {number} % \| {number} times \| {number} % \| {number} times \|$"
+    rows = re.findall(line, text, re.MULTILINE)
+    assert len(rows) >= 7
+    most = script("make_model_pictures").largest_belief
+    for model, *printed in rows:
+        for share, percent, times in zip((0.001, 0.1), printed[::2], printed[1::2], strict=True):
+            belief = most(parse_model(model), share)
+            assert float(percent) == pytest.approx(100 * belief, rel=0.011), model
+            assert float(times) == pytest.approx(belief / share, rel=0.011), model
+
+
 def test_every_model_is_pictured() -> None:
     assert set(script("make_model_pictures").MODELS) == set(MODELS)
 
