@@ -1,6 +1,7 @@
 """A hook of the site: pages are written for people and for any renderer, and this one is told three things more.
 
-What stands below a numbered item is indented by three spaces; the renderer counts in fours, so it gets one more.
+What stands below a numbered item is indented by three spaces; the renderer counts in fours, so it gets one more. After
+an item of several paragraphs the next one gets an empty line before it.
 Python blocks with `>>>` are sessions, in which only what follows the prompt is Python. A block that the tests put into
 a file shows the file's name.
 """
@@ -22,11 +23,16 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
     1. one:
         - of it
     """
-    lines, numbered, fenced = [], False, False
+    lines: list[str] = []
+    numbered, parted, fenced = False, False, False
     named = _FILE.sub(r'```\2 title="\1"\n', markdown)
     for line in _SESSION.sub("```pycon\n", named).splitlines():
         if line and not line.startswith(" ") and not fenced:
-            numbered = _ITEM.match(line) is not None
+            follows = numbered and parted and lines[-1] != ""
+            numbered, parted = _ITEM.match(line) is not None, False
+            if follows and numbered:
+                lines.append("")
+        parted = parted or not line
         if line.lstrip().startswith("```"):
             fenced = not fenced
         lines.append(" " + line if numbered and re.match(r" {3}\S", line) else line)

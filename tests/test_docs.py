@@ -388,7 +388,7 @@ def script(name: str) -> ModuleType:
 
 def test_what_stands_below_a_numbered_item_stays_there_on_the_site() -> None:
     written = "1. one:\n   - of it\n\n   more\n2. two\n\n```text\n   as it is\n```\n\n- other\n   kept"
-    wanted = "1. one:\n    - of it\n\n    more\n2. two\n\n```text\n   as it is\n```\n\n- other\n   kept"
+    wanted = "1. one:\n    - of it\n\n    more\n\n2. two\n\n```text\n   as it is\n```\n\n- other\n   kept"
     assert script("site_pages").on_page_markdown(written, page=None) == wanted
 
 
