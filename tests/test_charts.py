@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike import charts
+from lookalike.charts.labels import label_box, label_sides, line_of_steps, overlap
 
 ROWS = [
     {"beta": beta, "loss": 1 / (beta + turn), "low": 0.9 / (beta + turn), "high": 1.1 / (beta + turn), "method": name}
@@ -53,14 +54,14 @@ def test_points_have_labels_and_a_frontier() -> None:
 )
 def test_labels_cover_no_mark_and_no_other_label(marks: list[tuple[float, float]], lengths: list[int]) -> None:
     labels = ["x" * length for length in lengths[: len(marks)]]
-    sides = charts._label_sides(marks, labels, charts._steps(sorted(marks)), 300, 200)
+    sides = label_sides(marks, labels, line_of_steps(sorted(marks)), 300, 200)
     boxes = [
-        charts._label_box(*mark, label, side)
+        label_box(*mark, label, side)
         for mark, label, side in zip(marks, labels, sides, strict=True)
         if side is not None
     ]
     for place, (left, top, right, bottom) in enumerate(boxes):
-        assert not any(charts._overlap(boxes[place], other) for other in boxes[place + 1 :])
+        assert not any(overlap(boxes[place], other) for other in boxes[place + 1 :])
         assert not any(left < across < right and top < down < bottom for across, down in marks)
     if len(marks) == 1:
         assert sides != [None] or len(labels[0]) > 15
