@@ -23,7 +23,7 @@ from lookalike.microdata import Column, Microdata, Table
 from lookalike.models import parse_model
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.release import Bucketized, Grouped, Linkage, Matched, Perturbed, Ranges, Release
+from lookalike.release import Bucketized, Grouped, Linkage, Matched, Perturbed, Ranges
 from lookalike.samples import hospital, hospital_schema
 from lookalike.schema import Schema, ValueType
 

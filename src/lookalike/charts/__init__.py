@@ -162,9 +162,10 @@ def boxes(
 
     order = list(dict.fromkeys(str(row[series]) for row in frames))
     colour = _colour(series, order).legend(alt.Legend(symbolOpacity=1) if legend else None)
+    kinds_of_axis: tuple[Any, Any] = alt.X, alt.Y
     x_axis, y_axis = (
-        kind(f"{name}:Q", title=name if shown is None else shown, scale=_Scale.of(ends, False, 1).drawn())
-        for kind, name, shown in ((alt.X, x, x_title), (alt.Y, y, y_title))
+        made(f"{name}:Q", title=name if shown is None else shown, scale=_Scale.of(ends, False, 1).drawn())
+        for made, name, shown in zip(kinds_of_axis, (x, y), (x_title, y_title), strict=True)
         for ends in [[row[name] for row in (*frames, *points)] + [row[f"{name}_end"] for row in frames]]
     )
     drawn = alt.Chart(_data(frames)).encode(x=x_axis, x2=f"{x}_end:Q", y=y_axis, y2=f"{y}_end:Q")
@@ -216,7 +217,7 @@ def tiles(
         order = sorted({str(row[fill]) for row in rows})
         colour = _colour(fill, order)
         dark = [name for turn, name in enumerate(order) if turn % len(COLOURS) in _DARK]
-        on_dark = alt.FieldOneOfPredicate(field=fill, oneOf=dark)
+        on_dark: Any = alt.FieldOneOfPredicate(field=fill, oneOf=dark)
     else:
         most = max(row[fill] for row in rows)
         colour = alt.Color(f"{fill}:Q", scale=alt.Scale(domain=[0, most], range=list(_SHADES)), title=None)
