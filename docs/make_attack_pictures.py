@@ -91,9 +91,7 @@ def curves(rows: Sequence[Point], x: str, title: str, y: str = RIGHT, y_title: s
     order = list(dict.fromkeys(row["series"] for row in rows))
     rows = sorted(rows, key=lambda row: order.index(row["series"]))
     ends = {"low": "low", "high": "high"} if "low" in rows[0] else {}
-    return charts.lines(
-        rows, x, y, "series", title=title, y_title=y_title, width=300, height=220, **ends
-    )
+    return charts.lines(rows, x, y, "series", title=title, y_title=y_title, width=300, height=220, **ends)
 
 
 def against_honest(attack: str, data: Microdata, algorithm: str, levels: Iterable[int], title: str) -> charts.Chart:
@@ -133,7 +131,9 @@ def homogeneity() -> charts.Chart:
     ]
     tiles.sort(key=lambda tile: (int(tile["place"]), int(tile["group"])))
     title = f"k-anonymity:2: in {n_alike} of {len(held)} groups all have the same illness"
-    return charts.tiles(tiles, "group", "place", "illness", label="letter", title=title, y_title="values", size=19, up=True)
+    return charts.tiles(
+        tiles, "group", "place", "illness", label="letter", title=title, y_title="values", size=19, up=True
+    )
 
 
 def skewness() -> charts.Chart:
@@ -162,8 +162,12 @@ def similarity() -> charts.Chart:
     rows = []
     named = {"in a diagnosis": "highest belief in a value", "in a kind of diagnosis": "highest belief, level 1"}
     for ell in (2, 3, 4, 5, 6, 8):
-        finding = attacked("similarity", released(patients_with_kinds(1000), "groups:effort=fast", f"l-diversity:{ell}"))
-        rows += [{"l": str(ell), "belief": 100 * finding.figures[figure], "series": name} for name, figure in named.items()]
+        finding = attacked(
+            "similarity", released(patients_with_kinds(1000), "groups:effort=fast", f"l-diversity:{ell}")
+        )
+        rows += [
+            {"l": str(ell), "belief": 100 * finding.figures[figure], "series": name} for name, figure in named.items()
+        ]
     return curves(rows, "l", "1,000 patients in groups, l-diversity", "belief", "highest belief, per cent")
 
 
@@ -209,9 +213,13 @@ def repeated_values() -> charts.Chart:
     rows = []
     for ell in (3, 4, 5, 6):
         for draw, name in (("paper", "drawn as published"), ("aligned", "drawn as here")):
-            target = released(citizens(600), f"heterogeneous:matcher=hungarian,randomization={draw}", f"l-diversity:{ell}")
+            target = released(
+                citizens(600), f"heterogeneous:matcher=hungarian,randomization={draw}", f"l-diversity:{ell}"
+            )
             rows.append(guesses(name, "l", ell, attacked("repeated-values:rows=graph", target)))
-        rows.append({"l": str(ell), RIGHT: 100 / ell, "low": 100 / ell, "high": 100 / ell, "series": "1/l, as promised"})
+        rows.append(
+            {"l": str(ell), RIGHT: 100 / ell, "low": 100 / ell, "high": 100 / ell, "series": "1/l, as promised"}
+        )
     return curves(rows, "l", "600 census records, heterogeneous, l-diversity")
 
 

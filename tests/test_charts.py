@@ -73,6 +73,47 @@ def test_bars_keep_their_order() -> None:
     assert words.index("zip") < words.index("age")
 
 
+FRAMES = [
+    {"age": low, "age_end": low + 9.0, "day": 0.0, "day_end": 30.0, "group": name}
+    for low, name in ((20, "a"), (40, "b"))
+]
+
+
+def test_boxes_hold_their_points() -> None:
+    points = [
+        {"age": 25.0, "day": 4.0, "group": "a", "ill": "flu"},
+        {"age": 44.0, "day": 9.0, "group": "b", "ill": "gout"},
+    ]
+    root, text = drawn(charts.boxes(FRAMES, points, "age", "day", "group", shape="ill", title="Two groups"))
+    words = " ".join(root.itertext())
+    assert "Two groups" in words
+    assert "flu" in words
+    assert "gout" in words
+    # A filled and an empty rectangle and a mark, in the colour of each group.
+    assert min(text.count(charts.COLOURS[0]), text.count(charts.COLOURS[1])) >= 3
+
+
+def test_points_without_a_group_are_grey_and_colours_are_explained() -> None:
+    points = [{"age": 25.0, "day": 4.0, "who": "others"}, {"age": 44.0, "day": 9.0, "who": "a person"}]
+    root, text = drawn(charts.boxes(FRAMES, points, "age", "day", "group", shape="who", legend=True))
+    assert {"a", "b", "others", "a person"} <= set(root.itertext())
+    assert text.count(f'fill="{charts.INK}"') >= 2
+
+
+def test_tiles_have_their_labels_on_names_and_on_numbers() -> None:
+    rows = [
+        {"x": x, "y": y, "value": value, "text": text}
+        for x, y, value, text in (("1", "1", "b", "B"), ("2", "1", "a", "A"))
+    ]
+    root, text = drawn(charts.tiles(rows, "x", "y", "value", label="text"))
+    assert {"A", "B", "a", "b"} <= set(root.itertext())
+    assert charts.COLOURS[1] in text
+    shaded = [{**row, "value": share} for row, share in zip(rows, (0.1, 0.9), strict=True)]
+    _, text = drawn(charts.tiles(shaded, "x", "y", "value", label="text", legend=False))
+    assert 'fill="white"' in text
+    assert 'fill="black"' in text
+
+
 @pytest.mark.parametrize("ending", ["svg", "png"])
 def test_files_are_written(ending: str, tmp_path: Path) -> None:
     path = tmp_path / f"picture.{ending}"
