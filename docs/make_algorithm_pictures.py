@@ -8,6 +8,7 @@ The records are the sample's, about nobody. Diagnoses are taken together to six 
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -132,12 +133,12 @@ def grouped(release: Grouped, data: Microdata, linkage: Linkage, title: str) -> 
 
 
 def matched(release: Matched, data: Microdata, linkage: Linkage, title: str) -> charts.Chart:
-    """All records, and the boxes of the rows that one of them, near the middle, may be behind."""
-    assert linkage.graph is not None
-    points = points_of(data)
-    ages, days = (np.array([point[name] for point in points], dtype=float) for name in ("age", "day"))
-    person = int(np.argmin(np.abs(ages - 60) / 100 + np.abs(days - 365) / 730))
-    rows = linkage.graph.rows[linkage.graph.starts[person] : linkage.graph.starts[person + 1]]
+    """All records, and the boxes of the rows that one of them may be behind: that whose boxes differ most."""
+    graph = linkage.graph
+    assert graph is not None
+    candidates = np.split(graph.rows, graph.starts[1:-1])
+    person = max(range(data.n_rows), key=lambda record: least_difference(frames_of(release, candidates[record])))
+    points, rows = points_of(data), candidates[person]
     texts = data.domains.sensitive[0].texts
     frames = [
         {**frame, "row": f"row {turn}: {texts[release.sensitive[row, 0]]}"}
@@ -146,6 +147,12 @@ def matched(release: Matched, data: Microdata, linkage: Linkage, title: str) -> 
     named = [{**point, "who": "a person" if row == person else "others"} for row, point in enumerate(points)]
     named.sort(key=lambda point: point["who"], reverse=True)
     return boxes(frames, named, "row", "who", title, legend=True)
+
+
+def least_difference(frames: Sequence[dict[str, float]]) -> float:
+    """How far the two boxes that are most alike differ at least at two of their ends, in years or weeks."""
+    ends = [np.array([frame["age"], frame["age_end"], frame["day"] / 7, frame["day_end"] / 7]) for frame in frames]
+    return min(float(np.sort(np.abs(one - other))[-2]) for one, other in itertools.combinations(ends, 2))
 
 
 def boxes(
