@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
+from xml.etree import ElementTree
 
 import pytest
 import yaml
@@ -54,6 +55,18 @@ MODEL_HEADINGS = (
 )
 SVG = "http://www.w3.org/2000/svg"
 METRIC_HEADINGS = ("What it says", "What it does not say", "Definition", "Paper", "Example", "Cost")
+ALGORITHM_HEADINGS = (
+    "Promise",
+    "What it does not promise",
+    "How it works",
+    "Paper",
+    "Parameters",
+    "Example",
+    "Cost",
+)
+ATTACK_HEADINGS = ("What it shows", "What it does not show", "How it works", "Paper", "Parameters", "Example", "Cost")
+SHARED_PAGES = ("bucketization", "grouping")
+"""Of methods: what several have in common."""
 DECISION_HEADINGS = ("Context", "Decision", "Consequences")
 
 
@@ -292,21 +305,57 @@ def test_every_model_is_pictured() -> None:
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
-def test_every_algorithm_has_a_heading(name: str) -> None:
-    pages = {page: headings_of(page) for page in (DOCS / "algorithms").glob("*.md")}
-    page = next(page for page, headings in pages.items() if name in headings)
+def test_every_algorithm_has_a_page(name: str) -> None:
     rows = {row["name"]: row for row in describe_algorithms()}
-    for parameter in rows[name]["parameters"]:
-        assert f"| `{parameter['name']}` |" in page.read_text(encoding="utf-8")
+    check_page_of(DOCS / "algorithms" / f"{name}.md", ALGORITHM_HEADINGS, rows[name])
 
 
 @pytest.mark.parametrize("name", ATTACKS)
-def test_every_attack_has_a_heading(name: str) -> None:
-    pages = {page: headings_of(page) for page in (DOCS / "attacks").glob("*.md")}
-    page = next(page for page, headings in pages.items() if name in headings)
+def test_every_attack_has_a_page(name: str) -> None:
     rows = {row["name"]: row for row in describe_attacks()}
-    for parameter in rows[name]["parameters"]:
-        assert f"| `{parameter['name']}` |" in page.read_text(encoding="utf-8")
+    check_page_of(DOCS / "attacks" / f"{name}.md", ATTACK_HEADINGS, rows[name])
+    assert f"| [{name}](attacks/{name}.md) |" in (DOCS / "attacks.md").read_text(encoding="utf-8")
+
+
+def check_page_of(page: Path, headings: tuple[str, ...], row: dict[str, Any]) -> None:
+    """Its name, the usual sections first and in order, a picture, its parameters, an example that runs."""
+    text = page.read_text(encoding="utf-8")
+    sections = sections_of(page)
+    assert headings_of(page)[0] == row["name"]
+    assert tuple(sections)[: len(headings)] == headings
+    assert all(sections.values())
+    assert f"]({row['name']}.svg)" in text
+    picture = ElementTree.parse(page.with_suffix(".svg"))
+    assert any(words.strip() for words in picture.getroot().itertext())
+    named = re.findall(r"^\| `(\w+)` \|", sections["Parameters"], re.MULTILINE)
+    assert sorted(named) == sorted(parameter["name"] for parameter in row["parameters"])
+    assert named or sections["Parameters"] == "None."
+    assert "```python" in sections["Example"]
+
+
+def sections_of(page: Path) -> dict[str, str]:
+    """What stands below each heading of the second level, examples included."""
+    parts = re.split(r"^## (.+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+    return {heading: text.strip() for heading, text in zip(parts[::2], parts[1::2], strict=True)}
+
+
+def test_pages_of_methods_and_attacks_are_those_there_are() -> None:
+    assert {page.stem for page in (DOCS / "algorithms").glob("*.md")} == {*ALGORITHMS, *SHARED_PAGES}
+    assert {page.stem for page in (DOCS / "attacks").glob("*.md")} == set(ATTACKS)
+
+
+def test_methods_keep_what_their_pages_say() -> None:
+    study = script("studies/algorithms")
+    stays = study.stays(300)
+    overview = (DOCS / "algorithms.md").read_text(encoding="utf-8")
+    for row in describe_algorithms():
+        name = row["name"]
+        assert study.row(name, stays) in overview, "run python docs/studies/algorithms.py"
+        promise = sections_of(DOCS / "algorithms" / f"{name}.md")["Promise"]
+        linked = re.findall(r"\(\.\./models/([\w-]+)\.md\)", promise)
+        served = study.served(name, stays)
+        assert sorted(linked) == sorted(served) or ("[every model]" in promise and served == list(MODELS)), name
+        assert f"`{row['adversary']}`" in promise, name
 
 
 @pytest.mark.parametrize("name", [*METRICS, *FIDELITY, "query_error"])

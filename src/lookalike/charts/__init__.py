@@ -7,12 +7,13 @@ same picture stands on a light page, on a dark one and on paper.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
+
+from lookalike.charts.labels import label_sides, line_of_steps
 
 Row = Mapping[str, Any]
 Chart = Any
@@ -20,6 +21,9 @@ Chart = Any
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F", "#B8A800")
 INK = "#808080"
+_DARK = (0,)
+"""The places of the colours on which letters are white."""
+_SHADES = ("#DCE9F5", "#003A66")
 _MARKS = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
 _WALL = "M-0.2,-1.5h0.4v3h-0.4Z"
 _FONT = "Helvetica, Arial, sans-serif"
@@ -100,7 +104,7 @@ def scatter(
         ordered = [*(row for row in rows if row in frontier), *(row for row in rows if row not in frontier)]
         marks = [(x_scale.place(row[x]), height - y_scale.place(row[y])) for row in ordered]
         corners = [(x_scale.place(row[x]), height - y_scale.place(row[y])) for row in frontier]
-        sides = _label_sides(marks, [str(row[label]) for row in ordered], _steps(sorted(corners)), width, height)
+        sides = label_sides(marks, [str(row[label]) for row in ordered], line_of_steps(sorted(corners)), width, height)
         for side in dict.fromkeys(side for side in sides if side is not None):
             beside = [row for row, chosen in zip(ordered, sides, strict=True) if chosen == side]
             text = alt.Chart(_data(beside)).encode(x=x_axis, y=y_axis, text=f"{label}:N")
@@ -214,6 +218,100 @@ def spans(
     return _finished(drawn, title, width, max(40, 20 * len(names)), legend="top")
 
 
+def boxes(
+    frames: Sequence[Row],
+    points: Sequence[Row],
+    x: str,
+    y: str,
+    series: str,
+    *,
+    shape: str,
+    title: str = "",
+    x_title: str | None = None,
+    y_title: str | None = None,
+    legend: bool = False,
+    width: int = 420,
+    height: int = 280,
+) -> Chart:
+    """Rectangles over two columns, and points: what a published row covers, and what lies in it.
+
+    A frame has `x`, `y` and their other ends under the same names with `_end`. Frames and points of one `series` have
+    one colour. Points without one are grey, and large if they are not of the first `shape`. Points have a mark for each
+    `shape`, in the order of first appearance. The legend explains shapes, and colours if `legend` asks for it.
+    """
+    import altair as alt
+
+    order = list(dict.fromkeys(str(row[series]) for row in frames))
+    colour = _colour(series, order).legend(alt.Legend(symbolOpacity=1) if legend else None)
+    kinds_of_axis: tuple[Any, Any] = alt.X, alt.Y
+    x_axis, y_axis = (
+        made(f"{name}:Q", title=name if shown is None else shown, scale=_Scale.of(ends, False, 1).drawn())
+        for made, name, shown in zip(kinds_of_axis, (x, y), (x_title, y_title), strict=True)
+        for ends in [[row[name] for row in (*frames, *points)] + [row[f"{name}_end"] for row in frames]]
+    )
+    drawn = alt.Chart(_data(frames)).encode(x=x_axis, x2=f"{x}_end:Q", y=y_axis, y2=f"{y}_end:Q")
+    marks = alt.Chart(_data(points)).encode(x=x_axis, y=y_axis)
+    kinds = list(dict.fromkeys(str(row[shape]) for row in points))
+    marks = marks.encode(shape=_shape(shape, kinds))
+    if all(series in row for row in points):
+        marks = marks.mark_point(filled=True, size=42, opacity=1).encode(color=colour)
+    else:
+        usual = alt.FieldEqualPredicate(field=shape, equal=kinds[0])
+        sizes = alt.condition(usual, alt.value(22), alt.value(130))
+        marks = marks.mark_point(filled=True, opacity=1, color=INK).encode(size=sizes)
+    layers = [
+        drawn.mark_rect(opacity=0.14).encode(color=colour),
+        drawn.mark_rect(filled=False, strokeWidth=1.4).encode(color=colour),
+        marks,
+    ]
+    return _finished(alt.layer(*layers), title, width, height, legend="bottom")
+
+
+def tiles(
+    rows: Sequence[Row],
+    x: str,
+    y: str,
+    fill: str,
+    *,
+    label: str,
+    title: str = "",
+    x_title: str | None = None,
+    y_title: str | None = None,
+    legend: bool = True,
+    size: int = 22,
+    up: bool = False,
+) -> Chart:
+    """A tile for each row, coloured by `fill`: a name has its colour, a number is the darker the larger.
+
+    Every tile has its label in it, so nobody depends on the colours. Columns and lines keep the order of the rows;
+    `up` has the first line at the bottom.
+    """
+    import altair as alt
+
+    gap = alt.Scale(paddingInner=0.06, paddingOuter=0.06)
+    across, along = ([*dict.fromkeys(str(row[name]) for row in rows)] for name in (x, y))
+    base = alt.Chart(_data(rows)).encode(
+        x=alt.X(f"{x}:N", sort=across, title=x if x_title is None else x_title, scale=gap),
+        y=alt.Y(f"{y}:N", sort=along[::-1] if up else along, title=y if y_title is None else y_title, scale=gap),
+    )
+    if any(isinstance(row[fill], str) for row in rows):
+        order = sorted({str(row[fill]) for row in rows})
+        colour = _colour(fill, order)
+        dark = [name for turn, name in enumerate(order) if turn % len(COLOURS) in _DARK]
+        on_dark: Any = alt.FieldOneOfPredicate(field=fill, oneOf=dark)
+    else:
+        most = max(row[fill] for row in rows)
+        colour = alt.Color(f"{fill}:Q", scale=alt.Scale(domain=[0, most], range=list(_SHADES)), title=None)
+        on_dark = alt.FieldGTPredicate(field=fill, gt=most / 2)
+    colour = colour if legend else colour.legend(None)
+    letters = alt.condition(on_dark, alt.value("white"), alt.value("black"))
+    drawn = alt.layer(
+        base.mark_rect().encode(color=colour),
+        base.mark_text(fontSize=10).encode(text=f"{label}:N", color=letters),
+    )
+    return _finished(drawn, title, size * len(across), size * len(along), legend="bottom")
+
+
 def svg(chart: Chart) -> str:
     """The picture as text, to stand in a page or a file by itself."""
     import vl_convert
@@ -287,69 +385,6 @@ class _Scale:
         return (value - low) / (high - low) * self.pixels
 
 
-_Side = tuple[int, int, Literal["left", "center", "right"]]
-_ACROSS: tuple[tuple[int, Literal["left", "center", "right"]], ...] = ((8, "left"), (-8, "right"), (0, "center"))
-_SIDES: tuple[_Side, ...] = tuple(
-    (right, down, align) for down in (-6, 6, 0, -13, 13, -20, 20) for right, align in _ACROSS if right or abs(down) > 9
-)
-"""Where a label may stand: how far to the right and down of its mark, and which end of it that is."""
-_Point = tuple[float, float]
-_Box = tuple[float, float, float, float]
-_LETTER, _LINE, _MARK = 5.4, 10.0, 5.0
-
-
-def _label_sides(
-    marks: Sequence[_Point], labels: Sequence[str], lines: Sequence[_Box], width: int, height: int
-) -> list[_Side | None]:
-    """For each label in turn the best side with room; None if there is no room."""
-    taken: list[_Box] = [(left - _MARK, top - _MARK, left + _MARK, top + _MARK) for left, top in marks]
-    found: list[_Side | None] = []
-    for (left, top), label in zip(marks, labels, strict=True):
-        boxes = [(side, _label_box(left, top, label, side)) for side in _SIDES]
-        free = [
-            (side, box)
-            for side, box in boxes
-            if box[0] >= 0 and box[2] <= width + _MARK and box[1] >= -_LINE and box[3] <= height
-            if not any(_overlap(box, other) for other in taken)
-        ]
-        chosen = min(free, key=lambda one: _doubt(one[1], (left, top), marks, lines), default=None)
-        if chosen is not None:
-            taken.append(chosen[1])
-        found.append(None if chosen is None else chosen[0])
-    return found
-
-
-def _doubt(box: _Box, own: _Point, marks: Sequence[_Point], lines: Sequence[_Box]) -> int:
-    """How hard a label is to read there: another mark is as near as its own (2), or lies on a line (1)."""
-    beyond = _distance(box, own)
-    nearer = any(mark != own and _distance(box, mark) <= beyond for mark in marks)
-    return 2 * nearer + any(_overlap(box, line) for line in lines)
-
-
-def _distance(box: _Box, mark: _Point) -> float:
-    across = max(box[0] - mark[0], mark[0] - box[2], 0.0)
-    return math.hypot(across, max(box[1] - mark[1], mark[1] - box[3], 0.0))
-
-
-def _steps(corners: Sequence[_Point]) -> list[_Box]:
-    """The line of steps through the corners, as boxes: along to the next corner, then up or down to it."""
-    return [
-        box
-        for (left, top), (right, down) in itertools.pairwise(corners)
-        for box in ((left, top - 1, right, top + 1), (right - 1, min(top, down), right + 1, max(top, down)))
-    ]
-
-
-def _label_box(left: float, top: float, label: str, side: _Side) -> _Box:
-    length, (right, down, align) = _LETTER * len(label), side
-    begin = left + right - {"left": 0.0, "center": length / 2, "right": length}[align]
-    return begin, top + down - _LINE / 2, begin + length, top + down + _LINE / 2
-
-
-def _overlap(one: _Box, other: _Box) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
-
-
 def _colour(series: str, order: list[str]) -> Any:
     import altair as alt
 
@@ -365,7 +400,7 @@ def _shape(series: str, order: list[str], walls: Sequence[str] = ()) -> Any:
     return alt.Shape(f"{series}:N", scale=scale, sort=order, title=None)
 
 
-def _finished(chart: Chart, title: str, width: int, height: int, legend: Literal["right", "top"] = "right") -> Chart:
+def _finished(chart: Chart, title: str, width: int, height: int, legend: str = "right") -> Chart:
     return (
         chart.properties(title=title, width=width, height=height, background="transparent")
         .configure(font=_FONT)
@@ -379,6 +414,14 @@ def _finished(chart: Chart, title: str, width: int, height: int, legend: Literal
             gridOpacity=0.2,
             titleFontWeight="normal",
         )
-        .configure_legend(labelColor=INK, titleColor=INK, symbolStrokeWidth=1.5, labelLimit=260, orient=legend)
+        .configure_legend(
+            labelColor=INK,
+            titleColor=INK,
+            symbolStrokeWidth=1.5,
+            symbolBaseFillColor=INK,
+            symbolBaseStrokeColor=INK,
+            labelLimit=260,
+            orient=legend,
+        )
         .configure_title(color=INK, fontSize=13, anchor="start", fontWeight="bold")
     )
