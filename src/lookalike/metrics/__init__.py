@@ -2,7 +2,7 @@
 the linkage.
 
 `METRICS` are computed for every release, and stand in its folder. `FIDELITY` compares distributions with those of the
-original: dearer, and figures about the original that need not leave the house with every release, so only on request.
+original: dearer, and figures about the original, so on request and, to two digits, in full reports.
 """
 
 from __future__ import annotations
