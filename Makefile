@@ -19,6 +19,7 @@ $(BIN)/lookalike: pyproject.toml
 	  { echo "lookalike needs Python 3.11 or newer; $(PYTHON) is `$(PYTHON) --version 2>&1`. Try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
 	  { echo "The venv module is missing (on Debian and Ubuntu: apt-get install python3-venv)."; exit 1; }
+	@echo "Installing lookalike and what it needs into $(VENV), which takes some minutes the first time ..."
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
 	@touch $@
 

@@ -14,6 +14,8 @@ import nbformat
 from nbclient import NotebookClient
 
 FOLDER = Path(__file__).parent
+SHOWN = {FOLDER.parent / "docs" / "beliefs.svg": ("hospital-release", "belief")}
+"""Pictures that other pages show: from which notebook, and which cell."""
 
 
 def notebooks() -> list[Path]:
@@ -54,7 +56,19 @@ def texts(notebook: Any) -> list[tuple[str, str]]:
     ]
 
 
+def picture(notebook: Any, name: str) -> str:
+    """The picture that the cell of that name shows."""
+    cell = next(cell for cell in notebook.cells if cell.id == name)
+    return str(
+        next(output.data["image/svg+xml"] for output in cell.outputs if "image/svg+xml" in output.get("data", {}))
+    )
+
+
 if __name__ == "__main__":
     for page in notebooks():
         with tempfile.TemporaryDirectory() as scratch:
             nbformat.write(executed(page, Path(scratch)), page)
+    for file, (stem, cell_name) in SHOWN.items():
+        file.write_text(
+            picture(nbformat.read(FOLDER / f"{stem}.ipynb", as_version=4), cell_name) + "\n", encoding="utf-8"
+        )

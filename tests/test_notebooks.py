@@ -43,5 +43,11 @@ def test_stored_notebooks_show_something_and_tell_nothing_of_the_machine(page: P
     assert not any("timing" in str(cell.metadata) or "execution" in str(cell.metadata) for cell in cells)
 
 
+def test_pictures_on_other_pages_are_those_of_the_notebooks(refresh: ModuleType) -> None:
+    for file, (stem, cell) in refresh.SHOWN.items():
+        stored = nbformat.read(NOTEBOOKS[0].parent / f"{stem}.ipynb", as_version=4)
+        assert file.read_text(encoding="utf-8").strip() == refresh.picture(stored, cell).strip(), "run make notebooks"
+
+
 def test_there_are_two_notebooks() -> None:
     assert [page.stem for page in NOTEBOOKS] == ["analyst", "hospital-release"]
