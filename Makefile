@@ -7,7 +7,7 @@ PEER   := .venvs/pycanon
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt lint types test test-fast test-nojit notebooks peer docs-check bench check demo wheel clean
+.PHONY: help setup fmt lint types test test-fast test-nojit notebooks peer docs bench check demo wheel clean
 
 help: ## show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -71,11 +71,14 @@ bench: $(STAMP) ## measure time, memory and loss (pass DATA=folder for your own 
 	$(BIN)/python benchmarks/foundation.py $(if $(DATA),--data $(DATA))
 	$(BIN)/python benchmarks/groups.py $(if $(DATA),--data $(DATA))
 
+docs: $(STAMP) ## build the documentation as a site in ./site; open site/index.html
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+
 wheel: $(STAMP) ## build the wheel and check that it is pure Python
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
 	@ls dist/lookalike-*-py3-none-any.whl
 
-check: lint types test ## everything that must pass before a merge
+check: lint types docs test ## everything that must pass before a merge
 
 clean: ## remove environments, caches and the demo
-	rm -rf $(VENV) .venvs dist build demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venvs dist build site demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

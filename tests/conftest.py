@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,9 @@ from lookalike.samples import hospital, to_csv
 # Machines are noisy: how long an example takes says nothing about whether it is right.
 settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")
+
+# What commands do besides takes seconds and is tested by itself (tests/report).
+os.environ |= {"LOOKALIKE_REPORT": "brief", "LOOKALIKE_PDF": "0"}
 
 
 @pytest.fixture(scope="session")

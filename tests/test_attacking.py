@@ -36,7 +36,7 @@ def folder(original: pl.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> 
     folder = tmp_path_factory.mktemp("attacked")
     original.write_csv(folder / "people.csv")
     made = la.publish(original, qi=["age", "town"], sensitive="illness", model="l-diversity:2", seed=3)
-    made.write(folder / "release")
+    made.write(folder / "release", report="brief")
     return folder
 
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike import charts
+from lookalike.charts.labels import label_box, label_sides, line_of_steps, overlap
 
 ROWS = [
     {"beta": beta, "loss": 1 / (beta + turn), "low": 0.9 / (beta + turn), "high": 1.1 / (beta + turn), "method": name}
@@ -53,14 +54,14 @@ def test_points_have_labels_and_a_frontier() -> None:
 )
 def test_labels_cover_no_mark_and_no_other_label(marks: list[tuple[float, float]], lengths: list[int]) -> None:
     labels = ["x" * length for length in lengths[: len(marks)]]
-    sides = charts._label_sides(marks, labels, charts._steps(sorted(marks)), 300, 200)
+    sides = label_sides(marks, labels, line_of_steps(sorted(marks)), 300, 200)
     boxes = [
-        charts._label_box(*mark, label, side)
+        label_box(*mark, label, side)
         for mark, label, side in zip(marks, labels, sides, strict=True)
         if side is not None
     ]
     for place, (left, top, right, bottom) in enumerate(boxes):
-        assert not any(charts._overlap(boxes[place], other) for other in boxes[place + 1 :])
+        assert not any(overlap(boxes[place], other) for other in boxes[place + 1 :])
         assert not any(left < across < right and top < down < bottom for across, down in marks)
     if len(marks) == 1:
         assert sides != [None] or len(labels[0]) > 15
@@ -70,6 +71,47 @@ def test_bars_keep_their_order() -> None:
     rows = [{"name": name, "loss": loss} for name, loss in (("zip", 0.2), ("age", 0.7))]
     words = list(drawn(charts.bars(rows, "loss", "name"))[0].itertext())
     assert words.index("zip") < words.index("age")
+
+
+FRAMES = [
+    {"age": low, "age_end": low + 9.0, "day": 0.0, "day_end": 30.0, "group": name}
+    for low, name in ((20, "a"), (40, "b"))
+]
+
+
+def test_boxes_hold_their_points() -> None:
+    points = [
+        {"age": 25.0, "day": 4.0, "group": "a", "ill": "flu"},
+        {"age": 44.0, "day": 9.0, "group": "b", "ill": "gout"},
+    ]
+    root, text = drawn(charts.boxes(FRAMES, points, "age", "day", "group", shape="ill", title="Two groups"))
+    words = " ".join(root.itertext())
+    assert "Two groups" in words
+    assert "flu" in words
+    assert "gout" in words
+    # A filled and an empty rectangle and a mark, in the colour of each group.
+    assert min(text.count(charts.COLOURS[0]), text.count(charts.COLOURS[1])) >= 3
+
+
+def test_points_without_a_group_are_grey_and_colours_are_explained() -> None:
+    points = [{"age": 25.0, "day": 4.0, "who": "others"}, {"age": 44.0, "day": 9.0, "who": "a person"}]
+    root, text = drawn(charts.boxes(FRAMES, points, "age", "day", "group", shape="who", legend=True))
+    assert {"a", "b", "others", "a person"} <= set(root.itertext())
+    assert text.count(f'fill="{charts.INK}"') >= 2
+
+
+def test_tiles_have_their_labels_on_names_and_on_numbers() -> None:
+    rows = [
+        {"x": x, "y": y, "value": value, "text": text}
+        for x, y, value, text in (("1", "1", "b", "B"), ("2", "1", "a", "A"))
+    ]
+    root, text = drawn(charts.tiles(rows, "x", "y", "value", label="text"))
+    assert {"A", "B", "a", "b"} <= set(root.itertext())
+    assert charts.COLOURS[1] in text
+    shaded = [{**row, "value": share} for row, share in zip(rows, (0.1, 0.9), strict=True)]
+    _, text = drawn(charts.tiles(shaded, "x", "y", "value", label="text", legend=False))
+    assert 'fill="white"' in text
+    assert 'fill="black"' in text
 
 
 @pytest.mark.parametrize("ending", ["svg", "png"])

@@ -46,6 +46,7 @@ def test_publish_leaves_a_complete_folder(release: Path, patient_rows: list[dict
         "release.csv",
         "release.parquet",
         "report.html",
+        "report.json",
         "schema.yaml",
     }
     with (release / "release.csv").open(encoding="utf-8", newline="") as file:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import doctest
 import importlib.util
+import math
 import os
 import re
 import subprocess
@@ -16,7 +17,9 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple, get_args
+from xml.etree import ElementTree
 
 import pytest
 import yaml
@@ -28,7 +31,7 @@ from lookalike.attacks import ATTACKS, describe_attacks
 from lookalike.cli import main
 from lookalike.cli.exits import exit_code
 from lookalike.metrics import FIDELITY, METRICS
-from lookalike.models import MODELS, describe_models
+from lookalike.models import MODELS, describe_models, parse_model
 from lookalike.release import Release
 from lookalike.samples import hospital, to_csv
 from lookalike.schema import Schema
@@ -40,7 +43,31 @@ FENCE = re.compile(
     r"(?:<!-- file: (?P<file>\S+) -->\n)?^```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE
 )
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
-MODEL_HEADINGS = ("Promise", "What it does not promise", "Definition", "Parameters", "Example", "Eligibility", "Notes")
+MODEL_HEADINGS = (
+    "Promise",
+    "What it does not promise",
+    "Definition",
+    "Paper",
+    "Parameters",
+    "Example",
+    "Eligibility",
+    "Cost",
+    "Notes",
+)
+SVG = "http://www.w3.org/2000/svg"
+METRIC_HEADINGS = ("What it says", "What it does not say", "Definition", "Paper", "Example", "Cost")
+ALGORITHM_HEADINGS = (
+    "Promise",
+    "What it does not promise",
+    "How it works",
+    "Paper",
+    "Parameters",
+    "Example",
+    "Cost",
+)
+ATTACK_HEADINGS = ("What it shows", "What it does not show", "How it works", "Paper", "Parameters", "Example", "Cost")
+SHARED_PAGES = ("bucketization", "grouping")
+"""Of methods: what several have in common."""
 DECISION_HEADINGS = ("Context", "Decision", "Consequences")
 
 
@@ -187,6 +214,42 @@ def test_every_page_is_on_the_map() -> None:
     assert set(DOCS.rglob("*.md")) - linked == {DOCS / "index.md"}
 
 
+def test_the_site_lists_every_page_once_and_nothing_else() -> None:
+    listed = list(pages_in(site_settings()["nav"]))
+    assert sorted(listed) == sorted(page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md"))
+
+
+def test_the_site_needs_no_network_and_hides_no_warning() -> None:
+    settings = site_settings()
+    assert settings["strict"] is True
+    assert settings["theme"]["font"] is False
+    assert settings["use_directory_urls"] is False
+    assert "*.py" in settings["exclude_docs"].split()
+    own = [*settings["extra"]["polyfills"], *settings["extra_css"], settings["theme"]["favicon"]]
+    assert all((DOCS / file).is_file() for file in own)
+    assert not any("http" in (DOCS / file).read_text(encoding="utf-8").replace(SVG, "") for file in own)
+    # The offline plugin adds a script from elsewhere unless it finds one of this name.
+    assert any("iframe-worker" in file for file in settings["extra"]["polyfills"])
+
+
+def site_settings() -> dict[str, Any]:
+    """Of mkdocs.yml, whose one tag names a function of the renderer."""
+
+    class Settings(yaml.SafeLoader):
+        pass
+
+    Settings.add_multi_constructor("tag:yaml.org,2002:python/", lambda loader, suffix, node: suffix)
+    return dict(yaml.load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"), Settings))
+
+
+def pages_in(nav: Any) -> Iterator[str]:
+    if isinstance(nav, str):
+        yield nav
+    else:
+        for entry in nav.values() if isinstance(nav, dict) else nav:
+            yield from pages_in(entry)
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_every_model_has_a_page(name: str) -> None:
     page = DOCS / "models" / f"{name}.md"
@@ -196,29 +259,116 @@ def test_every_model_has_a_page(name: str) -> None:
     for parameter in rows[name]["parameters"]:
         assert f"| `{parameter['name']}` |" in text
     assert any(block.kind == "python" for block in blocks_of(page))
+    for picture in (f"{name}.svg", f"{name}-loss.svg"):
+        assert f"]({picture})" in text
+        assert (page.parent / picture).is_file()
     assert f"(models/{name}.md)" in (DOCS / "choose-a-promise.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize(
+    ("model", "share", "belief"),
+    [
+        ("k-anonymity:10", 0.01, 1),
+        ("alpha-k:alpha=0.2,k=5", 0.3, None),
+        ("l-diversity:5", 0.01, 0.2),
+        ("l-diversity:5,kind=distinct", 0.01, 0.999999),
+        ("t-closeness:0.1", 0.01, 0.11),
+        ("beta-likeness:3", 0.01, 0.04),
+        ("beta-likeness:3", 0.3, 0.3 * (1 - math.log(0.3))),
+        ("beta-likeness:3,bound=basic", 0.3, 1),
+        ("delta-disclosure:1.5", 0.01, 0.01 * math.exp(1.5)),
+        ("delta-disclosure:1.5", 0.5, 1 - 0.5 * math.exp(-1.5)),
+        ("f-privacy:theta=2", 0.01, 0.04),
+        ("rho-privacy:rho1=0.01,rho2=0.1", 0.02, 1),
+    ],
+)
+def test_pictures_of_models_show_what_the_models_allow(model: str, share: float, belief: float | None) -> None:
+    found = script("make_model_pictures").largest_belief(parse_model(model), share)
+    assert found == (None if belief is None else pytest.approx(belief, abs=2e-6))
+
+
+def test_hiv_and_flu_are_believed_as_the_table_says() -> None:
+    text = (DOCS / "choose-a-promise.md").read_text(encoding="utf-8")
+    number = r"([\d.]+)"
+    line = rf"^\| `(\S+)` \| {number} % \| {number} times \| {number} % \| {number} times \|$"
+    rows = re.findall(line, text, re.MULTILINE)
+    assert len(rows) >= 7
+    most = script("make_model_pictures").largest_belief
+    for model, *printed in rows:
+        for share, percent, times in zip((0.001, 0.1), printed[::2], printed[1::2], strict=True):
+            belief = most(parse_model(model), share)
+            assert float(percent) == pytest.approx(100 * belief, rel=0.011), model
+            assert float(times) == pytest.approx(belief / share, rel=0.011), model
+
+
+def test_every_model_is_pictured() -> None:
+    assert set(script("make_model_pictures").MODELS) == set(MODELS)
+
+
 @pytest.mark.parametrize("name", ALGORITHMS)
-def test_every_algorithm_has_a_heading(name: str) -> None:
-    pages = {page: headings_of(page) for page in (DOCS / "algorithms").glob("*.md")}
-    page = next(page for page, headings in pages.items() if name in headings)
+def test_every_algorithm_has_a_page(name: str) -> None:
     rows = {row["name"]: row for row in describe_algorithms()}
-    for parameter in rows[name]["parameters"]:
-        assert f"| `{parameter['name']}` |" in page.read_text(encoding="utf-8")
+    check_page_of(DOCS / "algorithms" / f"{name}.md", ALGORITHM_HEADINGS, rows[name])
 
 
 @pytest.mark.parametrize("name", ATTACKS)
-def test_every_attack_has_a_heading(name: str) -> None:
-    pages = {page: headings_of(page) for page in (DOCS / "attacks").glob("*.md")}
-    page = next(page for page, headings in pages.items() if name in headings)
+def test_every_attack_has_a_page(name: str) -> None:
     rows = {row["name"]: row for row in describe_attacks()}
-    for parameter in rows[name]["parameters"]:
-        assert f"| `{parameter['name']}` |" in page.read_text(encoding="utf-8")
+    check_page_of(DOCS / "attacks" / f"{name}.md", ATTACK_HEADINGS, rows[name])
+    assert f"| [{name}](attacks/{name}.md) |" in (DOCS / "attacks.md").read_text(encoding="utf-8")
 
 
-def test_every_metric_has_a_heading() -> None:
-    assert {*METRICS, *FIDELITY} < set(headings_of(DOCS / "metrics.md"))
+def check_page_of(page: Path, headings: tuple[str, ...], row: dict[str, Any]) -> None:
+    """Its name, the usual sections first and in order, a picture, its parameters, an example that runs."""
+    text = page.read_text(encoding="utf-8")
+    sections = sections_of(page)
+    assert headings_of(page)[0] == row["name"]
+    assert tuple(sections)[: len(headings)] == headings
+    assert all(sections.values())
+    assert f"]({row['name']}.svg)" in text
+    picture = ElementTree.parse(page.with_suffix(".svg"))
+    assert any(words.strip() for words in picture.getroot().itertext())
+    named = re.findall(r"^\| `(\w+)` \|", sections["Parameters"], re.MULTILINE)
+    assert sorted(named) == sorted(parameter["name"] for parameter in row["parameters"])
+    assert named or sections["Parameters"] == "None."
+    assert "```python" in sections["Example"]
+
+
+def sections_of(page: Path) -> dict[str, str]:
+    """What stands below each heading of the second level, examples included."""
+    parts = re.split(r"^## (.+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+    return {heading: text.strip() for heading, text in zip(parts[::2], parts[1::2], strict=True)}
+
+
+def test_pages_of_methods_and_attacks_are_those_there_are() -> None:
+    assert {page.stem for page in (DOCS / "algorithms").glob("*.md")} == {*ALGORITHMS, *SHARED_PAGES}
+    assert {page.stem for page in (DOCS / "attacks").glob("*.md")} == set(ATTACKS)
+
+
+def test_methods_keep_what_their_pages_say() -> None:
+    study = script("studies/algorithms")
+    stays = study.stays(300)
+    overview = (DOCS / "algorithms.md").read_text(encoding="utf-8")
+    for row in describe_algorithms():
+        name = row["name"]
+        assert study.row(name, stays) in overview, "run python docs/studies/algorithms.py"
+        promise = sections_of(DOCS / "algorithms" / f"{name}.md")["Promise"]
+        linked = re.findall(r"\(\.\./models/([\w-]+)\.md\)", promise)
+        served = study.served(name, stays)
+        assert sorted(linked) == sorted(served) or ("[every model]" in promise and served == list(MODELS)), name
+        assert f"`{row['adversary']}`" in promise, name
+
+
+@pytest.mark.parametrize("name", [*METRICS, *FIDELITY, "query_error"])
+def test_every_metric_has_a_page(name: str) -> None:
+    page = DOCS / "metrics" / f"{name}.md"
+    assert tuple(headings_of(page)) == (name, *METRIC_HEADINGS)
+    assert f"]({name}.svg)" in page.read_text(encoding="utf-8")
+    assert (page.parent / f"{name}.svg").is_file()
+    assert any(block.kind == "python" for block in blocks_of(page))
+    overview = DOCS / "metrics.md"
+    assert name in headings_of(overview)
+    assert f"| [{name}](metrics/{name}.md) |" in overview.read_text(encoding="utf-8")
 
 
 def test_every_error_is_explained_with_its_exit_code() -> None:
@@ -228,6 +378,30 @@ def test_every_error_is_explained_with_its_exit_code() -> None:
     assert table == {kind.__name__: str(exit_code(kind("x"))) for kind in kinds if kind is not errors.LookalikeError}
     assert {kind.__name__ for kind in kinds} - set(table) == {"LookalikeError"}
     assert set(table) <= set(headings_of(page))
+
+
+def test_every_message_that_is_explained_is_one() -> None:
+    code = "\n".join(file.read_text(encoding="utf-8") for file in (ROOT / "src").rglob("*.py"))
+    # Messages go over several lines of code, and some begin with "There is no {what}".
+    code = re.sub(r'"\s*\n\s*f?"', "", code).replace("There is no {what}", "There is no column, There is no model")
+    explained = re.findall(r'^\| "(.+?)" \|', (DOCS / "errors.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(explained) > 30
+    assert [message for message in explained if message not in code] == []
+
+
+def test_the_glossary_is_in_order() -> None:
+    terms = re.findall(r"^\*\*(.+?)\.\*\* ", (DOCS / "glossary.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(terms) > 70
+    assert terms == sorted(set(terms), key=str.casefold)
+
+
+def test_every_erratum_names_a_test_that_is_there() -> None:
+    text = (DOCS / "errata.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", text)
+    for file, test in named:
+        assert f"def {test}(" in (ROOT / file).read_text(encoding="utf-8"), test
+    entries = re.findall(r"^\*\*", text, re.MULTILINE)
+    assert len(entries) == len(re.findall(r"\bTest:", text)) <= len(named)
 
 
 def test_every_decision_is_complete() -> None:
@@ -244,7 +418,7 @@ def test_every_dependency_has_its_reason() -> None:
     for requirement in (*project["dependencies"], *extras):
         name = re.match(r"[\w.-]+", requirement)
         assert name is not None
-        assert f"`{name[0]}`" in reasons
+        assert f"`{name[0]}`" in reasons, name[0]
 
 
 def test_every_public_name_is_documented() -> None:
@@ -252,14 +426,33 @@ def test_every_public_name_is_documented() -> None:
     assert [name for name in lookalike.__all__ if f"`{name}" not in text] == []
 
 
-def test_command_reference_is_current() -> None:
-    spec = importlib.util.spec_from_file_location("make_cli_reference", DOCS / "make_cli_reference.py")
+def script(name: str) -> ModuleType:
+    """One of the scripts beside the pages."""
+    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
+    found = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
+
+
+def test_what_stands_below_a_numbered_item_stays_there_on_the_site() -> None:
+    written = "1. one:\n   - of it\n\n   more\n2. two\n\n```text\n   as it is\n```\n\n- other\n   kept"
+    wanted = "1. one:\n    - of it\n\n    more\n\n2. two\n\n```text\n   as it is\n```\n\n- other\n   kept"
+    assert script("site_pages").on_page_markdown(written, page=None) == wanted
+
+
+def test_sessions_and_files_are_told_from_programs_on_the_site() -> None:
+    session, program = "```python\n>>> 1 + 1\n2\n```", "```python\nassert 1 + 1 == 2\n```"
+    told = script("site_pages").on_page_markdown(f"{session}\n\n{program}")
+    assert told == f"{session.replace('python', 'pycon')}\n\n{program}"
+    told = script("site_pages").on_page_markdown("<!-- file: caps.yaml -->\n```yaml\nHIV: 0.05\n```")
+    assert told == '```yaml title="caps.yaml"\nHIV: 0.05\n```'
+
+
+def test_command_reference_is_current() -> None:
     page = (DOCS / "cli.md").read_text(encoding="utf-8")
-    assert page == script.reference(), "run python docs/make_cli_reference.py"
+    assert page == script("make_cli_reference").reference(), "run python docs/make_cli_reference.py"
     for name, command in main.commands.items():
         assert f"## lookalike {name}\n" in page
         assert all(f"`{option.opts[0]}" in page for option in command.params if option.param_type_name == "option")
@@ -289,7 +482,7 @@ def test_readme_counts_what_is_there() -> None:
     for counted in (
         f"{len(MODELS)} privacy models",
         f"{len(get_args(Release))} forms of release",
-        f"{len(ALGORITHMS)} methods",
+        f"{len(ALGORITHMS)} [methods]",
         f"{len(ATTACKS)} [attacks]",
     ):
         assert counted in text

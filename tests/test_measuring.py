@@ -23,7 +23,7 @@ def made(patients: Path) -> lookalike.Publication:
 @pytest.fixture(scope="module")
 def folder(made: lookalike.Publication, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("compared") / "release"
-    made.write(out)
+    made.write(out, report="brief")
     return out
 
 

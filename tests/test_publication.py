@@ -44,7 +44,9 @@ def sources(patients: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[st
 
 @pytest.mark.parametrize("source", ["path", "parquet", "arrow", "polars", "lazy", "pandas", "pyarrow", "capsule"])
 def test_one_line_from_any_table_to_a_folder(source: str, sources: dict[str, object], tmp_path: Path) -> None:
-    files = la.publish(sources[source], qi=QI, sensitive="diagnosis", model=la.BetaLikeness(4)).write(tmp_path / "out")
+    files = la.publish(sources[source], qi=QI, sensitive="diagnosis", model=la.BetaLikeness(4)).write(
+        tmp_path / "out", report="brief"
+    )
     assert "release.csv" in files
     assert la.verify(sources[source], tmp_path / "out").passed
 
@@ -69,7 +71,7 @@ def test_display_in_a_notebook(patients: Path) -> None:
 
 def test_measures_and_reads_back(patients: Path, tmp_path: Path) -> None:
     publication = la.publish(patients, qi=QI, sensitive="diagnosis", model="k-anonymity:4")
-    publication.write(tmp_path / "out")
+    publication.write(tmp_path / "out", report="brief")
     assert la.measure(patients, tmp_path / "out") == pytest.approx(publication.losses)
     assert not la.verify(patients, tmp_path / "out", model="k-anonymity:400").passed
 

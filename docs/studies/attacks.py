@@ -16,8 +16,8 @@ from pathlib import Path
 
 from lookalike import pipeline
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
-from lookalike.attacking import Attacks, attack_target
 from lookalike.contracts import Promise, Target
+from lookalike.evaluation.attacked import Attacks, attack_target
 from lookalike.microdata import Microdata
 from lookalike.models import parse_model
 from lookalike.progress import silent

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 from lookalike.version import __version__
 
 if TYPE_CHECKING:
+    from lookalike.advising import Advice
     from lookalike.algorithms import Groups, Mondrian, StrictMondrian
     from lookalike.analysis import Estimate, Pooled, PublishedRelease, load, pool, sample
-    from lookalike.attacking import Attacks, attack
+    from lookalike.attacking import attack
     from lookalike.audit import Audit, Check, Verdict
     from lookalike.comparison import Comparison, compare
     from lookalike.contracts import Promise
@@ -30,8 +31,10 @@ if TYPE_CHECKING:
         SchemaError,
         Unsupported,
     )
+    from lookalike.evaluation.attacked import Attacks
+    from lookalike.evaluation.fidelity import Fidelity
     from lookalike.inspection import Inspection, suggest_schema
-    from lookalike.measuring import Fidelity, fidelity
+    from lookalike.measuring import fidelity
     from lookalike.microdata import Microdata, Table
     from lookalike.models import (
         AlphaK,
@@ -44,13 +47,14 @@ if TYPE_CHECKING:
         RhoPrivacy,
         TCloseness,
     )
-    from lookalike.publication import Publication, inspect, measure, publish, read_table, verify
+    from lookalike.publication import Publication, advise, inspect, measure, publish, read_table, verify
     from lookalike.release import Bucketized, Grouped, Matched, Perturbed
     from lookalike.schema import Attribute, Kind, Role, Schema
     from lookalike.synthesis import PrivBayes
     from lookalike.synthesizing import Synthesis, synthesize
 
 __all__ = [
+    "Advice",
     "AlphaK",
     "Attacks",
     "Attribute",
@@ -96,6 +100,7 @@ __all__ = [
     "Unsupported",
     "Verdict",
     "__version__",
+    "advise",
     "attack",
     "fidelity",
     "compare",
@@ -113,8 +118,9 @@ __all__ = [
 
 # Where each name lives. Loaded when first used, so that `import lookalike` and `lookalike --help` answer at once.
 _HOMES = {
+    "Advice": "lookalike.advising",
     "AlphaK": "lookalike.models",
-    "Attacks": "lookalike.attacking",
+    "Attacks": "lookalike.evaluation.attacked",
     "Attribute": "lookalike.schema",
     "Audit": "lookalike.audit",
     "AuditFailed": "lookalike.errors",
@@ -126,7 +132,7 @@ _HOMES = {
     "DeltaDisclosure": "lookalike.models",
     "Estimate": "lookalike.analysis",
     "FPrivacy": "lookalike.models",
-    "Fidelity": "lookalike.measuring",
+    "Fidelity": "lookalike.evaluation.fidelity",
     "Grouped": "lookalike.release",
     "Groups": "lookalike.algorithms",
     "Infeasible": "lookalike.errors",
@@ -157,6 +163,7 @@ _HOMES = {
     "Table": "lookalike.microdata",
     "Unsupported": "lookalike.errors",
     "Verdict": "lookalike.audit",
+    "advise": "lookalike.publication",
     "attack": "lookalike.attacking",
     "fidelity": "lookalike.measuring",
     "compare": "lookalike.comparison",

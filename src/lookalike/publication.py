@@ -9,17 +9,21 @@ from __future__ import annotations
 import datetime
 import html
 import json
+import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lookalike import models, pipeline
 from lookalike.adversary import READS_RELEASE
+from lookalike.advising import Advice
+from lookalike.advising import advise as advise_on
+from lookalike.advising.trials import SAMPLE
 from lookalike.algorithms import ELSEWHERE, parse_algorithm
 from lookalike.audit import Audit
 from lookalike.contracts import Algorithm, PrivacyModel, Promise
-from lookalike.errors import RecipeError, Unsupported
+from lookalike.errors import MissingPart, RecipeError, Unsupported, unknown_name
 from lookalike.inspection import Inspection
 from lookalike.inspection import inspect as survey
 from lookalike.microdata import Microdata, Table
@@ -28,7 +32,12 @@ from lookalike.progress import Progress, silent
 from lookalike.release import Bucketized, Release
 from lookalike.schema import Schema
 
+if TYPE_CHECKING:
+    from lookalike.evaluation import Evaluation
+
 ModelLike = PrivacyModel | Promise | str
+FULL, BRIEF = REPORTS = ("full", "brief")
+REPORT_VARIABLE = "LOOKALIKE_REPORT"
 
 
 @dataclass(frozen=True)
@@ -37,6 +46,9 @@ class Publication:
 
     outcome: Outcome
     title: str
+    recipient: str | None = None
+    """For whom the release is made, as the report says."""
+    _evaluated: list[Evaluation] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @property
     def release(self) -> Release:
@@ -61,35 +73,73 @@ class Publication:
         made = frames(self.release)
         return next(iter(made.values())) if len(made) == 1 else made
 
+    def evaluate(self, progress: Progress = silent) -> Evaluation:
+        """Attacks, queries, fidelity and trade-off, as the full report rounds them. Done once, then remembered."""
+        from lookalike.evaluation import evaluate
+
+        if not self._evaluated:
+            self._evaluated.append(evaluate(self.outcome, progress))
+        return self._evaluated[0]
+
     def write(
-        self, folder: str | Path, *, overwrite: bool = False, private: bool = False, progress: Progress = silent
+        self,
+        folder: str | Path,
+        *,
+        overwrite: bool = False,
+        private: bool = False,
+        report: str | None = None,
+        pdf: bool | None = False,
+        progress: Progress = silent,
     ) -> list[str]:
         """Write the release folder, all or nothing; returns the names of its files.
 
+        `report="brief"` leaves out what takes time and is scored against the original: attacks, queries, predictions;
+        None: what LOOKALIKE_REPORT says, else "full".
+        `pdf` also prints the report, by a browser of the Chromium family; None: if there is one and it can.
         `private` also keeps what must not leave (which record became which row, the seed if one was given) in a
         sibling folder that says PRIVATE in its name.
         """
         from lookalike.packages.private import write_private
         from lookalike.packages.writing import write_release
-        from lookalike.report import Report
+        from lookalike.report import Report, find_browser, made_up_examples, to_html, to_pdf
 
-        report = Report.of(self.outcome, self.title)
-        audit_json = {**self.audit.to_plain(), "loss": self.losses, "loss_by_column": self.outcome.loss_by_column}
-        documents = {
-            "audit.json": json.dumps(audit_json, indent=2, ensure_ascii=False) + "\n",
-            "report.html": report.to_html(),
-        }
-        written = write_release(
+        report = report or os.environ.get(REPORT_VARIABLE) or FULL
+        if report not in REPORTS:
+            raise RecipeError(unknown_name("report", report, REPORTS))
+        outcome = self.outcome
+        evaluation = self.evaluate(progress) if report == FULL else None
+
+        def reports(written: Path) -> dict[str, bytes]:
+            progress("report", 0.0)
+            examples = None
+            if report == FULL:
+                examples = made_up_examples(written, outcome.promises, outcome.algorithm, outcome.recipe.adversary)
+            made = Report.of(outcome, self.title, recipient=self.recipient, evaluation=evaluation, examples=examples)
+            page = to_html(made)
+            documents = {"report.html": page.encode(), "report.json": _json(made.to_plain()).encode()}
+            if pdf or (pdf is None and find_browser() is not None):
+                progress("report", 0.5, "PDF")
+                try:
+                    documents["report.pdf"] = to_pdf(page)
+                except MissingPart:
+                    if pdf:
+                        raise
+            progress("report", 1.0)
+            return documents
+
+        audit_json = {**self.audit.to_plain(), "loss": self.losses, "loss_by_column": outcome.loss_by_column}
+        files = write_release(
             Path(folder),
             self.release,
-            documents=documents,
-            manifest=_manifest(self.outcome, self.title),
+            documents={"audit.json": _json(audit_json)},
+            further=reports,
+            manifest=_manifest(outcome, self.title),
             overwrite=overwrite,
             progress=progress,
         )
         if private:
-            write_private(Path(folder), self.outcome.linkage, self.outcome.recipe.seed, overwrite=overwrite)
-        return written
+            write_private(Path(folder), outcome.linkage, outcome.recipe.seed, overwrite=overwrite)
+        return files
 
     def __str__(self) -> str:
         promises = ", ".join(str(promise) for promise in self.outcome.promises)
@@ -127,6 +177,7 @@ def publish(
     adversary: str = READS_RELEASE,
     seed: int | None = None,
     title: str | None = None,
+    recipient: str | None = None,
     progress: Progress = silent,
     **reading: Any,
 ) -> Publication:
@@ -145,7 +196,8 @@ def publish(
         read = read_columns(table, given, progress=progress, **reading)
     recipe = Recipe(schema=given, promises=promises, algorithm=chosen, adversary=adversary, seed=seed)
     outcome = run(recipe, read, progress)
-    return Publication(replace(outcome, seconds={**watch.seconds, **outcome.seconds}), title or "Anonymised table")
+    timed = replace(outcome, seconds={**watch.seconds, **outcome.seconds})
+    return Publication(timed, title or "Anonymised table", recipient)
 
 
 def inspect(
@@ -154,6 +206,33 @@ def inspect(
     """What a table is like before anything is done to it: columns, likely roles, how many records stand alone."""
     loaded = Schema.load(schema) if isinstance(schema, str | Path) else schema
     return survey(read_table(table, progress=progress, **reading), loaded)
+
+
+def advise(
+    table: Any,
+    *,
+    schema: Schema | str | Path | None = None,
+    model: ModelLike | Iterable[ModelLike] = (),
+    algorithm: Algorithm | str | None = None,
+    trials: bool = True,
+    sample: int = SAMPLE,
+    progress: Progress = silent,
+    **reading: Any,
+) -> Advice:
+    """What a table can bear, what to promise first, which column costs most and what a change would save.
+
+    Trial runs keep `model`, or else what is recommended, on at most `sample` records. Without `trials` nothing is run.
+    """
+    loaded = Schema.load(schema) if isinstance(schema, str | Path) else schema
+    return advise_on(
+        read_table(table, progress=progress, **reading),
+        loaded,
+        promises=as_promises(model),
+        algorithm=_as_algorithm(algorithm),
+        trials=trials,
+        sample=sample,
+        progress=progress,
+    )
 
 
 def read_table(source: Any, **reading: Any) -> Table:
@@ -299,6 +378,10 @@ def as_schema(
         return Schema.of(qi=qi, sensitive=sensitive, carried=carry, numeric=numeric, categorical=categorical)
     loaded = schema if isinstance(schema, Schema) else Schema.load(schema)
     return loaded.overridden(qi=qi, sensitive=sensitive, carried=carry, numeric=numeric, categorical=categorical)
+
+
+def _json(plain: Any) -> str:
+    return json.dumps(plain, indent=2, ensure_ascii=False) + "\n"
 
 
 def _manifest(outcome: Outcome, title: str) -> Any:

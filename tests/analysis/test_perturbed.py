@@ -36,7 +36,7 @@ def release(original: pl.DataFrame, tmp_path_factory: pytest.TempPathFactory) ->
         original, qi=["age", "sex", "ward"], sensitive="illness", model="beta-likeness:2",
         algorithm="perturbation", seed=3,
     )  # fmt: skip
-    made.write(folder)
+    made.write(folder, report="brief")
     return la.load(folder)
 
 
@@ -185,7 +185,7 @@ def test_columns_called_like_the_figures(tmp_path: Path) -> None:
     )
     la.publish(
         frame, qi=["error", "^.*$"], sensitive="estimate", model="beta-likeness:1", algorithm="perturbation"
-    ).write(tmp_path / "odd")
+    ).write(tmp_path / "odd", report="brief")
     assert la.load(tmp_path / "odd").crosstab(["error", "^.*$"], "estimate").columns == [
         "error", "^.*$", "estimate", "published", "estimate_", "error_", "low", "high",
     ]  # fmt: skip
@@ -208,7 +208,7 @@ def test_values_of_every_type_and_missing_ones(tmp_path: Path, values: list[obje
     column = [values[place] for place in rng.choice(3, 900, p=[0.5, 0.3, 0.2])]
     frame = pl.DataFrame({"x": rng.integers(0, 2, 900), "s": pl.Series(column, strict=False)})
     made = la.publish(frame, qi=["x"], sensitive="s", model="beta-likeness:1", algorithm="perturbation")
-    made.write(tmp_path / "typed")
+    made.write(tmp_path / "typed", report="brief")
     release = la.load(tmp_path / "typed")
     found = dict(release.counts("s").select("s", "published").iter_rows())
     assert found == {value: made.frame()["s"].eq_missing(value).sum() for value in values}
@@ -227,7 +227,7 @@ def test_what_is_no_release_is_said(tmp_path: Path) -> None:
 def test_a_matrix_that_was_changed_is_noticed(tmp_path: Path, original: pl.DataFrame) -> None:
     la.publish(
         original, qi=["age"], sensitive="illness", model="beta-likeness:2", algorithm="perturbation"
-    ).write(tmp_path / "out")  # fmt: skip
+    ).write(tmp_path / "out", report="brief")  # fmt: skip
     path = tmp_path / "out" / "datapackage.json"
     package = json.loads(path.read_text())
     package["lookalike"]["matrices"][0]["values"][0] = "plague"

@@ -24,7 +24,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> pl.DataFrame:
 
 
 def published(folder: Path, table: pl.DataFrame, **recipe: Any) -> la.PublishedRelease:
-    la.publish(table, sensitive="diagnosis", seed=1, **recipe).write(folder)
+    la.publish(table, sensitive="diagnosis", seed=1, **recipe).write(folder, report="brief")
     return la.load(folder)
 
 

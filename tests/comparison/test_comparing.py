@@ -34,7 +34,7 @@ def test_figures_are_those_of_publishing_and_attacking_alone(tmp_path: Path) -> 
         people(), qi=["height", "town"], sensitive="illness", model="l-diversity:3", algorithm="mondrian", seed=3
     )
     assert {name: run.figures[name] for name in made.losses} == made.losses
-    made.write(tmp_path / "release")
+    made.write(tmp_path / "release", report="brief")
     alone = la.attack(people(), tmp_path / "release", attacks=["naive-bayes"], seed=3)
     assert run.attacks[0] == alone.to_plain()["attacks"][0]
     reached = {verdict.model: verdict.reached for verdict in made.audit.measured}

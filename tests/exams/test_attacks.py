@@ -10,10 +10,10 @@ import pytest
 
 from lookalike import pipeline
 from lookalike.algorithms import parse_algorithm
-from lookalike.attacking import attack_target
 from lookalike.attacks import ATTACKS, parse_attack
 from lookalike.attacks.whereabouts import Whereabouts
 from lookalike.contracts import Promise, Target
+from lookalike.evaluation.attacked import attack_target
 from lookalike.microdata import Microdata
 from lookalike.models import parse_model
 from lookalike.progress import silent

@@ -21,18 +21,36 @@ _SUPPRESSED = click.option(
 @click.argument("data", type=click.Path())
 @column_options
 @click.option("--write-schema", type=click.Path(), metavar="FILE", help="Write the suggested schema, to be edited.")
+@click.option("--advise", is_flag=True, help="Also show by trial runs which column costs most and what would save it.")
+@click.option(
+    "--model",
+    "models",
+    multiple=True,
+    metavar="MODEL",
+    help="Try with this promise (repeatable); without it, with the one that is recommended.",
+)
 @reading_options
 @_JSON
-def inspect(data: str, write_schema: str | None, as_json: bool, **options: Any) -> None:
-    """Show the columns of DATA, what they most likely are, and how identifying they are today."""
+def inspect(
+    data: str, write_schema: str | None, advise: bool, models: tuple[str, ...], as_json: bool, **options: Any
+) -> None:
+    """Show the columns of DATA, what they most likely are, how identifying they are today, and what to promise."""
+    from lookalike.advising import advise as advise_on
     from lookalike.inspection import inspect as survey
     from lookalike.inspection import suggest_schema
-    from lookalike.publication import read_table
+    from lookalike.publication import as_promises, read_table
 
+    if models and not advise:
+        raise RecipeError("--model says what to try, and nothing is tried without --advise. Give both, or neither.")
+    promises = as_promises(models)
     reading, schema = reading_from(options), schema_from(options)
+    given = schema if schema.attributes else None
+    if advise:
+        note_first_use()
     with TerminalProgress() as progress:
         table = read_table(data, progress=progress, **reading)
-    found = survey(table, schema if schema.attributes else None)
+        found = survey(table, given)
+        advice = advise_on(table, given, inspection=found, promises=promises, trials=advise, progress=progress)
     if write_schema:
         target = Path(write_schema)
         if target.exists():
@@ -41,7 +59,7 @@ def inspect(data: str, write_schema: str | None, as_json: bool, **options: Any) 
         note(f"Schema written to {target}. Edit it, then publish with --schema {target}.")
     if as_json:
         note(*table.notes)
-        print_json(found.to_plain())
+        print_json({**found.to_plain(), "advice": advice.to_plain()})
         return
     click.echo(f"{counted(found.n_rows, 'row')}, {counted(len(found.columns), 'column')}\n")
     print_table(
@@ -75,6 +93,9 @@ def inspect(data: str, write_schema: str | None, as_json: bool, **options: Any) 
         ("\ncolumn", "\nalone with it", "\nalone without it"),
         ((worst.name, f"{worst.unique_with:,}", f"{worst.unique_without:,}") for worst in found.worst_columns),
     )
+    click.echo(f"\n{advice.text(leverage=False)}")
+    if not advise:
+        click.echo("\nWhich column costs most, and what a change would save: lookalike inspect --advise.")
 
 
 @click.command()

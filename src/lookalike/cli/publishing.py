@@ -12,6 +12,28 @@ from lookalike.cli.columns import column_options, reading_from, reading_options,
 from lookalike.cli.output import TerminalProgress, note, note_first_use, peak_megabytes, print_json
 
 
+def _report_options(command: Any) -> Any:
+    for option in (
+        click.option(
+            "--pdf/--no-pdf",
+            default=None,
+            envvar="LOOKALIKE_PDF",
+            help="Also print the report as report.pdf; by default if a browser (Chromium, Chrome, Edge) is there.",
+        ),
+        click.option(
+            "--report",
+            type=click.Choice(("full", "brief")),
+            default="full",
+            envvar="LOOKALIKE_REPORT",
+            show_default=True,
+            show_envvar=True,
+            help="brief: without attacks, queries and predictions, which are scored on the original and take time.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
 @click.command()
 @click.argument("data", type=click.Path())
 @column_options
@@ -33,10 +55,12 @@ from lookalike.cli.output import TerminalProgress, note, note_first_use, peak_me
 )
 @click.option("--out", required=True, type=click.Path(), metavar="DIR", help="The release folder to make.")
 @click.option("--title", metavar="TEXT", help="Title of the report.")
+@click.option("--recipient", metavar="TEXT", help="For whom the release is made, as the report says.")
 @click.option("--seed", type=int, help="Only to repeat a run: whoever knows it can undo the shuffling.")
 @click.option("--private", is_flag=True, help="Also keep the linkage, in a sibling folder that says PRIVATE.")
 @click.option("--overwrite", is_flag=True, help="Replace an earlier release in that folder.")
 @reading_options
+@_report_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output and nothing else.")
 def publish(data: str, models: tuple[str, ...], out: str, as_json: bool, **options: Any) -> None:
     """Publish the table DATA (CSV, Parquet or Arrow) so that it keeps every promise.
@@ -52,8 +76,9 @@ def publish(data: str, models: tuple[str, ...], out: str, as_json: bool, **optio
 @click.command()
 @click.option("--out", default="demo", show_default=True, type=click.Path(), metavar="DIR", help="Where to.")
 @click.option("--overwrite", is_flag=True, help="Replace an earlier release in that folder.")
+@_report_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output and nothing else.")
-def demo(out: str, overwrite: bool, as_json: bool) -> None:
+def demo(out: str, overwrite: bool, as_json: bool, report: str, pdf: bool | None) -> None:
     """Publish the bundled hospital sample, end to end: release, audit, report."""
     from lookalike import samples
     from lookalike.schema import Schema
@@ -67,6 +92,8 @@ def demo(out: str, overwrite: bool, as_json: bool) -> None:
         as_json,
         overwrite=overwrite,
         title="Hospital stays (sample)",
+        report=report,
+        pdf=pdf,
     )
 
 
@@ -80,16 +107,22 @@ def _publish(
     algorithm: str | None = None,
     adversary: str = READS_RELEASE,
     title: str | None = None,
+    recipient: str | None = None,
     seed: int | None = None,
     private: bool = False,
     overwrite: bool = False,
     reading: dict[str, Any] | None = None,
+    report: str = "full",
+    pdf: bool | None = None,
 ) -> None:
     from lookalike.packages.manifest import DESCRIPTOR
     from lookalike.packages.placing import check_target
     from lookalike.pipeline import Stopwatch
     from lookalike.publication import publish as publish_table
+    from lookalike.report.paper import find_browser, needs_browser
 
+    if pdf and find_browser() is None:
+        raise needs_browser()
     check_target(Path(out), marker=DESCRIPTOR, overwrite=overwrite)
     note_first_use()
     writing = Stopwatch()
@@ -102,6 +135,7 @@ def _publish(
             adversary=adversary,
             seed=seed,
             title=title,
+            recipient=recipient,
             progress=progress,
             **(reading or {}),
         )
@@ -115,7 +149,14 @@ def _publish(
                 err=True,
             )
         with writing.step("write"):
-            files = publication.write(out, overwrite=overwrite, private=private, progress=progress)
+            files = publication.write(
+                out,
+                overwrite=overwrite,
+                private=private,
+                report=report,
+                pdf=pdf,
+                progress=progress,
+            )
     note(*publication.notes)
     outcome = publication.outcome
     summary = {
@@ -141,7 +182,8 @@ def _publish(
         print_json(summary)
         return
     click.echo(str(publication))
-    click.echo(f"\nRelease:  {Path(out)}\nReport:   {Path(out) / 'report.html'}")
+    printed = " and report.pdf" if "report.pdf" in files else ""
+    click.echo(f"\nRelease:  {Path(out)}\nReport:   {Path(out) / 'report.html'}{printed}")
     if private:
         from lookalike.packages.private import private_folder
 

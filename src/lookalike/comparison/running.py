@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from lookalike.attacking import attack_target
 from lookalike.audit import Audit
 from lookalike.comparison.memory import forget_peak, peak_megabytes
 from lookalike.comparison.planning import Task
 from lookalike.comparison.results import AUDIT_FAILED, DONE, FAULT, INFEASIBLE, UNFIT, Run
 from lookalike.contracts import Target
 from lookalike.errors import AuditFailed, Infeasible, LookalikeError, Unsupported
+from lookalike.evaluation.attacked import attack_target
 from lookalike.microdata import Table
 from lookalike.pipeline import Outcome, Recipe, Stopwatch
 from lookalike.pipeline import run as publish

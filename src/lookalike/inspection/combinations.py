@@ -7,6 +7,7 @@ million rows of eight columns.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,6 +17,8 @@ from numpy.typing import NDArray
 from lookalike.microdata import Codes, Column
 
 _LARGEST_KEY = 1 << 62
+_COUNTED_AT_ONCE = 1 << 22
+"""Combinations of so many are counted in one array; sorting takes longer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,10 +48,17 @@ class Combinations:
 
     def n_unique_without(self, attr: int) -> int:
         """The same if that column were not known."""
-        codes = [*self.codes[:attr], *self.codes[attr + 1 :]]
-        widths = [*self.widths[:attr], *self.widths[attr + 1 :]]
-        order, starts = _runs(_keys(codes, widths, len(self.sizes)))
-        merged = np.add.reduceat(self.sizes[order], starts) if len(starts) else self.sizes
+        return self.n_unique_by([other for other in range(len(self.codes)) if other != attr])
+
+    def n_unique_by(self, attrs: Sequence[int]) -> int:
+        """The same if only those columns were known."""
+        codes, widths = [self.codes[attr] for attr in attrs], [self.widths[attr] for attr in attrs]
+        keys = _keys(codes, widths, len(self.sizes))
+        if math.prod(widths) <= _COUNTED_AT_ONCE:
+            merged = np.bincount(keys, weights=self.sizes)
+        else:
+            order, starts = _runs(keys)
+            merged = np.add.reduceat(self.sizes[order], starts) if len(starts) else self.sizes
         return int(np.count_nonzero(merged == 1))
 
     def n_records_below(self, size: int) -> int:

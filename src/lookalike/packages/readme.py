@@ -81,6 +81,8 @@ _FILE_SENTENCES = {
     "schema.yaml": "roles, kinds and taxonomies of the columns",
     "audit.json": "what was promised and what was reached, for programs",
     "report.html": "the report for readers",
+    "report.pdf": "the same on paper",
+    "report.json": "the same for programs",
     VIEWS: "views for DuckDB, with the probability of each sensitive value; inside this folder: duckdb -init views.sql",
 }
 

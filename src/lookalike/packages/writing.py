@@ -9,7 +9,7 @@ no order of the input, no index, no identifier, no seed and no path can go out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -55,10 +55,14 @@ def write_release(
     *,
     documents: Mapping[str, str],
     manifest: Manifest,
+    further: Callable[[Path], Mapping[str, bytes]] = lambda folder: {},
     overwrite: bool = False,
     progress: Progress = silent,
 ) -> list[str]:
-    """Write the release and the documents (file name: text) into `folder`; the names of the files written."""
+    """Write the release and the documents (file name: text) into `folder`; the names of the files written.
+
+    `further` documents are made from the release as it was written: they are asked for when it can be read.
+    """
     if release.n_rows == 0:
         raise DataError("The release has no rows. An empty table is not published.")
     tables = release.tables()
@@ -78,15 +82,25 @@ def write_release(
         }
         if isinstance(release, Bucketized):
             texts[VIEWS] = views(fields)
-        for name, text in texts.items():
-            (building / name).write_text(text, encoding="utf-8", newline="\n")
+        _write_texts(building, texts)
         progress("write", len(tables) / (len(tables) + 1), "reading back")
         _check_written(building, release)
+        if more := further(building):
+            names = _file_names(release, tables, {**documents, **more})
+            for name, content in more.items():
+                (building / name).write_bytes(content)
+            about = {DESCRIPTOR: descriptor(release, manifest, fields, names)}
+            _write_texts(building, {**about, README: readme(release, manifest, fields, names)})
     progress("write", 1.0)
     return names
 
 
-def _file_names(release: Release, tables: Sequence[PublishedTable], documents: Mapping[str, str]) -> list[str]:
+def _write_texts(folder: Path, texts: Mapping[str, str]) -> None:
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8", newline="\n")
+
+
+def _file_names(release: Release, tables: Sequence[PublishedTable], documents: Mapping[str, object]) -> list[str]:
     own = [DESCRIPTOR, SCHEMA, README, *matrix_names(release)]
     own += [VIEWS] if isinstance(release, Bucketized) else []
     own += [f"{table.name}.{ending}" for table in tables for ending in ("csv", "parquet")]

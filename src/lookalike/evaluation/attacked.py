@@ -1,0 +1,94 @@
+"""What known attacks achieve on a target: every attack that applies, and what the promises say about its beliefs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lookalike.attacks import ATTACKS
+from lookalike.contracts import Attack, Finding, Target
+from lookalike.errors import RecipeError
+from lookalike.progress import Progress, silent
+from lookalike.randomness import Randomness
+
+
+@dataclass(frozen=True)
+class Attacked:
+    """What one attack achieved, and how far the promises hold against its beliefs."""
+
+    finding: Finding
+    kept: dict[str, tuple[str, bool]]
+    """For each promise about the column: the level that the attacker's beliefs reach, and whether it is still kept."""
+
+    def to_plain(self) -> dict[str, Any]:
+        finding, score = self.finding, self.finding.score
+        return {
+            "attack": finding.attack,
+            "column": finding.column,
+            "sentence": finding.sentence,
+            "accuracy": None if score is None else score.share,
+            "interval": None if score is None else list(score.interval),
+            "guesses": None if score is None else score.n_guesses,
+            "baselines": finding.baselines,
+            "succeeds": finding.succeeds,
+            "affected": finding.n_affected,
+            "figures": finding.figures,
+            "promises": {name: {"reached": level, "kept": kept} for name, (level, kept) in self.kept.items()},
+        }
+
+
+@dataclass(frozen=True)
+class Attacks:
+    """The attacks made on a release, and those that could not be made, with the reason."""
+
+    made: tuple[Attacked, ...]
+    not_made: dict[str, str]
+
+    def to_plain(self) -> dict[str, Any]:
+        return {"attacks": [attacked.to_plain() for attacked in self.made], "not_made": self.not_made}
+
+    def __str__(self) -> str:
+        lines = []
+        for attacked in self.made:
+            finding = attacked.finding
+            verdict = {True: "succeeds", False: "no gain", None: "measured"}[finding.succeeds]
+            lines.append(f"{finding.attack} ({verdict}): {finding.sentence}")
+            broken = [f"{name} (reached {level})" for name, (level, kept) in attacked.kept.items() if not kept]
+            if broken:
+                lines.append(f"  Against these beliefs the release does not keep {', '.join(broken)}.")
+        lines += [f"{name}: not made. {reason}" for name, reason in self.not_made.items()]
+        return "\n".join(lines)
+
+
+def attack_target(target: Target, attacks: Sequence[Attack], rng: Randomness, progress: Progress = silent) -> Attacks:
+    """Every attack that applies. One that was asked for by name and does not apply is an error."""
+    asked = bool(attacks)
+    made: list[Attacked] = []
+    not_made: dict[str, str] = {}
+    chosen = list(attacks) or [kind() for kind in ATTACKS.values()]
+    for place, one in enumerate(chosen):
+        reason = one.refuses(target)
+        if reason is not None:
+            if asked and len(chosen) == 1:
+                raise RecipeError(f"{one} cannot be made on this release: {reason}")
+            not_made[str(one)] = reason
+            continue
+        progress("attack", place / len(chosen), str(one))
+        made += [Attacked(finding, _kept(target, finding)) for finding in one.run(target, rng.child(str(one)), silent)]
+    progress("attack", 1.0)
+    return Attacks(tuple(made), not_made)
+
+
+def _kept(target: Target, finding: Finding) -> dict[str, tuple[str, bool]]:
+    if finding.exposure is None or finding.column is None:
+        return {}
+    found = {}
+    for promise in target.promises:
+        if promise.column == finding.column:
+            level = promise.model.level(finding.exposure)
+            number = float(level.value)
+            shown = f"{promise.model.letter} {'infinite' if math.isinf(number) else f'{number:.4g}'}"
+            found[str(promise)] = (shown, promise.model.holds(level))
+    return found

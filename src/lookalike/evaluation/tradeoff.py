@@ -1,0 +1,160 @@
+"""What a stronger or a weaker promise would cost: the same method on the same table, or on a part of it, again.
+
+The number in the promise is doubled and halved; what cannot be kept is left out. Each setting is made once and held
+against the table: the highest belief that anybody can reach (or, where only identities are promised, the chance to find
+a person), and what was lost. Nothing of these releases is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from lookalike.audit import expose
+from lookalike.contracts import Algorithm, Promise
+from lookalike.errors import LookalikeError
+from lookalike.exposure import Exposure
+from lookalike.microdata import Microdata
+from lookalike.pipeline import measure, refusal, required
+from lookalike.progress import Progress, silent
+from lookalike.queries import RangeWorkload, drawn
+from lookalike.queries.errors import query_error
+from lookalike.randomness import Randomness
+from lookalike.release import Linkage, Release
+
+MOST_RECORDS = 2000
+FACTORS = (Fraction(1, 4), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4))
+N_QUERIES = 200
+_WHOLE = ("k", "l")
+"""Letters of models that people give whole numbers."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One promise, and what it comes to."""
+
+    promise: str
+    belief: float
+    """The highest belief in a value, or the chance to find a person, that any unit allows."""
+    loss: float
+    is_asked: bool
+    """Whether it is the promise of the release itself."""
+
+    def to_plain(self) -> dict[str, Any]:
+        return {"promise": self.promise, "belief": self.belief, "loss": self.loss, "asked": self.is_asked}
+
+
+@dataclass(frozen=True)
+class Tradeoff:
+    """Settings from weak to strong."""
+
+    settings: tuple[Setting, ...]
+    belief_name: str
+    loss_name: str
+    """What is measured: the mean loss of cells (GCP), or the median error of queries where cells are exact."""
+    n_records: int
+    """How many of the records each setting was made for."""
+
+
+def tradeoff(
+    data: Microdata,
+    promises: Sequence[Promise],
+    algorithm: Algorithm,
+    adversary: str,
+    rng: Randomness,
+    progress: Progress = silent,
+) -> Tradeoff:
+    """The promise's own number and those around it."""
+    column = promises[-1].column
+    index = None if column is None else data.domains.sensitive_index(column)
+    part = some_records(data, MOST_RECORDS, rng.child("part"))
+    quick = hastened(algorithm)
+    by_cells = quick.form in ("grouped", "matched")
+    varied = _varied(promises)
+    settings: list[Setting] = []
+    for place, (text, variant) in enumerate(varied):
+        progress("trade-off", place / len(varied), text)
+        made = _made(part, variant, quick, adversary, rng.child("made", text))
+        if made is not None:
+            release, linkage = made
+            lost = measure(release, part)[0]["gcp"] if by_cells else _query_error(release, part)
+            seen = expose(release, part, index, graph=linkage.graph, adversary=adversary)
+            settings.append(Setting(text, _belief(seen, variant[-1]), lost, variant == tuple(promises)))
+    progress("trade-off", 1.0)
+    belief = "highest chance to find a person's row" if column is None else f"highest belief in a value of {column}"
+    loss = "mean loss of cells (GCP)" if by_cells else "median error of queries"
+    return Tradeoff(tuple(settings), belief, loss, part.n_rows)
+
+
+def some_records(data: Microdata, most: int, rng: Randomness) -> Microdata:
+    """At most so many records, drawn at random, over the same domains."""
+    if data.n_rows <= most:
+        return data
+    rows = np.sort(rng.permutation(data.n_rows)[:most])
+    return replace(data, quasi=data.quasi[rows], sensitive=data.sensitive[rows], carried=data.carried[rows])
+
+
+def hastened(algorithm: Algorithm) -> Algorithm:
+    """The same method, without a long search."""
+    settings: Any = algorithm
+    return replace(settings, effort="fast") if hasattr(algorithm, "effort") else algorithm
+
+
+def _varied(promises: Sequence[Promise]) -> list[tuple[str, tuple[Promise, ...]]]:
+    """The promises with the number of the last one made smaller and larger; a name for each."""
+    *others, last = promises
+    found = []
+    for factor in FACTORS:
+        model = last.model if factor == 1 else _scaled(last.model, factor)
+        if model is not None:
+            varied = (*others, Promise(model, last.column))
+            found.append((str(model), varied))
+    return found
+
+
+def _scaled(model: Any, factor: Fraction) -> Any | None:
+    """The model with its first parameter so many times as large; None if that is no number, or no such model."""
+    name = fields(model)[0].name
+    value = getattr(model, name)
+    if isinstance(value, bool) or not isinstance(value, int | Fraction):
+        return None
+    scaled = value * factor
+    if model.letter in _WHOLE:
+        scaled = Fraction(round(scaled))
+        if scaled < 2:
+            return None
+    if scaled == value:
+        return None
+    try:
+        made = replace(model, **{name: int(scaled) if scaled.denominator == 1 else scaled})
+    except LookalikeError:
+        return None
+    return made
+
+
+def _made(
+    data: Microdata, promises: Sequence[Promise], algorithm: Algorithm, adversary: str, rng: Randomness
+) -> tuple[Release, Linkage] | None:
+    try:
+        requirements = required(promises, data)
+        if refusal(algorithm, adversary, promises, requirements) is not None:
+            return None
+        return algorithm.anonymize(data, requirements, rng, silent)
+    except LookalikeError:
+        return None
+
+
+def _belief(seen: Exposure, promise: Promise) -> float:
+    if promise.column is None:
+        return float(1 / promise.model.level(seen).value)
+    return float((seen.weights / seen.sizes[seen.unit_of_entry]).max(initial=0.0))
+
+
+def _query_error(release: Release, data: Microdata) -> float:
+    columns = min(2, len(data.domains.quasi))
+    asked = drawn(RangeWorkload(columns, 0.1), data, N_QUERIES, np.random.default_rng(0))
+    return query_error(asked, release).median

@@ -1,0 +1,90 @@
+"""Beliefs in each sensitive value: before the release, at most after it, and what the promises allow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from lookalike.audit import expose
+from lookalike.exposure import Exposure
+from lookalike.microdata import Domain
+from lookalike.pipeline import Outcome
+
+MOST_VALUES = 40
+
+
+@dataclass(frozen=True)
+class BeliefLine:
+    """One sensitive value: its share of the table, the highest belief a reader can reach, what the promises allow."""
+
+    value: str
+    share: float
+    belief: float
+    ceiling: float | None
+
+
+@dataclass(frozen=True)
+class BeliefTable:
+    """Values of a column, the most frequent first: all, or those whose belief grows most."""
+
+    column: str
+    lines: tuple[BeliefLine, ...]
+    n_values: int
+
+    @property
+    def sentence(self) -> str:
+        """The rarest and the most frequent of the lines in words."""
+        rare, common = (pick(self.lines, key=lambda line: line.share) for pick in (min, max))
+        said = [f"belief in {_quoted(line.value)} {_rise(line)}" for line in dict.fromkeys((rare, common))]
+        return f"Of the values shown, {' and '.join(said)}."
+
+
+def belief_table(outcome: Outcome, index: int, seen: Exposure) -> BeliefTable:
+    """The table of one sensitive column."""
+    domain = outcome.data.domains.sensitive[index]
+    shares = seen.prior / max(int(seen.prior.sum()), 1)
+    highest = np.zeros(len(seen.prior))
+    np.maximum.at(highest, seen.values, (seen.weights / seen.sizes[seen.unit_of_entry]).astype(float))
+    ceilings = _ceilings(outcome, index, domain)
+    present = np.flatnonzero(shares > 0)
+    growth = highest[present] / shares[present]
+    shown = present[np.argsort(-growth, kind="stable")][:MOST_VALUES]
+    shown = shown[np.argsort(-shares[shown], kind="stable")]
+    lines = tuple(
+        BeliefLine(
+            domain.texts[code],
+            float(shares[code]),
+            float(highest[code]),
+            None if ceilings is None else min(1.0, float(ceilings[code])),
+        )
+        for code in shown
+    )
+    return BeliefTable(domain.name, lines, len(present))
+
+
+def exposure_of(outcome: Outcome, index: int | None) -> Exposure:
+    """What the adversary whom the release was made for can infer."""
+    return expose(outcome.release, outcome.data, index, graph=outcome.linkage.graph, adversary=outcome.adversary)
+
+
+def _ceilings(outcome: Outcome, index: int, domain: Domain) -> list[Fraction] | None:
+    """The least ceiling that the promises set for each value."""
+    prior = outcome.data.counts(index)
+    found = [
+        requirement.ceilings
+        for promise in outcome.promises
+        if promise.column == domain.name
+        and (requirement := promise.model.requirement(prior, domain, index)).ceilings is not None
+    ]
+    return [min(shares) for shares in zip(*found, strict=True)] if found else None
+
+
+def _rise(line: BeliefLine) -> str:
+    allowed = "" if line.ceiling is None else f" ({100 * line.ceiling:.3g} % would be allowed)"
+    return f"may rise from {100 * line.share:.3g} % to at most {100 * line.belief:.3g} %{allowed}"
+
+
+def _quoted(text: str) -> str:
+    return f'"{text}"'

@@ -1,0 +1,319 @@
+"""What a report says, as plain data.
+
+Figures that were scored against the original (right guesses, errors of queries, predictions) are rounded to whole
+percents here, and those of fewer than 100 guesses are left out: enough to judge a release by, too coarse to tell of any
+one person. What the release itself shows (beliefs, losses, sizes of groups) stands as it is.
+"""
+
+from __future__ import annotations
+
+import datetime
+import importlib.metadata
+import platform
+import shlex
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from lookalike.adversary import ADVERSARIES, READS_RELEASE
+from lookalike.contracts import Finding
+from lookalike.evaluation import Evaluation
+from lookalike.evaluation.answering import Answered
+from lookalike.evaluation.tradeoff import Tradeoff
+from lookalike.exposure import Exposure
+from lookalike.notation import describe
+from lookalike.pipeline import Outcome
+from lookalike.report.beliefs import BeliefTable, belief_table, exposure_of
+from lookalike.report.examples import Examples
+from lookalike.schema import Role
+from lookalike.version import __version__
+
+LEAST_GUESSES = 100
+MOST_SIZES = 12
+_LIBRARIES = ("numpy", "scipy", "numba", "polars")
+
+
+@dataclass(frozen=True)
+class ColumnLine:
+    """One published column."""
+
+    name: str
+    role: str
+    kind: str
+    domain: str
+    loss: float | None
+
+
+@dataclass(frozen=True)
+class SizeLine:
+    """How many people are hidden among so many rows."""
+
+    rows: str
+    share: float
+
+
+@dataclass(frozen=True)
+class AttackLine:
+    """What one attack achieved."""
+
+    attack: str
+    what: str
+    """What the attacker does, in words."""
+    column: str | None
+    right: float | None
+    """Share of guesses that are right, to whole percents."""
+    honest: float | None
+    """What the best honest guess gets right."""
+    succeeds: bool | None
+    guesses: bool
+    """Whether there was anybody to guess about."""
+    remedy: str
+    """What would help if it succeeds."""
+
+
+@dataclass(frozen=True)
+class UseLine:
+    """One figure of the original and of the release, to two digits."""
+
+    what: str
+    original: float
+    release: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """Everything the page shows."""
+
+    title: str
+    recipient: str | None
+    date: str
+    n_rows: int
+    n_suppressed: int
+    n_made_up: int
+    form: str
+    form_sentence: str
+    adversary: str
+    adversary_sentence: str
+    promises: tuple[dict[str, str], ...]
+    cautions: tuple[str, ...]
+    audit: dict[str, Any]
+    beliefs: tuple[BeliefTable, ...]
+    sizes: tuple[SizeLine, ...]
+    columns: tuple[ColumnLine, ...]
+    losses: dict[str, float]
+    bound_sentence: str | None
+    attacks: tuple[AttackLine, ...]
+    attacks_not_made: dict[str, str]
+    answers: tuple[Answered, ...]
+    uses: tuple[UseLine, ...]
+    tradeoff: Tradeoff | None
+    left_out: tuple[str, ...]
+    """What was not evaluated, and why."""
+    examples: Examples | None
+    settings: tuple[str, ...]
+    """What a careful reader should know about the settings."""
+    algorithm: str
+    command: str
+    """What makes such a release from the table and the schema in the folder."""
+    versions: dict[str, str]
+
+    @classmethod
+    def of(
+        cls,
+        outcome: Outcome,
+        title: str,
+        *,
+        recipient: str | None = None,
+        evaluation: Evaluation | None = None,
+        examples: Examples | None = None,
+    ) -> Report:
+        """Without an evaluation the report says nothing that was scored against the original."""
+        bound = outcome.loss_bound
+        release = outcome.release
+        seen = [exposure_of(outcome, index) for index in range(len(outcome.data.domains.sensitive))]
+        return cls(
+            title=title,
+            recipient=recipient,
+            date=datetime.date.today().isoformat(),
+            n_rows=release.n_rows,
+            n_suppressed=release.withheld.n_suppressed,
+            n_made_up=release.withheld.n_dummies,
+            form=release.form,
+            form_sentence=_FORMS[release.form],
+            adversary=outcome.adversary,
+            adversary_sentence=ADVERSARIES[outcome.adversary],
+            promises=tuple(
+                {"text": str(promise), "sentence": promise.model.promise(promise.column)}
+                for promise in outcome.promises
+            ),
+            cautions=_NOT_PROMISED,
+            audit=outcome.audit.to_plain(),
+            beliefs=tuple(belief_table(outcome, index, exposure) for index, exposure in enumerate(seen)),
+            sizes=_sizes(seen[0] if seen else exposure_of(outcome, None)),
+            columns=tuple(_column_lines(outcome)),
+            losses=outcome.losses,
+            bound_sentence=None if bound is None else bound.sentence(outcome.losses["gcp"]),
+            attacks=_attack_lines(evaluation),
+            attacks_not_made={} if evaluation is None else evaluation.attacks.not_made,
+            answers=() if evaluation is None else tuple(_coarse_answers(line) for line in evaluation.answers),
+            uses=_use_lines(evaluation),
+            tradeoff=None if evaluation is None else _coarse_tradeoff(evaluation.tradeoff),
+            left_out=() if evaluation is None else evaluation.left_out,
+            examples=examples,
+            settings=tuple(outcome.algorithm.cautions()),
+            algorithm=str(outcome.algorithm),
+            command=_command(outcome),
+            versions=_versions(),
+        )
+
+    def to_plain(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+_FORMS = {
+    "grouped": "Records were put into groups; all records of a group show the same generalised quasi-identifiers. "
+    "Sensitive values are unchanged, and rows are in random order.",
+    "matched": "Every row has generalised quasi-identifiers of its own and fits several people. Sensitive values are "
+    "unchanged, and rows are in random order.",
+    "bucketized": "Quasi-identifiers and sensitive values are published exactly, in two tables that share only a "
+    "bucket number.",
+    "perturbed": "Quasi-identifiers are published exactly; every sensitive value was redrawn at random by the "
+    "published matrix.",
+}
+
+_NOT_PROMISED = (
+    "The promise is about this release alone. A second release of overlapping data can break both.",
+    "It holds against the adversary named above. Somebody who knows more, such as the sensitive values of others in "
+    "the table, can infer more.",
+    "It bounds what can be learned about a person's sensitive value. It does not hide that a person is in the table.",
+    "What is true of whole groups (smokers fall ill more often) can still be learned, and is what the data are for.",
+)
+
+_REMEDIES = {
+    "homogeneity": "l-diversity prevents it.",
+    "skewness": "A promise of how far a belief may rise above a value's share (beta-likeness, t-closeness) limits it.",
+    "similarity": "It is about kinds of values: t-closeness with distance=hierarchical limits it.",
+    "naive-bayes": "It learns what is true of people in general; a promise of smaller beliefs leaves it less.",
+    "learner": "It learns what is true of people in general; a promise of smaller beliefs leaves it less.",
+    "definetti": "It learns across groups; beta-likeness or t-closeness leave it less to learn.",
+    "minimality": "A release for the adversary knows-method resists it.",
+    "corruption": "A larger l, or a smaller beta, leaves more doubt when some values are known.",
+}
+
+
+def _column_lines(outcome: Outcome) -> list[ColumnLine]:
+    roles = {
+        **dict.fromkeys(outcome.data.domains.quasi, Role.QUASI),
+        **dict.fromkeys(outcome.data.domains.sensitive, Role.SENSITIVE),
+        **dict.fromkeys(outcome.data.domains.carried, Role.CARRIED),
+    }
+    return [
+        ColumnLine(
+            domain.name,
+            str(role),
+            "taxonomy" if domain.taxonomy is not None else str(domain.kind),
+            "declared" if domain.declared else "as observed in the table",
+            outcome.loss_by_column.get(domain.name),
+        )
+        for domain, role in roles.items()
+    ]
+
+
+def _sizes(seen: Exposure) -> tuple[SizeLine, ...]:
+    """Among how many rows people are hidden; sizes put together if there are many."""
+    if not seen.counts_rows:
+        return ()
+    sizes, units = np.unique(seen.sizes[seen.sizes > 0], return_counts=True)
+    people = units if seen.form == "matched" else sizes * units
+    shares = people / max(int(people.sum()), 1)
+    edges = np.arange(len(sizes)) if len(sizes) <= MOST_SIZES else _even_parts(shares)
+    lines = []
+    for start, stop in zip(edges, [*edges[1:], len(sizes)], strict=True):
+        low, high = int(sizes[start]), int(sizes[stop - 1])
+        lines.append(SizeLine(f"{low}" if low == high else f"{low} to {high}", float(shares[start:stop].sum())))
+    return tuple(lines)
+
+
+def _even_parts(shares: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Where parts of about as many people begin."""
+    before = np.concatenate(([0.0], np.cumsum(shares)[:-1]))
+    return np.flatnonzero(np.diff(np.floor(before * MOST_SIZES), prepend=-1.0))
+
+
+def _attack_lines(evaluation: Evaluation | None) -> tuple[AttackLine, ...]:
+    if evaluation is None:
+        return ()
+    from lookalike.attacks import ATTACKS
+
+    said = {row["name"]: row["meaning"] for row in describe(ATTACKS)}
+    lines = []
+    for attacked in evaluation.attacks.made:
+        finding = attacked.finding
+        right, honest = _scored(finding)
+        name = finding.attack.partition(":")[0]
+        lines.append(
+            AttackLine(
+                attack=finding.attack,
+                what=said.get(name, ""),
+                column=finding.column,
+                right=right,
+                honest=honest,
+                succeeds=finding.succeeds if right is not None else None,
+                guesses=finding.score is None or finding.score.n_guesses > 0,
+                remedy=_REMEDIES.get(name, ""),
+            )
+        )
+    return tuple(lines)
+
+
+def _scored(finding: Finding) -> tuple[float | None, float | None]:
+    if finding.column is None:
+        highest = finding.figures.get("highest prosecutor risk")
+        return (None if highest is None else coarse(highest)), None
+    if finding.score is None or finding.score.n_guesses < LEAST_GUESSES:
+        return None, None
+    return coarse(finding.score.share), coarse(max(finding.baselines.values(), default=0.0))
+
+
+def _coarse_answers(line: Answered) -> Answered:
+    shares = tuple(coarse(share) for share in line.shares)
+    return Answered(line.columns, coarse(line.median), coarse(line.coverage), shares)
+
+
+def _coarse_tradeoff(found: Tradeoff | None) -> Tradeoff | None:
+    if found is None:
+        return None
+    settings = tuple(replace(one, belief=coarse(one.belief), loss=coarse(one.loss)) for one in found.settings)
+    return replace(found, settings=settings)
+
+
+def _use_lines(evaluation: Evaluation | None) -> tuple[UseLine, ...]:
+    if evaluation is None or evaluation.fidelity is None:
+        return ()
+    return tuple(
+        UseLine(line.what, round(line.original, 2), round(line.release, 2)) for line in evaluation.fidelity.lines
+    )
+
+
+def coarse(share: float) -> float:
+    """
+    >>> coarse(0.23456), coarse(0.004)
+    (0.23, 0.0)
+    """
+    return round(share, 2)
+
+
+def _command(outcome: Outcome) -> str:
+    parts = ["lookalike", "publish", "YOUR-TABLE", "--schema", "schema.yaml"]
+    for promise in outcome.promises:
+        parts += ["--model", str(promise)]
+    parts += ["--algorithm", str(outcome.algorithm)]
+    if outcome.recipe.adversary != READS_RELEASE:
+        parts += ["--adversary", outcome.recipe.adversary]
+    return shlex.join([*parts, "--out", "FOLDER"])
+
+
+def _versions() -> dict[str, str]:
+    found = {"lookalike": __version__, "Python": platform.python_version()}
+    return found | {name: importlib.metadata.version(name) for name in _LIBRARIES}

@@ -1,0 +1,60 @@
+"""The report as one HTML file: no script, no network, readable on paper, in light and in dark."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import jinja2
+from markupsafe import Markup
+
+from lookalike.report import pictures
+from lookalike.report.contents import Report
+
+_LOSS_NAMES = {
+    "gcp": "Mean loss over all quasi-identifier cells (GCP, 0 to 1)",
+    "ail": "Average information loss (AIL, 0 to 1)",
+    "discernibility": "Discernibility (sum of squared group sizes)",
+    "average_group_size": "Average group size",
+    "msbs": "Mean squared bucket size (MSBS)",
+    "values_changed": "Share of sensitive values changed (0 to 1)",
+}
+
+
+def to_html(report: Report) -> str:
+    # The SVG comes from the library that draws, which escapes all text in it.
+    drawn = {
+        "losses": pictures.losses(report) if any(line.loss for line in report.columns) else "",
+        "sizes": pictures.sizes(report) if report.sizes else "",
+        "attacks": pictures.attacks(report) if any(line.honest is not None for line in report.attacks) else "",
+        "answers": pictures.answers(report) if report.answers else "",
+        "tradeoff": pictures.tradeoff(report),
+    }
+    beliefs = [Markup(pictures.beliefs(table)) if table.lines else Markup("") for table in report.beliefs]
+    shown = {name: Markup(svg) for name, svg in drawn.items()}
+    return _template().render(report=report, pictures=shown, belief_pictures=beliefs)
+
+
+def _short(number: str | None) -> str:
+    """The audit's exact decimal text, rounded for reading."""
+    if number is None:
+        return "not measured"
+    try:
+        return f"{float(number):.6g}"
+    except ValueError:
+        return number
+
+
+@cache
+def _template() -> jinja2.Template:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("lookalike"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["percent"] = lambda share: f"{100 * share:.3g} %"
+    environment.filters["figure"] = lambda number: f"{number:,.4g}" if number < 1e6 else f"{number:,.0f}"
+    environment.filters["reached"] = _short
+    environment.globals["loss_names"] = _LOSS_NAMES
+    return environment.get_template("report.html")

@@ -1,0 +1,83 @@
+"""All advice together: tables that lack something, plain data, and the command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import lookalike as la
+from lookalike.advising import advise
+from lookalike.cli import main
+from lookalike.microdata import Table
+from lookalike.models import parse_promise
+from lookalike.samples import hospital, to_csv
+from lookalike.schema import Schema, ValueType
+from tests.strategies import column_of
+
+SCHEMA = Schema.of(qi=["age", "sex"], sensitive=["diagnosis"], carried=["length_of_stay"])
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("advice") / "patients.csv"
+    to_csv(hospital(120, seed=7), path)
+    return path
+
+
+def test_without_trials_nothing_is_run(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lookalike.advising.advice.tried_costs", lambda *_, **__: pytest.fail("a trial was run"))
+    advice = la.advise(file, schema=SCHEMA, trials=False)
+    assert advice.costs is None
+    assert advice.largest_k == 120
+    assert "To start with: --model k-anonymity:5 --model diagnosis=beta-likeness:" in str(advice)
+
+
+def test_advice_in_words_and_as_plain_data(file: Path) -> None:
+    advice = la.advise(file, schema=SCHEMA, algorithm="mondrian", model="k-anonymity:3")
+    assert advice.costs is not None
+    assert [str(promise) for promise in advice.costs.promises] == ["k-anonymity:3"]
+    plain = json.loads(json.dumps(advice.to_plain()))
+    assert plain["start"]["models"][0] == "k-anonymity:5"
+    assert plain["bearing"][0]["models"][0]["model"].startswith("l-diversity:")
+    assert {saving["column"] for saving in plain["costs"]["savings"]} == {"age", "sex"}
+    text = str(advice)
+    for part in (*plain["pairs"], *plain["bearing"], *plain["costs"]["columns"], *plain["costs"]["savings"]):
+        assert part["sentence"] in text
+    assert "if somebody outside knew it" in text
+
+
+def test_tables_that_lack_something() -> None:
+    empty = Table((column_of("a", [], ValueType.INTEGER),))
+    assert "as it is empty." in str(advise(empty, Schema.of(qi=["a"])))
+    assert advise(empty, Schema.of(qi=["a"])).start is None
+    table = Table((column_of("a", [1, 1, 2], ValueType.INTEGER), column_of("s", list("xxy"), ValueType.STRING)))
+    assert advise(table, Schema.of(sensitive=["s"])).start is None
+    without_sensitive = advise(table, Schema.of(qi=["a"]))
+    assert without_sensitive.start is not None
+    assert [str(promise) for promise in without_sensitive.start.promises] == ["k-anonymity:3"]
+    assert without_sensitive.bearing == ()
+
+
+def test_what_cannot_be_tried_is_said(file: Path) -> None:
+    advice = advise(la.read_table(file), SCHEMA, promises=[parse_promise("l-diversity:60")])
+    assert advice.costs is None
+    assert "The nearest that can: l-diversity:" in advice.notes[0]
+    assert advice.notes[0] in str(advice)
+
+
+def test_inspect_shows_advice_and_tries_on_request(file: Path) -> None:
+    words = ["inspect", str(file), "--qi", "age,sex", "--sensitive", "diagnosis"]
+    shown = CliRunner().invoke(main, words)
+    assert shown.exit_code == 0, shown.output
+    assert 'What "diagnosis" can bear.' in shown.output
+    assert "inspect --advise" in shown.output
+    tried = CliRunner().invoke(main, [*words, "--advise", "--model", "k-anonymity:4", "--json"])
+    advice = json.loads(tried.stdout)["advice"]
+    assert advice["costs"]["promises"] == ["k-anonymity:4"]
+    assert advice["costs"]["n_tried"] == 120
+    refused = CliRunner().invoke(main, [*words, "--model", "k-anonymity:4"])
+    assert refused.exit_code == 2
+    assert "--advise" in refused.output

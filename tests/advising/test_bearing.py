@@ -1,0 +1,150 @@
+"""What a column can bear, against histograms counted by hand and against every group there is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lookalike.advising.bearing import (
+    Belief,
+    ColumnBearing,
+    keeps_minor,
+    largest_recursive,
+    least_distance,
+    most_groups,
+    sensible_beta,
+    strongest,
+    what_it_bears,
+)
+from lookalike.errors import Infeasible
+from lookalike.microdata import Domain, Microdata, Table
+from lookalike.models import BetaLikeness, DeltaDisclosure, KAnonymity, LDiversity, TCloseness
+from lookalike.schema import Schema, ValueType
+from tests.strategies import column_of
+
+histograms = st.lists(st.integers(1, 30), min_size=1, max_size=8)
+
+
+def domain_of(counts: Sequence[int]) -> tuple[np.ndarray, Domain]:
+    cells: list[object] = [f"v{code}" for code, number in enumerate(counts) for _ in range(number)]
+    table = Table((column_of("q", [1] * len(cells), ValueType.INTEGER), column_of("s", cells, ValueType.STRING)))
+    data = Microdata.encode(table, Schema.of(qi=["q"], sensitive=["s"]))
+    return data.counts(0), data.domains.sensitive[0]
+
+
+def bearing_of(counts: Sequence[int]) -> ColumnBearing:
+    return what_it_bears(*domain_of(counts))
+
+
+@pytest.mark.parametrize(
+    ("counts", "simple", "distinct", "recursive"),
+    [([6, 3, 1], 1, 3, 2), ([4, 3, 3], 2, 3, 3), ([3, 3, 3, 1], 3, 4, 3), ([5, 3, 2], 2, 3, 2), ([7], 1, 1, 1)],
+)
+def test_largest_l_by_hand(counts: list[int], simple: int, distinct: int, recursive: int) -> None:
+    """Simple: records over the commonest. Recursive with c = 2: the commonest below twice the rest from the l-th on."""
+    models = [str(bearable.model) for bearable in bearing_of(counts).models]
+    assert models[0] == f"l-diversity:{simple}"
+    assert models[1] == f"l-diversity:{distinct},kind=distinct"
+    assert models[3] == f"l-diversity:{recursive},kind=recursive,c=2"
+
+
+def test_entropy_of_equal_values_is_their_number() -> None:
+    assert str(bearing_of([5, 5, 5, 5]).models[2].model) == "l-diversity:4,kind=entropy"
+
+
+@settings(max_examples=40)
+@given(histograms)
+def test_nothing_larger_is_eligible(counts: list[int]) -> None:
+    prior, column = domain_of(counts)
+    n_records = sum(counts)
+    assert strongest(KAnonymity(n_records + 1), np.array([n_records]), None) == KAnonymity(n_records)
+    largest = [strongest(LDiversity(n_records + 1, kind=kind), prior, column) for kind in ("simple", "distinct")]
+    assert [model.asked for model in largest] == [n_records // max(counts), len(counts)]
+    entropy = strongest(LDiversity(n_records + 1, kind="entropy"), prior, column)
+    recursive = largest_recursive(prior, column)
+    further = [
+        *(LDiversity(model.asked + 1, kind=kind) for model, kind in zip(largest, ("simple", "distinct"), strict=True)),
+        LDiversity(entropy.asked + Fraction(1, 1000), kind="entropy"),
+        LDiversity(recursive.ell + 1, kind="recursive", c=2),
+    ]
+    for model in (*largest, entropy, recursive):
+        model.check_eligible(prior, column)
+    for model in further:
+        with pytest.raises(Infeasible):
+            model.check_eligible(prior, column)
+
+
+def test_beliefs_under_beta() -> None:
+    bearing = bearing_of([1, *[37] * 27])
+    assert (bearing.rarest, bearing.rarest_share) == ("v0", Fraction(1, 1000))
+    assert (bearing.commonest, bearing.commonest_share) == ("v1", Fraction(37, 1000))
+    beta = next(one for one in bearing.models if isinstance(one.model, BetaLikeness))
+    assert beta.model == BetaLikeness(3)
+    assert beta.rarest == Belief("v0", Fraction(1, 1000), Fraction(4, 1000))
+    assert beta.commonest == Belief("v1", Fraction(37, 1000), Fraction(148, 1000))
+    assert beta.rarest.least_group == 250
+    assert beta.rarest.sentence == 'the belief in "v0" may rise from 0.1 % to at most 0.4 %'
+    assert beta.most_groups == 1000 // 7
+
+
+@pytest.mark.parametrize(
+    ("counts", "beta", "kept"),
+    [([1] * 10, 3, True), ([2] * 5, 1, True), ([3, 3, 3, 1], 1, False), ([95, *[1] * 5], 3, True), ([5, 5], 1, False)],
+)
+def test_a_sensible_beta_leaves_no_value_more_likely_than_not(counts: list[int], beta: int, kept: bool) -> None:
+    """A share of 1/5 may grow to 0.52 under 2 and 3, and to 0.4 under 1; what most have already does not count."""
+    prior, column = domain_of(counts)
+    assert sensible_beta(prior, column) == BetaLikeness(beta)
+    assert keeps_minor(BetaLikeness(beta), prior, column) is kept
+
+
+def groups_of(n_values: int, size: int) -> Iterator[tuple[int, ...]]:
+    if n_values == 1:
+        yield (size,)
+        return
+    for number in range(size + 1):
+        yield from ((number, *rest) for rest in groups_of(n_values - 1, size - number))
+
+
+@settings(max_examples=20)
+@given(st.lists(st.integers(1, 12), min_size=2, max_size=4))
+def test_least_t_and_its_beliefs_against_every_group(counts: list[int]) -> None:
+    shares = [Fraction(number, sum(counts)) for number in counts]
+    most = 4
+    distances = {}
+    for size in range(1, most + 1):
+        for group in groups_of(len(counts), size):
+            gains = [Fraction(number, size) - share for number, share in zip(group, shares, strict=True)]
+            distances[group] = sum(gain for gain in gains if gain > 0)
+            assert max(gains) <= distances[group]
+    assert least_distance(*domain_of(counts), most) == min(distances.values())
+
+
+def test_beliefs_under_t_are_those_that_the_distance_allows() -> None:
+    bearing = bearing_of([2, 8, 10])
+    close = next(one for one in bearing.models if isinstance(one.model, TCloseness))
+    assert close.model.asked == 0  # ten records, as 1, 4 and 5, are like the whole table
+    assert close.rarest == Belief("v0", Fraction(1, 10), Fraction(1, 10))
+    assert close.most_groups is None
+
+
+def test_floors_bound_the_number_of_groups() -> None:
+    prior, column = domain_of([2, 30, 30])
+    assert most_groups(DeltaDisclosure(1).requirement(prior, column, 0), prior) == 2
+    assert most_groups(LDiversity(2).requirement(prior, column, 0), prior) == 31
+    delta = next(one for one in what_it_bears(prior, column).models if isinstance(one.model, DeltaDisclosure))
+    assert delta.most_groups == 2
+
+
+def test_columns_of_very_many_values_get_what_is_cheap() -> None:
+    bearing = bearing_of([1] * 1001)
+    assert [one.model.name for one in bearing.models] == ["l-diversity"] * 4
+
+
+def test_one_value_has_nothing_to_hide() -> None:
+    assert "nothing to hide" in bearing_of([4]).sentence

@@ -1,0 +1,95 @@
+"""Evaluations: within limits, weaker and stronger promises around the one asked, answers counted rightly."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import lookalike as la
+from lookalike import evaluation
+from lookalike.attacks import ATTACKS, FAST
+from lookalike.contracts import Promise
+from lookalike.evaluation.answering import BOUNDS, Answered, answered
+from lookalike.evaluation.tradeoff import MOST_RECORDS, hastened, some_records, tradeoff
+from lookalike.queries.errors import QueryError
+from lookalike.randomness import Randomness
+from lookalike.samples import hospital, sample_schema
+
+
+@pytest.fixture(scope="module")
+def made() -> la.Publication:
+    return la.publish(hospital(250, seed=5), schema=sample_schema(), model=["k-anonymity:2", "l-diversity:4"])
+
+
+def around(made: la.Publication, *promises: Promise, seed: int = 1) -> list[tuple[str, float, bool]]:
+    outcome = made.outcome
+    found = tradeoff(outcome.data, promises, outcome.algorithm, outcome.adversary, Randomness(seed))
+    return [(one.promise, one.belief, one.is_asked) for one in found.settings]
+
+
+def test_the_number_asked_for_and_those_around_it(made: la.Publication) -> None:
+    k, ell = made.outcome.promises
+    found = around(made, k, ell)
+    assert [promise for promise, _, _ in found][:3] == ["l-diversity:2", "l-diversity:4", "l-diversity:8"]
+    assert [asked for _, _, asked in found][:3] == [False, True, False]
+    assert all(belief <= 1 / int(promise.partition(":")[2]) for promise, belief, _ in found)
+    identities = around(made, ell, k)
+    assert [promise for promise, _, _ in identities] == ["k-anonymity:2", "k-anonymity:4", "k-anonymity:8"]
+    assert all(belief <= 1 / int(promise.partition(":")[2]) for promise, belief, _ in identities)
+
+
+def test_what_cannot_be_kept_is_left_out(made: la.Publication) -> None:
+    most = int(made.outcome.data.counts(0).max())
+    largest = made.outcome.data.n_rows // most
+    found = around(made, Promise(la.LDiversity(largest), "diagnosis"))
+    assert [promise for promise, _, _ in found][-1] == f"l-diversity:{largest}"
+
+
+def test_a_part_of_a_large_table_is_enough(made: la.Publication) -> None:
+    data = made.outcome.data
+    assert some_records(data, MOST_RECORDS, Randomness(1)) is data
+    part = some_records(data, 40, Randomness(1))
+    assert part.n_rows == 40
+    rows = {tuple(row) for row in data.quasi.tolist()}
+    assert all(tuple(row) in rows for row in part.quasi.tolist())
+
+
+def test_no_long_search_is_repeated() -> None:
+    assert str(hastened(la.Groups(effort="best"))) == str(la.Groups(effort="fast"))
+    assert hastened(la.Mondrian()) == la.Mondrian()
+
+
+def test_large_tables_get_fast_attacks_and_say_so(made: la.Publication, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evaluation, "MOST_RECORDS", 100)
+    found = evaluation.evaluate(made.outcome)
+    assert {one.finding.attack.partition(":")[0] for one in found.attacks.made} <= FAST
+    assert found.fidelity is None
+    said = " ".join(found.left_out)
+    assert all(name in said for name in ATTACKS if name not in FAST)
+    assert "lookalike attack" in said
+    assert "lookalike fidelity" in said
+
+
+def test_progress_runs_through_every_part(made: la.Publication) -> None:
+    steps: list[str] = []
+    found = made.evaluate(lambda step, share, *_: steps.append(step))
+    assert made.evaluate() is found
+    assert list(dict.fromkeys(steps)) == ["attack", "queries", "comparing", "trade-off"]
+
+
+def test_answers_are_put_into_the_right_part() -> None:
+    relative = np.array([0.0, 0.05, 0.051, 0.3, 0.5, 2.0, 1.0, 0.1])
+    error = QueryError(relative, np.array([True] * 6 + [False] * 2), 0)
+    line = Answered.of(2, error)
+    by_hand = [0] * (len(BOUNDS) + 1)
+    for one in relative:
+        by_hand[next((place for place, bound in enumerate(BOUNDS) if one <= bound), len(BOUNDS))] += 1
+    assert line.shares == tuple(count / 8 for count in by_hand)
+    assert line.coverage == 0.75
+
+
+def test_an_exact_release_answers_exactly() -> None:
+    made = la.publish(hospital(80, seed=1), schema=sample_schema(), model="k-anonymity:1", algorithm="mondrian")
+    for line in answered(made.release, made.outcome.data, np.random.default_rng(1)):
+        assert line.median == 0
+        assert line.shares[0] == 1

@@ -1,0 +1,122 @@
+"""What a report says: beliefs as the audit finds them, rounded scores, nothing that is private."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import lookalike as la
+from lookalike.attacks import ATTACKS
+from lookalike.errors import RecipeError
+from lookalike.report import Report
+from lookalike.report.beliefs import belief_table, exposure_of
+from lookalike.report.contents import MOST_SIZES, _sizes
+from lookalike.samples import hospital, sample_schema
+from tests.audit.making import grouped, number_table
+from tests.report.conftest import SEED, Reported
+
+
+def test_beliefs_are_those_of_the_groups_and_ceilings_those_of_the_promise(reported: Reported) -> None:
+    outcome = reported.publication.outcome
+    (table,) = reported.report.beliefs
+    values = outcome.release.sensitive[:, 0]
+    domain = outcome.data.domains.sensitive[0]
+    for line in table.lines:
+        code = domain.texts.index(line.value)
+        highest = max(
+            Fraction(int((values[outcome.release.group_of_row == group] == code).sum()), int(size))
+            for group, size in enumerate(np.bincount(outcome.release.group_of_row))
+        )
+        assert line.belief == pytest.approx(float(highest))
+        assert line.share == pytest.approx(float((values == code).mean()))
+        assert line.ceiling == pytest.approx(1 / 3)
+        assert line.belief <= line.ceiling
+    shares = [line.share for line in table.lines]
+    assert shares == sorted(shares, reverse=True)
+    assert f'"{table.lines[0].value}" may rise from {100 * shares[0]:.3g} %' in table.sentence
+
+
+def test_every_attack_is_made_or_its_reason_given(reported: Reported) -> None:
+    made = {line.attack.partition(":")[0] for line in reported.report.attacks}
+    assert made | {name.partition(":")[0] for name in reported.report.attacks_not_made} == set(ATTACKS)
+    assert made >= {"linkage", "naive-bayes", "learner"}
+
+
+def test_what_was_scored_on_the_original_is_rounded(reported: Reported) -> None:
+    report = reported.report
+    scores = [number for line in report.attacks for number in (line.right, line.honest) if number is not None]
+    scores += [number for line in report.answers for number in (line.median, line.coverage, *line.shares)]
+    scores += [number for line in report.uses for number in (line.original, line.release)]
+    assert report.tradeoff is not None
+    scores += [number for one in report.tradeoff.settings for number in (one.belief, one.loss)]
+    assert len(scores) > 30
+    assert all(round(number, 2) == number for number in scores)
+
+
+def test_few_guesses_are_not_scored() -> None:
+    made = la.publish(hospital(60, seed=1), schema=sample_schema(), model="k-anonymity:3")
+    report = Report.of(made.outcome, "Few", evaluation=made.evaluate())
+    guessed = [line for line in report.attacks if line.column is not None]
+    assert guessed
+    assert all(line.right is None and line.honest is None and line.succeeds is None for line in guessed)
+
+
+def test_a_brief_report_says_nothing_scored_on_the_original(reported: Reported, tmp_path: Path) -> None:
+    files = reported.publication.write(tmp_path / "brief", report="brief")
+    assert {"report.html", "report.json"} < set(files)
+    plain = json.loads((tmp_path / "brief" / "report.json").read_text())
+    assert [plain[name] for name in ("attacks", "answers", "uses", "tradeoff", "examples")] == [[], [], [], None, None]
+    assert plain["beliefs"]
+    page = (tmp_path / "brief" / "report.html").read_text()
+    assert "known attacks" not in page
+    with pytest.raises(RecipeError, match="full, brief"):
+        reported.publication.write(tmp_path / "other", report="long")
+    assert not (tmp_path / "other").exists()
+
+
+def test_nothing_private_is_in_any_text(reported: Reported) -> None:
+    here = str(reported.folder.parent)
+    for path in reported.folder.iterdir():
+        if path.suffix != ".parquet":
+            text = path.read_text(encoding="utf-8")
+            assert str(SEED) not in text
+            assert here not in text
+            assert "seconds" not in text or path.name in ("README.txt", "datapackage.json")
+
+
+def test_the_command_makes_such_a_release_from_the_schema_in_the_folder(reported: Reported) -> None:
+    command = reported.report.command.split()
+    assert command[:5] == ["lookalike", "publish", "YOUR-TABLE", "--schema", "schema.yaml"]
+    assert [command[place + 1] for place, part in enumerate(command) if part == "--model"] == [
+        "k-anonymity:3",
+        "diagnosis=l-diversity:3",
+    ]
+    again = la.publish(
+        hospital(300, seed=3),
+        schema=reported.folder / "schema.yaml",
+        model=["k-anonymity:3", "diagnosis=l-diversity:3"],
+        algorithm=command[command.index("--algorithm") + 1],
+    )
+    assert again.audit.passed
+
+
+def test_sizes_are_shares_of_people() -> None:
+    data = number_table([[place] for place in range(200)], [0, 1] * 100)
+    groups = np.repeat(np.arange(19), np.arange(1, 20))[:190]
+    groups = np.concatenate((groups, np.full(10, 18)))
+    outcome = type("Outcome", (), {})()
+    outcome.release, outcome.data, outcome.adversary = grouped(data, groups, np.arange(200)), data, "reads-release"
+    outcome.linkage = type("Linkage", (), {"graph": None})()
+    outcome.promises = ()
+    lines = _sizes(exposure_of(outcome, None))
+    assert len(lines) <= MOST_SIZES
+    assert sum(line.share for line in lines) == pytest.approx(1)
+    assert lines[0].rows.startswith("1")
+    assert lines[-1].rows.endswith("29")
+    table = belief_table(outcome, 0, exposure_of(outcome, 0))
+    assert {line.ceiling for line in table.lines} == {None}
+    assert max(line.belief for line in table.lines) == 1

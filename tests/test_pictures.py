@@ -1,0 +1,50 @@
+"""The pictures of methods and attacks in the documents: one for each, and as the scripts draw them today."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from xml.etree import ElementTree
+
+import pytest
+
+from lookalike import charts
+from lookalike.algorithms import ALGORITHMS
+from lookalike.attacks import ATTACKS
+
+DOCS = Path(__file__).parent.parent / "docs"
+
+
+@pytest.fixture(scope="module")
+def scripts() -> Iterator[dict[str, ModuleType]]:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.syspath_prepend(str(DOCS))
+        yield {
+            "algorithms": importlib.import_module("make_algorithm_pictures"),
+            "attacks": importlib.import_module("make_attack_pictures"),
+        }
+
+
+def test_everything_has_a_picture(scripts: dict[str, ModuleType]) -> None:
+    assert list(scripts["algorithms"].SHOWN) == list(ALGORITHMS)
+    assert list(scripts["attacks"].PICTURES) == list(ATTACKS)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("algorithms", "mondrian-strict"),
+        ("algorithms", "freeform"),
+        ("algorithms", "two-size"),
+        ("algorithms", "perturbation"),
+        ("attacks", "repeated-values"),
+        ("attacks", "composition"),
+    ],
+)
+def test_pictures_say_what_the_methods_do(kind: str, name: str, scripts: dict[str, ModuleType]) -> None:
+    """Titles with their figures, legends, tiles and ends of axes, as in the file."""
+    drawn = ElementTree.fromstring(charts.svg(scripts[kind].picture(name)))
+    kept = ElementTree.parse(DOCS / kind / f"{name}.svg").getroot()
+    assert list(drawn.itertext()) == list(kept.itertext()), f"run python docs/make_{kind[:-1]}_pictures.py"
