@@ -6,6 +6,7 @@ What differs between two runs of the same code (times, counters, memory addresse
 
 from __future__ import annotations
 
+import os
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,8 @@ def picture(notebook: Any, name: str) -> str:
 
 
 if __name__ == "__main__":
+    # No notebook shows what a full report takes its time for.
+    os.environ.setdefault("LOOKALIKE_REPORT", "brief")
     for page in notebooks():
         with tempfile.TemporaryDirectory() as scratch:
             nbformat.write(executed(page, Path(scratch)), page)
