@@ -125,3 +125,37 @@ def test_nothing_is_fetched() -> None:
     _, text = drawn(charts.lines(ROWS, "beta", "loss", "method"))
     assert "href" not in text
     assert "url(http" not in text
+
+
+def test_spans_run_from_the_least_to_the_greatest_mark_with_a_wall() -> None:
+    rows = [
+        {"value": "<HIV>", "share": 0.01, "belief": 0.04, "ceiling": None},
+        {"value": "flu", "share": 0.2, "belief": 0.3},
+    ]
+    marks = {"share": "share", "belief": "highest belief", "ceiling": "ceiling"}
+    root, _ = drawn(charts.spans(rows, "value", marks, limit="ceiling"))
+    words = " ".join(root.itertext())
+    assert "<HIV>" in words
+    assert "highest belief" in words
+    assert "ceiling" not in words, "nothing has one"
+    rows[0]["ceiling"] = 0.05
+    root, text = drawn(charts.spans(rows, "value", marks, limit="ceiling"))
+    assert "ceiling" in " ".join(root.itertext())
+    assert "%" in " ".join(root.itertext())
+    assert charts.COLOURS[2] in text
+
+
+def test_columns_stand_side_by_side_in_the_order_of_the_rows() -> None:
+    rows = [
+        {"error": error, "share": share, "asked": asked}
+        for asked in ("one", "two")
+        for error, share in (("up to 5 %", 0.7), ("more", 0.3))
+    ]
+    root, text = drawn(charts.columns(rows, "error", "share", "asked", percent=True))
+    words = " ".join(root.itertext())
+    assert words.index("up to 5 %") < words.index("more")
+    assert "70%" in words
+    assert charts.COLOURS[0] in text
+    assert charts.COLOURS[1] in text
+    plain = " ".join(drawn(charts.columns(rows[:2], "error", "share", y_title="of all"))[0].itertext())
+    assert "of all" in plain

@@ -7,7 +7,7 @@ import pytest
 
 import lookalike as la
 from lookalike import evaluation
-from lookalike.attacks import ATTACKS, FAST
+from lookalike.attacks import FAST
 from lookalike.contracts import Promise
 from lookalike.evaluation.answering import BOUNDS, Answered, answered
 from lookalike.evaluation.tradeoff import MOST_RECORDS, hastened, some_records, tradeoff
@@ -65,7 +65,7 @@ def test_large_tables_get_fast_attacks_and_say_so(made: la.Publication, monkeypa
     assert {one.finding.attack.partition(":")[0] for one in found.attacks.made} <= FAST
     assert found.fidelity is None
     said = " ".join(found.left_out)
-    assert all(name in said for name in ATTACKS if name not in FAST)
+    assert "(learner, definetti, corruption)" in said, "those that apply"
     assert "lookalike attack" in said
     assert "lookalike fidelity" in said
 

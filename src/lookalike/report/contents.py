@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from lookalike.adversary import ADVERSARIES, READS_RELEASE
+from lookalike.advising import review
 from lookalike.contracts import Finding
 from lookalike.evaluation import Evaluation
 from lookalike.evaluation.answering import Answered
@@ -111,6 +112,8 @@ class Report:
     left_out: tuple[str, ...]
     """What was not evaluated, and why."""
     examples: Examples | None
+    advice: tuple[str, ...]
+    """What was reached beyond what was asked, what cost most, what would be worth a trial."""
     settings: tuple[str, ...]
     """What a careful reader should know about the settings."""
     algorithm: str
@@ -161,6 +164,7 @@ class Report:
             tradeoff=None if evaluation is None else _coarse_tradeoff(evaluation.tradeoff),
             left_out=() if evaluation is None else evaluation.left_out,
             examples=examples,
+            advice=review(outcome).sentences,
             settings=tuple(outcome.algorithm.cautions()),
             algorithm=str(outcome.algorithm),
             command=_command(outcome),
