@@ -7,7 +7,7 @@ PEER   := .venvs/pycanon
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt lint types test test-fast test-nojit peer docs bench check demo wheel clean
+.PHONY: help setup fmt lint types test test-fast test-nojit notebooks peer docs bench check demo wheel clean
 
 help: ## show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -19,6 +19,7 @@ $(BIN)/lookalike: pyproject.toml
 	  { echo "lookalike needs Python 3.11 or newer; $(PYTHON) is `$(PYTHON) --version 2>&1`. Try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
 	  { echo "The venv module is missing (on Debian and Ubuntu: apt-get install python3-venv)."; exit 1; }
+	@echo "Installing lookalike and what it needs into $(VENV), which takes some minutes the first time ..."
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
 	@touch $@
 
@@ -30,16 +31,19 @@ demo: $(BIN)/lookalike ## publish the bundled sample; leaves release and report 
 	$(BIN)/lookalike demo --out demo --overwrite
 
 fmt: $(STAMP) ## format the code
-	$(BIN)/ruff format src tests benchmarks
-	$(BIN)/ruff check --fix src tests benchmarks
+	$(BIN)/ruff format src tests benchmarks notebooks
+	$(BIN)/ruff check --fix src tests benchmarks notebooks
 
 lint: $(STAMP) ## style and import layers
-	$(BIN)/ruff format --check src tests benchmarks
-	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks notebooks
+	$(BIN)/ruff check src tests benchmarks notebooks
 	$(BIN)/lint-imports
 
 types: $(STAMP) ## mypy, strict, on the package
 	$(BIN)/mypy
+
+notebooks: $(STAMP) ## run the notebooks and store what comes out
+	$(BIN)/python notebooks/refresh.py
 
 peer: $(PEER)/.tried ## pyCANON in an environment of its own, for the test that compares audits
 

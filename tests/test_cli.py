@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from lookalike.cli import main
 from tests.analysis.release_folders import bucketized
 
 CLI = [sys.executable, "-m", "lookalike"]
@@ -182,6 +183,31 @@ def test_bad_recipes_are_explained_and_leave_nothing(
     assert (result.returncode, said in result.stderr) == (code, True), result.stderr
     assert "Traceback" not in result.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--qi", "age,sex", "--sensitive", "diagnosis"], "--model k-anonymity:5 --model beta-likeness:3"),
+        (["--qi", "age,zip", "code", "--sensitive", "diagnosis", "--model", "k-anonymity:4"], '"zip code"'),
+    ],
+)
+def test_usage_errors_say_what_to_write(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as done:
+        main(["publish", "patients.csv", *words, "--out", "out"])
+    assert done.value.code == 2
+    assert said in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_query_that_no_value_fits_says_so(release: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["query", str(release), "SELECT COUNT(*) WHERE diagnosis = 'flu'"])
+    said = capsys.readouterr()
+    assert said.out == "0, without error (weighted over 0 rows).\n"
+    assert "letter by letter" in said.err
+    with pytest.raises(SystemExit):
+        main(["query", str(release), "SELECT COUNT(*) WHERE alter > 50"])
+    assert "words of SQL themselves" in " ".join(capsys.readouterr().err.split())
 
 
 def test_bad_files_are_explained(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 from xml.etree import ElementTree
 
 import pytest
@@ -32,6 +32,7 @@ from lookalike.cli import main
 from lookalike.cli.exits import exit_code
 from lookalike.metrics import FIDELITY, METRICS
 from lookalike.models import MODELS, describe_models, parse_model
+from lookalike.release import Release
 from lookalike.samples import hospital, to_csv
 from lookalike.schema import Schema
 
@@ -474,6 +475,17 @@ def test_make_targets_in_the_documents_exist() -> None:
     for page in PAGES:
         for target in re.findall(r"(?:^|`)make ([a-z-]+)", page.read_text(encoding="utf-8"), re.MULTILINE):
             assert target in targets, f"{name_of(page)}: make {target}"
+
+
+def test_readme_counts_what_is_there() -> None:
+    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    for counted in (
+        f"{len(MODELS)} privacy models",
+        f"{len(get_args(Release))} forms of release",
+        f"{len(ALGORITHMS)} [methods]",
+        f"{len(ATTACKS)} [attacks]",
+    ):
+        assert counted in text
 
 
 def test_readme_is_short() -> None:

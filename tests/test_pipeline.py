@@ -156,3 +156,14 @@ def test_closeness_over_a_taxonomy(table: Table, algorithm: str) -> None:
     outcome = run(Recipe(schema=schema, promises=(promise,), algorithm=parse_algorithm(algorithm)), table)
     assert outcome.audit.verdicts[0].passed
     assert outcome.losses["average_group_size"] < table.n_rows
+
+
+def test_columns_that_name_persons_or_of_which_nothing_is_left_are_pointed_out(table: Table) -> None:
+    schema = Schema.of(qi=["patient_id", "sex"], sensitive=["diagnosis"])
+    outcome = run(Recipe(schema=schema, promises=(Promise(KAnonymity(300)),)), table)
+    assert any('"patient_id" has another value for every record' in note for note in outcome.notes)
+    assert any('nothing is left of "patient_id", "sex"' in note for note in outcome.notes)
+    assert not any(
+        "another value" in note or "nothing is left" in note
+        for note in run(recipe(Promise(KAnonymity(4))), table).notes
+    )

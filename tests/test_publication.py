@@ -110,3 +110,11 @@ def test_pandas_missing_values_are_kept() -> None:
     publication = la.publish(frame, qi=["age", "city"], sensitive="s", model="k-anonymity:5")
     assert publication.release.n_rows == 20
     assert publication.audit.passed
+
+
+def test_what_a_notebook_keeps_of_a_publication_is_one_line(patients: Path) -> None:
+    made = la.publish(patients, qi=QI, sensitive="diagnosis", model="k-anonymity:4", seed=314159, title="Stays")
+    assert repr(made) == f"<Stays: {str(made).splitlines()[0]}>"
+    shown = repr(made) + made._repr_html_()
+    assert "314159" not in shown
+    assert "record_of_row" not in shown

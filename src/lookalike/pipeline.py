@@ -28,7 +28,7 @@ from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 from lookalike.release import Grouped, Linkage, MatchGraph, Release
 from lookalike.requirement import Requirement
-from lookalike.schema import Schema
+from lookalike.schema import Kind, Schema
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,6 +110,7 @@ def run(recipe: Recipe, table: Table, progress: Progress = silent) -> Outcome:
     with watch.step("measure"):
         losses, by_column = measure(release, data)
         bound = loss_bound(data, requirements, rng) if isinstance(release, Grouped) else None
+    notes += _nothing_left(by_column)
     return Outcome(
         recipe=recipe,
         data=data,
@@ -240,6 +241,16 @@ def measure(release: Release, data: Microdata) -> tuple[dict[str, float], dict[s
     return {name: value for name, value in losses.items() if not math.isnan(value)}, metrics.loss_by_column(release)
 
 
+def _nothing_left(losses: dict[str, float]) -> list[str]:
+    gone = [quoted(name) for name, loss in losses.items() if loss > 0.99]
+    if not gone:
+        return []
+    return [
+        f"Next to nothing is left of {', '.join(gone)}. Promise less, or name fewer quasi-identifiers; lookalike "
+        "compare shows what each promise costs."
+    ]
+
+
 def _cautions(data: Microdata, promises: Sequence[Promise], recipe: Recipe) -> list[str]:
     """What a careful colleague would point out."""
     said = []
@@ -253,6 +264,12 @@ def _cautions(data: Microdata, promises: Sequence[Promise], recipe: Recipe) -> l
             said.append(
                 f"No promise protects the values of {quoted(domain.name)}: a group may share one value. "
                 "Consider l-diversity or beta-likeness."
+            )
+    for domain, codes in zip(data.domains.quasi, data.quasi.T, strict=True):
+        if domain.kind is Kind.CATEGORICAL and data.n_rows > 20 and len(np.unique(codes)) == data.n_rows:
+            said.append(
+                f"The quasi-identifier {quoted(domain.name)} has another value for every record. If it names persons "
+                "(a number, a name, an address), leave it out: its values are published, in sets."
             )
     for domain, codes in zip(data.domains.carried, data.carried.T, strict=True):
         distinct = len(np.unique(codes))

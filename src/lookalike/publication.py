@@ -152,6 +152,10 @@ class Publication:
             loss += f", {100 * changed:.0f} % of the sensitive values changed"
         return f"{self.release.n_rows:,} rows that keep {promises}; {loss}\n{nearness}{self.audit}"
 
+    def __repr__(self) -> str:
+        """One line. A notebook keeps what it shows, so the linkage, the seed and the codes must not stand here."""
+        return f"<{self.title}: {str(self).splitlines()[0]}>"
+
     def _repr_html_(self) -> str:
         preview = self.frame()
         first = preview if not isinstance(preview, dict) else next(iter(preview.values()))

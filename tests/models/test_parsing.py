@@ -136,3 +136,8 @@ def test_models_are_listed_in_plain_rows() -> None:
     assert beta["beta"]["required"]
     assert (beta["bound"]["required"], beta["bound"]["default"]) == (False, "enhanced")
     assert [parameter["name"] for parameter in rows["f-privacy"]["parameters"]] == ["theta", "base", "ceilings", "file"]
+
+
+def test_an_equals_sign_where_a_colon_should_be_is_pointed_out() -> None:
+    with pytest.raises(RecipeError, match="Write k-anonymity:NUMBER"):
+        parse_promise("k-anonymity=5")

@@ -144,3 +144,15 @@ def test_the_module_writes_a_table_and_its_schema(tmp_path: Path, capsys: pytest
     assert len(out.read_text().splitlines()) == 21
     assert main(["census", "--occupation", "normal", "--out", str(out)]) == 2
     assert "zipf:0.5" in capsys.readouterr().err
+
+
+def test_the_module_writes_over_samples_and_over_nothing_else(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "patients.csv"
+    for _ in range(2):
+        assert main(["hospital", "--rows", "5", "--out", str(out)]) == 0
+    out.write_text("patient,age\n1,34\n")
+    assert main(["hospital", "--rows", "5", "--out", str(out)]) == 2
+    assert out.read_text() == "patient,age\n1,34\n"
+    assert "is no sample" in capsys.readouterr().err

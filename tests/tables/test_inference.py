@@ -34,7 +34,11 @@ def cells(found: Settled) -> list[str | None]:
         (["00123", "123"], ValueType.STRING),
         (["007.5", "1"], ValueType.STRING),
         (["+5", "5"], ValueType.STRING),
-        (["1,5", "2"], ValueType.STRING),
+        (["1,5", "2"], ValueType.NUMBER),
+        (["1,234", "2"], ValueType.STRING),
+        (["1,5", "2.5"], ValueType.STRING),
+        (["1,5", "1,2,3"], ValueType.STRING),
+        (["01,5", "2"], ValueType.STRING),
         (["1 000", "2"], ValueType.STRING),
         (["inf", "1"], ValueType.STRING),
         (["1e999", "1"], ValueType.STRING),
@@ -201,3 +205,20 @@ def test_dates_survive(dates: list[datetime.date]) -> None:
     found = settled([date.isoformat() for date in dates])
     assert found.type is ValueType.DATE
     assert found.values[found.codes].astype("datetime64[D]").tolist() == dates
+
+
+def test_a_decimal_comma_is_read_where_it_can_be_nothing_else() -> None:
+    for asked in (None, ValueType.NUMBER):
+        found = settled(["101,2", "-0,5", "7", "1,250"], asked)
+        assert found.type is ValueType.NUMBER
+        assert found.values.tolist() == [-0.5, 1.25, 7.0, 101.2]
+        assert not found.misfits.any()
+        assert "decimal comma" in found.notes[0]
+
+
+def test_commas_that_may_stand_before_thousands_are_not_guessed_at() -> None:
+    found = settled(["1,234", "12,500", "7"])
+    assert found.type is ValueType.STRING
+    assert "thousands" in found.notes[0]
+    assert settled(["1,234"], ValueType.NUMBER).misfits.all()
+    assert settled(["Smith, John", "7"]).notes == ()

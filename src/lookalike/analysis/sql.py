@@ -96,7 +96,8 @@ def _select(sql: str) -> exp.Select:
         statements = [statement for statement in sqlglot.parse(sql, read="duckdb") if statement is not None]
     except (SqlglotError, RecursionError):
         raise _refused(
-            "This is not SQL that can be read. Text stands in 'single' quotes, odd names in \"double\" ones."
+            "This is not SQL that can be read. Text stands in 'single' quotes. Names with spaces, and names that are "
+            'words of SQL themselves (order, alter, group), stand in "double" ones.'
         ) from None
     finally:
         logger.setLevel(level)

@@ -43,8 +43,9 @@ class Commands(click.Group):
         except click.exceptions.Exit as done:
             code = done.exit_code
         except click.ClickException as error:
-            error.show()
-            _as_json(as_json, {"kind": "Usage", "message": error.format_message()})
+            explained = _with_hint(error)
+            explained.show()
+            _as_json(as_json, {"kind": "Usage", "message": explained.format_message()})
             code = USAGE
         except LookalikeError as error:
             _say(str(error))
@@ -73,6 +74,20 @@ class Commands(click.Group):
             _as_json(as_json, {"kind": "Fault", "message": message})
             code = FAULT
         sys.exit(code)
+
+
+def _with_hint(error: click.ClickException) -> click.ClickException:
+    """The same, with what to do where the message only says what is wrong."""
+    if isinstance(error, click.MissingParameter) and error.param is not None and error.param.name == "models":
+        said = (
+            "Say what is promised. If you do not know: --model k-anonymity:5 --model beta-likeness:3. All promises: "
+            "lookalike models."
+        )
+        return click.UsageError(said, error.ctx)
+    if isinstance(error, click.UsageError) and "unexpected extra argument" in error.message:
+        said = 'Several names are joined by commas, and one with a space stands in quotes: --qi age,sex,"zip code".'
+        return click.UsageError(f"{error.message}. {said}", error.ctx)
+    return error
 
 
 def _say(message: str) -> None:

@@ -45,7 +45,10 @@ def note_first_use() -> None:
     from lookalike.kernels import is_cold
 
     if is_cold():
-        note("First use on this machine: the inner loops are compiled once, which takes about half a minute.")
+        note(
+            "First use on this machine: the inner loops are compiled once, which takes a minute or so, and longer on a "
+            "busy one."
+        )
 
 
 def peak_megabytes() -> float:

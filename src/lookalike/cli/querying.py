@@ -65,6 +65,11 @@ def _tell(found: Estimate, level: float, as_json: bool) -> None:
             }
         )
         return
+    if found.n_rows == 0:
+        note(
+            "No row meets the conditions on columns that are published exactly. Values are compared letter by letter; "
+            "SELECT diagnosis, COUNT(*) GROUP BY diagnosis lists those of a column."
+        )
     over = f"{found.method} over {counted(found.n_rows, 'row')}"
     if found.error == 0:
         click.echo(f"{_number(found.value)}, without error ({over}).")

@@ -40,6 +40,8 @@ def read_promise(text: str, models: Models) -> Promise:
             return Promise(model, column)
     # Nothing fits: complain about what stands where a model should.
     before_colon = text.partition(":")[0]
+    if (name := before_colon.partition("=")[0].strip()) in models:
+        raise RecipeError(f"{quoted(text)} has an equals sign where a colon should be. Write {name}:NUMBER.")
     raise RecipeError(unknown_name("model", before_colon.rpartition("=")[2].strip(), models))
 
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from lookalike.errors import LookalikeError
+from lookalike.errors import LookalikeError, RecipeError
 from lookalike.samples import census, census_schema, hospital, hospital_schema, to_csv
 
 
@@ -26,6 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             table, schema = hospital(chosen.rows, chosen.seed), hospital_schema()
         else:
             table, schema = census(chosen.rows, chosen.seed, chosen.occupation), census_schema()
+        _check_target(chosen.out)
         to_csv(table, chosen.out)
         if chosen.schema is not None:
             chosen.schema.write_text(schema.to_yaml(), encoding="utf-8")
@@ -33,6 +34,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"{error}\n")
         return 2
     return 0
+
+
+def _check_target(path: Path) -> None:
+    """Only a sample is written over: a table of that name may be the only copy of somebody's data."""
+    if not path.exists():
+        return
+    headers = {
+        ",".join(attribute.name for attribute in schema.attributes) for schema in (hospital_schema(), census_schema())
+    }
+    with path.open("rb") as file:
+        first = file.readline(1000).decode("utf-8", "replace").strip()
+    if first not in headers:
+        raise RecipeError(f"{path} exists and is no sample, so it is not overwritten. Choose another name.")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 """From texts to values: which type a column of a text file has, and its distinct values in order.
 
 A type is only taken if every text fits it. Digits with a leading zero stay text (they are codes), and so do signs
-and commas that could mean two things. The usual markers for "nothing" count as missing only among numbers, dates and
-booleans: in a column of words "NA" may be Namibia. An empty text is always missing.
+and commas that could mean two things: 1,234 may be a thousand or one and a bit, 101,2 only the latter. The usual
+markers for "nothing" count as missing only among numbers, dates and booleans: in a column of words "NA" may be Namibia.
+An empty text is always missing.
 Works on distinct texts wherever the caller has them. Cost: a few vectorised passes; a sort of the distinct values.
 """
 
@@ -24,6 +25,8 @@ MARKERS = ("NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", "-", ".")
 
 _INTEGER = r"-?(?:0|[1-9][0-9]*)"
 _NUMBER = r"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_COMMA_NUMBER = r"-?(?:0|[1-9][0-9]*)(?:,[0-9]+)?"
+_DECIMAL_COMMA = r",(?:[0-9]{1,2}|[0-9]{4,})$|^-?(?:0|[0-9]{4,}),"
 _BOOLEAN = r"(?i:true|false)"
 # Where the user names the type, zeros and signs in front can mean only one thing.
 _INTEGER_ASKED = r"[+-]?[0-9]+(?:\.0*)?"
@@ -95,7 +98,7 @@ def settle(name: str, texts: pl.Series, asked: ValueType | None, missing: Collec
         parsed = parse(candidates)
         if parsed.fits.all():
             return _settled(name, type, parsed, blank | marked, marked)
-    return _settled_text(texts, nothing)
+    return _settled_text(texts, nothing, _ambiguous(name, candidates))
 
 
 def distinct_texts(texts: pl.Series) -> tuple[NDArray[Any], NDArray[np.int32]]:
@@ -112,11 +115,11 @@ def text_array(texts: list[str]) -> NDArray[Any]:
     return values
 
 
-def _settled_text(texts: pl.Series, nothing: pl.Series) -> Settled:
+def _settled_text(texts: pl.Series, nothing: pl.Series, notes: tuple[str, ...] = ()) -> Settled:
     values, known = distinct_texts(texts.filter(~nothing))
     codes = np.full(len(texts), len(values), dtype=np.int32)
     codes[~nothing.to_numpy()] = known
-    return Settled(ValueType.STRING, values, codes, np.zeros(len(texts), dtype=np.bool_))
+    return Settled(ValueType.STRING, values, codes, np.zeros(len(texts), dtype=np.bool_), notes)
 
 
 def _settled(name: str, type: ValueType, parsed: _Parsed, left_out: pl.Series, marked: pl.Series) -> Settled:
@@ -151,6 +154,34 @@ def _numbers(texts: pl.Series, pattern: str = _NUMBER) -> _Parsed:
     large = pl.Series(np.abs(values) >= 2.0**63) & _matches(texts, _INTEGER)
     note = "whole numbers beyond 64 bits were rounded to 16 digits. Ask for type string to keep them." * large.any()
     return _Parsed(values, fits.to_numpy(), note)
+
+
+def _comma_numbers(texts: pl.Series) -> _Parsed:
+    """Numbers with a decimal comma; none fits unless some comma can be nothing else."""
+    if not texts.str.contains(_DECIMAL_COMMA).any():
+        return _Parsed(np.zeros(len(texts)), np.zeros(len(texts), dtype=np.bool_))
+    parsed = _numbers(texts.str.replace(",", ".", literal=True))
+    fits = parsed.fits & _matches(texts, _COMMA_NUMBER).to_numpy()
+    return _Parsed(
+        parsed.values, fits, "numbers were read with a decimal comma. Ask for type string if they are codes."
+    )
+
+
+def _ambiguous(name: str, texts: pl.Series) -> tuple[str, ...]:
+    """What to say of texts that would be numbers if one knew what their commas mean."""
+    if not texts.str.contains(",", literal=True).any() or not _matches(texts, _COMMA_NUMBER).all():
+        return ()
+    return (
+        f"Column {quoted(name)}: its commas may stand before thousands or before decimals, so it was read as text. "
+        "Write its numbers with a point, or without commas.",
+    )
+
+
+def _asked_numbers(texts: pl.Series) -> _Parsed:
+    parsed = _numbers(texts, _NUMBER_ASKED)
+    if not parsed.fits.all() and (with_commas := _comma_numbers(texts)).fits.all():
+        return with_commas
+    return parsed
 
 
 def _booleans(texts: pl.Series) -> _Parsed:
@@ -197,13 +228,14 @@ _Parser = Callable[[pl.Series], _Parsed]
 _GUESSES: tuple[tuple[ValueType, _Parser], ...] = (
     (ValueType.INTEGER, _integers),
     (ValueType.NUMBER, _numbers),
+    (ValueType.NUMBER, _comma_numbers),
     (ValueType.BOOLEAN, _booleans),
     *((ValueType.DATE, lambda texts, form=form: _dates_written(texts, *form)) for form in _DATES),
     (ValueType.DATETIME, _datetimes),
 )
 _ASKED: dict[ValueType, _Parser] = {
     ValueType.INTEGER: lambda texts: _integers(texts, _INTEGER_ASKED),
-    ValueType.NUMBER: lambda texts: _numbers(texts, _NUMBER_ASKED),
+    ValueType.NUMBER: _asked_numbers,
     ValueType.BOOLEAN: _booleans,
     ValueType.DATE: _guessed_dates,
     ValueType.DATETIME: _datetimes,
