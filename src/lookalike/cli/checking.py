@@ -81,11 +81,13 @@ def inspect(
         click.echo(f"\n{sentence}")
     if not found.quasi or not found.n_rows:
         return
+    n_others = found.median_group - 1
+    sharing = f"{counted(n_others, 'other')} at most" if n_others else "nobody"
     click.echo(f"\nHow identifying it is now, by {', '.join(found.quasi)}:")
     click.echo(
         f"  {counted(found.n_unique, 'record')} ({found.unique_share:.1%}) stand alone with their combination;"
         f" the smallest group has {found.smallest_group}, and half of all records share theirs with"
-        f" {found.median_group - 1} others at most."
+        f" {sharing}."
     )
     for size, share in found.share_in_groups_below.items():
         click.echo(f"  {share:6.1%} of the records are in groups of fewer than {size}")
