@@ -47,8 +47,9 @@ if TYPE_CHECKING:
         RhoPrivacy,
         TCloseness,
     )
-    from lookalike.publication import Publication, advise, inspect, measure, publish, read_table, verify
+    from lookalike.publication import Publication, advise, inspect, publish, read_table
     from lookalike.release import Bucketized, Grouped, Matched, Perturbed
+    from lookalike.reopening import measure, verify
     from lookalike.schema import Attribute, Kind, Role, Schema
     from lookalike.synthesis import PrivBayes
     from lookalike.synthesizing import Synthesis, synthesize
@@ -169,14 +170,14 @@ _HOMES = {
     "compare": "lookalike.comparison",
     "inspect": "lookalike.publication",
     "load": "lookalike.analysis",
-    "measure": "lookalike.publication",
+    "measure": "lookalike.reopening",
     "pool": "lookalike.analysis",
     "publish": "lookalike.publication",
     "read_table": "lookalike.publication",
     "sample": "lookalike.analysis",
     "suggest_schema": "lookalike.inspection",
     "synthesize": "lookalike.synthesizing",
-    "verify": "lookalike.publication",
+    "verify": "lookalike.reopening",
 }
 
 

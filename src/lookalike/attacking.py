@@ -18,8 +18,8 @@ from lookalike.errors import DataError, RecipeError
 from lookalike.evaluation.attacked import Attacks, attack_target
 from lookalike.pipeline import settle
 from lookalike.progress import Progress, silent
-from lookalike.publication import Reopened, reopen
 from lookalike.randomness import Randomness
+from lookalike.reopening import Reopened, reopen
 from lookalike.schema import Schema
 
 

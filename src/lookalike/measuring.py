@@ -8,7 +8,8 @@ from typing import Any
 from lookalike.errors import RecipeError
 from lookalike.evaluation.fidelity import Fidelity, compare
 from lookalike.progress import Progress, silent
-from lookalike.publication import Publication, reopen
+from lookalike.publication import Publication
+from lookalike.reopening import reopen
 from lookalike.schema import Schema
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lookalike import models, pipeline
+from lookalike import models
 from lookalike.adversary import READS_RELEASE
 from lookalike.advising import Advice
 from lookalike.advising import advise as advise_on
@@ -26,8 +26,8 @@ from lookalike.contracts import Algorithm, PrivacyModel, Promise
 from lookalike.errors import MissingPart, RecipeError, Unsupported, unknown_name
 from lookalike.inspection import Inspection
 from lookalike.inspection import inspect as survey
-from lookalike.microdata import Microdata, Table
-from lookalike.pipeline import Outcome, Recipe, Stopwatch, run, settle
+from lookalike.microdata import Table
+from lookalike.pipeline import Outcome, Recipe, Stopwatch, run
 from lookalike.progress import Progress, silent
 from lookalike.release import Bucketized, Release
 from lookalike.schema import Schema
@@ -248,94 +248,6 @@ def read_columns(source: Any, schema: Schema, **reading: Any) -> Table:
     """Read the columns that the schema publishes, with the types it declares."""
     types = {attribute.name: attribute.type for attribute in schema.published if attribute.type is not None}
     return read_table(source, columns=[attribute.name for attribute in schema.published], types=types, **reading)
-
-
-@dataclass(frozen=True)
-class Reopened:
-    """A release read back over its original."""
-
-    release: Release
-    data: Microdata
-    promises: tuple[Promise, ...]
-    """What its own manifest promises; empty for tables of other tools."""
-    adversary: str
-    notes: tuple[str, ...]
-
-
-def reopen(
-    original: Any, release: str | Path, schema: Schema | None = None, *, suppressed: int = 0, **reading: Any
-) -> Reopened:
-    """Read a release folder, or a table of another tool, together with the original it was made from.
-
-    A folder of ours brings its own schema; for another tool's table the roles must be given.
-    """
-    from lookalike.packages.folder import read_manifest
-    from lookalike.packages.reading import read_release, read_schema, release_folder
-
-    folder = release_folder(Path(release))
-    if folder is not None and (schema is None or not schema.attributes):
-        schema = read_schema(folder)
-    if schema is None or not schema.attributes:
-        if isinstance(original, str | Path) and release_folder(Path(original)) is not None:
-            raise RecipeError(f"{original} is a release folder. Name the original first, then the release.")
-        raise RecipeError(
-            f"{release} is not a release folder of lookalike, so it does not say which column is what. Name the "
-            "quasi-identifiers and the sensitive column (--qi A,B --sensitive S, or --schema FILE)."
-        )
-    table = read_columns(original, schema, **reading)
-    data = Microdata.encode(table, schema)
-    notes = list(table.notes)
-    found, _ = read_release(Path(release), data, suppressed=suppressed, note=notes.append)
-    promises: tuple[Promise, ...] = ()
-    adversary = READS_RELEASE
-    if folder is not None:
-        manifest = read_manifest(folder)
-        adversary = manifest.adversary
-        promises = tuple(Promise(models.parse_model(stated.text), stated.column) for stated in manifest.promises)
-    return Reopened(found, data, promises, adversary, tuple(notes))
-
-
-def verify(
-    original: Any,
-    release: str | Path,
-    *,
-    model: ModelLike | Iterable[ModelLike] = (),
-    schema: Schema | str | Path | None = None,
-    private: str | Path | None = None,
-    suppressed: int = 0,
-    progress: Progress = silent,
-) -> Audit:
-    """Audit a release folder, or a table that another tool made, against the original it was made from.
-
-    Without `model` a folder is held to what it promises itself. `private` is the folder that `write(private=True)`
-    left; a matched release is judged by the graph in it.
-    """
-    loaded = Schema.load(schema) if isinstance(schema, str | Path) else schema
-    return audit_of(reopen(original, release, loaded, suppressed=suppressed), as_promises(model), private, progress)
-
-
-def audit_of(
-    reopened: Reopened, promises: tuple[Promise, ...], private: str | Path | None = None, progress: Progress = silent
-) -> Audit:
-    """The audit of a release that was read back; without `promises`, of what it promises itself."""
-    graph = None
-    if private is not None:
-        from lookalike.packages.private import read_graph
-
-        graph = read_graph(Path(private))
-    asked = settle(promises or reopened.promises, reopened.data) if promises or reopened.promises else ()
-    return pipeline.verify(
-        reopened.release, reopened.data, asked, graph=graph, adversary=reopened.adversary, progress=progress
-    )
-
-
-def measure(
-    original: Any, release: str | Path, *, schema: Schema | str | Path | None = None, suppressed: int = 0
-) -> dict[str, float]:
-    """The losses of a release folder, or of a table that another tool made, against its original."""
-    loaded = Schema.load(schema) if isinstance(schema, str | Path) else schema
-    reopened = reopen(original, release, loaded, suppressed=suppressed)
-    return pipeline.measure(reopened.release, reopened.data)[0]
 
 
 def as_promises(model: ModelLike | Iterable[ModelLike]) -> tuple[Promise, ...]:

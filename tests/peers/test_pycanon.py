@@ -23,7 +23,7 @@ import lookalike as la
 from lookalike.audit import verify
 from lookalike.microdata import Table
 from lookalike.models import AlphaK, BetaLikeness, DeltaDisclosure, KAnonymity, LDiversity, TCloseness
-from lookalike.publication import reopen
+from lookalike.reopening import reopen
 from lookalike.samples import census, census_schema, hospital, hospital_schema
 from lookalike.schema import Schema, ValueType
 from tests.strategies import column_of
