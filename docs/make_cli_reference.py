@@ -1,6 +1,6 @@
 """Writes docs/cli.md from the commands themselves: `python docs/make_cli_reference.py`.
 
-`tests/test_docs.py` compares the page with `reference()`, so it cannot fall behind. Only names, help texts and
+`tests/docs` compares the page with `reference()`, so it cannot fall behind. Only names, help texts and
 settings of click's objects are used, not its layout, which changes from version to version.
 """
 
