@@ -141,7 +141,7 @@ def what_it_bears(prior: Counts, column: Domain) -> ColumnBearing:
         rarest_share=Fraction(int(prior[rarest]), n_records),
         commonest=column.texts[commonest],
         commonest_share=Fraction(int(prior[commonest]), n_records),
-        models=tuple(_bearable(model, meaning, prior, column, rarest, commonest) for model, meaning in named),
+        models=tuple(_bearable(model, meaning, prior, column) for model, meaning in named),
     )
 
 
@@ -210,17 +210,26 @@ def belief(requirement: Requirement, prior: Counts, column: Domain, code: int) -
     return Belief(column.texts[code], share, min(requirement.ceilings[code], Fraction(1)))
 
 
-def _bearable(
-    model: PrivacyModel, meaning: str, prior: Counts, column: Domain, rarest: int, commonest: int
-) -> Bearable:
-    requirement = model.requirement(prior, column, 0)
-    beliefs = [belief(requirement, prior, column, code) for code in (rarest, commonest)]
+def belief_in_extremes(
+    model: PrivacyModel, requirement: Requirement, prior: Counts, column: Domain
+) -> tuple[Belief, ...]:
+    """What the model leaves of the rarest and of the commonest value (once if they are one); empty if it says nothing
+    about single values."""
+    present = np.flatnonzero(prior)
+    codes = dict.fromkeys((int(present[np.argmin(prior[present])]), int(np.argmax(prior))))
     if isinstance(model, TCloseness):
         # Of a distribution that moves by t at most, no value gains more than t.
-        beliefs = [_moved(prior, column, code, model.t) for code in (rarest, commonest)]
+        return tuple(_moved(prior, column, code, model.t) for code in codes)
+    found = (belief(requirement, prior, column, code) for code in codes)
+    return tuple(one for one in found if one is not None)
+
+
+def _bearable(model: PrivacyModel, meaning: str, prior: Counts, column: Domain) -> Bearable:
+    requirement = model.requirement(prior, column, 0)
+    beliefs = belief_in_extremes(model, requirement, prior, column)
     bounded = requirement.min_size > 1 or requirement.floors is not None
     n_groups = most_groups(requirement, prior) if bounded else None
-    return Bearable(model, meaning, beliefs[0], beliefs[1], n_groups)
+    return Bearable(model, meaning, beliefs[0] if beliefs else None, beliefs[-1] if beliefs else None, n_groups)
 
 
 def _moved(prior: Counts, column: Domain, code: int, t: Fraction) -> Belief:

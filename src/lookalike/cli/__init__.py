@@ -18,6 +18,7 @@ from lookalike.cli.publishing import demo, publish
 from lookalike.cli.querying import query
 from lookalike.cli.reproducing import reproduce
 from lookalike.cli.sampling import sample
+from lookalike.cli.studio import studio
 from lookalike.cli.synthesizing import synthesize
 from lookalike.version import __version__
 
@@ -29,6 +30,7 @@ def main() -> None:
 
     \b
     A first look:    lookalike demo
+    In a browser:    lookalike studio
     Your own table:  lookalike inspect patients.csv
                      lookalike publish patients.csv --qi age,sex,zip --sensitive diagnosis \\
                                --model beta-likeness:2 --out release
@@ -36,7 +38,7 @@ def main() -> None:
 
 
 for command in (
-    demo, inspect, publish, compare, audit, measure, fidelity, query, sample, attack, synthesize, reproduce, models,
-    algorithms, attacks,
+    demo, studio, inspect, publish, compare, audit, measure, fidelity, query, sample, attack, synthesize, reproduce,
+    models, algorithms, attacks,
 ):  # fmt: skip
     main.add_command(command)

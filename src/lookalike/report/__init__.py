@@ -15,5 +15,6 @@ from lookalike.report.contents import Report
 from lookalike.report.examples import Examples, made_up_examples
 from lookalike.report.page import to_html
 from lookalike.report.paper import find_browser, to_pdf
+from lookalike.report.pictures import drawn
 
-__all__ = ["Examples", "Report", "find_browser", "made_up_examples", "to_html", "to_pdf"]
+__all__ = ["Examples", "Report", "drawn", "find_browser", "made_up_examples", "to_html", "to_pdf"]

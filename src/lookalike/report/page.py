@@ -22,16 +22,8 @@ _LOSS_NAMES = {
 
 def to_html(report: Report) -> str:
     # The SVG comes from the library that draws, which escapes all text in it.
-    drawn = {
-        "losses": pictures.losses(report) if any(line.loss for line in report.columns) else "",
-        "sizes": pictures.sizes(report) if report.sizes else "",
-        "attacks": pictures.attacks(report) if any(line.honest is not None for line in report.attacks) else "",
-        "answers": pictures.answers(report) if report.answers else "",
-        "tradeoff": pictures.tradeoff(report),
-    }
-    beliefs = [Markup(pictures.beliefs(table)) if table.lines else Markup("") for table in report.beliefs]
-    shown = {name: Markup(svg) for name, svg in drawn.items()}
-    return _template().render(report=report, pictures=shown, belief_pictures=beliefs)
+    shown = {name: Markup(svg) for name, svg in pictures.drawn(report).items()}
+    return _template().render(report=report, pictures=shown)
 
 
 def _short(number: str | None) -> str:

@@ -10,6 +10,18 @@ from lookalike.report.contents import Report
 _WIDE = 430
 
 
+def drawn(report: Report) -> dict[str, str]:
+    """Every picture of a report by name; empty where there is nothing to draw. `beliefs-N` is that of column N."""
+    return {
+        **{f"beliefs-{place}": beliefs(table) if table.lines else "" for place, table in enumerate(report.beliefs)},
+        "sizes": sizes(report) if report.sizes else "",
+        "attacks": attacks(report) if any(line.honest is not None for line in report.attacks) else "",
+        "losses": losses(report) if any(line.loss for line in report.columns) else "",
+        "tradeoff": tradeoff(report),
+        "answers": answers(report) if report.answers else "",
+    }
+
+
 def beliefs(table: BeliefTable) -> str:
     """Share, highest belief and ceiling of each value."""
     rows = [

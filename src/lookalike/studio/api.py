@@ -1,0 +1,379 @@
+"""The studio for scripts: JSON in, JSON out, described by OpenAPI. The pages are a view of the same.
+
+Every function here is a few lines around the library; nothing is decided here that the command line would decide
+otherwise.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import yaml
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.responses import FileResponse, HTMLResponse, PlainTextResponse
+from pydantic import BaseModel, ConfigDict, Field
+
+from lookalike.adversary import ADVERSARIES
+from lookalike.errors import DataError, RecipeError, SchemaError, unknown_name
+from lookalike.models import parse_promise
+from lookalike.pipeline import required, settle
+from lookalike.samples import sample_schema, sample_table
+from lookalike.schema import Schema
+from lookalike.studio import exporting, results
+from lookalike.studio.describing import describe_columns, describe_project, preview
+from lookalike.studio.jobs import Job, Jobs
+from lookalike.studio.methods import check_method, describe_methods
+from lookalike.studio.promising import describe_promises, what_it_allows
+from lookalike.studio.security import REPORT_POLICY
+from lookalike.studio.uploads import keep_upload
+from lookalike.studio.workspace import Project, Workspace
+
+router = APIRouter(prefix="/api", tags=["studio"])
+
+Text = Annotated[str, Field(max_length=2000)]
+
+
+class Input(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class ReadingOptions(Input):
+    """How a CSV file is to be read, where detection goes wrong."""
+
+    delimiter: Annotated[str, Field(max_length=1)] | None = None
+    encoding: Annotated[str, Field(max_length=40)] | None = None
+
+
+class FromPath(ReadingOptions):
+    path: Annotated[str, Field(min_length=1, max_length=4096)]
+    """A CSV, Parquet or Arrow file on this machine."""
+
+
+class ColumnSettings(Input):
+    name: Annotated[str, Field(max_length=100_000)]
+    role: Text
+    kind: Text | None = None
+    weight: Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)] = 1.0
+    taxonomy: dict[str, Any] | None = None
+
+
+class Columns(Input):
+    columns: Annotated[list[ColumnSettings], Field(max_length=10_000)]
+
+
+class SchemaText(Input):
+    yaml: Annotated[str, Field(max_length=10_000_000)]
+
+
+class PromiseSettings(Input):
+    models: Annotated[list[Text], Field(max_length=20)]
+    adversary: Text = "reads-release"
+
+
+class MethodSettings(Input):
+    algorithm: Text | None = None
+
+
+class RunSettings(Input):
+    title: Text = ""
+    recipient: Text = ""
+
+
+class ComparisonSettings(Input):
+    models: Annotated[list[Text], Field(min_length=1, max_length=12)]
+    algorithms: Annotated[list[Text], Field(max_length=8)] = []
+
+
+class ExportSettings(Input):
+    folder: Annotated[str, Field(min_length=1, max_length=4096)]
+    overwrite: bool = False
+
+
+def workspace_of(request: Request) -> Workspace:
+    found: Workspace = request.app.state.workspace
+    return found
+
+
+def jobs_of(request: Request) -> Jobs:
+    found: Jobs = request.app.state.jobs
+    return found
+
+
+def project_of(id: str, request: Request) -> Project:
+    return workspace_of(request).project(id)
+
+
+def job_of(id: str, number: int, request: Request) -> Job:
+    return jobs_of(request).job(project_of(id, request).id, number)
+
+
+Open = Annotated[Project, Depends(project_of)]
+Found = Annotated[Job, Depends(job_of)]
+
+
+@router.get("/projects")
+def list_projects(request: Request) -> list[dict[str, Any]]:
+    """The tables that are open."""
+    return [describe_project(project) for project in workspace_of(request).projects()]
+
+
+@router.post("/projects/sample", status_code=201)
+def open_sample(request: Request) -> dict[str, Any]:
+    """Open the bundled hospital stays, with their schema."""
+    workspace = workspace_of(request)
+    schema = Schema.load(sample_schema())
+    project = workspace.open(sample_table(), "hospital.csv", workspace.room(), schema=schema)
+    return describe_project(project)
+
+
+@router.post("/projects/path", status_code=201)
+def open_path(given: FromPath, request: Request) -> dict[str, Any]:
+    """Open a file on this machine."""
+    workspace = workspace_of(request)
+    path = Path(given.path).expanduser()
+    if "\0" in given.path or not path.is_absolute():
+        raise DataError("Write the full path of the file, as in /home/me/patients.csv.")
+    project = workspace.open(path, path.name, workspace.room(), reading=_reading(given))
+    return describe_project(project)
+
+
+@router.post("/projects/upload", status_code=201)
+async def open_upload(
+    request: Request,
+    name: Annotated[str, Query(min_length=1, max_length=255)],
+    delimiter: Annotated[str | None, Query(max_length=1)] = None,
+    encoding: Annotated[str | None, Query(max_length=40)] = None,
+) -> dict[str, Any]:
+    """Open a file that is sent as the body; it goes to the private folder piece by piece."""
+    workspace = workspace_of(request)
+    folder = workspace.room()
+    source = await keep_upload(request, name, folder)
+    options = _reading(ReadingOptions(delimiter=delimiter, encoding=encoding))
+
+    def opened() -> Project:
+        return workspace.open(source, Path(name).name, folder, is_copy=True, reading=options)
+
+    return describe_project(await asyncio.to_thread(opened))
+
+
+@router.get("/projects/{id}")
+def show_project(project: Open) -> dict[str, Any]:
+    return describe_project(project)
+
+
+@router.delete("/projects/{id}", status_code=204)
+def close_project(project: Open, request: Request) -> None:
+    """Close a table: its runs are cancelled, its private folder is removed."""
+    jobs_of(request).forget(project.id)
+    workspace_of(request).close(project.id)
+
+
+@router.get("/projects/{id}/columns")
+def show_columns(project: Open) -> dict[str, Any]:
+    """Types, roles, missing and distinct values, a histogram and suggestions with reasons."""
+    return describe_columns(project)
+
+
+@router.get("/projects/{id}/preview")
+def show_preview(project: Open) -> dict[str, Any]:
+    """The first rows of the original, without identifiers."""
+    return preview(project)
+
+
+@router.put("/projects/{id}/columns")
+def set_columns(given: Columns, project: Open) -> dict[str, Any]:
+    """Roles, kinds, weights and taxonomies; columns that are not named stay as they are."""
+    with project.lock:
+        plain = yaml.safe_load(project.schema.to_yaml())
+        entries = {entry["name"]: entry for entry in plain["columns"]}
+        for column in given.columns:
+            if column.name not in entries:
+                raise SchemaError(unknown_name("column", column.name, entries))
+            entry = entries[column.name]
+            changed = {"role": column.role, "kind": column.kind, "weight": column.weight, "taxonomy": column.taxonomy}
+            if column.taxonomy != entry.get("taxonomy") or column.kind != entry.get("kind"):
+                # A domain and an order belong to the kind they were declared for.
+                changed |= {"domain": None, "order": None}
+            entry.update(changed)
+            entries[column.name] = {key: value for key, value in entry.items() if value is not None}
+        plain["columns"] = list(entries.values())
+        _take_schema(project, Schema.from_yaml(yaml.safe_dump(plain, allow_unicode=True), "the columns"))
+        return describe_columns(project)
+
+
+@router.get("/projects/{id}/schema", response_class=PlainTextResponse)
+def show_schema(project: Open) -> PlainTextResponse:
+    """The schema as a file, for `--schema`."""
+    headers = {"content-disposition": 'attachment; filename="schema.yaml"'}
+    return PlainTextResponse(project.schema.to_yaml(), media_type="application/yaml", headers=headers)
+
+
+@router.put("/projects/{id}/schema")
+def set_schema(given: SchemaText, project: Open) -> dict[str, Any]:
+    """A whole schema; taxonomies must stand in it, not in files beside it."""
+    with project.lock:
+        _take_schema(project, Schema.from_yaml(given.yaml, "the schema"))
+        return describe_columns(project)
+
+
+@router.get("/projects/{id}/models")
+def show_models(project: Open) -> list[dict[str, Any]]:
+    """The models in plain words, with the number that is moved first."""
+    return describe_promises(project)
+
+
+@router.get("/projects/{id}/allows")
+def show_allowed(project: Open, model: Annotated[str, Query(max_length=2000)]) -> dict[str, Any]:
+    """What one promise allows on this table, or why it cannot be kept and the nearest that can."""
+    return what_it_allows(project, model)
+
+
+@router.put("/projects/{id}/promise")
+def set_promise(given: PromiseSettings, project: Open) -> dict[str, Any]:
+    """What the release must keep, and against whom; refused if no release can."""
+    if given.adversary not in ADVERSARIES:
+        raise RecipeError(unknown_name("adversary", given.adversary, ADVERSARIES))
+    with project.lock:
+        data = project.microdata()
+        required(settle([parse_promise(text) for text in given.models], data), data)
+        project.models, project.adversary = tuple(given.models), given.adversary
+        return describe_project(project)
+
+
+@router.get("/projects/{id}/methods")
+def show_methods(project: Open) -> dict[str, Any]:
+    """Which methods serve the promise, and what they trade."""
+    return describe_methods(project)
+
+
+@router.put("/projects/{id}/method")
+def set_method(given: MethodSettings, project: Open) -> dict[str, Any]:
+    """The method, as `--algorithm` takes it; none: the recommended one."""
+    with project.lock:
+        project.algorithm = check_method(given.algorithm)
+        return describe_project(project)
+
+
+@router.post("/projects/{id}/runs", status_code=202)
+def start_run(given: RunSettings, project: Open, request: Request) -> dict[str, Any]:
+    """Publish with the settings as they are now; one run at a time, the others wait."""
+    with project.lock:
+        if not project.models:
+            raise RecipeError("No promise is chosen yet. Choose one first.")
+        project.title, project.recipient = given.title, given.recipient
+        task = {**_task(project), "models": list(project.models), "algorithm": project.algorithm}
+        task |= {"title": project.title, "recipient": project.recipient}
+        return _told(jobs_of(request).add(project.id, "publish", task, project.folder), request)
+
+
+@router.post("/projects/{id}/comparisons", status_code=202)
+def start_comparison(given: ComparisonSettings, project: Open, request: Request) -> dict[str, Any]:
+    """Several promises and methods side by side; an entry of models may sweep, as in l-diversity:2,4,8."""
+    with project.lock:
+        task = {**_task(project), "models": given.models, "algorithms": given.algorithms, "attacks": ["naive-bayes"]}
+        return _told(jobs_of(request).add(project.id, "compare", task, project.folder), request)
+
+
+@router.get("/projects/{id}/runs")
+def list_runs(project: Open, request: Request) -> list[dict[str, Any]]:
+    """Runs and comparisons of this table, in the order they were asked for."""
+    return [_told(job, request) for job in jobs_of(request).of(project.id)]
+
+
+@router.get("/projects/{id}/runs/{number}")
+def show_run(job: Found, request: Request) -> dict[str, Any]:
+    """How far a run is."""
+    return _told(job, request)
+
+
+@router.post("/projects/{id}/runs/{number}/cancel")
+def cancel_run(job: Found, request: Request) -> dict[str, Any]:
+    """Stop it at once; nothing of it stays."""
+    jobs_of(request).cancel(job)
+    return _told(job, request)
+
+
+@router.post("/projects/{id}/runs/{number}/stop")
+def stop_search(job: Found, request: Request) -> dict[str, Any]:
+    """Let a search end with the best it has found so far."""
+    jobs_of(request).stop_search(job)
+    return _told(job, request)
+
+
+@router.get("/projects/{id}/runs/{number}/results")
+def show_results(job: Found) -> dict[str, Any]:
+    """What came of a run: the report as plain data, a summary, the first rows of the release."""
+    return results.results(job)
+
+
+@router.get("/projects/{id}/runs/{number}/comparison")
+def show_comparison(job: Found) -> dict[str, Any]:
+    """What came of a comparison."""
+    return results.comparison(job)
+
+
+@router.get("/projects/{id}/runs/{number}/report", response_class=HTMLResponse)
+def show_report(job: Found) -> HTMLResponse:
+    """The report to sign, as it lies in the release folder."""
+    page = (exporting.release_of(job) / "report.html").read_text(encoding="utf-8")
+    return HTMLResponse(page, headers={"content-security-policy": REPORT_POLICY})
+
+
+@router.get("/projects/{id}/runs/{number}/release.zip", response_class=FileResponse)
+def download_release(job: Found) -> FileResponse:
+    """The release folder as an archive."""
+    return FileResponse(exporting.archive(job), media_type="application/zip", filename="release.zip")
+
+
+@router.post("/projects/{id}/runs/{number}/export")
+def export_release(given: ExportSettings, job: Found) -> dict[str, Any]:
+    """Copy the release into a folder on this machine, all or nothing."""
+    if "\0" in given.folder:
+        raise RecipeError("A path cannot hold that character. Choose another folder.")
+    target = Path(given.folder).expanduser()
+    return {"folder": str(target), "files": exporting.export_to(job, target, overwrite=given.overwrite)}
+
+
+@router.get("/projects/{id}/runs/{number}/command")
+def show_command(job: Found, project: Open) -> dict[str, Any]:
+    """The `lookalike publish` that does the same, and the schema it needs."""
+    return {"command": exporting.command(project, job.task), "schema": job.task["schema"]}
+
+
+def _reading(given: ReadingOptions) -> dict[str, Any]:
+    return {name: value for name, value in (("delimiter", given.delimiter), ("encoding", given.encoding)) if value}
+
+
+def _take_schema(project: Project, schema: Schema) -> None:
+    """Another schema, if the table can be read under it; what was promised before may no longer fit."""
+    for attribute in schema.attributes:
+        if attribute.taxonomy is not None and "file" in attribute.taxonomy:
+            raise SchemaError("A taxonomy in a file cannot be used here. Write its tree into the schema.")
+    before = project.schema
+    project.schema = schema
+    try:
+        if schema.quasi:
+            project.microdata()
+    except BaseException:
+        project.schema = before
+        raise
+    project.models = ()
+
+
+def _task(project: Project) -> dict[str, Any]:
+    """What the process needs to read the table the same way."""
+    if not project.schema.quasi:
+        raise RecipeError("No quasi-identifier is named. Say which columns an outsider may know.")
+    return {
+        "source": str(project.source),
+        "reading": dict(project.reading),
+        "schema": replace(project.schema).to_yaml(),
+        "adversary": project.adversary,
+    }
+
+
+def _told(job: Job, request: Request) -> dict[str, Any]:
+    return {**job.to_plain(), "ahead": jobs_of(request).ahead_of(job)}

@@ -1,0 +1,71 @@
+"""Out of the studio, by the user's own wish: the release folder, an archive of it, the schema, the command."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from lookalike.adversary import READS_RELEASE
+from lookalike.errors import RecipeError
+from lookalike.packages.manifest import DESCRIPTOR
+from lookalike.packages.placing import placed
+from lookalike.studio.jobs import Job
+from lookalike.studio.work import RELEASE
+from lookalike.studio.workspace import Project
+
+SCHEMA_FILE = "schema.yaml"
+
+
+def command(project: Project, task: dict[str, Any] | None = None, schema_file: str = SCHEMA_FILE) -> str:
+    """The `lookalike publish` that does the same; of a run, with the settings it was made with."""
+    models = task["models"] if task else project.models
+    algorithm = task["algorithm"] if task else project.algorithm
+    adversary = task["adversary"] if task else project.adversary
+    title, recipient = (task["title"], task["recipient"]) if task else (project.title, project.recipient)
+    source = project.name if project.is_copy else str(project.source)
+    parts = ["lookalike", "publish", source, "--schema", schema_file]
+    for model in models:
+        parts += ["--model", model]
+    for flag, value in (("--algorithm", algorithm), ("--title", title), ("--recipient", recipient)):
+        parts += [flag, value] if value else []
+    if adversary != READS_RELEASE:
+        parts += ["--adversary", adversary]
+    return shlex.join([*parts, "--out", "release"])
+
+
+def export_to(job: Job, target: Path, *, overwrite: bool = False) -> list[str]:
+    """Copy the release of a run into a folder of the user's choice, all or nothing; the names of its files."""
+    source = release_of(job)
+    if not target.is_absolute():
+        raise RecipeError(f"{target} is not a full path. Write where to from the root on, as in /home/me/release.")
+    with placed(target, marker=DESCRIPTOR, overwrite=overwrite) as building:
+        for path in sorted(source.iterdir()):
+            shutil.copyfile(path, building / path.name)
+    return sorted(path.name for path in source.iterdir())
+
+
+def archive(job: Job) -> Path:
+    """The release of a run as a ZIP file in the run's private folder."""
+    source = release_of(job)
+    target = job.folder / "release.zip"
+    if not target.exists():
+        unfinished = target.with_suffix(".part")
+        with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as zipped:
+            for path in sorted(source.iterdir()):
+                # A fixed time: when a release was made to the second is nobody's business.
+                entry = zipfile.ZipInfo(f"{RELEASE}/{path.name}", (1980, 1, 1, 0, 0, 0))
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                with path.open("rb") as file, zipped.open(entry, "w") as out:
+                    shutil.copyfileobj(file, out)
+        unfinished.rename(target)
+    return target
+
+
+def release_of(job: Job) -> Path:
+    """Where the release of a run lies, if it is done."""
+    if job.state != "done" or job.kind != "publish":
+        raise RecipeError("This run has no release (yet). Wait until it is done, or run again.")
+    return job.folder / RELEASE

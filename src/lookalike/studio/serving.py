@@ -1,0 +1,52 @@
+"""The studio on this machine: a port, a token, a link."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from lookalike.errors import MissingPart, RecipeError
+from lookalike.studio.security import LOOPBACK, Guard
+
+ADDRESS = "127.0.0.1"
+
+
+def guarded(app: Any, token: str, port: int) -> Guard:
+    return Guard(app, token=token, hosts=tuple(f"{host}:{port}" for host in LOOPBACK))
+
+
+def serve(*, port: int = 0, most_bytes: int | None = None, ready: Callable[[str], None]) -> None:
+    """Serve until Ctrl-C; `ready` gets the link with the token. Port 0: any that is free.
+
+    Nothing but this machine can connect, and nothing is logged about what is asked for.
+    """
+    try:
+        import uvicorn
+
+        from lookalike.studio.app import create_app
+    except ImportError as error:
+        raise MissingPart(
+            f"The studio needs {error.name}, which is missing. Install it: pip install 'lookalike[studio]'."
+        ) from None
+    try:
+        listening = socket.create_server((ADDRESS, port))
+    except OSError as error:
+        raise RecipeError(f"Port {port} cannot be used: {error.strerror}. Choose another (--port), or none.") from None
+    with listening:
+        token, chosen = secrets.token_urlsafe(24), listening.getsockname()[1]
+        app = create_app() if most_bytes is None else create_app(most_bytes=most_bytes)
+        config = uvicorn.Config(
+            guarded(app, token, chosen),
+            access_log=False,
+            log_level="error",
+            server_header=False,
+            h11_max_incomplete_event_size=64 << 10,
+            timeout_graceful_shutdown=2,
+        )
+        ready(f"http://{ADDRESS}:{chosen}/?token={token}")
+        # Ctrl-C is how it ends, not a failure.
+        with suppress(KeyboardInterrupt):
+            uvicorn.Server(config).run(sockets=[listening])

@@ -1,0 +1,138 @@
+"""What the process beside the studio does: the same `publish`, `write` and `compare` as the command line.
+
+It is told tasks through a pipe and answers with progress; results go into the folder of the run:
+
+    release/       the release folder itself, report included
+    summary.json   what the page shows beside the report
+    pictures.json  its pictures, as SVG
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import signal
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from lookalike.errors import Infeasible, LookalikeError
+
+SUMMARY, PICTURES = "summary.json", "pictures.json"
+RELEASE = "release"
+
+
+class _Told:
+    """Progress that goes through the pipe, and hears whether a search is to stop."""
+
+    def __init__(self, pipe: Connection) -> None:
+        self._pipe = pipe
+        self.stopped = False
+        self._last: tuple[str, int, str] = ("", -1, "")
+
+    def __call__(self, step: str, share: float, note: str = "") -> bool:
+        while self._pipe.poll():
+            if self._pipe.recv() == "stop":
+                self.stopped = True
+        now = (step, int(share * 200), note)
+        if now != self._last:
+            self._last = now
+            loss = float(note.removeprefix("loss ")) if note.startswith("loss ") else None
+            self._pipe.send({"what": "progress", "step": step, "share": share, "note": note, "loss": loss})
+        return self.stopped
+
+
+def work(pipe: Connection) -> None:
+    """Task after task, until the pipe closes."""
+    # Ctrl-C in the terminal is for the studio, which then ends this process.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    from lookalike import publication, report  # noqa: F401  (loaded while the user still looks at columns)
+
+    while True:
+        try:
+            task = pipe.recv()
+        except EOFError:
+            return
+        if task == "stop":
+            continue
+        try:
+            _TASKS[task["kind"]](task, _Told(pipe))
+            pipe.send({"what": "done"})
+        except Infeasible as error:
+            pipe.send({"what": "failed", "error": str(error), "nearest": error.nearest})
+        except LookalikeError as error:
+            pipe.send({"what": "failed", "error": str(error)})
+        except MemoryError:
+            pipe.send(
+                {"what": "failed", "error": "There was not enough memory. Try a sample of the table, or mondrian."}
+            )
+        except Exception as error:
+            # The kind of a fault is told, its text is not: it could hold a value.
+            logging.getLogger("lookalike.studio").error("run failed: %s", type(error).__name__)
+            said = f"The run failed ({type(error).__name__}). This is a fault of the software, please report it."
+            pipe.send({"what": "failed", "error": said})
+
+
+def _publish(task: dict[str, Any], told: _Told) -> None:
+    from lookalike.publication import publish
+    from lookalike.report import Report, drawn
+    from lookalike.schema import Schema
+
+    out = Path(task["out"])
+    publication = publish(
+        task["source"],
+        schema=Schema.from_yaml(task["schema"]),
+        model=task["models"],
+        algorithm=task["algorithm"],
+        adversary=task["adversary"],
+        title=task["title"] or None,
+        recipient=task["recipient"] or None,
+        progress=told,
+        **task["reading"],
+    )
+    publication.write(out / RELEASE, report="full", progress=told)
+    outcome = publication.outcome
+    report = Report.of(
+        outcome, publication.title, recipient=publication.recipient, evaluation=publication.evaluate(told)
+    )
+    summary = {
+        "algorithm": str(outcome.algorithm),
+        "form": outcome.release.form,
+        "rows": outcome.release.n_rows,
+        "losses": outcome.losses,
+        "highest_belief": max((line.belief for table in report.beliefs for line in table.lines), default=None),
+        "query_error": report.answers[-1].median if report.answers else None,
+        "notes": list(publication.notes),
+        "seconds": {step: round(seconds, 2) for step, seconds in outcome.seconds.items()},
+        "text": str(publication),
+    }
+    (out / SUMMARY).write_text(json.dumps(summary, ensure_ascii=False), encoding="utf-8")
+    (out / PICTURES).write_text(json.dumps(drawn(report), ensure_ascii=False), encoding="utf-8")
+
+
+def _compare(task: dict[str, Any], told: _Told) -> None:
+    from lookalike import charts
+    from lookalike.comparison import compare
+    from lookalike.schema import Schema
+
+    out = Path(task["out"])
+    out.mkdir(parents=True)
+    found = compare(
+        task["source"],
+        schema=Schema.from_yaml(task["schema"]),
+        models=task["models"],
+        algorithms=task["algorithms"],
+        attacks=task["attacks"],
+        adversary=task["adversary"],
+        # This process may have no children: it is a daemon, so that it cannot outlive the studio.
+        jobs=1,
+        progress=told,
+        **task["reading"],
+    )
+    (out / SUMMARY).write_text(json.dumps(found.to_plain(), ensure_ascii=False), encoding="utf-8")
+    chart = found.chart()
+    pictures = {"frontier": "" if chart is None else charts.svg(chart)}
+    (out / PICTURES).write_text(json.dumps(pictures, ensure_ascii=False), encoding="utf-8")
+
+
+_TASKS = {"publish": _publish, "compare": _compare}
