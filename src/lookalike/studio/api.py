@@ -15,7 +15,6 @@ from typing import Annotated, Any
 import yaml
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import FileResponse, HTMLResponse, PlainTextResponse
-from pydantic import BaseModel, ConfigDict, Field
 
 from lookalike.adversary import ADVERSARIES
 from lookalike.errors import DataError, LookalikeError, RecipeError, SchemaError, unknown_name
@@ -25,6 +24,18 @@ from lookalike.samples import sample_schema, sample_table
 from lookalike.schema import Schema
 from lookalike.studio import exporting, hierarchies, results
 from lookalike.studio.describing import describe_columns, describe_project, preview
+from lookalike.studio.inputs import (
+    Columns,
+    ComparisonSettings,
+    ExportSettings,
+    FromPath,
+    MethodSettings,
+    PromiseSettings,
+    ReadingOptions,
+    RunSettings,
+    SchemaText,
+    TaxonomyText,
+)
 from lookalike.studio.jobs import Job, Jobs
 from lookalike.studio.methods import check_method, describe_methods
 from lookalike.studio.promising import describe_promises, what_it_allows
@@ -33,74 +44,6 @@ from lookalike.studio.uploads import keep_upload
 from lookalike.studio.workspace import Project, Workspace
 
 router = APIRouter(prefix="/api", tags=["studio"])
-
-Text = Annotated[str, Field(max_length=2000)]
-
-
-class Input(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class ReadingOptions(Input):
-    """How a CSV file is to be read, where detection goes wrong."""
-
-    delimiter: Annotated[str, Field(max_length=1)] | None = None
-    encoding: Annotated[str, Field(max_length=40)] | None = None
-
-
-class FromPath(ReadingOptions):
-    path: Annotated[str, Field(min_length=1, max_length=4096)]
-    """A CSV, Parquet or Arrow file on this machine."""
-
-
-class ColumnSettings(Input):
-    name: Annotated[str, Field(max_length=100_000)]
-    role: Text
-    kind: Text | None = None
-    weight: Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)] = 1.0
-    taxonomy: dict[str, Any] | None = None
-    order: Annotated[list[str], Field(max_length=100_000)] | None = None
-    """The values of an ordered column, least first; left out: as it was."""
-
-
-class TaxonomyText(Input):
-    column: Annotated[str, Field(max_length=100_000)]
-    form: Text
-    """intervals, prefixes, dates or tree."""
-    text: Annotated[str, Field(max_length=1_000_000)] = ""
-    """As one types it: `10, 50`, `3, 2`, `month, year`, or a tree; no text and form tree: begun from the values."""
-
-
-class Columns(Input):
-    columns: Annotated[list[ColumnSettings], Field(max_length=10_000)]
-
-
-class SchemaText(Input):
-    yaml: Annotated[str, Field(max_length=10_000_000)]
-
-
-class PromiseSettings(Input):
-    models: Annotated[list[Text], Field(max_length=20)]
-    adversary: Text = "reads-release"
-
-
-class MethodSettings(Input):
-    algorithm: Text | None = None
-
-
-class RunSettings(Input):
-    title: Text = ""
-    recipient: Text = ""
-
-
-class ComparisonSettings(Input):
-    models: Annotated[list[Text], Field(min_length=1, max_length=12)]
-    algorithms: Annotated[list[Text], Field(max_length=8)] = []
-
-
-class ExportSettings(Input):
-    folder: Annotated[str, Field(min_length=1, max_length=4096)]
-    overwrite: bool = False
 
 
 def workspace_of(request: Request) -> Workspace:

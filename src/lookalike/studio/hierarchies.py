@@ -29,6 +29,8 @@ MOST_LEVELS = 50
 N_EXAMPLES = 4
 
 _Outline = dict[str, Any]
+_Loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+"""Labels as they are written (1.10, no, 2024-01-01); in C where it can be, for trees may be long."""
 
 
 def read_taxonomy(form: str, text: str) -> dict[str, Any]:
@@ -121,16 +123,30 @@ def _tree(text: str) -> Any:
 
 def _from_yaml(text: str) -> Any:
     try:
-        # Aliases could make a short text a tree without end.
-        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, yaml.SafeLoader)):
-            raise SchemaError("The tree uses a YAML alias (*name). Write every part out, or put the text in quotes.")
-        return yaml.safe_load(text)
+        _check_events(text)
+        return _with_leaves(yaml.load(text, _Loader))
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = f" at line {mark.line + 1}" if mark else ""
         raise SchemaError(f"The tree is not valid YAML{place}: {getattr(error, 'problem', error)}.") from None
-    except (ValueError, RecursionError):
-        raise SchemaError("The tree cannot be read as YAML. Write an outline that is indented instead.") from None
+
+
+def _with_leaves(node: Any) -> Any:
+    """A label with nothing after its colon is a leaf."""
+    if isinstance(node, dict):
+        return {label: None if below in ("", "~", "null") else _with_leaves(below) for label, below in node.items()}
+    return [_with_leaves(entry) for entry in node] if isinstance(node, list) else node
+
+
+def _check_events(text: str) -> None:
+    """Aliases could make a short text a tree without end, and nesting a slow one."""
+    depth = 0
+    for event in yaml.parse(text, _Loader):
+        if isinstance(event, yaml.AliasEvent):
+            raise SchemaError("The tree uses a YAML alias (*name). Write every part out, or put the text in quotes.")
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > 2 * MOST_LEVELS:
+            raise SchemaError(f"The tree has more than {MOST_LEVELS} levels. Leave some out.")
 
 
 def _from_outline(lines: list[str]) -> _Outline:

@@ -103,6 +103,15 @@
     }
     place.replaceChildren(...parts);
     add.disabled = !found.feasible;
+    mark(card);
+  }
+
+  // Whether a card says what is promised already.
+  function mark(card) {
+    const add = card.querySelector("[name=add]");
+    const promised = models().includes(written(card));
+    add.textContent = promised ? "Promised" : "Promise this";
+    add.classList.toggle("plain", promised);
   }
 
   const models = () => [...chosen.children].map((item) => item.dataset.model);
@@ -122,6 +131,7 @@
     }));
     byId("none").hidden = project.models.length > 0;
     byId("next").disabled = project.models.length === 0;
+    document.querySelectorAll(".promise").forEach(mark);
     explain();
   }
 
@@ -143,8 +153,10 @@
     if (slider) {
       slider.addEventListener("input", () => { field.value = number(slider.value); moved(); });
       field.addEventListener("input", () => { if (field.value) { slider.value = field.value; moved(); } });
-      // A browser keeps the slider over a reload.
-      field.value = number(slider.value);
+      // What is promised already is where its slider begins; a browser may keep another place over a reload.
+      const promised = models().map((text) => valueIn(card, text)).find((value) => value !== null);
+      slider.value = promised || slider.defaultValue;
+      field.value = promised || number(slider.value);
     } else {
       card.addEventListener("input", moved);
       card.addEventListener("submit", (event) => { event.preventDefault(); show(card); });
