@@ -178,6 +178,8 @@ def test_a_refused_change_changes_nothing(client: TestClient, sample: str) -> No
     assert reply.status_code == 422
     assert "categorical" in reply.json()["error"]
     assert put(client, sample, "age", taxonomy={"intervals": [10, 25]}).status_code == 422
+    assert '"sensitive"' in put(client, sample, "sex", role="sensitve").json()["error"]
+    assert '"ordered"' in put(client, sample, "sex", kind="orderd").json()["error"]
     assert columns_of(client, sample) == before
 
 

@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import yaml
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import FileResponse, HTMLResponse, PlainTextResponse
 
@@ -40,6 +39,7 @@ from lookalike.studio.jobs import Job, Jobs
 from lookalike.studio.methods import check_method, describe_methods
 from lookalike.studio.promising import describe_promises, what_it_allows
 from lookalike.studio.security import REPORT_POLICY
+from lookalike.studio.settling import with_columns
 from lookalike.studio.uploads import keep_upload
 from lookalike.studio.workspace import Project, Workspace
 
@@ -141,28 +141,7 @@ def show_preview(project: Open) -> dict[str, Any]:
 def set_columns(given: Columns, project: Open) -> dict[str, Any]:
     """Roles, kinds, weights and taxonomies; columns that are not named stay as they are."""
     with project.lock:
-        plain = yaml.safe_load(project.schema.to_yaml())
-        entries = {entry["name"]: entry for entry in plain["columns"]}
-        known = set(project.table.names)
-        for column in given.columns:
-            if column.name not in known:
-                raise SchemaError(unknown_name("column", column.name, known))
-            entry = entries.get(column.name, {"name": column.name})
-            changed: dict[str, Any] = {
-                "role": column.role,
-                "kind": column.kind,
-                "weight": column.weight,
-                "taxonomy": column.taxonomy,
-            }
-            if column.taxonomy != entry.get("taxonomy") or column.kind != entry.get("kind"):
-                # A domain and an order belong to the kind they were declared for.
-                changed |= {"domain": None, "order": None}
-            if column.order is not None:
-                changed["order"] = column.order or None
-            entry.update(changed)
-            entries[column.name] = {key: value for key, value in entry.items() if value is not None}
-        plain["columns"] = list(entries.values())
-        _take_schema(project, Schema.from_yaml(yaml.safe_dump(plain, allow_unicode=True), "the columns"))
+        _take_schema(project, with_columns(project.schema, project.table.names, given.columns))
         return describe_columns(project)
 
 
