@@ -69,7 +69,15 @@ def run_page(project: api.Open, request: Request) -> HTMLResponse:
     """Start a run, or watch the one that is under way."""
     jobs = _jobs(project, request, "publish")
     watched = next((job for job in jobs if job.state not in ENDED), None)
-    return _page("run.html", request, project, step="run", watched=watched, last=jobs[-1] if jobs else None)
+    return _page(
+        "run.html",
+        request,
+        project,
+        step="run",
+        watched=watched,
+        last=jobs[-1] if jobs else None,
+        adversaries=ADVERSARIES,
+    )
 
 
 @router.get("/projects/{id}/results")

@@ -22,8 +22,8 @@ const STAGES = {
   queries: [0.65, 0.72, "Asking the release questions"],
   comparing: [0.72, 0.8, "Holding the release against the original"],
   "trade-off": [0.8, 0.93, "Trying a weaker and a stronger promise"],
-  write: [0.93, 0.97, "Writing the release"],
-  report: [0.97, 1, "Writing the report"],
+  write: [0.93, 1, "Writing the release"],
+  report: [0.93, 0.97, "Writing the report"],
   compare: [0, 1, "Making and checking one release after another"],
 };
 
