@@ -7,89 +7,43 @@ otherwise.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import yaml
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import FileResponse, HTMLResponse, PlainTextResponse
-from pydantic import BaseModel, ConfigDict, Field
 
 from lookalike.adversary import ADVERSARIES
-from lookalike.errors import DataError, RecipeError, SchemaError, unknown_name
+from lookalike.errors import DataError, LookalikeError, RecipeError, SchemaError, unknown_name
 from lookalike.models import parse_promise
 from lookalike.pipeline import required, settle
 from lookalike.samples import sample_schema, sample_table
 from lookalike.schema import Schema
-from lookalike.studio import exporting, results
+from lookalike.studio import exporting, hierarchies, results
 from lookalike.studio.describing import describe_columns, describe_project, preview
+from lookalike.studio.inputs import (
+    Columns,
+    ComparisonSettings,
+    ExportSettings,
+    FromPath,
+    MethodSettings,
+    PromiseSettings,
+    ReadingOptions,
+    RunSettings,
+    SchemaText,
+    TaxonomyText,
+)
 from lookalike.studio.jobs import Job, Jobs
 from lookalike.studio.methods import check_method, describe_methods
 from lookalike.studio.promising import describe_promises, what_it_allows
 from lookalike.studio.security import REPORT_POLICY
+from lookalike.studio.settling import with_columns
 from lookalike.studio.uploads import keep_upload
 from lookalike.studio.workspace import Project, Workspace
 
 router = APIRouter(prefix="/api", tags=["studio"])
-
-Text = Annotated[str, Field(max_length=2000)]
-
-
-class Input(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class ReadingOptions(Input):
-    """How a CSV file is to be read, where detection goes wrong."""
-
-    delimiter: Annotated[str, Field(max_length=1)] | None = None
-    encoding: Annotated[str, Field(max_length=40)] | None = None
-
-
-class FromPath(ReadingOptions):
-    path: Annotated[str, Field(min_length=1, max_length=4096)]
-    """A CSV, Parquet or Arrow file on this machine."""
-
-
-class ColumnSettings(Input):
-    name: Annotated[str, Field(max_length=100_000)]
-    role: Text
-    kind: Text | None = None
-    weight: Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)] = 1.0
-    taxonomy: dict[str, Any] | None = None
-
-
-class Columns(Input):
-    columns: Annotated[list[ColumnSettings], Field(max_length=10_000)]
-
-
-class SchemaText(Input):
-    yaml: Annotated[str, Field(max_length=10_000_000)]
-
-
-class PromiseSettings(Input):
-    models: Annotated[list[Text], Field(max_length=20)]
-    adversary: Text = "reads-release"
-
-
-class MethodSettings(Input):
-    algorithm: Text | None = None
-
-
-class RunSettings(Input):
-    title: Text = ""
-    recipient: Text = ""
-
-
-class ComparisonSettings(Input):
-    models: Annotated[list[Text], Field(min_length=1, max_length=12)]
-    algorithms: Annotated[list[Text], Field(max_length=8)] = []
-
-
-class ExportSettings(Input):
-    folder: Annotated[str, Field(min_length=1, max_length=4096)]
-    overwrite: bool = False
 
 
 def workspace_of(request: Request) -> Workspace:
@@ -187,21 +141,21 @@ def show_preview(project: Open) -> dict[str, Any]:
 def set_columns(given: Columns, project: Open) -> dict[str, Any]:
     """Roles, kinds, weights and taxonomies; columns that are not named stay as they are."""
     with project.lock:
-        plain = yaml.safe_load(project.schema.to_yaml())
-        entries = {entry["name"]: entry for entry in plain["columns"]}
-        for column in given.columns:
-            if column.name not in entries:
-                raise SchemaError(unknown_name("column", column.name, entries))
-            entry = entries[column.name]
-            changed = {"role": column.role, "kind": column.kind, "weight": column.weight, "taxonomy": column.taxonomy}
-            if column.taxonomy != entry.get("taxonomy") or column.kind != entry.get("kind"):
-                # A domain and an order belong to the kind they were declared for.
-                changed |= {"domain": None, "order": None}
-            entry.update(changed)
-            entries[column.name] = {key: value for key, value in entry.items() if value is not None}
-        plain["columns"] = list(entries.values())
-        _take_schema(project, Schema.from_yaml(yaml.safe_dump(plain, allow_unicode=True), "the columns"))
+        _take_schema(project, with_columns(project.schema, project.table.names, given.columns))
         return describe_columns(project)
+
+
+@router.post("/projects/{id}/taxonomy")
+def read_taxonomy(given: TaxonomyText, project: Open) -> dict[str, Any]:
+    """Text as a taxonomy of a column, and what its levels would be; nothing is changed yet."""
+    column = project.table[given.column]
+    begun = given.form == "tree" and not given.text.strip()
+    taxonomy = hierarchies.read_taxonomy(given.form, hierarchies.first_outline(column) if begun else given.text)
+    return {
+        "taxonomy": taxonomy,
+        "text": hierarchies.write_taxonomy(taxonomy)[1],
+        "levels": hierarchies.levels_of(column, taxonomy),
+    }
 
 
 @router.get("/projects/{id}/schema", response_class=PlainTextResponse)
@@ -232,12 +186,12 @@ def show_allowed(project: Open, model: Annotated[str, Query(max_length=2000)]) -
 
 @router.put("/projects/{id}/promise")
 def set_promise(given: PromiseSettings, project: Open) -> dict[str, Any]:
-    """What the release must keep, and against whom; refused if no release can."""
+    """What the release must keep, and against whom; refused if no release can. No models: none is chosen yet."""
     if given.adversary not in ADVERSARIES:
         raise RecipeError(unknown_name("adversary", given.adversary, ADVERSARIES))
     with project.lock:
-        data = project.microdata()
-        required(settle([parse_promise(text) for text in given.models], data), data)
+        if given.models:
+            _check_models(project, given.models)
         project.models, project.adversary = tuple(given.models), given.adversary
         return describe_project(project)
 
@@ -370,7 +324,16 @@ def _take_schema(project: Project, schema: Schema) -> None:
     except BaseException:
         project.schema = before
         raise
-    project.models = ()
+    try:
+        if project.models:
+            _check_models(project, project.models)
+    except LookalikeError:
+        project.models = ()
+
+
+def _check_models(project: Project, models: Sequence[str]) -> None:
+    data = project.microdata()
+    required(settle([parse_promise(text) for text in models], data), data)
 
 
 def _task(project: Project) -> dict[str, Any]:

@@ -13,7 +13,8 @@ from markupsafe import Markup
 from lookalike.adversary import ADVERSARIES
 from lookalike.report.page import FILTERS, LOSS_NAMES
 from lookalike.studio import api, exporting, results
-from lookalike.studio.describing import describe_columns, describe_project, preview
+from lookalike.studio.describing import clipped, describe_columns, describe_project, preview
+from lookalike.studio.hierarchies import FORMS, write_taxonomy
 from lookalike.studio.jobs import ENDED, Job
 from lookalike.studio.methods import describe_methods, what_to_compare
 from lookalike.studio.promising import describe_promises
@@ -47,7 +48,13 @@ def project_page(project: api.Open) -> RedirectResponse:
 @router.get("/projects/{id}/columns")
 def columns_page(project: api.Open, request: Request) -> HTMLResponse:
     return _page(
-        "columns.html", request, project, step="columns", found=describe_columns(project), rows=preview(project)
+        "columns.html",
+        request,
+        project,
+        step="columns",
+        found=describe_columns(project),
+        rows=preview(project),
+        forms=FORMS,
     )
 
 
@@ -181,5 +188,7 @@ def _environment() -> jinja2.Environment:
     )
     environment.filters |= FILTERS
     environment.globals["loss_names"] = LOSS_NAMES
+    environment.filters["clip"] = clipped
+    environment.filters["typed"] = write_taxonomy
     environment.filters["count"] = lambda number: f"{number:,}"
     return environment
