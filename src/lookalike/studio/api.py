@@ -161,8 +161,7 @@ def read_taxonomy(given: TaxonomyText, project: Open) -> dict[str, Any]:
 @router.get("/projects/{id}/schema", response_class=PlainTextResponse)
 def show_schema(project: Open) -> PlainTextResponse:
     """The schema as a file, for `--schema`."""
-    headers = {"content-disposition": 'attachment; filename="schema.yaml"'}
-    return PlainTextResponse(project.schema.to_yaml(), media_type="application/yaml", headers=headers)
+    return _as_file(project.schema.to_yaml())
 
 
 @router.put("/projects/{id}/schema")
@@ -291,10 +290,21 @@ def export_release(given: ExportSettings, job: Found) -> dict[str, Any]:
     return {"folder": str(target), "files": exporting.export_to(job, target, overwrite=given.overwrite)}
 
 
+@router.get("/projects/{id}/runs/{number}/schema", response_class=PlainTextResponse)
+def download_schema(job: Found) -> PlainTextResponse:
+    """The schema that a run was made with, for `--schema`."""
+    return _as_file(job.task["schema"])
+
+
 @router.get("/projects/{id}/runs/{number}/command")
 def show_command(job: Found, project: Open) -> dict[str, Any]:
     """The `lookalike publish` that does the same, and the schema it needs."""
     return {"command": exporting.command(project, job.task), "schema": job.task["schema"]}
+
+
+def _as_file(schema: str) -> PlainTextResponse:
+    headers = {"content-disposition": f'attachment; filename="{exporting.SCHEMA_FILE}"'}
+    return PlainTextResponse(schema, media_type="application/yaml", headers=headers)
 
 
 def _reading(given: ReadingOptions) -> dict[str, Any]:
