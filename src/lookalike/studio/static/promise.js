@@ -72,8 +72,8 @@
     const add = card.querySelector("[name=add]");
     const text = written(card);
     card.dataset.asked = text;
-    add.disabled = true;
-    if (!text) { place.replaceChildren(); return; }
+    // The button stays as it is while the answer is on its way: a click in between is not lost, and the server checks.
+    if (!text) { place.replaceChildren(); add.disabled = true; return; }
     let found;
     try {
       found = await studio.call("GET", studio.api(`/allows?${new URLSearchParams({ model: text })}`));
