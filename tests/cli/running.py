@@ -31,9 +31,13 @@ class Done(NamedTuple):
 
 def lookalike(*words: str | Path, cwd: Path | None = None) -> Done:
     out, err = _stream(), _stream()
-    with contextlib.chdir(cwd or Path.cwd()), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        with pytest.raises(SystemExit) as done:
-            main([*map(str, words)], "lookalike")
+    with (
+        contextlib.chdir(cwd or Path.cwd()),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        pytest.raises(SystemExit) as done,
+    ):
+        main([*map(str, words)], "lookalike")
     assert isinstance(done.value.code, int)
     return Done(done.value.code, _text(out), _text(err))
 
