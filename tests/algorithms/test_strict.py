@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from collections import Counter
@@ -264,9 +265,13 @@ def seen(groups: list[np.ndarray], world: str) -> frozenset[tuple[frozenset[int]
 
 
 def strict_posteriors(text: str, model: str, points: list[int], cell: int = 0) -> dict[tuple[Any, int, str], Fraction]:
+    @functools.cache
+    def required_in(world: str) -> tuple[Requirement, ...]:
+        return required(tiny_table(world, points), model)
+
     def publish(data: Microdata, tape: Any, world: str) -> Hashable | None:
         try:
-            return seen(strict_groups(data, required(data, model), cell, EFFORTS["fast"], run_with(tape)), world)
+            return seen(strict_groups(data, required_in(world), cell, EFFORTS["fast"], run_with(tape)), world)
         except Infeasible:
             return None
 
