@@ -4,8 +4,8 @@ Every page is run: Python blocks in one namespace a page, `console` blocks as sh
 their own that holds the sample as patients.csv. A command may end in `# exit code N`; the lines below a command must
 be in its output, with `...` for what varies. A comment `<!-- file: NAME -->` puts the block below it into a file.
 
-The pages that people begin with are run by a shell, word by word as they would be typed. On the others a plain
-`lookalike` command is called here, which saves starting Python each time.
+What people type first, in README, is run by a shell, word by word. On other pages a plain `lookalike` command is
+called here, which saves starting Python each time.
 """
 
 from __future__ import annotations
@@ -27,15 +27,12 @@ from lookalike.samples import hospital, to_csv
 from lookalike.schema import Schema
 from tests.cli.running import Done, lookalike
 from tests.docs.pages import (
-    DOCS,
     PAGES,
     ROOT,
     Block,
     blocks_of,
     name_of,
 )
-
-TYPED = (ROOT / "README.md", DOCS / "quickstart.md")
 
 
 def runs(page: Path) -> bool:
@@ -61,7 +58,7 @@ def test_what_a_page_shows_works(page: Path, folder: Path) -> None:
         elif block.kind == "python" and not block.file:
             exec(compile("\n" * block.line + block.text, name_of(page), "exec", dont_inherit=True), names)
         elif block.kind == "console":
-            run_console(block.text, where, typed=page in TYPED)
+            run_console(block.text, where, typed=page == ROOT / "README.md")
         elif block.kind == "yaml" and "columns:" in block.text:
             Schema.from_yaml(block.text, where)
         elif block.kind == "yaml":
