@@ -5,6 +5,8 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 PEER   := .venvs/pycanon
 JOBS   ?= 2
+# Python compiles modules as they are first imported: a small part of all that is installed.
+PIP    := -m pip install --quiet --disable-pip-version-check --no-compile
 
 .DEFAULT_GOAL := help
 .PHONY: help setup fmt lint types test test-fast test-nojit notebooks peer docs bench check demo wheel clean
@@ -14,17 +16,20 @@ help: ## show this help
 
 setup: $(STAMP) ## make the virtual environment; leaves the command at .venv/bin/lookalike
 
-$(BIN)/lookalike: pyproject.toml
+$(VENV)/pyvenv.cfg:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "lookalike needs Python 3.11 or newer; $(PYTHON) is `$(PYTHON) --version 2>&1`. Try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
-	  { echo "The venv module is missing (on Debian and Ubuntu: apt-get install python3-venv)."; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || \
+	  { rm -f $@; echo "The venv module is missing (on Debian and Ubuntu: apt-get install python3-venv)."; exit 1; }
+
+$(BIN)/lookalike: pyproject.toml | $(VENV)/pyvenv.cfg
 	@echo "Installing lookalike and what it needs into $(VENV), which takes some minutes the first time ..."
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	$(BIN)/python $(PIP) -e .
 	@touch $@
 
-$(STAMP): $(BIN)/lookalike
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+$(STAMP): pyproject.toml | $(VENV)/pyvenv.cfg
+	@echo "Installing lookalike, what it needs and what its checks need into $(VENV), which takes some minutes ..."
+	$(BIN)/python $(PIP) -e '.[dev]'
 	@touch $(BIN)/lookalike $@
 
 demo: $(BIN)/lookalike ## publish the bundled sample; leaves release and report in ./demo
@@ -50,7 +55,7 @@ peer: $(PEER)/.tried ## pyCANON in an environment of its own, for the test that 
 # pyCANON pins old releases of NumPy and pandas: it gets its own environment, and the tests talk to it by files.
 $(PEER)/.tried: tests/peers/requirements.txt
 	@mkdir -p $(PEER)
-	@if $(PYTHON) -m venv $(PEER) && $(PEER)/bin/python -m pip install --quiet --disable-pip-version-check -r $<; then \
+	@if $(PYTHON) -m venv $(PEER) && $(PEER)/bin/python $(PIP) -r $<; then \
 	  touch $@; \
 	else \
 	  rm -f $(PEER)/bin/python; touch $@; \
@@ -78,7 +83,11 @@ wheel: $(STAMP) ## build the wheel and check that it is pure Python
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
 	@ls dist/lookalike-*-py3-none-any.whl
 
-check: lint types docs test ## everything that must pass before a merge
+# Side by side what waits for nothing else: both environments; types and documents beside the tests.
+check: ## everything that must pass before a merge
+	@$(MAKE) --no-print-directory -j 2 setup peer
+	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory -j 2 types docs test
 
 clean: ## remove environments, caches and the demo
 	rm -rf $(VENV) .venvs dist build site demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 
 import lookalike
 from lookalike.errors import RecipeError
+from tests.cli.running import lookalike as command
 
 
 @pytest.fixture(scope="module")
@@ -64,11 +64,11 @@ def test_a_folder_needs_its_original(folder: Path) -> None:
 
 def test_the_command(folder: Path, patients: Path) -> None:
     pytest.importorskip("sklearn")
-    command = [sys.executable, "-m", "lookalike", "fidelity", str(folder), "--original", str(patients)]
-    table = subprocess.run(command, capture_output=True, text=True)
+    words = ["fidelity", folder, "--original", patients]
+    table = command(*words)
     assert table.returncode == 0, table.stderr
     head, first = (line.split() for line in table.stdout.splitlines()[:2])
     assert head == ["original", "release", "lost"]
     assert first == ["distance", "of", "single", "columns", "0.000", "0.000", "0.000"]
-    plain = json.loads(subprocess.run([*command, "--json"], capture_output=True, text=True).stdout)
+    plain = json.loads(command(*words, "--json").stdout)
     assert {"metric", "what", "original", "release", "lost"} == set(plain["lines"][0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -253,6 +254,19 @@ def test_columns_are_sorted_by_role_and_identifiers_are_gone() -> None:
     assert data.domains.sensitive_index("ill") == 0
     with pytest.raises(SchemaError, match='There is no sensitive column "age"'):
         data.domains.sensitive_index("age")
+
+
+def test_codes_are_read_only_and_in_rows_whatever_they_were_taken_from() -> None:
+    table = Table((column_of("a", [1, 2, 3], ValueType.INTEGER), column_of("b", [3, 2, 1], ValueType.INTEGER)))
+    data = Microdata.encode(table, Schema.of(qi=["a", "b"]))
+    some = replace(data, quasi=data.quasi[[2, 0]], carried=data.carried[:2])
+    across = replace(data, quasi=np.asfortranarray(data.quasi))
+    for codes in (data.quasi, data.sensitive, data.carried, some.quasi, some.carried, across.quasi):
+        assert codes.flags.c_contiguous
+        assert not codes.flags.writeable
+    mine = data.quasi[[2, 0]]
+    assert not replace(data, quasi=mine).quasi.flags.writeable
+    mine[0] = 0
 
 
 def test_counts_reach_values_that_do_not_occur() -> None:

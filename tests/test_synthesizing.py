@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import polars as pl
@@ -15,13 +13,7 @@ import lookalike as la
 from lookalike import samples
 from lookalike.cli import main
 from lookalike.errors import RecipeError, Unsupported
-
-QI = ["--qi", "age,sex,zip code", "--sensitive", "diagnosis"]
-
-
-def lookalike(*words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "lookalike", *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=120)
+from tests.cli.running import QI, lookalike
 
 
 def test_records_have_the_columns_and_types_of_the_schema(patients: Path) -> None:

@@ -149,6 +149,10 @@ class Microdata:
     sensitive: Codes
     carried: Codes
 
+    def __post_init__(self) -> None:
+        for name in ("quasi", "sensitive", "carried"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
     @property
     def n_rows(self) -> int:
         return len(self.quasi)
@@ -183,6 +187,13 @@ class Microdata:
     def counts(self, sensitive: int) -> NDArray[np.int64]:
         """How often each value of a sensitive column occurs."""
         return np.bincount(self.sensitive[:, sensitive], minlength=self.domains.sensitive[sensitive].n_codes)
+
+
+def read_only(codes: Codes) -> Codes:
+    """Codes as kernels get them, of the table or of some records: a kernel is compiled anew for every type it meets."""
+    view = np.ascontiguousarray(codes).view()
+    view.setflags(write=False)
+    return view
 
 
 def guess_kind(column: Column) -> tuple[Kind, str]:
@@ -234,9 +245,7 @@ def _datetime_text(moment: datetime.datetime) -> str:
 
 
 def _stacked(blocks: Sequence[Codes], n_rows: int) -> Codes:
-    stacked = np.ascontiguousarray(np.column_stack(blocks)) if blocks else np.empty((n_rows, 0), dtype=np.int32)
-    stacked.setflags(write=False)
-    return stacked
+    return np.column_stack(blocks) if blocks else np.empty((n_rows, 0), dtype=np.int32)
 
 
 def _encode_column(column: Column, attribute: Attribute) -> tuple[Domain, Codes]:

@@ -331,8 +331,8 @@ def test_suppression_leaves_one_size_and_is_declared() -> None:
 
 
 def test_as_published_and_dummies_and_tau_are_never_released() -> None:
-    table = census(601, seed=6)
-    schema = census_data(601).schema
+    table = census(151, seed=6)
+    schema = census_data(151).schema
     refused = "does not pass its audit; nothing is written. randomization=paper"
     for model, settings_of, error, words in (
         ("l-diversity:6", {}, AuditFailed, refused),

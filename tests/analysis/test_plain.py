@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +16,8 @@ from lookalike.analysis.plain import Plain
 from lookalike.errors import DataError, RecipeError
 from lookalike.packages.writing import write_release
 from lookalike.release import Withheld
+from tests.cli.running import Done
+from tests.cli.running import lookalike as command
 from tests.packages.release_forms import FORMS, MANIFEST, clinic_release
 
 
@@ -129,9 +129,8 @@ def test_what_is_refused(folder: Path, tmp_path: Path) -> None:
 
 
 def test_the_command(folder: Path, tmp_path: Path) -> None:
-    def run(*words: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "lookalike", "sample", str(folder), *words]
-        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    def run(*words: str) -> Done:
+        return command("sample", folder, *words, cwd=tmp_path)
 
     done = run("--worlds", "2", "--seed", "1", "--out", "w.csv")
     assert done.returncode == 0, done.stderr

@@ -9,7 +9,7 @@ import pytest
 from tests.cli.running import published
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def release(patients: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("made") / "release"
     result = published(patients, out, "--model", "beta-likeness:4", "--private")

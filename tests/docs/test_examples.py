@@ -3,6 +3,9 @@
 Every page is run: Python blocks in one namespace a page, `console` blocks as shell commands, in order, in a folder of
 their own that holds the sample as patients.csv. A command may end in `# exit code N`; the lines below a command must
 be in its output, with `...` for what varies. A comment `<!-- file: NAME -->` puts the block below it into a file.
+
+What people type first, in README, is run by a shell, word by word. On other pages a plain `lookalike` command is
+called here, which saves starting Python each time.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from __future__ import annotations
 import doctest
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -21,8 +25,10 @@ import yaml
 
 from lookalike.samples import hospital, to_csv
 from lookalike.schema import Schema
+from tests.cli.running import Done, lookalike
 from tests.docs.pages import (
     PAGES,
+    ROOT,
     Block,
     blocks_of,
     name_of,
@@ -52,7 +58,7 @@ def test_what_a_page_shows_works(page: Path, folder: Path) -> None:
         elif block.kind == "python" and not block.file:
             exec(compile("\n" * block.line + block.text, name_of(page), "exec", dont_inherit=True), names)
         elif block.kind == "console":
-            run_console(block.text, where)
+            run_console(block.text, where, typed=page == ROOT / "README.md")
         elif block.kind == "yaml" and "columns:" in block.text:
             Schema.from_yaml(block.text, where)
         elif block.kind == "yaml":
@@ -69,21 +75,37 @@ def run_session(block: Block, names: dict[str, Any], where: str) -> None:
     assert runner.failures == 0, "".join(said)
 
 
-def run_console(text: str, where: str) -> None:
+def run_console(text: str, where: str, typed: bool) -> None:
     for command, expected in commands_of(text):
         wanted = re.search(r"# exit code (\d+)$", command)
-        path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
-        done = subprocess.run(
-            command,
-            shell=True,
-            env={**os.environ, "PATH": path, "COLUMNS": "160", "PYTHONWARNINGS": "error"},
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
+        plain = command.startswith("lookalike ") and not SHELL.search(QUOTED.sub("", command))
+        done = called(command) if plain and not typed else shell(command)
         output = done.stdout + done.stderr
         assert done.returncode == int(wanted[1] if wanted else 0), f"{where}: {command}\n{output}"
         assert shows(output, expected), f"{where}: {command}\nwanted{expected}\ncame\n{output}"
+
+
+SHELL, QUOTED = re.compile(r"[|<>;&$*?~`]"), re.compile(r"""'[^']*'|"[^"$`]*\"""")
+"""What a shell would do something about, and where it would not; a command with any of it is left to one."""
+
+
+def called(command: str) -> Done:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", "160")
+        return lookalike(*shlex.split(command, comments=True)[1:])
+
+
+def shell(command: str) -> Done:
+    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+    done = subprocess.run(
+        command,
+        shell=True,
+        env={**os.environ, "PATH": path, "COLUMNS": "160", "PYTHONWARNINGS": "error"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    return Done(done.returncode, done.stdout, done.stderr)
 
 
 def shows(output: str, expected: str) -> bool:

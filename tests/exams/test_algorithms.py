@@ -220,7 +220,7 @@ def test_shuffled_input_gives_as_good_a_release(algorithm: Algorithm) -> None:
 @every_algorithm
 @pytest.mark.parametrize(("weaker", "stricter"), WEAKER_TO_STRICTER)
 def test_a_stricter_promise_reaches_a_stricter_level(algorithm: Algorithm, weaker: str, stricter: str) -> None:
-    data = census_data(1500)
+    data = census_data(600)
     reached = []
     for text in (weaker, stricter):
         try:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from lookalike.kernels.axes import ATTRIBUTE, INTERVAL, NODE, ORDERED, SET, TREE_NODE, Axes
 from lookalike.kernels.partition import Cutting
-from lookalike.microdata import Domain, Microdata
+from lookalike.microdata import Domain, Microdata, read_only
 from lookalike.requirement import GroupRule, Requirement, pack
 from lookalike.schema import Kind
 
@@ -45,6 +45,11 @@ def axes_of(data: Microdata) -> Axes:
         nodes=np.concatenate(nodes),
         leaf_nodes=np.concatenate(leaf_nodes),
     )
+
+
+def axes_at(axes: Axes, records: NDArray[np.int64]) -> Axes:
+    """The same quasi-identifiers, of some records only."""
+    return axes._replace(codes=read_only(axes.codes[records]))
 
 
 def cutting_of(data: Microdata, *, strict: bool, by_gain: bool, shares: NDArray[np.float64]) -> Cutting:

@@ -94,7 +94,7 @@ class Mondrian(Grouping):
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness
     ) -> Callable[[NDArray[np.int64]], Leaf | None]:
         """How a group of these records would be cut; None for one too small to be cut."""
-        from lookalike.algorithms.axes import axes_of
+        from lookalike.algorithms.axes import axes_at, axes_of
 
         rule, cutting, axes = _rule(data, requirements), self._cutting(data), axes_of(data)
         ties = np.random.default_rng(rng.words(4))
@@ -102,7 +102,7 @@ class Mondrian(Grouping):
         def leaf(records: NDArray[np.int64]) -> Leaf | None:
             if len(records) < 2 * rule.min_size:
                 return None
-            return Leaf(axes._replace(codes=axes.codes[records]), cutting, rule, ties)
+            return Leaf(axes_at(axes, records), cutting, rule, ties)
 
         return leaf
 

@@ -60,7 +60,7 @@ def _inside_containment(reading: Reading, owner: Ints, rows: Ints) -> Check:
     from lookalike.kernels.containment import holds_each
 
     boxes = reading.boxes
-    held = holds_each(boxes.cells, boxes.class_of_row[rows], np.ascontiguousarray(reading.original.quasi), owner)
+    held = holds_each(boxes.cells, boxes.class_of_row[rows], reading.original.quasi, owner)
     n_outside = int(np.count_nonzero(~held))
     detail = f"all {counted(len(rows), 'edge')} join a record to a row that it fits"
     if n_outside:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lookalike.audit.cells import Boxes, Ints, joint_ids
-from lookalike.microdata import Codes
+from lookalike.microdata import Codes, read_only
 
 _PAIRS = 20_000_000
 """Most pairs of a kind and an item listed at once."""
@@ -59,7 +59,7 @@ def largest_placement(
     kind_of_record = joint_ids((value_of_record, *codes.T), len(codes))
     records = np.argsort(kind_of_record, kind="stable")
     kinds, firsts, supplies = np.unique(kind_of_record[records], return_index=True, return_counts=True)
-    kind_codes = np.ascontiguousarray(codes[records[firsts]])
+    kind_codes = read_only(codes[records[firsts]])
     kind_starts = _starts_of(value_of_record[records[firsts]], n_values)
     record_starts = np.append(firsts, len(records))[kind_starts]
 

@@ -182,8 +182,8 @@ class _Layout:
             by_value = np.zeros((2, 0 if drift is None else len(self.values), len(block.queries)))
             of_values = _joint_weights(weights, self.values, block.queries)
             summed(
-                np.concatenate(shares), _offsets([len(one) for one in shares]), block.columns, self.cells, self.starts,
-                self.value_of_entry, self.counts, of_values, sums, by_value,
+                np.ascontiguousarray(np.concatenate(shares)), _offsets([len(one) for one in shares]), block.columns,
+                self.cells, self.starts, self.value_of_entry, self.counts, of_values, sums, by_value,
             )  # fmt: skip
             found[block.queries] = sums.T
             if drift is not None:

@@ -11,7 +11,7 @@ from lookalike.algorithms.axes import axes_of
 from lookalike.errors import Infeasible, RecipeError
 from lookalike.kernels.axes import Axes
 from lookalike.kernels.distance import pair_distances
-from lookalike.microdata import Domain, Microdata
+from lookalike.microdata import Domain, Microdata, read_only
 from lookalike.release import Ranges, cover
 
 Records = NDArray[np.int64]
@@ -30,7 +30,7 @@ def least_graph(data: Microdata, size: int, *, mutual: bool) -> Records:
         )
     program, axes = _Program(n_rows), axes_of(data)
     for attr, domain in enumerate(data.domains.quasi):
-        one = axes._replace(codes=axes.codes[:, [attr]], attributes=axes.attributes[[attr]])
+        one = axes._replace(codes=read_only(axes.codes[:, [attr]]), attributes=axes.attributes[[attr]])
         program.add_attribute(data.quasi[:, attr], domain, one)
     program.add_degrees(size, mutual=mutual)
     rows, lows, highs = program.constraints()

@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.algorithms.axes import axes_at
 from lookalike.algorithms.mondrian import Mondrian
 from lookalike.kernels.axes import NODE, SET, Axes
 from lookalike.kernels.matching import sort_by_costliest
@@ -105,7 +106,7 @@ def chunks_of(axes: Axes, records: Records, most: int, unit: int = 1) -> list[Re
 
     Records that are all alike are halved too, so no chunk is larger.
     """
-    near = axes._replace(codes=np.ascontiguousarray(axes.codes[records]))
+    near = axes_at(axes, records)
     order = np.arange(len(records))
     chunks, stack = [], [(0, len(records))]
     while stack:

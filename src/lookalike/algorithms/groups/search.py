@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.axes import cutting_of
+from lookalike.algorithms.axes import axes_at, cutting_of
 from lookalike.algorithms.groups.columns import blocks_for, tables_for
 from lookalike.algorithms.groups.effort import EFFORTS, Effort, Pace, Run
 from lookalike.algorithms.groups.sizes import (
@@ -30,7 +30,7 @@ from lookalike.kernels.grouptest import allowed, tally_for
 from lookalike.kernels.improving import Limits, anneal_pass, swap_pass, total_loss
 from lookalike.kernels.neighbourhood import Layout, Scratch
 from lookalike.kernels.seeding import deal, spread
-from lookalike.microdata import Microdata
+from lookalike.microdata import Microdata, read_only
 from lookalike.randomness import Randomness
 from lookalike.requirement import GroupRule, Requirement
 
@@ -60,7 +60,7 @@ class Cell:
         self.rows, self.rng, self.rule = rows, rng, rule
         self.requirements = requirements
         self.axes = axes._replace(codes=_dense(axes, rows))
-        self.sensitive = np.ascontiguousarray(data.sensitive[rows])
+        self.sensitive = read_only(data.sensitive[rows])
         self.cutting = cutting_of(data, strict=False, by_gain=True, shares=SEED_SHARES)
         self.tally = tally_for(rule)
         widest = int(self.axes.codes.max(initial=0)) + 1
@@ -262,7 +262,7 @@ class Cell:
         order = self.rng.child("order", int(words[0])).permutation(n_groups)
         n_chunks = max(1, n_groups // per_chunk)
         bounds = np.linspace(0, n_groups, n_chunks + 1).astype(np.int64)
-        axes = self.axes._replace(codes=np.ascontiguousarray(self.axes.codes[stand_ins]))
+        axes = axes_at(self.axes, stand_ins)
         spread(axes, self.cutting, order, bounds)
         return order, bounds
 
@@ -282,4 +282,4 @@ def _dense(axes: Axes, rows: NDArray[np.int64]) -> NDArray[np.int32]:
     codes = axes.codes[rows]
     for attr in np.flatnonzero(axes.attributes["kind"] == SET):
         codes[:, attr] = np.unique(codes[:, attr], return_inverse=True)[1]
-    return np.ascontiguousarray(codes, dtype=np.int32)
+    return read_only(codes)
