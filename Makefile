@@ -4,6 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 PEER   := .venvs/pycanon
+SEEN   := $(VENV)/.browser
 JOBS   ?= 2
 # Python compiles modules as they are first imported: a small part of all that is installed.
 PIP    := -m pip install --quiet --disable-pip-version-check --no-compile
@@ -62,7 +63,18 @@ $(PEER)/.tried: tests/peers/requirements.txt
 	  echo "pyCANON could not be installed here; the test that compares audits with it will be skipped."; \
 	fi
 
-test: $(STAMP) $(PEER)/.tried ## all tests
+# A browser of the Chromium family drives the studio in its tests and prints reports. As root on Debian it is installed.
+$(SEEN): | $(STAMP)
+	@if $(BIN)/python -c 'from lookalike.report import find_browser; raise SystemExit(find_browser() is None)'; then \
+	  touch $@; \
+	elif command -v apt-get > /dev/null && [ "$$(id -u)" = 0 ] && \
+	  { apt-get install -y -q chromium || { apt-get update -q && apt-get install -y -q chromium; }; } > /dev/null 2>&1; then \
+	  touch $@; \
+	else \
+	  echo "No Chromium, Chrome or Edge was found (on Debian: apt-get install chromium); the studio's tests in a browser will be skipped."; \
+	fi
+
+test: $(STAMP) $(PEER)/.tried $(SEEN) ## all tests
 	$(BIN)/python -m pytest -n $(JOBS) --doctest-modules src tests
 
 test-fast: $(STAMP) ## the tests without the comparison with other tools
