@@ -7,6 +7,8 @@ otherwise.
 from __future__ import annotations
 
 import asyncio
+import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,7 +19,7 @@ from fastapi.responses import FileResponse, HTMLResponse, PlainTextResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from lookalike.adversary import ADVERSARIES
-from lookalike.errors import DataError, RecipeError, SchemaError, unknown_name
+from lookalike.errors import RecipeError, SchemaError, unknown_name
 from lookalike.models import parse_promise
 from lookalike.pipeline import required, settle
 from lookalike.samples import sample_schema, sample_table
@@ -28,10 +30,33 @@ from lookalike.studio.jobs import Job, Jobs
 from lookalike.studio.methods import check_method, describe_methods
 from lookalike.studio.promising import describe_promises, what_it_allows
 from lookalike.studio.security import REPORT_POLICY
-from lookalike.studio.uploads import keep_upload
+from lookalike.studio.uploads import existing_file, keep_upload, shown_name
 from lookalike.studio.workspace import Project, Workspace
 
-router = APIRouter(prefix="/api", tags=["studio"])
+
+class Problem(BaseModel):
+    """Why something was refused, and what to do."""
+
+    error: str
+    nearest: str | None = None
+    """If no release can keep a promise: the nearest that can be kept."""
+
+
+def _refusals(**meanings: str) -> dict[int | str, dict[str, Any]]:
+    return {int(code[1:]): {"model": Problem, "description": said} for code, said in meanings.items()}
+
+
+router = APIRouter(
+    prefix="/api",
+    tags=["studio"],
+    responses=_refusals(
+        _400="The body is no JSON.",
+        _403="The token is missing or wrong, or the request comes from another page.",
+        _404="The table or the run is not there (any more).",
+        _413="More was sent than is allowed.",
+        _422="Refused; the sentence says why and what to do.",
+    ),
+)
 
 Text = Annotated[str, Field(max_length=2000)]
 
@@ -133,9 +158,7 @@ def open_sample(request: Request) -> dict[str, Any]:
 def open_path(given: FromPath, request: Request) -> dict[str, Any]:
     """Open a file on this machine."""
     workspace = workspace_of(request)
-    path = Path(given.path).expanduser()
-    if "\0" in given.path or not path.is_absolute():
-        raise DataError("Write the full path of the file, as in /home/me/patients.csv.")
+    path = existing_file(given.path)
     project = workspace.open(path, path.name, workspace.room(), reading=_reading(given))
     return describe_project(project)
 
@@ -154,7 +177,7 @@ async def open_upload(
     options = _reading(ReadingOptions(delimiter=delimiter, encoding=encoding))
 
     def opened() -> Project:
-        return workspace.open(source, Path(name).name, folder, is_copy=True, reading=options)
+        return workspace.open(source, shown_name(name), folder, is_copy=True, reading=options)
 
     return describe_project(await asyncio.to_thread(opened))
 
@@ -167,8 +190,10 @@ def show_project(project: Open) -> dict[str, Any]:
 @router.delete("/projects/{id}", status_code=204)
 def close_project(project: Open, request: Request) -> None:
     """Close a table: its runs are cancelled, its private folder is removed."""
+    with project.lock:
+        workspace_of(request).close(project.id)
     jobs_of(request).forget(project.id)
-    workspace_of(request).close(project.id)
+    shutil.rmtree(project.folder, ignore_errors=True)
 
 
 @router.get("/projects/{id}/columns")
@@ -200,8 +225,7 @@ def set_columns(given: Columns, project: Open) -> dict[str, Any]:
             entry.update(changed)
             entries[column.name] = {key: value for key, value in entry.items() if value is not None}
         plain["columns"] = list(entries.values())
-        _take_schema(project, Schema.from_yaml(yaml.safe_dump(plain, allow_unicode=True), "the columns"))
-        return describe_columns(project)
+        return _take_schema(project, Schema.from_yaml(yaml.safe_dump(plain, allow_unicode=True), "the columns"))
 
 
 @router.get("/projects/{id}/schema", response_class=PlainTextResponse)
@@ -215,8 +239,7 @@ def show_schema(project: Open) -> PlainTextResponse:
 def set_schema(given: SchemaText, project: Open) -> dict[str, Any]:
     """A whole schema; taxonomies must stand in it, not in files beside it."""
     with project.lock:
-        _take_schema(project, Schema.from_yaml(given.yaml, "the schema"))
-        return describe_columns(project)
+        return _take_schema(project, Schema.from_yaml(given.yaml, "the schema"))
 
 
 @router.get("/projects/{id}/models")
@@ -261,6 +284,7 @@ def set_method(given: MethodSettings, project: Open) -> dict[str, Any]:
 def start_run(given: RunSettings, project: Open, request: Request) -> dict[str, Any]:
     """Publish with the settings as they are now; one run at a time, the others wait."""
     with project.lock:
+        project_of(project.id, request)  # it may have been closed meanwhile
         if not project.models:
             raise RecipeError("No promise is chosen yet. Choose one first.")
         project.title, project.recipient = given.title, given.recipient
@@ -273,6 +297,7 @@ def start_run(given: RunSettings, project: Open, request: Request) -> dict[str, 
 def start_comparison(given: ComparisonSettings, project: Open, request: Request) -> dict[str, Any]:
     """Several promises and methods side by side; an entry of models may sweep, as in l-diversity:2,4,8."""
     with project.lock:
+        project_of(project.id, request)
         task = {**_task(project), "models": given.models, "algorithms": given.algorithms, "attacks": ["naive-bayes"]}
         return _told(jobs_of(request).add(project.id, "compare", task, project.folder), request)
 
@@ -331,9 +356,10 @@ def download_release(job: Found) -> FileResponse:
 @router.post("/projects/{id}/runs/{number}/export")
 def export_release(given: ExportSettings, job: Found) -> dict[str, Any]:
     """Copy the release into a folder on this machine, all or nothing."""
-    if "\0" in given.folder:
-        raise RecipeError("A path cannot hold that character. Choose another folder.")
-    target = Path(given.folder).expanduser()
+    try:
+        target = Path(given.folder).expanduser()
+    except RuntimeError:
+        raise RecipeError("Nobody has that home folder. Write the full path, as in /home/me/release.") from None
     return {"folder": str(target), "files": exporting.export_to(job, target, overwrite=given.overwrite)}
 
 
@@ -347,8 +373,8 @@ def _reading(given: ReadingOptions) -> dict[str, Any]:
     return {name: value for name, value in (("delimiter", given.delimiter), ("encoding", given.encoding)) if value}
 
 
-def _take_schema(project: Project, schema: Schema) -> None:
-    """Another schema, if the table can be read under it; what was promised before may no longer fit."""
+def _take_schema(project: Project, schema: Schema) -> dict[str, Any]:
+    """Another schema, if the table can be read and described under it; what was promised before may no longer fit."""
     for attribute in schema.attributes:
         if attribute.taxonomy is not None and "file" in attribute.taxonomy:
             raise SchemaError("A taxonomy in a file cannot be used here. Write its tree into the schema.")
@@ -357,10 +383,16 @@ def _take_schema(project: Project, schema: Schema) -> None:
     try:
         if schema.quasi:
             project.microdata()
+        described = describe_columns(project)
+        json.dumps(described, ensure_ascii=False, allow_nan=False).encode()
+    except (ValueError, TypeError):
+        project.schema = before
+        raise SchemaError("The schema holds a value that is neither text nor a number. Write it out.") from None
     except BaseException:
         project.schema = before
         raise
     project.models = ()
+    return described
 
 
 def _task(project: Project) -> dict[str, Any]:
