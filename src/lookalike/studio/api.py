@@ -19,7 +19,7 @@ from fastapi.responses import FileResponse, HTMLResponse, PlainTextResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from lookalike.adversary import ADVERSARIES
-from lookalike.errors import RecipeError, SchemaError, unknown_name
+from lookalike.errors import DataError, RecipeError, SchemaError, quoted, unknown_name
 from lookalike.models import parse_promise
 from lookalike.pipeline import required, settle
 from lookalike.samples import sample_schema, sample_table
@@ -78,7 +78,7 @@ class FromPath(ReadingOptions):
 
 
 class ColumnSettings(Input):
-    name: Annotated[str, Field(max_length=100_000)]
+    name: Annotated[str, Field(max_length=1000)]
     role: Text
     kind: Text | None = None
     weight: Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)] = 1.0
@@ -86,7 +86,7 @@ class ColumnSettings(Input):
 
 
 class Columns(Input):
-    columns: Annotated[list[ColumnSettings], Field(max_length=10_000)]
+    columns: Annotated[list[ColumnSettings], Field(max_length=500)]
 
 
 class SchemaText(Input):
@@ -177,7 +177,11 @@ async def open_upload(
     options = _reading(ReadingOptions(delimiter=delimiter, encoding=encoding))
 
     def opened() -> Project:
-        return workspace.open(source, shown_name(name), folder, is_copy=True, reading=options)
+        try:
+            return workspace.open(source, shown_name(name), folder, is_copy=True, reading=options)
+        except DataError as error:
+            # The copy has a name of ours, which would puzzle whoever sent the file.
+            raise DataError(str(error).replace(source.name, quoted(shown_name(name)))) from None
 
     return describe_project(await asyncio.to_thread(opened))
 
@@ -238,6 +242,7 @@ def show_schema(project: Open) -> PlainTextResponse:
 @router.put("/projects/{id}/schema")
 def set_schema(given: SchemaText, project: Open) -> dict[str, Any]:
     """A whole schema; taxonomies must stand in it, not in files beside it."""
+    _check_aliases(given.yaml)
     with project.lock:
         return _take_schema(project, Schema.from_yaml(given.yaml, "the schema"))
 
@@ -371,6 +376,15 @@ def show_command(job: Found, project: Open) -> dict[str, Any]:
 
 def _reading(given: ReadingOptions) -> dict[str, Any]:
     return {name: value for name, value in (("delimiter", given.delimiter), ("encoding", given.encoding)) if value}
+
+
+def _check_aliases(text: str) -> None:
+    """A few lines of YAML that point at each other can stand for a tree without an end."""
+    try:
+        if "*" in text and any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, yaml.SafeLoader)):
+            raise SchemaError("The schema refers to parts of itself (*name). Write them out.")
+    except yaml.YAMLError:
+        return  # the schema's own reader says where
 
 
 def _take_schema(project: Project, schema: Schema) -> dict[str, Any]:

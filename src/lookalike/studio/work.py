@@ -91,7 +91,7 @@ def _outcome(task: dict[str, Any], told: _Told) -> dict[str, Any]:
 
 
 def _publish(task: dict[str, Any], out: Path, told: _Told) -> None:
-    from lookalike.publication import publish
+    from lookalike.publication import BRIEF, REPORT_VARIABLE, publish
     from lookalike.report import Report, drawn
     from lookalike.schema import Schema
 
@@ -106,11 +106,11 @@ def _publish(task: dict[str, Any], out: Path, told: _Told) -> None:
         progress=told,
         **task["reading"],
     )
-    publication.write(out / RELEASE, report="full", progress=told)
+    # As the command line: the full report, unless the environment says otherwise.
+    publication.write(out / RELEASE, progress=told)
+    evaluation = None if os.environ.get(REPORT_VARIABLE) == BRIEF else publication.evaluate(told)
     outcome = publication.outcome
-    report = Report.of(
-        outcome, publication.title, recipient=publication.recipient, evaluation=publication.evaluate(told)
-    )
+    report = Report.of(outcome, publication.title, recipient=publication.recipient, evaluation=evaluation)
     summary = {
         "algorithm": str(outcome.algorithm),
         "form": outcome.release.form,

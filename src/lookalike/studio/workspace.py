@@ -16,13 +16,16 @@ from pathlib import Path
 from typing import Any
 
 from lookalike.adversary import READS_RELEASE
-from lookalike.errors import LookalikeError, RecipeError
+from lookalike.errors import DataError, LookalikeError, RecipeError
 from lookalike.inspection import suggest_schema
 from lookalike.microdata import Microdata, Table
 from lookalike.publication import read_columns, read_table
 from lookalike.schema import Schema
 
 MOST_PROJECTS = 20
+MOST_COLUMNS = 500
+LONGEST_NAME = 1000
+"""Of a column, in characters: more than this is no header, and no page could show it."""
 PREFIX = "lookalike-studio-"
 MARK = "in-use"
 
@@ -103,6 +106,7 @@ class Workspace:
         options = dict(reading or {})
         try:
             table = read_table(source, **options)
+            _check_header(table)
             settled = schema or suggest_schema(table)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
@@ -136,6 +140,19 @@ class Workspace:
         if self._mark is not None:
             os.close(self._mark)
             self._mark = None
+
+
+def _check_header(table: Table) -> None:
+    if len(table.columns) > MOST_COLUMNS:
+        raise DataError(
+            f"The table has {len(table.columns):,} columns; the studio shows {MOST_COLUMNS} at most. Leave out those that "
+            "are not to be published, or use the command line."
+        )
+    longest = max((len(column.name) for column in table.columns), default=0)
+    if longest > LONGEST_NAME:
+        raise DataError(
+            f"The name of a column has {longest:,} characters; {LONGEST_NAME:,} are allowed. Is the first line a header?"
+        )
 
 
 def remove_leftovers() -> None:
