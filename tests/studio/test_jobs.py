@@ -25,7 +25,7 @@ columns:
 - {name: zip, role: quasi-identifier, kind: categorical}
 - {name: disease, role: sensitive}
 """
-LONG = "groups:seconds=60"
+LONG = "groups:effort=60"
 
 
 @pytest.fixture(scope="module")
@@ -99,9 +99,24 @@ def test_runs_go_in_order_one_at_a_time_and_the_process_stays(jobs: Jobs, add: C
         jobs.job("two", first.number)
 
 
+def test_a_search_that_is_stopped_gives_the_best_so_far(jobs: Jobs, add: Callable[..., Job]) -> None:
+    job = add(LONG)
+    wait_for(lambda: searching(job))
+    began = time.monotonic()
+    jobs.stop_search(job)
+    jobs.wait(job, 40)
+    assert job.state == "done", job.error
+    assert job.stopping
+    assert time.monotonic() - began < 40
+    again = add()
+    jobs.stop_search(again)  # while it waits: nothing to stop
+    jobs.wait(again, 60)
+    assert again.state == "done"
+
+
 def test_cancelled_runs_leave_nothing_and_the_next_one_works(jobs: Jobs, add: Callable[..., Job]) -> None:
     running, waiting, last = add(LONG), add(), add()
-    wait_for(lambda: searching(running))
+    wait_for(lambda: running.step)
     pid = jobs._process.pid
     jobs.cancel(waiting)
     assert waiting.state == "cancelled"
@@ -118,24 +133,11 @@ def test_cancelled_runs_leave_nothing_and_the_next_one_works(jobs: Jobs, add: Ca
     assert last.folder.exists()
 
 
-def test_a_search_that_is_stopped_gives_the_best_so_far(jobs: Jobs, add: Callable[..., Job]) -> None:
-    job = add(LONG)
-    wait_for(lambda: searching(job))
-    began = time.monotonic()
-    jobs.stop_search(job)
-    jobs.wait(job, 40)
-    assert job.state == "done", job.error
-    assert job.stopping
-    assert time.monotonic() - began < 40
-    again = add()
-    jobs.stop_search(again)  # while it waits: nothing to stop
-    jobs.wait(again, 60)
-    assert again.state == "done"
-
-
-def test_a_process_that_is_killed_is_a_clear_failure_and_the_next_run_works(jobs: Jobs, add: Callable[..., Job]) -> None:
+def test_a_process_that_is_killed_is_a_clear_failure_and_the_next_run_works(
+    jobs: Jobs, add: Callable[..., Job]
+) -> None:
     job, after = add(LONG), add()
-    wait_for(lambda: searching(job))
+    wait_for(lambda: job.step)
     os.kill(jobs._process.pid, signal.SIGKILL)
     jobs.wait(job, 20)
     assert job.state == "failed"
@@ -146,6 +148,7 @@ def test_a_process_that_is_killed_is_a_clear_failure_and_the_next_run_works(jobs
     assert after.state == "done", after.error
     # Killed while it has nothing to do: nobody notices.
     os.kill(jobs._process.pid, signal.SIGKILL)
+    jobs._process.join()
     later = add()
     jobs.wait(later, 60)
     assert later.state == "done", later.error

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import yaml
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import FileResponse, HTMLResponse, PlainTextResponse
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -45,6 +45,17 @@ class Problem(BaseModel):
 def _refusals(**meanings: str) -> dict[int | str, dict[str, Any]]:
     return {int(code[1:]): {"model": Problem, "description": said} for code, said in meanings.items()}
 
+
+def _sends(kind: str) -> dict[int | str, dict[str, Any]]:
+    return {200: {"content": {kind: {"schema": {"type": "string"}}}}}
+
+
+_TAKES_A_FILE = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
 
 router = APIRouter(
     prefix="/api",
@@ -163,7 +174,7 @@ def open_path(given: FromPath, request: Request) -> dict[str, Any]:
     return describe_project(project)
 
 
-@router.post("/projects/upload", status_code=201)
+@router.post("/projects/upload", status_code=201, openapi_extra=_TAKES_A_FILE)
 async def open_upload(
     request: Request,
     name: Annotated[str, Query(min_length=1, max_length=255)],
@@ -232,7 +243,7 @@ def set_columns(given: Columns, project: Open) -> dict[str, Any]:
         return _take_schema(project, Schema.from_yaml(yaml.safe_dump(plain, allow_unicode=True), "the columns"))
 
 
-@router.get("/projects/{id}/schema", response_class=PlainTextResponse)
+@router.get("/projects/{id}/schema", response_class=Response, responses=_sends("application/yaml"))
 def show_schema(project: Open) -> PlainTextResponse:
     """The schema as a file, for `--schema`."""
     headers = {"content-disposition": 'attachment; filename="schema.yaml"'}
@@ -345,14 +356,16 @@ def show_comparison(job: Found) -> dict[str, Any]:
     return results.comparison(job)
 
 
-@router.get("/projects/{id}/runs/{number}/report", response_class=HTMLResponse)
+@router.get("/projects/{id}/runs/{number}/report", response_class=Response, responses=_sends("text/html"))
 def show_report(job: Found) -> HTMLResponse:
     """The report to sign, as it lies in the release folder."""
     page = (exporting.release_of(job) / "report.html").read_text(encoding="utf-8")
     return HTMLResponse(page, headers={"content-security-policy": REPORT_POLICY})
 
 
-@router.get("/projects/{id}/runs/{number}/release.zip", response_class=FileResponse)
+@router.get(
+    "/projects/{id}/runs/{number}/release.zip", response_class=FileResponse, responses=_sends("application/zip")
+)
 def download_release(job: Found) -> FileResponse:
     """The release folder as an archive."""
     return FileResponse(exporting.archive(job), media_type="application/zip", filename="release.zip")

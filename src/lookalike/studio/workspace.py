@@ -145,13 +145,14 @@ class Workspace:
 def _check_header(table: Table) -> None:
     if len(table.columns) > MOST_COLUMNS:
         raise DataError(
-            f"The table has {len(table.columns):,} columns; the studio shows {MOST_COLUMNS} at most. Leave out those that "
-            "are not to be published, or use the command line."
+            f"The table has {len(table.columns):,} columns; the studio shows {MOST_COLUMNS} at most. Leave out those "
+            "that are not to be published, or use the command line."
         )
     longest = max((len(column.name) for column in table.columns), default=0)
     if longest > LONGEST_NAME:
         raise DataError(
-            f"The name of a column has {longest:,} characters; {LONGEST_NAME:,} are allowed. Is the first line a header?"
+            f"The name of a column has {longest:,} characters; {LONGEST_NAME:,} are allowed. Is the first line "
+            "a header?"
         )
 
 
