@@ -116,6 +116,17 @@ def test_what_is_not_done_yet_says_so(client: TestClient, done: str) -> None:
     client.delete(fresh)
 
 
+def test_a_comparison_waits_is_cancelled_and_has_no_command(client: TestClient, project: str) -> None:
+    answer = client.post(f"{project}/comparisons", json={"models": ["k-anonymity:2,3"], "algorithms": ["mondrian"]})
+    assert answer.status_code == 202
+    run = f"{project}/runs/{answer.json()['number']}"
+    refused(client.get(f"{run}/command"), "publishes")
+    refused(client.get(f"{run}/release.zip"), "no release")
+    assert client.post(f"{run}/cancel").json()["state"] == "cancelled"
+    assert client.post(f"{run}/stop").json()["state"] == "cancelled"
+    refused(client.get(f"{run}/comparison"), "not done")
+
+
 @pytest.mark.parametrize(
     ("address", "sent", "words"),
     [

@@ -47,7 +47,7 @@ def _refusals(**meanings: str) -> dict[int | str, dict[str, Any]]:
 
 
 def _sends(kind: str) -> dict[int | str, dict[str, Any]]:
-    return {200: {"content": {kind: {"schema": {"type": "string"}}}}}
+    return {200: {"content": {kind: {}}}}
 
 
 _TAKES_A_FILE = {

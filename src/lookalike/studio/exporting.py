@@ -22,6 +22,8 @@ SCHEMA_FILE = "schema.yaml"
 
 def command(project: Project, task: dict[str, Any] | None = None, schema_file: str = SCHEMA_FILE) -> str:
     """The `lookalike publish` that does the same; of a run, with the settings it was made with."""
+    if task and task["kind"] != "publish":
+        raise RecipeError("A comparison has no command of this kind. Choose a run that publishes.")
     models = task["models"] if task else project.models
     algorithm = task["algorithm"] if task else project.algorithm
     adversary = task["adversary"] if task else project.adversary

@@ -91,11 +91,11 @@ class Guard:
 
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
         """To the application. Its faults end here: a server would log their text, which could hold a value."""
-        began = False
+        status = None
 
         async def watched(message: dict[str, Any]) -> None:
-            nonlocal began
-            began = True
+            nonlocal status
+            status = message.get("status", status)
             await send(message)
 
         try:
@@ -103,8 +103,9 @@ class Guard:
         except (asyncio.CancelledError, KeyboardInterrupt, SystemExit):
             raise
         except BaseException as error:  # some libraries' faults are not Exceptions
-            logging.getLogger("lookalike.studio").error("request failed: %s", type(error).__name__)
-            if not began:
+            if status != 500:
+                logging.getLogger("lookalike.studio").error("request failed: %s", type(error).__name__)
+            if status is None:
                 await _refuse(scope, send, 500, "This failed. It is a fault of the software, please report it.")
 
     def _fits(self, offered: str) -> bool:
