@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,13 @@ def test_what_cannot_be_run_says_why(executed: list[str]) -> None:
     assert "are not equal" in said
     nearest = compared(models=impossible.nearest, algorithms="mondrian")
     assert nearest.runs[0].status == "done"
+
+
+def test_a_comparison_comes_back_from_its_plain_form() -> None:
+    found = compared(models=["l-diversity:3", "l-diversity:50"], algorithms=["mondrian"])
+    again = la.Comparison.from_plain(json.loads(json.dumps(found.to_plain())), found.sensitive)
+    assert again.runs == found.runs
+    assert (again.rows(), again.remarks()) == (found.rows(), found.remarks())
 
 
 def test_study_only_methods_are_not_compared() -> None:

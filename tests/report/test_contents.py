@@ -44,6 +44,11 @@ def test_every_attack_is_made_or_its_reason_given(reported: Reported) -> None:
     made = {line.attack.partition(":")[0] for line in reported.report.attacks}
     assert made | {name.partition(":")[0] for name in reported.report.attacks_not_made} == set(ATTACKS)
     assert made >= {"linkage", "naive-bayes", "learner"}
+    lines = {line.attack: line for line in reported.report.attacks}
+    found = {one.finding.attack: one for one in reported.publication.evaluate().attacks.made}
+    beliefs = {name: all(kept for _, kept in one.kept.values()) for name, one in found.items() if one.kept}
+    assert beliefs
+    assert {name: lines[name].within for name in beliefs} == beliefs
 
 
 def test_what_was_scored_on_the_original_is_rounded(reported: Reported) -> None:

@@ -83,3 +83,8 @@ def ended(client: TestClient, run: str, seconds: float = 60) -> dict[str, Any]:
             return now
         time.sleep(0.05)
     raise AssertionError(f"still {now['state']} after {seconds} s: {now['step']}")
+
+
+def refused(answer: Any, words: str, status: int = 422) -> None:
+    assert answer.status_code == status, answer.text
+    assert words in answer.json()["error"]

@@ -76,6 +76,19 @@ class Comparison:
             "notes": [*self.notes],
         }
 
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any], sensitive: tuple[str, ...]) -> Comparison:
+        """A comparison as it was; which of its runs were made when is not told."""
+        return cls(
+            runs=tuple(Run.from_plain(one) for one in plain["runs"]),
+            made=frozenset(),
+            reused=frozenset(place for place, one in enumerate(plain["runs"]) if one["reused"]),
+            x=plain["x"],
+            y=plain["y"],
+            sensitive=sensitive,
+            notes=tuple(plain["notes"]),
+        )
+
     def to_csv(self) -> str:
         return tabulating.to_csv(self.runs, self._best())
 

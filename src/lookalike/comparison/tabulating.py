@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from lookalike.comparison.results import DONE, Run
 from lookalike.release import Bucketized, Perturbed
@@ -101,7 +101,7 @@ def _row(run: Run, best: bool, sensitive: Sequence[str]) -> tuple[str, ...]:
         *known,
         run.form,
         "passed",
-        _loss(run),
+        loss_text(run.form, run.figures),
         _percent(run.figure("query_error")),
         *(_number(run.figure(name)) for name in ("k", "l", "t", "beta")),
         *(_percent(share) for share in (run.figure("largest_belief"), run.figure("attack"), honest_share(run))),
@@ -109,15 +109,15 @@ def _row(run: Run, best: bool, sensitive: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-def _loss(run: Run) -> str:
+def loss_text(form: str, figures: Mapping[str, float]) -> str:
     """The loss that says something about the form."""
-    if run.form == Bucketized.form:
-        shown = f"MSBS {run.figures['msbs']:.3g}"
-    elif run.form == Perturbed.form:
-        shown = f"{100 * run.figures['values_changed']:.0f} % changed"
+    if form == Bucketized.form:
+        shown = f"MSBS {figures['msbs']:.3g}"
+    elif form == Perturbed.form:
+        shown = f"{100 * figures['values_changed']:.0f} % changed"
     else:
-        shown = f"GCP {run.figures['gcp']:.4f}"
-    suppressed = int(run.figures.get("suppressed", 0))
+        shown = f"GCP {figures['gcp']:.4f}"
+    suppressed = int(figures.get("suppressed", 0))
     return f"{shown}, {suppressed:,} suppressed" if suppressed else shown
 
 

@@ -74,10 +74,10 @@ def tradeoff(
     part = some_records(data, MOST_RECORDS, rng.child("part"))
     quick = hastened(algorithm)
     by_cells = quick.form in ("grouped", "matched")
-    varied = _varied(promises)
+    variants = varied(promises)
     settings: list[Setting] = []
-    for place, (text, variant) in enumerate(varied):
-        progress("trade-off", place / len(varied), text)
+    for place, (text, variant) in enumerate(variants):
+        progress("trade-off", place / len(variants), text)
         made = _made(part, variant, quick, adversary, rng.child("made", text))
         if made is not None:
             release, linkage = made
@@ -104,15 +104,14 @@ def hastened(algorithm: Algorithm) -> Algorithm:
     return replace(settings, effort="fast") if hasattr(algorithm, "effort") else algorithm
 
 
-def _varied(promises: Sequence[Promise]) -> list[tuple[str, tuple[Promise, ...]]]:
+def varied(promises: Sequence[Promise], factors: Sequence[Fraction] = FACTORS) -> list[tuple[str, tuple[Promise, ...]]]:
     """The promises with the number of the last one made smaller and larger; a name for each."""
     *others, last = promises
     found = []
-    for factor in FACTORS:
+    for factor in factors:
         model = last.model if factor == 1 else _scaled(last.model, factor)
         if model is not None:
-            varied = (*others, Promise(model, last.column))
-            found.append((str(model), varied))
+            found.append((str(model), (*others, Promise(model, last.column))))
     return found
 
 

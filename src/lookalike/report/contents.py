@@ -69,6 +69,8 @@ class AttackLine:
     succeeds: bool | None
     guesses: bool
     """Whether there was anybody to guess about."""
+    within: bool | None
+    """Whether all its beliefs, right or wrong, stay within what was promised of the release; None: it has none."""
     remedy: str
     """What would help if it succeeds."""
 
@@ -265,6 +267,7 @@ def _attack_lines(evaluation: Evaluation | None) -> tuple[AttackLine, ...]:
                 honest=honest,
                 succeeds=finding.succeeds if right is not None else None,
                 guesses=finding.score is None or finding.score.n_guesses > 0,
+                within=all(kept for _, kept in attacked.kept.values()) if attacked.kept else None,
                 remedy=_REMEDIES.get(name, ""),
             )
         )

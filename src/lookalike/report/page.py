@@ -10,7 +10,7 @@ from markupsafe import Markup
 from lookalike.report import pictures
 from lookalike.report.contents import Report
 
-_LOSS_NAMES = {
+LOSS_NAMES = {
     "gcp": "Mean loss over all quasi-identifier cells (GCP, 0 to 1)",
     "ail": "Average information loss (AIL, 0 to 1)",
     "discernibility": "Discernibility (sum of squared group sizes)",
@@ -36,6 +36,14 @@ def _short(number: str | None) -> str:
         return number
 
 
+FILTERS = {
+    "percent": lambda share: f"{100 * share:.3g} %",
+    "figure": lambda number: f"{number:,.4g}" if number < 1e6 else f"{number:,.0f}",
+    "reached": _short,
+}
+"""How numbers are shown, wherever a report is."""
+
+
 @cache
 def _template() -> jinja2.Template:
     environment = jinja2.Environment(
@@ -45,8 +53,6 @@ def _template() -> jinja2.Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["percent"] = lambda share: f"{100 * share:.3g} %"
-    environment.filters["figure"] = lambda number: f"{number:,.4g}" if number < 1e6 else f"{number:,.0f}"
-    environment.filters["reached"] = _short
-    environment.globals["loss_names"] = _LOSS_NAMES
+    environment.filters |= FILTERS
+    environment.globals["loss_names"] = LOSS_NAMES
     return environment.get_template("report.html")

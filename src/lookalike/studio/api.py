@@ -7,125 +7,42 @@ otherwise.
 from __future__ import annotations
 
 import asyncio
-import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import yaml
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import FileResponse, HTMLResponse, PlainTextResponse
-from pydantic import BaseModel, ConfigDict, Field
 
 from lookalike.adversary import ADVERSARIES
-from lookalike.errors import DataError, RecipeError, SchemaError, quoted, unknown_name
-from lookalike.models import parse_promise
-from lookalike.pipeline import required, settle
+from lookalike.errors import DataError, RecipeError, quoted, unknown_name
 from lookalike.samples import sample_schema, sample_table
 from lookalike.schema import Schema
-from lookalike.studio import exporting, results
+from lookalike.studio import exporting, hierarchies, results
+from lookalike.studio.answers import REFUSALS, TAKES_A_FILE, sends
 from lookalike.studio.describing import describe_columns, describe_project, preview
+from lookalike.studio.inputs import (
+    Columns,
+    ComparisonSettings,
+    ExportSettings,
+    FromPath,
+    MethodSettings,
+    PromiseSettings,
+    ReadingOptions,
+    RunSettings,
+    SchemaText,
+    TaxonomyText,
+)
 from lookalike.studio.jobs import Job, Jobs
 from lookalike.studio.methods import check_method, describe_methods
 from lookalike.studio.promising import describe_promises, what_it_allows
 from lookalike.studio.security import REPORT_POLICY
+from lookalike.studio.settling import check_aliases, check_models, take_schema, with_columns
 from lookalike.studio.uploads import existing_file, keep_upload, shown_name
 from lookalike.studio.workspace import Project, Workspace
 
-
-class Problem(BaseModel):
-    """Why something was refused, and what to do."""
-
-    error: str
-    nearest: str | None = None
-    """If no release can keep a promise: the nearest that can be kept."""
-
-
-def _refusals(**meanings: str) -> dict[int | str, dict[str, Any]]:
-    return {int(code[1:]): {"model": Problem, "description": said} for code, said in meanings.items()}
-
-
-def _sends(kind: str) -> dict[int | str, dict[str, Any]]:
-    return {200: {"content": {kind: {}}}}
-
-
-_TAKES_A_FILE = {
-    "requestBody": {
-        "required": True,
-        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
-    }
-}
-
-router = APIRouter(
-    prefix="/api",
-    tags=["studio"],
-    responses=_refusals(
-        _400="The body is no JSON.",
-        _403="The token is missing or wrong, or the request comes from another page.",
-        _404="The table or the run is not there (any more).",
-        _413="More was sent than is allowed.",
-        _422="Refused; the sentence says why and what to do.",
-    ),
-)
-
-Text = Annotated[str, Field(max_length=2000)]
-
-
-class Input(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class ReadingOptions(Input):
-    """How a CSV file is to be read, where detection goes wrong."""
-
-    delimiter: Annotated[str, Field(max_length=1)] | None = None
-    encoding: Annotated[str, Field(max_length=40)] | None = None
-
-
-class FromPath(ReadingOptions):
-    path: Annotated[str, Field(min_length=1, max_length=4096)]
-    """A CSV, Parquet or Arrow file on this machine."""
-
-
-class ColumnSettings(Input):
-    name: Annotated[str, Field(max_length=1000)]
-    role: Text
-    kind: Text | None = None
-    weight: Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)] = 1.0
-    taxonomy: dict[str, Any] | None = None
-
-
-class Columns(Input):
-    columns: Annotated[list[ColumnSettings], Field(max_length=500)]
-
-
-class SchemaText(Input):
-    yaml: Annotated[str, Field(max_length=10_000_000)]
-
-
-class PromiseSettings(Input):
-    models: Annotated[list[Text], Field(max_length=20)]
-    adversary: Text = "reads-release"
-
-
-class MethodSettings(Input):
-    algorithm: Text | None = None
-
-
-class RunSettings(Input):
-    title: Text = ""
-    recipient: Text = ""
-
-
-class ComparisonSettings(Input):
-    models: Annotated[list[Text], Field(min_length=1, max_length=12)]
-    algorithms: Annotated[list[Text], Field(max_length=8)] = []
-
-
-class ExportSettings(Input):
-    folder: Annotated[str, Field(min_length=1, max_length=4096)]
-    overwrite: bool = False
+router = APIRouter(prefix="/api", tags=["studio"], responses=REFUSALS)
 
 
 def workspace_of(request: Request) -> Workspace:
@@ -174,7 +91,7 @@ def open_path(given: FromPath, request: Request) -> dict[str, Any]:
     return describe_project(project)
 
 
-@router.post("/projects/upload", status_code=201, openapi_extra=_TAKES_A_FILE)
+@router.post("/projects/upload", status_code=201, openapi_extra=TAKES_A_FILE)
 async def open_upload(
     request: Request,
     name: Annotated[str, Query(min_length=1, max_length=255)],
@@ -227,35 +144,34 @@ def show_preview(project: Open) -> dict[str, Any]:
 def set_columns(given: Columns, project: Open) -> dict[str, Any]:
     """Roles, kinds, weights and taxonomies; columns that are not named stay as they are."""
     with project.lock:
-        plain = yaml.safe_load(project.schema.to_yaml())
-        entries = {entry["name"]: entry for entry in plain["columns"]}
-        for column in given.columns:
-            if column.name not in entries:
-                raise SchemaError(unknown_name("column", column.name, entries))
-            entry = entries[column.name]
-            changed = {"role": column.role, "kind": column.kind, "weight": column.weight, "taxonomy": column.taxonomy}
-            if column.taxonomy != entry.get("taxonomy") or column.kind != entry.get("kind"):
-                # A domain and an order belong to the kind they were declared for.
-                changed |= {"domain": None, "order": None}
-            entry.update(changed)
-            entries[column.name] = {key: value for key, value in entry.items() if value is not None}
-        plain["columns"] = list(entries.values())
-        return _take_schema(project, Schema.from_yaml(yaml.safe_dump(plain, allow_unicode=True), "the columns"))
+        return take_schema(project, with_columns(project.schema, project.table.names, given.columns))
 
 
-@router.get("/projects/{id}/schema", response_class=Response, responses=_sends("application/yaml"))
+@router.post("/projects/{id}/taxonomy")
+def read_taxonomy(given: TaxonomyText, project: Open) -> dict[str, Any]:
+    """Text as a taxonomy of a column, and what its levels would be; nothing is changed yet."""
+    column = project.table[given.column]
+    begun = given.form == "tree" and not given.text.strip()
+    taxonomy = hierarchies.read_taxonomy(given.form, hierarchies.first_outline(column) if begun else given.text)
+    return {
+        "taxonomy": taxonomy,
+        "text": hierarchies.write_taxonomy(taxonomy)[1],
+        "levels": hierarchies.levels_of(column, taxonomy),
+    }
+
+
+@router.get("/projects/{id}/schema", response_class=Response, responses=sends("application/yaml"))
 def show_schema(project: Open) -> PlainTextResponse:
     """The schema as a file, for `--schema`."""
-    headers = {"content-disposition": 'attachment; filename="schema.yaml"'}
-    return PlainTextResponse(project.schema.to_yaml(), media_type="application/yaml", headers=headers)
+    return _as_file(project.schema.to_yaml())
 
 
 @router.put("/projects/{id}/schema")
 def set_schema(given: SchemaText, project: Open) -> dict[str, Any]:
     """A whole schema; taxonomies must stand in it, not in files beside it."""
-    _check_aliases(given.yaml)
+    check_aliases(given.yaml)
     with project.lock:
-        return _take_schema(project, Schema.from_yaml(given.yaml, "the schema"))
+        return take_schema(project, Schema.from_yaml(given.yaml, "the schema"))
 
 
 @router.get("/projects/{id}/models")
@@ -272,12 +188,12 @@ def show_allowed(project: Open, model: Annotated[str, Query(max_length=2000)]) -
 
 @router.put("/projects/{id}/promise")
 def set_promise(given: PromiseSettings, project: Open) -> dict[str, Any]:
-    """What the release must keep, and against whom; refused if no release can."""
+    """What the release must keep, and against whom; refused if no release can. No models: none is chosen yet."""
     if given.adversary not in ADVERSARIES:
         raise RecipeError(unknown_name("adversary", given.adversary, ADVERSARIES))
     with project.lock:
-        data = project.microdata()
-        required(settle([parse_promise(text) for text in given.models], data), data)
+        if given.models:
+            check_models(project, given.models)
         project.models, project.adversary = tuple(given.models), given.adversary
         return describe_project(project)
 
@@ -356,16 +272,14 @@ def show_comparison(job: Found) -> dict[str, Any]:
     return results.comparison(job)
 
 
-@router.get("/projects/{id}/runs/{number}/report", response_class=Response, responses=_sends("text/html"))
+@router.get("/projects/{id}/runs/{number}/report", response_class=Response, responses=sends("text/html"))
 def show_report(job: Found) -> HTMLResponse:
     """The report to sign, as it lies in the release folder."""
     page = (exporting.release_of(job) / "report.html").read_text(encoding="utf-8")
     return HTMLResponse(page, headers={"content-security-policy": REPORT_POLICY})
 
 
-@router.get(
-    "/projects/{id}/runs/{number}/release.zip", response_class=FileResponse, responses=_sends("application/zip")
-)
+@router.get("/projects/{id}/runs/{number}/release.zip", response_class=FileResponse, responses=sends("application/zip"))
 def download_release(job: Found) -> FileResponse:
     """The release folder as an archive."""
     return FileResponse(exporting.archive(job), media_type="application/zip", filename="release.zip")
@@ -381,45 +295,25 @@ def export_release(given: ExportSettings, job: Found) -> dict[str, Any]:
     return {"folder": str(target), "files": exporting.export_to(job, target, overwrite=given.overwrite)}
 
 
+@router.get("/projects/{id}/runs/{number}/schema", response_class=Response, responses=sends("application/yaml"))
+def download_schema(job: Found) -> PlainTextResponse:
+    """The schema that a run was made with, for `--schema`."""
+    return _as_file(job.task["schema"])
+
+
 @router.get("/projects/{id}/runs/{number}/command")
 def show_command(job: Found, project: Open) -> dict[str, Any]:
     """The `lookalike publish` that does the same, and the schema it needs."""
     return {"command": exporting.command(project, job.task), "schema": job.task["schema"]}
 
 
+def _as_file(schema: str) -> PlainTextResponse:
+    headers = {"content-disposition": f'attachment; filename="{exporting.SCHEMA_FILE}"'}
+    return PlainTextResponse(schema, media_type="application/yaml", headers=headers)
+
+
 def _reading(given: ReadingOptions) -> dict[str, Any]:
     return {name: value for name, value in (("delimiter", given.delimiter), ("encoding", given.encoding)) if value}
-
-
-def _check_aliases(text: str) -> None:
-    """A few lines of YAML that point at each other can stand for a tree without an end."""
-    try:
-        if "*" in text and any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, yaml.SafeLoader)):
-            raise SchemaError("The schema refers to parts of itself (*name). Write them out.")
-    except yaml.YAMLError:
-        return  # the schema's own reader says where
-
-
-def _take_schema(project: Project, schema: Schema) -> dict[str, Any]:
-    """Another schema, if the table can be read and described under it; what was promised before may no longer fit."""
-    for attribute in schema.attributes:
-        if attribute.taxonomy is not None and "file" in attribute.taxonomy:
-            raise SchemaError("A taxonomy in a file cannot be used here. Write its tree into the schema.")
-    before = project.schema
-    project.schema = schema
-    try:
-        if schema.quasi:
-            project.microdata()
-        described = describe_columns(project)
-        json.dumps(described, ensure_ascii=False, allow_nan=False).encode()
-    except (ValueError, TypeError):
-        project.schema = before
-        raise SchemaError("The schema holds a value that is neither text nor a number. Write it out.") from None
-    except BaseException:
-        project.schema = before
-        raise
-    project.models = ()
-    return described
 
 
 def _task(project: Project) -> dict[str, Any]:

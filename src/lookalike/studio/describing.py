@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from lookalike.inspection import Inspection, inspect
-from lookalike.inspection.kinds import taxonomy_hint
-from lookalike.microdata import Column, guess_kind, texts_of
+from lookalike.microdata import Column, texts_of
 from lookalike.schema import NUMBER_LIKE, Role
 from lookalike.studio.workspace import Project
 
@@ -38,12 +37,11 @@ def describe_project(project: Project) -> dict[str, Any]:
 
 def describe_columns(project: Project) -> dict[str, Any]:
     """Every column with its suggestion and a small histogram, and how identifying the table is."""
-    found = inspection_of(project)
+    found = project.inspection()
     roles = {attribute.name: attribute for attribute in project.schema.attributes}
     columns = []
-    for profile in found.columns:
+    for profile, column in zip(found.columns, project.table.columns, strict=True):
         attribute = roles.get(profile.name)
-        column = project.table[profile.name]
         columns.append(
             {
                 "name": profile.name,
@@ -54,11 +52,12 @@ def describe_columns(project: Project) -> dict[str, Any]:
                 "kind": None if attribute is None or attribute.kind is None else str(attribute.kind),
                 "suggested_role": str(profile.suggested_role),
                 "role_reason": profile.role_reason,
-                "suggested_kind": str(guess_kind(column)[0]),
+                "suggested_kind": str(profile.suggested_kind),
                 "kind_reason": profile.kind_reason,
                 "weight": 1.0 if attribute is None else attribute.weight,
                 "taxonomy": None if attribute is None or attribute.taxonomy is None else dict(attribute.taxonomy),
-                "taxonomy_hint": taxonomy_hint(column),
+                "taxonomy_hint": profile.taxonomy_hint,
+                "order": None if attribute is None or attribute.order is None else list(attribute.order),
                 "histogram": histogram(column),
             }
         )
@@ -75,47 +74,70 @@ def describe_columns(project: Project) -> dict[str, Any]:
     }
 
 
-def inspection_of(project: Project) -> Inspection:
-    return inspect(project.table, project.schema)
-
-
 def histogram(column: Column) -> dict[str, Any]:
     """Counts in equal parts of the range for numbers and dates, of the most frequent values otherwise."""
     known = column.codes[column.codes < len(column.values)]
     counts = np.bincount(known, minlength=len(column.values))
     if column.type in NUMBER_LIKE and len(column.values) > MOST_SHOWN_VALUES:
-        values = column.values.astype(np.float64)
-        parts = np.histogram(values, bins=N_BARS, weights=counts)[0]
-        ends = texts_of(column.values[[0, -1]], column.type)
-        return {"bars": [int(count) for count in parts], "labels": [ends[0], ends[-1]], "ordered": True}
+        return _histogram_of_range(column, counts)
     order = np.argsort(-counts, kind="stable")[:MOST_SHOWN_VALUES]
+    most = [
+        f"{clipped(text, 40)} ({100 * count / len(column.codes):.3g} %)"
+        for text, count in zip(texts_of(column.values[order[:3]], column.type), counts[order[:3]], strict=True)
+    ]
     if column.type in NUMBER_LIKE:
         order = np.sort(order)
-    labels = texts_of(column.values[order], column.type)
-    rest = len(column.values) - len(order)
+    if not len(order):
+        said = "It has no values."
+    elif len(column.values) > MOST_SHOWN_VALUES and counts.max() == 1:
+        said = "Every value is different."
+    else:
+        others = len(column.values) - len(most)
+        said = f"Most frequent: {', '.join(most)}{f', and {others:,} more' if others else ''}."
     return {
         "bars": [int(count) for count in counts[order]],
-        "labels": list(labels),
+        "labels": [clipped(text) for text in texts_of(column.values[order], column.type)],
         "ordered": column.type in NUMBER_LIKE,
-        "others": rest,
+        "others": len(column.values) - len(order),
+        "sentence": said,
     }
+
+
+def _histogram_of_range(column: Column, counts: NDArray[np.int64]) -> dict[str, Any]:
+    # A quarter: so that the range of the widest column is still a number.
+    places = column.values.astype(np.float64) / 4
+    span = places[-1] - places[0]
+    parts = np.zeros(len(places), dtype=np.int64)
+    if span > 0:
+        parts = np.minimum((places - places[0]) / span * N_BARS, N_BARS - 1).astype(np.int64)
+    bars = np.bincount(parts, weights=counts, minlength=N_BARS).astype(np.int64)
+    highest = np.flatnonzero(parts == bars.argmax())
+    low, high, first, last = texts_of(column.values[[0, -1, highest[0], highest[-1]]], column.type)
+    return {
+        "bars": [int(count) for count in bars],
+        "labels": [low, high],
+        "ordered": True,
+        "others": 0,
+        "sentence": f"From {low} to {high}; most rows lie between {first} and {last}.",
+    }
+
+
+def clipped(text: str, most: int = 200) -> str:
+    """A long text as far as a page shows it."""
+    return text if len(text) <= most else f"{text[: most - 1]}\N{HORIZONTAL ELLIPSIS}"
 
 
 def preview(project: Project, n_rows: int = N_PREVIEW) -> dict[str, Any]:
     """The first rows of the original, as text; for the user's own eyes."""
+    hidden = {attribute.name for attribute in project.schema.attributes if attribute.role is Role.IDENTIFIER}
+    named = {attribute.name for attribute in project.schema.attributes}
+    columns = [column for column in project.table.columns if column.name in named and column.name not in hidden]
     rows = []
-    columns = [column for column in project.table.columns if _is_shown(project, column.name)]
     for place in range(min(n_rows, project.table.n_rows)):
         cells = []
         for column in columns:
             code = int(column.codes[place])
             missing = code >= len(column.values)
-            cells.append("" if missing else texts_of(column.values[code : code + 1], column.type)[0])
+            cells.append("" if missing else clipped(texts_of(column.values[code : code + 1], column.type)[0]))
         rows.append(cells)
     return {"columns": [column.name for column in columns], "rows": rows}
-
-
-def _is_shown(project: Project, name: str) -> bool:
-    return any(
-        attribute.name == name and attribute.role is not Role.IDENTIFIER for attribute in project.schema.attributes
-    )

@@ -28,7 +28,8 @@ def command(project: Project, task: dict[str, Any] | None = None, schema_file: s
     algorithm = task["algorithm"] if task else project.algorithm
     adversary = task["adversary"] if task else project.adversary
     title, recipient = (task["title"], task["recipient"]) if task else (project.title, project.recipient)
-    source = project.name if project.is_copy else str(project.source)
+    # A name that begins with a dash would be taken for an option.
+    source = f"./{project.name}" if project.is_copy else str(project.source)
     parts = ["lookalike", "publish", source, "--schema", schema_file]
     for model in models:
         parts += ["--model", model]
@@ -36,6 +37,8 @@ def command(project: Project, task: dict[str, Any] | None = None, schema_file: s
         parts += [flag, value] if value else []
     if adversary != READS_RELEASE:
         parts += ["--adversary", adversary]
+    for name, value in project.reading.items():
+        parts += [f"--{name}", "tab" if value == "\t" else value]
     return shlex.join([*parts, "--out", "release"])
 
 
@@ -52,7 +55,12 @@ def export_to(job: Job, target: Path, *, overwrite: bool = False) -> list[str]:
         raise RecipeError(f"Cannot write to {target}: {error.strerror}. Choose another folder.") from None
     except ValueError:
         raise RecipeError("A path cannot hold such a character. Choose another folder.") from None
-    return sorted(path.name for path in source.iterdir())
+    return files_of(job)
+
+
+def files_of(job: Job) -> list[str]:
+    """The names of the files of a release."""
+    return sorted(path.name for path in release_of(job).iterdir())
 
 
 def archive(job: Job) -> Path:

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import fields
+from fractions import Fraction
+from functools import cache
 from typing import Any
 
 from lookalike.algorithms import ALGORITHMS, describe_algorithms, parse_algorithm
-from lookalike.errors import RecipeError
+from lookalike.comparison.planning import promise_text, suited
+from lookalike.errors import Infeasible, RecipeError
+from lookalike.evaluation.tradeoff import varied
 from lookalike.models import parse_promise
+from lookalike.notation import value_text
 from lookalike.pipeline import Recipe, choose, refusal, required, settle
 from lookalike.studio.workspace import Project
 
@@ -32,7 +39,7 @@ def describe_methods(project: Project) -> dict[str, Any]:
     recipe = Recipe(schema=project.schema, promises=promises, adversary=project.adversary)
     recommended, _ = choose(recipe, promises, requirements)
     rows = []
-    for row in describe_algorithms():
+    for row in _described():
         algorithm = ALGORITHMS[row["name"]]().facing(project.adversary)
         reason = refusal(algorithm, project.adversary, promises, requirements)
         rows.append(
@@ -46,9 +53,51 @@ def describe_methods(project: Project) -> dict[str, Any]:
                 "parameters": row["parameters"],
             }
         )
-    return {"methods": rows, "recommended": recommended.name, "chosen": project.algorithm}
+    return {
+        "methods": rows,
+        "recommended": recommended.name,
+        "chosen": project.algorithm,
+        "settings": _settings(project.algorithm),
+    }
+
+
+@cache
+def _described() -> list[dict[str, Any]]:
+    """What the methods say of themselves; that is read from their source, so once."""
+    return describe_algorithms()
+
+
+def _settings(text: str | None) -> dict[str, str]:
+    """The settings of the chosen method that are not the usual ones, as one writes them."""
+    if text is None:
+        return {}
+    algorithm: Any = parse_algorithm(text)
+    usual: Any = type(algorithm)()
+    return {
+        field.name: value_text(getattr(algorithm, field.name))
+        for field in fields(algorithm)
+        if getattr(algorithm, field.name) != getattr(usual, field.name)
+    }
 
 
 def check_method(text: str | None) -> str | None:
     """A method as one writes it, or None for the recommended one; raises if there is no such method or setting."""
     return None if not text else str(parse_algorithm(text))
+
+
+FACTORS = (Fraction(1, 2), Fraction(1), Fraction(2))
+
+
+def what_to_compare(project: Project) -> dict[str, Any]:
+    """A comparison to begin with: the promise, a weaker and a stronger one, by the methods that suit it."""
+    found = describe_methods(project)
+    data = project.microdata()
+    promises = settle([parse_promise(text) for text in project.models], data)
+    texts = []
+    for _, variant in varied(promises, FACTORS):
+        with suppress(Infeasible):
+            required(variant, data)
+            texts.append(promise_text(variant))
+    usual = {algorithm.name for algorithm in suited(promises)}
+    usable = [row for row in found["methods"] if row["refused"] is None]
+    return {"models": texts, "methods": [{**row, "usual": row["name"] in usual} for row in usable]}

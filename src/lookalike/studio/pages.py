@@ -12,12 +12,14 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from markupsafe import Markup
 
 from lookalike.adversary import ADVERSARIES
+from lookalike.report.page import FILTERS, LOSS_NAMES
 from lookalike.studio import api, exporting, results
-from lookalike.studio.describing import describe_columns, describe_project, preview
+from lookalike.studio.describing import clipped, describe_columns, describe_project, preview
+from lookalike.studio.hierarchies import FORMS, write_taxonomy
 from lookalike.studio.jobs import ENDED, Job
-from lookalike.studio.methods import describe_methods
+from lookalike.studio.methods import describe_methods, what_to_compare
 from lookalike.studio.promising import describe_promises
-from lookalike.studio.workspace import Project
+from lookalike.studio.workspace import NotOpen, Project
 from lookalike.version import __version__
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
@@ -47,7 +49,13 @@ def project_page(project: api.Open) -> RedirectResponse:
 @router.get("/projects/{id}/columns")
 def columns_page(project: api.Open, request: Request) -> HTMLResponse:
     return _page(
-        "columns.html", request, project, step="columns", found=describe_columns(project), rows=preview(project)
+        "columns.html",
+        request,
+        project,
+        step="columns",
+        found=describe_columns(project),
+        rows=preview(project),
+        forms=FORMS,
     )
 
 
@@ -67,24 +75,34 @@ def method_page(project: api.Open, request: Request) -> HTMLResponse | RedirectR
 @router.get("/projects/{id}/run")
 def run_page(project: api.Open, request: Request) -> HTMLResponse:
     """Start a run, or watch the one that is under way."""
-    return _page("run.html", request, project, step="run", jobs=_jobs(project, request, "publish"))
+    jobs = _jobs(project, request, "publish")
+    watched = next((job for job in jobs if job.state not in ENDED), None)
+    return _page(
+        "run.html",
+        request,
+        project,
+        step="run",
+        watched=watched,
+        last=jobs[-1] if jobs else None,
+        adversaries=ADVERSARIES,
+    )
 
 
 @router.get("/projects/{id}/results")
 def results_page(project: api.Open, request: Request, run: int | None = None) -> HTMLResponse:
     """What came of a run; of the last one if none is named."""
     job = _chosen(project, request, run)
-    found = None if job is None else results.results(job)
-    pictures = {} if job is None else {name: Markup(svg) for name, svg in results.pictures(job).items()}
+    is_done = job is not None and job.state == "done"
     return _page(
         "results.html",
         request,
         project,
         step="results",
         job=job,
-        found=found,
-        pictures=pictures,
-        before=preview(project),
+        found=results.results(job) if job is not None and is_done else None,
+        pictures=_pictures(job),
+        releases=results.finished(_jobs(project, request, "publish")),
+        before=preview(project) if is_done else None,
     )
 
 
@@ -93,16 +111,35 @@ def compare_page(project: api.Open, request: Request) -> HTMLResponse:
     """Several settings on the frontier."""
     jobs = _jobs(project, request, "compare")
     done = [job for job in jobs if job.state == "done"]
-    found = results.comparison(done[-1]) if done else None
-    pictures = {name: Markup(svg) for name, svg in results.pictures(done[-1]).items()} if done else {}
-    return _page("compare.html", request, project, step="compare", jobs=jobs, found=found, pictures=pictures)
+    shown = done[-1] if done else None
+    return _page(
+        "compare.html",
+        request,
+        project,
+        step="compare",
+        watched=next((job for job in jobs if job.state not in ENDED), None),
+        shown=shown,
+        found=None if shown is None else results.comparison_table(shown),
+        pictures=_pictures(shown),
+        offered=what_to_compare(project) if project.models else None,
+        releases=results.finished(_jobs(project, request, "publish")),
+    )
 
 
 @router.get("/projects/{id}/export")
 def export_page(project: api.Open, request: Request, run: int | None = None) -> HTMLResponse:
     job = _chosen(project, request, run)
-    command = exporting.command(project, None if job is None else job.task)
-    return _page("export.html", request, project, step="export", job=job, command=command)
+    return _page(
+        "export.html",
+        request,
+        project,
+        step="export",
+        job=job,
+        command=exporting.command(project, None if job is None else job.task),
+        files=exporting.files_of(job) if job is not None and job.state == "done" else [],
+        releases=results.finished(_jobs(project, request, "publish")),
+        is_copy=project.is_copy,
+    )
 
 
 def problem_page(said: str, status: int, headers: Mapping[str, str] | None = None) -> HTMLResponse:
@@ -119,9 +156,17 @@ def _jobs(project: Project, request: Request, kind: str) -> list[Job]:
 def _chosen(project: Project, request: Request, run: int | None) -> Job | None:
     """The run that is asked for, or the last that is done."""
     if run is not None:
-        return api.jobs_of(request).job(project.id, run)
+        job = api.jobs_of(request).job(project.id, run)
+        if job.kind != "publish":
+            raise NotOpen("This is a comparison, which makes no release.")
+        return job
     done = [job for job in _jobs(project, request, "publish") if job.state == "done"]
     return done[-1] if done else None
+
+
+def _pictures(job: Job | None) -> dict[str, Markup]:
+    """The SVG comes from the library that draws, which escapes all text in it."""
+    return {} if job is None else {name: Markup(svg) for name, svg in results.pictures(job).items()}
 
 
 def _page(template: str, request: Request, project: Project | None = None, **shown: Any) -> HTMLResponse:
@@ -149,6 +194,9 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["percent"] = lambda share: f"{100 * share:.3g} %"
+    environment.filters |= FILTERS
+    environment.globals["loss_names"] = LOSS_NAMES
+    environment.filters["clip"] = clipped
+    environment.filters["typed"] = write_taxonomy
     environment.filters["count"] = lambda number: f"{number:,}"
     return environment

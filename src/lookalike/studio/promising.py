@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from lookalike.advising.bearing import belief_in_extremes
@@ -38,9 +39,17 @@ SLIDERS = (
 )  # fmt: skip
 
 
+EXAMPLES = {
+    "k-concealment": "k-concealment:5",
+    "alpha-k": "alpha-k:0.5,k=5",
+    "rho-privacy": "rho-privacy:0.1,rho2=0.5",
+}
+"""How models without a slider are written."""
+
+
 def describe_promises(project: Project) -> list[dict[str, Any]]:
     """The models in plain words, with their sliders; those without one are written by hand."""
-    meanings = {row["name"]: row["meaning"] for row in describe_models()}
+    rows = _rows()
     sliders = {slider.name: slider for slider in SLIDERS}
     described = []
     for name in (*sliders, *(name for name in MODELS if name not in sliders)):
@@ -48,7 +57,7 @@ def describe_promises(project: Project) -> list[dict[str, Any]]:
         described.append(
             {
                 "name": name,
-                "meaning": meanings[name],
+                "meaning": rows[name]["meaning"],
                 "about_identity": MODELS[name].about_identity,
                 "slider": None
                 if slider is None
@@ -61,9 +70,26 @@ def describe_promises(project: Project) -> list[dict[str, Any]]:
                     "text": slider.text,
                 },
                 "needs_sensitive": not MODELS[name].about_identity,
+                "example": EXAMPLES.get(name) or slider_text(sliders[name], sliders[name].usual),
+                "parameters": [{"name": one["name"], "meaning": one["meaning"]} for one in rows[name]["parameters"]],
             }
         )
     return described
+
+
+@cache
+def _rows() -> dict[str, dict[str, Any]]:
+    """The same for every table, and read from the models' own sources: worked out once."""
+    return {row["name"]: row for row in describe_models()}
+
+
+def slider_text(slider: Slider, value: float) -> str:
+    """The promise as one writes it.
+
+    >>> slider_text(SLIDERS[0], 5.0)
+    'k-anonymity:5'
+    """
+    return slider.text.format(name=slider.name, value=f"{value:g}")
 
 
 def what_it_allows(project: Project, text: str) -> dict[str, Any]:

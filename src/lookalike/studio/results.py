@@ -5,10 +5,15 @@ from __future__ import annotations
 import csv
 import itertools
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from lookalike.comparison import Comparison
+from lookalike.comparison.tabulating import loss_text
 from lookalike.errors import RecipeError
+from lookalike.report.beliefs import BeliefLine, BeliefTable
+from lookalike.schema import Schema
 from lookalike.studio.exporting import release_of
 from lookalike.studio.jobs import Job
 from lookalike.studio.work import PICTURES, SUMMARY
@@ -23,6 +28,7 @@ def results(job: Job) -> dict[str, Any]:
     return {
         "summary": json.loads((job.folder / SUMMARY).read_text(encoding="utf-8")),
         "report": report,
+        "beliefs": [_belief_sentence(table) for table in report["beliefs"]],
         "preview": {path.stem: _first_rows(path) for path in _tables(release)},
     }
 
@@ -35,12 +41,46 @@ def comparison(job: Job) -> dict[str, Any]:
     return found
 
 
+def comparison_table(job: Job) -> dict[str, Any]:
+    """The same as rows of text, with what the rows leave open; a star marks those that no other beats."""
+    sensitive = tuple(attribute.name for attribute in Schema.from_yaml(job.task["schema"]).sensitive)
+    found = Comparison.from_plain(comparison(job), sensitive)
+    headings = ("best", *found.headings()[1:])
+    return {"rows": [dict(zip(headings, row, strict=True)) for row in found.rows()], "remarks": found.remarks()}
+
+
+def finished(jobs: Iterable[Job]) -> list[dict[str, Any]]:
+    """The releases among some jobs, one line each, to hold side by side."""
+    lines = []
+    for job in jobs:
+        if job.state == "done" and job.kind == "publish":
+            summary = json.loads((job.folder / SUMMARY).read_text(encoding="utf-8"))
+            lines.append(
+                {
+                    "number": job.number,
+                    "models": list(job.task["models"]),
+                    "algorithm": summary["algorithm"],
+                    "form": summary["form"],
+                    "loss": loss_text(summary["form"], summary["losses"]),
+                    "highest_belief": summary["highest_belief"],
+                    "query_error": summary["query_error"],
+                }
+            )
+    return lines
+
+
 def pictures(job: Job) -> dict[str, str]:
     """SVG by name."""
     if job.state != "done":
         return {}
     found: dict[str, str] = json.loads((job.folder / PICTURES).read_text(encoding="utf-8"))
     return found
+
+
+def _belief_sentence(table: dict[str, Any]) -> str:
+    """How far beliefs may rise, in words."""
+    lines = tuple(BeliefLine(**line) for line in table["lines"])
+    return BeliefTable(table["column"], lines, table["n_values"]).sentence if lines else ""
 
 
 def _tables(release: Path) -> list[Path]:

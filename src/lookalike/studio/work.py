@@ -73,7 +73,7 @@ def _outcome(task: dict[str, Any], told: _Told) -> dict[str, Any]:
         out.mkdir(parents=True)
         # Whatever is put aside for the time being lies in the run's folder too, and goes with it.
         tempfile.tempdir = str(out)
-        _TASKS[task["kind"]](task, out, told)
+        _TASKS[task["kind"]](task, told)
     except (EOFError, BrokenPipeError):
         raise
     except Infeasible as error:
@@ -90,11 +90,12 @@ def _outcome(task: dict[str, Any], told: _Told) -> dict[str, Any]:
     return {"what": "done"}
 
 
-def _publish(task: dict[str, Any], out: Path, told: _Told) -> None:
+def _publish(task: dict[str, Any], told: _Told) -> None:
     from lookalike.publication import BRIEF, REPORT_VARIABLE, publish
     from lookalike.report import Report, drawn
     from lookalike.schema import Schema
 
+    out = Path(task["out"])
     publication = publish(
         task["source"],
         schema=Schema.from_yaml(task["schema"]),
@@ -126,11 +127,13 @@ def _publish(task: dict[str, Any], out: Path, told: _Told) -> None:
     (out / PICTURES).write_text(json.dumps(drawn(report), ensure_ascii=False), encoding="utf-8")
 
 
-def _compare(task: dict[str, Any], out: Path, told: _Told) -> None:
+def _compare(task: dict[str, Any], told: _Told) -> None:
     from lookalike import charts
     from lookalike.comparison import compare
     from lookalike.schema import Schema
 
+    out = Path(task["out"])
+    out.mkdir(parents=True, exist_ok=True)
     found = compare(
         task["source"],
         schema=Schema.from_yaml(task["schema"]),

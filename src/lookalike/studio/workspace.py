@@ -17,7 +17,7 @@ from typing import Any
 
 from lookalike.adversary import READS_RELEASE
 from lookalike.errors import DataError, LookalikeError, RecipeError
-from lookalike.inspection import suggest_schema
+from lookalike.inspection import Inspection, inspect, suggest_schema
 from lookalike.microdata import Microdata, Table
 from lookalike.publication import read_columns, read_table
 from lookalike.schema import Schema
@@ -55,14 +55,30 @@ class Project:
     recipient: str = ""
     lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
     _encoded: tuple[Schema, Microdata] | None = field(default=None, repr=False)
+    _inspected: tuple[Schema, Inspection] | None = field(default=None, repr=False)
 
     def microdata(self) -> Microdata:
         """The table under its schema, worked out once for each schema."""
         with self.lock:
             if self._encoded is None or self._encoded[0] != self.schema:
-                table = read_columns(self.source, self.schema, **self.reading)
+                table = self.table if self._as_read() else read_columns(self.source, self.schema, **self.reading)
                 self._encoded = self.schema, Microdata.encode(table, self.schema)
             return self._encoded[1]
+
+    def inspection(self) -> Inspection:
+        """Columns and how identifying they are, worked out once for each schema."""
+        with self.lock:
+            if self._inspected is None or self._inspected[0] != self.schema:
+                self._inspected = self.schema, inspect(self.table, self.schema)
+            return self._inspected[1]
+
+    def _as_read(self) -> bool:
+        """Whether the table in memory has the columns as the schema wants them; otherwise the file is read again."""
+        types = {column.name: column.type for column in self.table.columns}
+        return all(
+            attribute.name in types and attribute.type in (None, types[attribute.name])
+            for attribute in self.schema.published
+        )
 
 
 class Workspace:

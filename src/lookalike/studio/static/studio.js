@@ -41,6 +41,7 @@ const studio = {
 
   // Do something that may fail, with its button out of use meanwhile.
   async attempt(button, action) {
+    const held = button && document.activeElement === button;
     if (button) button.disabled = true;
     studio.say("");
     try {
@@ -50,6 +51,8 @@ const studio = {
       return undefined;
     } finally {
       if (button) button.disabled = false;
+      // Going out of use takes the keyboard's place away; give it back unless it went elsewhere.
+      if (held && document.activeElement === document.body && button.isConnected) button.focus();
     }
   },
 
