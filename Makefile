@@ -10,7 +10,7 @@ JOBS   ?= 2
 PIP    := -m pip install --quiet --disable-pip-version-check --no-compile
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt lint types test test-fast test-nojit notebooks peer docs bench check demo wheel clean
+.PHONY: help setup fmt lint types test test-fast test-nojit notebooks peer docs studio-fuzz bench check demo wheel clean
 
 help: ## show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -84,9 +84,13 @@ test-nojit: $(STAMP) ## kernels as plain Python, under coverage
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest tests/kernels tests/algorithms tests/audit/test_containment.py
 	$(BIN)/python -m coverage report --include 'src/lookalike/kernels/*'
 
+studio-fuzz: $(STAMP) ## try to break the studio's API, for minutes (the checks do it for seconds)
+	LOOKALIKE_FUZZ=500 $(BIN)/python -m pytest -n $(JOBS) tests/studio/test_fuzz.py
+
 bench: $(STAMP) ## measure time, memory and loss (pass DATA=folder for your own tables)
 	$(BIN)/python benchmarks/foundation.py $(if $(DATA),--data $(DATA))
 	$(BIN)/python benchmarks/groups.py $(if $(DATA),--data $(DATA))
+	$(BIN)/python benchmarks/studio.py
 
 docs: $(STAMP) ## build the documentation as a site in ./site; open site/index.html
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict

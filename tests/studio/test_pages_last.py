@@ -75,6 +75,7 @@ def release(client: TestClient, project: str) -> Job:
         # Attacks are tested where they are made; one is enough to be shown.
         patch.setattr(evaluation, "MOST_RECORDS", 0)
         patch.setattr(evaluation, "FAST", ("naive-bayes",))
+        patch.setenv("LOOKALIKE_REPORT", "full")
         work._publish(job.task, Quiet())  # type: ignore[arg-type]
     job.state = "done"
     return job

@@ -7,21 +7,20 @@ otherwise.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import FileResponse, HTMLResponse, PlainTextResponse
 
 from lookalike.adversary import ADVERSARIES
-from lookalike.errors import DataError, LookalikeError, RecipeError, SchemaError, unknown_name
-from lookalike.models import parse_promise
-from lookalike.pipeline import required, settle
+from lookalike.errors import DataError, RecipeError, quoted, unknown_name
 from lookalike.samples import sample_schema, sample_table
 from lookalike.schema import Schema
 from lookalike.studio import exporting, hierarchies, results
+from lookalike.studio.answers import REFUSALS, TAKES_A_FILE, sends
 from lookalike.studio.describing import describe_columns, describe_project, preview
 from lookalike.studio.inputs import (
     Columns,
@@ -39,11 +38,11 @@ from lookalike.studio.jobs import Job, Jobs
 from lookalike.studio.methods import check_method, describe_methods
 from lookalike.studio.promising import describe_promises, what_it_allows
 from lookalike.studio.security import REPORT_POLICY
-from lookalike.studio.settling import with_columns
-from lookalike.studio.uploads import keep_upload
+from lookalike.studio.settling import check_aliases, check_models, take_schema, with_columns
+from lookalike.studio.uploads import existing_file, keep_upload, shown_name
 from lookalike.studio.workspace import Project, Workspace
 
-router = APIRouter(prefix="/api", tags=["studio"])
+router = APIRouter(prefix="/api", tags=["studio"], responses=REFUSALS)
 
 
 def workspace_of(request: Request) -> Workspace:
@@ -87,14 +86,12 @@ def open_sample(request: Request) -> dict[str, Any]:
 def open_path(given: FromPath, request: Request) -> dict[str, Any]:
     """Open a file on this machine."""
     workspace = workspace_of(request)
-    path = Path(given.path).expanduser()
-    if "\0" in given.path or not path.is_absolute():
-        raise DataError("Write the full path of the file, as in /home/me/patients.csv.")
+    path = existing_file(given.path)
     project = workspace.open(path, path.name, workspace.room(), reading=_reading(given))
     return describe_project(project)
 
 
-@router.post("/projects/upload", status_code=201)
+@router.post("/projects/upload", status_code=201, openapi_extra=TAKES_A_FILE)
 async def open_upload(
     request: Request,
     name: Annotated[str, Query(min_length=1, max_length=255)],
@@ -108,7 +105,11 @@ async def open_upload(
     options = _reading(ReadingOptions(delimiter=delimiter, encoding=encoding))
 
     def opened() -> Project:
-        return workspace.open(source, Path(name).name, folder, is_copy=True, reading=options)
+        try:
+            return workspace.open(source, shown_name(name), folder, is_copy=True, reading=options)
+        except DataError as error:
+            # The copy has a name of ours, which would puzzle whoever sent the file.
+            raise DataError(str(error).replace(source.name, quoted(shown_name(name)))) from None
 
     return describe_project(await asyncio.to_thread(opened))
 
@@ -121,8 +122,10 @@ def show_project(project: Open) -> dict[str, Any]:
 @router.delete("/projects/{id}", status_code=204)
 def close_project(project: Open, request: Request) -> None:
     """Close a table: its runs are cancelled, its private folder is removed."""
+    with project.lock:
+        workspace_of(request).close(project.id)
     jobs_of(request).forget(project.id)
-    workspace_of(request).close(project.id)
+    shutil.rmtree(project.folder, ignore_errors=True)
 
 
 @router.get("/projects/{id}/columns")
@@ -141,8 +144,7 @@ def show_preview(project: Open) -> dict[str, Any]:
 def set_columns(given: Columns, project: Open) -> dict[str, Any]:
     """Roles, kinds, weights and taxonomies; columns that are not named stay as they are."""
     with project.lock:
-        _take_schema(project, with_columns(project.schema, project.table.names, given.columns))
-        return describe_columns(project)
+        return take_schema(project, with_columns(project.schema, project.table.names, given.columns))
 
 
 @router.post("/projects/{id}/taxonomy")
@@ -158,7 +160,7 @@ def read_taxonomy(given: TaxonomyText, project: Open) -> dict[str, Any]:
     }
 
 
-@router.get("/projects/{id}/schema", response_class=PlainTextResponse)
+@router.get("/projects/{id}/schema", response_class=Response, responses=sends("application/yaml"))
 def show_schema(project: Open) -> PlainTextResponse:
     """The schema as a file, for `--schema`."""
     return _as_file(project.schema.to_yaml())
@@ -167,9 +169,9 @@ def show_schema(project: Open) -> PlainTextResponse:
 @router.put("/projects/{id}/schema")
 def set_schema(given: SchemaText, project: Open) -> dict[str, Any]:
     """A whole schema; taxonomies must stand in it, not in files beside it."""
+    check_aliases(given.yaml)
     with project.lock:
-        _take_schema(project, Schema.from_yaml(given.yaml, "the schema"))
-        return describe_columns(project)
+        return take_schema(project, Schema.from_yaml(given.yaml, "the schema"))
 
 
 @router.get("/projects/{id}/models")
@@ -191,7 +193,7 @@ def set_promise(given: PromiseSettings, project: Open) -> dict[str, Any]:
         raise RecipeError(unknown_name("adversary", given.adversary, ADVERSARIES))
     with project.lock:
         if given.models:
-            _check_models(project, given.models)
+            check_models(project, given.models)
         project.models, project.adversary = tuple(given.models), given.adversary
         return describe_project(project)
 
@@ -214,6 +216,7 @@ def set_method(given: MethodSettings, project: Open) -> dict[str, Any]:
 def start_run(given: RunSettings, project: Open, request: Request) -> dict[str, Any]:
     """Publish with the settings as they are now; one run at a time, the others wait."""
     with project.lock:
+        project_of(project.id, request)  # it may have been closed meanwhile
         if not project.models:
             raise RecipeError("No promise is chosen yet. Choose one first.")
         project.title, project.recipient = given.title, given.recipient
@@ -226,6 +229,7 @@ def start_run(given: RunSettings, project: Open, request: Request) -> dict[str, 
 def start_comparison(given: ComparisonSettings, project: Open, request: Request) -> dict[str, Any]:
     """Several promises and methods side by side; an entry of models may sweep, as in l-diversity:2,4,8."""
     with project.lock:
+        project_of(project.id, request)
         task = {**_task(project), "models": given.models, "algorithms": given.algorithms, "attacks": ["naive-bayes"]}
         return _told(jobs_of(request).add(project.id, "compare", task, project.folder), request)
 
@@ -268,14 +272,14 @@ def show_comparison(job: Found) -> dict[str, Any]:
     return results.comparison(job)
 
 
-@router.get("/projects/{id}/runs/{number}/report", response_class=HTMLResponse)
+@router.get("/projects/{id}/runs/{number}/report", response_class=Response, responses=sends("text/html"))
 def show_report(job: Found) -> HTMLResponse:
     """The report to sign, as it lies in the release folder."""
     page = (exporting.release_of(job) / "report.html").read_text(encoding="utf-8")
     return HTMLResponse(page, headers={"content-security-policy": REPORT_POLICY})
 
 
-@router.get("/projects/{id}/runs/{number}/release.zip", response_class=FileResponse)
+@router.get("/projects/{id}/runs/{number}/release.zip", response_class=FileResponse, responses=sends("application/zip"))
 def download_release(job: Found) -> FileResponse:
     """The release folder as an archive."""
     return FileResponse(exporting.archive(job), media_type="application/zip", filename="release.zip")
@@ -284,13 +288,14 @@ def download_release(job: Found) -> FileResponse:
 @router.post("/projects/{id}/runs/{number}/export")
 def export_release(given: ExportSettings, job: Found) -> dict[str, Any]:
     """Copy the release into a folder on this machine, all or nothing."""
-    if "\0" in given.folder:
-        raise RecipeError("A path cannot hold that character. Choose another folder.")
-    target = Path(given.folder).expanduser()
+    try:
+        target = Path(given.folder).expanduser()
+    except RuntimeError:
+        raise RecipeError("Nobody has that home folder. Write the full path, as in /home/me/release.") from None
     return {"folder": str(target), "files": exporting.export_to(job, target, overwrite=given.overwrite)}
 
 
-@router.get("/projects/{id}/runs/{number}/schema", response_class=PlainTextResponse)
+@router.get("/projects/{id}/runs/{number}/schema", response_class=Response, responses=sends("application/yaml"))
 def download_schema(job: Found) -> PlainTextResponse:
     """The schema that a run was made with, for `--schema`."""
     return _as_file(job.task["schema"])
@@ -309,31 +314,6 @@ def _as_file(schema: str) -> PlainTextResponse:
 
 def _reading(given: ReadingOptions) -> dict[str, Any]:
     return {name: value for name, value in (("delimiter", given.delimiter), ("encoding", given.encoding)) if value}
-
-
-def _take_schema(project: Project, schema: Schema) -> None:
-    """Another schema, if the table can be read under it; what was promised before may no longer fit."""
-    for attribute in schema.attributes:
-        if attribute.taxonomy is not None and "file" in attribute.taxonomy:
-            raise SchemaError("A taxonomy in a file cannot be used here. Write its tree into the schema.")
-    before = project.schema
-    project.schema = schema
-    try:
-        if schema.quasi:
-            project.microdata()
-    except BaseException:
-        project.schema = before
-        raise
-    try:
-        if project.models:
-            _check_models(project, project.models)
-    except LookalikeError:
-        project.models = ()
-
-
-def _check_models(project: Project, models: Sequence[str]) -> None:
-    data = project.microdata()
-    required(settle([parse_promise(text) for text in models], data), data)
 
 
 def _task(project: Project) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import shlex
 import shutil
 import zipfile
@@ -21,6 +22,8 @@ SCHEMA_FILE = "schema.yaml"
 
 def command(project: Project, task: dict[str, Any] | None = None, schema_file: str = SCHEMA_FILE) -> str:
     """The `lookalike publish` that does the same; of a run, with the settings it was made with."""
+    if task and task["kind"] != "publish":
+        raise RecipeError("A comparison has no command of this kind. Choose a run that publishes.")
     models = task["models"] if task else project.models
     algorithm = task["algorithm"] if task else project.algorithm
     adversary = task["adversary"] if task else project.adversary
@@ -44,9 +47,14 @@ def export_to(job: Job, target: Path, *, overwrite: bool = False) -> list[str]:
     source = release_of(job)
     if not target.is_absolute():
         raise RecipeError(f"{target} is not a full path. Write where to from the root on, as in /home/me/release.")
-    with placed(target, marker=DESCRIPTOR, overwrite=overwrite) as building:
-        for path in sorted(source.iterdir()):
-            shutil.copyfile(path, building / path.name)
+    try:
+        with placed(target, marker=DESCRIPTOR, overwrite=overwrite) as building:
+            for path in sorted(source.iterdir()):
+                shutil.copyfile(path, building / path.name)
+    except OSError as error:
+        raise RecipeError(f"Cannot write to {target}: {error.strerror}. Choose another folder.") from None
+    except ValueError:
+        raise RecipeError("A path cannot hold such a character. Choose another folder.") from None
     return files_of(job)
 
 
@@ -60,7 +68,7 @@ def archive(job: Job) -> Path:
     source = release_of(job)
     target = job.folder / "release.zip"
     if not target.exists():
-        unfinished = target.with_suffix(".part")
+        unfinished = job.folder / f"{secrets.token_hex(8)}.part"
         with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as zipped:
             for path in sorted(source.iterdir()):
                 # A fixed time: when a release was made to the second is nobody's business.

@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from lookalike.studio.workspace import LONGEST_NAME, MOST_COLUMNS
+
 Text = Annotated[str, Field(max_length=2000)]
 
 
@@ -26,7 +28,7 @@ class FromPath(ReadingOptions):
 
 
 class ColumnSettings(Input):
-    name: Annotated[str, Field(max_length=100_000)]
+    name: Annotated[str, Field(max_length=LONGEST_NAME)]
     role: Text
     kind: Text | None = None
     weight: Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)] = 1.0
@@ -36,7 +38,7 @@ class ColumnSettings(Input):
 
 
 class TaxonomyText(Input):
-    column: Annotated[str, Field(max_length=100_000)]
+    column: Annotated[str, Field(max_length=LONGEST_NAME)]
     form: Text
     """intervals, prefixes, dates or tree."""
     text: Annotated[str, Field(max_length=1_000_000)] = ""
@@ -44,7 +46,7 @@ class TaxonomyText(Input):
 
 
 class Columns(Input):
-    columns: Annotated[list[ColumnSettings], Field(max_length=10_000)]
+    columns: Annotated[list[ColumnSettings], Field(max_length=MOST_COLUMNS)]
 
 
 class SchemaText(Input):

@@ -7,15 +7,19 @@ with it. What comes back are steps, shares and losses; results lie in the run's 
 from __future__ import annotations
 
 import multiprocessing
+import os
 import shutil
+import signal
 import threading
 import time
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Literal
 
+from lookalike.errors import RecipeError
 from lookalike.studio.workspace import NotOpen
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
@@ -44,6 +48,8 @@ class Job:
     nearest: str | None = None
     """If no release can keep the promise: the nearest that can be kept."""
     began: float = 0.0
+    was_sent: bool = False
+    """Whether the process has the task, so that it can be told to stop."""
     stopping: bool = False
 
     def to_plain(self) -> dict[str, Any]:
@@ -70,6 +76,7 @@ class Jobs:
 
     def __init__(self) -> None:
         self._jobs: dict[int, Job] = {}
+        self._last = 0
         self._waiting: deque[int] = deque()
         self._changed = threading.Condition()
         self._process: Any = None
@@ -78,11 +85,17 @@ class Jobs:
         self._thread = threading.Thread(target=self._work_off, name="lookalike-jobs", daemon=True)
         self._thread.start()
 
+    def warm_up(self) -> None:
+        """Start the process now: it takes seconds to load everything."""
+        with self._changed:
+            self._ready()
+
     def add(self, project: str, kind: Literal["publish", "compare"], task: dict[str, Any], folder: Path) -> Job:
         with self._changed:
             if len(self._jobs) >= MOST_JOBS:
-                raise NotOpen(f"{MOST_JOBS} runs were made. Close a table first.")
-            number = max(self._jobs, default=0) + 1
+                raise RecipeError(f"{MOST_JOBS} runs were made. Close a table first.")
+            self._last += 1
+            number = self._last
             place = folder / f"run-{number}"
             job = Job(number, project, kind, {**task, "kind": kind, "out": str(place)}, place)
             self._jobs[number] = job
@@ -112,21 +125,21 @@ class Jobs:
     def cancel(self, job: Job) -> None:
         """Stop a run, or take it out of the queue; nothing of it stays."""
         with self._changed:
+            if job.state in ENDED:
+                return
             if job.state == "queued":
                 self._waiting.remove(job.number)
-                job.state = "cancelled"
-            elif job.state == "running":
-                job.state = "cancelled"
+            else:
                 self._stop_process()
-            self._changed.notify_all()
-        shutil.rmtree(job.folder, ignore_errors=True)
+            self._ended(job, "cancelled")
 
     def stop_search(self, job: Job) -> None:
         """Ask a search to end with the best it has."""
         with self._changed:
-            if job.state == "running" and self._pipe is not None:
+            if job.state == "running":
                 job.stopping = True
-                self._pipe.send("stop")
+                if job.was_sent:
+                    self._tell_to_stop()
 
     def forget(self, project: str) -> None:
         """Cancel and drop all runs of a project that is closed."""
@@ -150,11 +163,19 @@ class Jobs:
 
     def _stop_process(self) -> None:
         if self._process is not None:
+            with suppress(OSError, AttributeError):
+                # It leads a group of its own once it has begun.
+                os.killpg(self._process.pid, signal.SIGKILL)
             self._process.kill()
             self._process.join(timeout=5)
-        if self._pipe is not None:
-            self._pipe.close()
+        # The thread that reads the pipe sees its end; closing it here could hand its number to another file meanwhile.
         self._process = self._pipe = None
+
+    def _tell_to_stop(self) -> None:
+        # If the process is dead, whoever follows the run finds out.
+        with suppress(OSError):
+            if self._pipe is not None:
+                self._pipe.send("stop")
 
     def _ready(self) -> Connection:
         """The pipe to the process, which is started if it is not there."""
@@ -170,9 +191,6 @@ class Jobs:
         return self._pipe
 
     def _work_off(self) -> None:
-        with self._changed:
-            # It takes seconds to load everything; the user looks at columns meanwhile.
-            self._ready()
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._waiting or self._ending)
@@ -180,37 +198,42 @@ class Jobs:
                     return
                 job = self._jobs[self._waiting.popleft()]
                 job.state, job.began = "running", time.monotonic()
-                pipe = self._ready()
                 self._changed.notify_all()
-            self._follow(job, pipe)
-            if not self._is_done(job):
-                shutil.rmtree(job.folder, ignore_errors=True)
-            with self._changed:
-                self._changed.notify_all()
+            self._follow(job)
 
-    def _is_done(self, job: Job) -> bool:
-        with self._changed:
-            return job.state == "done"
-
-    def _follow(self, job: Job, pipe: Connection) -> None:
+    def _follow(self, job: Job) -> None:
         """Until the process says that it is done, or dies."""
         try:
+            with self._changed:
+                if job.state != "running":
+                    return
+                pipe = self._ready()
             pipe.send(job.task)
+            with self._changed:
+                job.was_sent = True
+                if job.stopping:
+                    self._tell_to_stop()
             while True:
                 said = pipe.recv()
                 with self._changed:
-                    if job.state != "running":
-                        return
-                    if self._heard(job, said):
+                    if job.state != "running" or self._heard(job, said):
                         return
         except (EOFError, OSError):
             with self._changed:
                 if job.state == "running":
-                    job.state = "failed"
-                    job.error = (
-                        "The run ended unexpectedly, perhaps for lack of memory. Nothing was published; try again."
+                    self._ended(
+                        job,
+                        "failed",
+                        "The run ended unexpectedly, perhaps for lack of memory. Nothing was published; try again.",
                     )
                 self._process = self._pipe = None
+
+    def _ended(self, job: Job, state: State, error: str = "") -> None:
+        if state != "done":
+            # Before anybody hears of it: whoever asks what is left finds nothing.
+            shutil.rmtree(job.folder, ignore_errors=True)
+        job.state, job.error = state, error
+        self._changed.notify_all()
 
     def _heard(self, job: Job, said: dict[str, Any]) -> bool:
         """Take in one message; True if it was the last of the run."""
@@ -219,7 +242,7 @@ class Jobs:
             if said["loss"] is not None and len(job.losses) < _POINTS:
                 job.losses.append((round(time.monotonic() - job.began, 2), said["loss"]))
             return False
-        job.state = "done" if said["what"] == "done" else "failed"
-        job.error, job.nearest = said.get("error", ""), said.get("nearest")
-        job.share = 1.0 if job.state == "done" else job.share
+        job.nearest = said.get("nearest")
+        job.share = 1.0 if said["what"] == "done" else job.share
+        self._ended(job, said["what"], said.get("error", ""))
         return True

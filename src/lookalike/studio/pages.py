@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -139,6 +140,13 @@ def export_page(project: api.Open, request: Request, run: int | None = None) -> 
         releases=results.finished(_jobs(project, request, "publish")),
         is_copy=project.is_copy,
     )
+
+
+def problem_page(said: str, status: int, headers: Mapping[str, str] | None = None) -> HTMLResponse:
+    """What went wrong, and the way back."""
+    page = _environment().get_template("problem.html")
+    shown = page.render(project=None, steps=STEPS, step=None, under_way=[], version=__version__, said=said)
+    return HTMLResponse(shown, status, headers)
 
 
 def _jobs(project: Project, request: Request, kind: str) -> list[Job]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import secrets
+import signal
 import socket
-from collections.abc import Callable
-from contextlib import suppress
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
 from typing import Any
 
 from lookalike.errors import MissingPart, RecipeError
@@ -32,10 +36,10 @@ def serve(*, port: int = 0, most_bytes: int | None = None, ready: Callable[[str]
             f"The studio needs {error.name}, which is missing. Install it: pip install 'lookalike[studio]'."
         ) from None
     try:
-        listening = socket.create_server((ADDRESS, port))
+        listening = _listen(port)
     except OSError as error:
         raise RecipeError(f"Port {port} cannot be used: {error.strerror}. Choose another (--port), or none.") from None
-    with listening:
+    with listening, _ended_by_signals():
         token, chosen = secrets.token_urlsafe(24), listening.getsockname()[1]
         app = create_app() if most_bytes is None else create_app(most_bytes=most_bytes)
         config = uvicorn.Config(
@@ -43,10 +47,49 @@ def serve(*, port: int = 0, most_bytes: int | None = None, ready: Callable[[str]
             access_log=False,
             log_level="error",
             server_header=False,
+            ws="none",
             h11_max_incomplete_event_size=64 << 10,
             timeout_graceful_shutdown=2,
         )
-        ready(f"http://{ADDRESS}:{chosen}/?token={token}")
         # Ctrl-C is how it ends, not a failure.
         with suppress(KeyboardInterrupt):
-            uvicorn.Server(config).run(sockets=[listening])
+            try:
+                # It takes seconds to load what a run needs; the user looks at columns meanwhile.
+                app.state.jobs.warm_up()
+                ready(f"http://{ADDRESS}:{chosen}/?token={token}")
+                uvicorn.Server(config).run(sockets=[listening])
+            finally:
+                app.state.jobs.end()
+                app.state.workspace.remove()
+
+
+def _listen(port: int) -> socket.socket:
+    # The protocol is named so that answers go out at once: asyncio looks for it, and waits 40 ms each time otherwise.
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        if os.name == "posix":
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((ADDRESS, port))
+        listening.listen()
+    except BaseException:
+        listening.close()
+        raise
+    return listening
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """A closed terminal or a polite kill ends the studio as Ctrl-C does, so that the private folder is removed."""
+
+    def ended(number: int, frame: FrameType | None) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    # Signals come to the main thread; elsewhere they are somebody else's.
+    is_main = threading.current_thread() is threading.main_thread()
+    names = [name for name in ("SIGTERM", "SIGHUP") if is_main and hasattr(signal, name)]
+    before = {name: signal.signal(getattr(signal, name), ended) for name in names}
+    try:
+        yield
+    finally:
+        for name, handler in before.items():
+            signal.signal(getattr(signal, name), handler)

@@ -1,15 +1,22 @@
-"""Settings of columns, as pages and scripts send them, put into a schema."""
+"""Settings of columns, as pages and scripts send them, put into a schema; and a schema put into force."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from lookalike.errors import SchemaError, quoted, unknown_name
+import yaml
+
+from lookalike.errors import LookalikeError, SchemaError, quoted, unknown_name
+from lookalike.models import parse_promise
+from lookalike.pipeline import required, settle
 from lookalike.schema import Attribute, Kind, Role, Schema
+from lookalike.studio.describing import describe_columns
 from lookalike.studio.inputs import ColumnSettings
+from lookalike.studio.workspace import Project
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
@@ -24,6 +31,46 @@ def with_columns(schema: Schema, names: Sequence[str], columns: Sequence[ColumnS
         before = attributes.get(column.name, Attribute(name=column.name, role=Role.IDENTIFIER))
         attributes[column.name] = _changed(before, column)
     return Schema(tuple(attributes.values()))
+
+
+def check_aliases(text: str) -> None:
+    """A few lines of YAML that point at each other can stand for a tree without an end."""
+    try:
+        if "*" in text and any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, yaml.SafeLoader)):
+            raise SchemaError("The schema refers to parts of itself (*name). Write them out.")
+    except yaml.YAMLError:
+        return  # the schema's own reader says where
+
+
+def take_schema(project: Project, schema: Schema) -> dict[str, Any]:
+    """Another schema, if the table can be read and described under it; what was promised before may no longer fit."""
+    for attribute in schema.attributes:
+        if attribute.taxonomy is not None and "file" in attribute.taxonomy:
+            raise SchemaError("A taxonomy in a file cannot be used here. Write its tree into the schema.")
+    before = project.schema
+    project.schema = schema
+    try:
+        if schema.quasi:
+            project.microdata()
+        described = describe_columns(project)
+        json.dumps(described, ensure_ascii=False, allow_nan=False).encode()
+    except (ValueError, TypeError):
+        project.schema = before
+        raise SchemaError("The schema holds a value that is neither text nor a number. Write it out.") from None
+    except BaseException:
+        project.schema = before
+        raise
+    try:
+        if project.models:
+            check_models(project, project.models)
+    except LookalikeError:
+        project.models = ()
+    return described
+
+
+def check_models(project: Project, models: Sequence[str]) -> None:
+    data = project.microdata()
+    required(settle([parse_promise(text) for text in models], data), data)
 
 
 def _changed(before: Attribute, column: ColumnSettings) -> Attribute:

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import signal
+import tempfile
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -44,8 +46,10 @@ class _Told:
 
 def work(pipe: Connection) -> None:
     """Task after task, until the pipe closes."""
-    # Ctrl-C in the terminal is for the studio, which then ends this process.
+    # Ctrl-C in the terminal is for the studio, which then ends this process and what it started (a browser, for PDF).
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(os, "setsid"):
+        os.setsid()
     from lookalike import publication, report  # noqa: F401  (loaded while the user still looks at columns)
 
     while True:
@@ -56,25 +60,38 @@ def work(pipe: Connection) -> None:
         if task == "stop":
             continue
         try:
-            _TASKS[task["kind"]](task, _Told(pipe))
-            pipe.send({"what": "done"})
-        except Infeasible as error:
-            pipe.send({"what": "failed", "error": str(error), "nearest": error.nearest})
-        except LookalikeError as error:
-            pipe.send({"what": "failed", "error": str(error)})
-        except MemoryError:
-            pipe.send(
-                {"what": "failed", "error": "There was not enough memory. Try a sample of the table, or mondrian."}
-            )
-        except Exception as error:
-            # The kind of a fault is told, its text is not: it could hold a value.
-            logging.getLogger("lookalike.studio").error("run failed: %s", type(error).__name__)
-            said = f"The run failed ({type(error).__name__}). This is a fault of the software, please report it."
-            pipe.send({"what": "failed", "error": said})
+            pipe.send(_outcome(task, _Told(pipe)))
+        except (EOFError, BrokenPipeError):
+            # The studio is gone, however it ended: so is its wish.
+            return
+
+
+def _outcome(task: dict[str, Any], told: _Told) -> dict[str, Any]:
+    """Do it, and say how it went."""
+    out = Path(task["out"])
+    try:
+        out.mkdir(parents=True)
+        # Whatever is put aside for the time being lies in the run's folder too, and goes with it.
+        tempfile.tempdir = str(out)
+        _TASKS[task["kind"]](task, told)
+    except (EOFError, BrokenPipeError):
+        raise
+    except Infeasible as error:
+        return {"what": "failed", "error": str(error), "nearest": error.nearest}
+    except LookalikeError as error:
+        return {"what": "failed", "error": str(error)}
+    except MemoryError:
+        return {"what": "failed", "error": "There was not enough memory. Try a sample of the table, or mondrian."}
+    except BaseException as error:  # some libraries' faults are not Exceptions
+        # The kind of a fault is told, its text is not: it could hold a value.
+        logging.getLogger("lookalike.studio").error("run failed: %s", type(error).__name__)
+        said = f"The run failed ({type(error).__name__}). This is a fault of the software, please report it."
+        return {"what": "failed", "error": said}
+    return {"what": "done"}
 
 
 def _publish(task: dict[str, Any], told: _Told) -> None:
-    from lookalike.publication import publish
+    from lookalike.publication import BRIEF, REPORT_VARIABLE, publish
     from lookalike.report import Report, drawn
     from lookalike.schema import Schema
 
@@ -90,11 +107,11 @@ def _publish(task: dict[str, Any], told: _Told) -> None:
         progress=told,
         **task["reading"],
     )
-    publication.write(out / RELEASE, report="full", progress=told)
+    # As the command line: the full report, unless the environment says otherwise.
+    publication.write(out / RELEASE, progress=told)
+    evaluation = None if os.environ.get(REPORT_VARIABLE) == BRIEF else publication.evaluate(told)
     outcome = publication.outcome
-    report = Report.of(
-        outcome, publication.title, recipient=publication.recipient, evaluation=publication.evaluate(told)
-    )
+    report = Report.of(outcome, publication.title, recipient=publication.recipient, evaluation=evaluation)
     summary = {
         "algorithm": str(outcome.algorithm),
         "form": outcome.release.form,
@@ -116,7 +133,7 @@ def _compare(task: dict[str, Any], told: _Told) -> None:
     from lookalike.schema import Schema
 
     out = Path(task["out"])
-    out.mkdir(parents=True)
+    out.mkdir(parents=True, exist_ok=True)
     found = compare(
         task["source"],
         schema=Schema.from_yaml(task["schema"]),

@@ -5,6 +5,7 @@ Everything lies in memory or in that folder. Ids are random, so that one page ca
 
 from __future__ import annotations
 
+import os
 import secrets
 import shutil
 import tempfile
@@ -15,13 +16,18 @@ from pathlib import Path
 from typing import Any
 
 from lookalike.adversary import READS_RELEASE
-from lookalike.errors import LookalikeError
+from lookalike.errors import DataError, LookalikeError, RecipeError
 from lookalike.inspection import Inspection, inspect, suggest_schema
 from lookalike.microdata import Microdata, Table
 from lookalike.publication import read_columns, read_table
 from lookalike.schema import Schema
 
 MOST_PROJECTS = 20
+MOST_COLUMNS = 500
+LONGEST_NAME = 1000
+"""Of a column, in characters: more than this is no header, and no page could show it."""
+PREFIX = "lookalike-studio-"
+MARK = "in-use"
 
 
 class NotOpen(LookalikeError):
@@ -79,8 +85,10 @@ class Workspace:
     """The projects that are open."""
 
     def __init__(self) -> None:
+        remove_leftovers()
         # Closed to other users of the machine, as mkdtemp makes it.
-        self.folder = Path(tempfile.mkdtemp(prefix="lookalike-studio-"))
+        self.folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+        self._mark = _held(self.folder, create=True)
         self._projects: dict[str, Project] = {}
         self._lock = threading.Lock()
 
@@ -97,8 +105,7 @@ class Workspace:
     def room(self) -> Path:
         """A new folder for a project that is about to be opened."""
         with self._lock:
-            if len(self._projects) >= MOST_PROJECTS:
-                raise NotOpen(f"{MOST_PROJECTS} tables are open already. Close one first.")
+            self._check_room()
         return Path(tempfile.mkdtemp(dir=self.folder))
 
     def open(
@@ -115,23 +122,79 @@ class Workspace:
         options = dict(reading or {})
         try:
             table = read_table(source, **options)
+            _check_header(table)
             settled = schema or suggest_schema(table)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
         project = Project(secrets.token_urlsafe(12), name, source, is_copy, folder, table, options, settled)
-        with self._lock:
-            self._projects[project.id] = project
+        try:
+            with self._lock:
+                self._check_room()
+                self._projects[project.id] = project
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
         return project
 
-    def close(self, id: str) -> None:
-        project = self.project(id)
+    def close(self, id: str) -> Project:
+        """From now on it is not found; its folder is still to be removed, once nothing works in it."""
         with self._lock:
-            del self._projects[id]
-        shutil.rmtree(project.folder, ignore_errors=True)
+            if id not in self._projects:
+                raise NotOpen("This table is not open (any more). Load it again.")
+            return self._projects.pop(id)
+
+    def _check_room(self) -> None:
+        if len(self._projects) >= MOST_PROJECTS:
+            raise RecipeError(f"{MOST_PROJECTS} tables are open already. Close one first.")
 
     def remove(self) -> None:
         """Everything, when the studio ends."""
         with self._lock:
             self._projects.clear()
         shutil.rmtree(self.folder, ignore_errors=True)
+        if self._mark is not None:
+            os.close(self._mark)
+            self._mark = None
+
+
+def _check_header(table: Table) -> None:
+    if len(table.columns) > MOST_COLUMNS:
+        raise DataError(
+            f"The table has {len(table.columns):,} columns; the studio shows {MOST_COLUMNS} at most. Leave out those "
+            "that are not to be published, or use the command line."
+        )
+    longest = max((len(column.name) for column in table.columns), default=0)
+    if longest > LONGEST_NAME:
+        raise DataError(
+            f"The name of a column has {longest:,} characters; {LONGEST_NAME:,} are allowed. Is the first line "
+            "a header?"
+        )
+
+
+def remove_leftovers() -> None:
+    """Folders of studios that were killed, or whose machine lost its power: nobody holds their mark any more."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        try:
+            mine = folder.lstat().st_uid == os.getuid() and not folder.is_symlink()
+            mark = _held(folder, create=False) if mine else None
+        except (OSError, AttributeError):
+            continue
+        if mark is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+            os.close(mark)
+
+
+def _held(folder: Path, *, create: bool) -> int | None:
+    """The folder's mark, locked for as long as this process lives; None if another one holds it, or none can."""
+    try:
+        import fcntl
+    except ImportError:
+        return None
+    mark = os.open(folder / MARK, os.O_RDWR | (os.O_CREAT if create else 0), 0o600)
+    try:
+        fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(mark)
+        return None
+    return mark
