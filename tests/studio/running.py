@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
@@ -41,7 +42,8 @@ def a_studio(folder: Path, *options: str) -> Iterator[Studio]:
     """Started with these options; ended by Ctrl-C."""
     with (folder / "studio-errors.txt").open("w", encoding="utf-8") as errors:
         command = [sys.executable, "-m", "lookalike", "studio", "--no-browser", *options]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
+        environment = {**os.environ, "LOOKALIKE_REPORT": "full"}
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True, env=environment)
         assert process.stdout is not None
         try:
             line = process.stdout.readline()
