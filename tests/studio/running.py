@@ -38,11 +38,11 @@ class Studio:
 
 
 @contextmanager
-def a_studio(folder: Path, *options: str) -> Iterator[Studio]:
+def a_studio(folder: Path, *options: str, report: str = "brief") -> Iterator[Studio]:
     """Started with these options; ended by Ctrl-C."""
     with (folder / "studio-errors.txt").open("w", encoding="utf-8") as errors:
         command = [sys.executable, "-m", "lookalike", "studio", "--no-browser", *options]
-        environment = {**os.environ, "LOOKALIKE_REPORT": "full"}
+        environment = {**os.environ, "LOOKALIKE_REPORT": report}
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True, env=environment)
         assert process.stdout is not None
         try:

@@ -12,6 +12,7 @@ import shlex
 import shutil
 import zipfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +48,8 @@ def browser() -> Iterator[Any]:
         launched.close()
 
 
-@pytest.fixture
-def page(studio: Studio, browser: Any) -> Iterator[Page]:
+@contextmanager
+def a_page(studio: Studio, browser: Any) -> Iterator[Page]:
     """A page that let itself in by the link; faults of its scripts, and whatever it asks of others, fail the test."""
     context = browser.new_context(viewport={"width": 1280, "height": 720}, accept_downloads=True)
     context.set_default_timeout(60 * SECONDS)
@@ -66,10 +67,22 @@ def page(studio: Studio, browser: Any) -> Iterator[Page]:
     assert faults == []
 
 
+@pytest.fixture
+def page(studio: Studio, browser: Any) -> Iterator[Page]:
+    with a_page(studio, browser) as opened:
+        yield opened
+
+
 def open_sample(page: Page) -> None:
     page.goto(page.url.partition("/projects")[0])
     page.click("#open-sample")
     page.wait_for_url("**/columns")
+
+
+def to_promises(page: Page) -> None:
+    """Only a page that is there as a whole has its scripts at work."""
+    page.click("#next")
+    page.wait_for_url("**/promise")
 
 
 def promise(page: Page, model: str, number: str) -> None:
@@ -87,12 +100,16 @@ def choose_mondrian(page: Page) -> None:
     page.wait_for_url("**/run")
 
 
-def test_the_whole_way_on_the_sample(page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_whole_way_on_the_sample(browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with a_studio(tmp_path, report="full") as studio, a_page(studio, browser) as page:
+        go_the_whole_way(page, tmp_path, monkeypatch)
+
+
+def go_the_whole_way(page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     open_sample(page)
     assert page.locator("tr[data-column]").count() == 8
     assert "stand" in page.inner_text("main") or "only ones" in page.inner_text("main").replace("\n", " ")
-    page.click("#next")
-    page.wait_for_url("**/promise")
+    to_promises(page)
     promise(page, "k-anonymity", "5")
     page.fill("#number-beta-likeness", "3")
     page.wait_for_selector("fieldset[data-model=beta-likeness] >> text=hepatitis C")
@@ -136,7 +153,7 @@ def test_the_whole_way_on_the_sample(page: Page, tmp_path: Path, monkeypatch: py
 
 def test_a_promise_that_cannot_be_kept_names_the_nearest(page: Page) -> None:
     open_sample(page)
-    page.click("#next")
+    to_promises(page)
     page.fill("#number-l-diversity", "40")
     refused = page.locator("fieldset[data-model=l-diversity]")
     refused.locator("button[name=nearest]").wait_for()
@@ -168,7 +185,7 @@ def test_a_broken_file_is_explained_and_nothing_is_lost(page: Page, name: str, c
 
 def test_cancel_and_run_again(page: Page, studio: Studio) -> None:
     open_sample(page)
-    page.click("#next")
+    to_promises(page)
     promise(page, "l-diversity", "4")
     page.click("#next")
     page.wait_for_url("**/method")
@@ -193,7 +210,7 @@ def test_cancel_and_run_again(page: Page, studio: Studio) -> None:
 
 def test_a_reload_and_a_second_tab_find_the_run(page: Page) -> None:
     open_sample(page)
-    page.click("#next")
+    to_promises(page)
     promise(page, "l-diversity", "3")
     page.click("#next")
     page.wait_for_url("**/method")
@@ -239,7 +256,7 @@ def test_hostile_names_and_cells_do_nothing(page: Page, tmp_path: Path) -> None:
             "identifier"
         )
     page.wait_for_load_state("networkidle")
-    page.click("#next")
+    to_promises(page)
     promise(page, "l-diversity", "2")
     choose_mondrian(page)
     page.click("#start")
@@ -282,7 +299,7 @@ def test_by_keyboard_alone(page: Page) -> None:
 
 def test_a_comparison_draws_the_frontier(page: Page) -> None:
     open_sample(page)
-    page.click("#next")
+    to_promises(page)
     promise(page, "l-diversity", "4")
     page.goto(page.url.replace("/promise", "/compare"))
     page.fill("#promises", "l-diversity:2,4")
