@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.exposure import Exposure
-from lookalike.microdata import Domain, Microdata
+from lookalike.microdata import Domain, Domains, Microdata
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 from lookalike.release import Linkage, MatchGraph, Release
@@ -123,6 +123,9 @@ class Algorithm(Protocol):
 
     def refuses(self, promise: Promise, requirement: Requirement) -> str | None:
         """Why it cannot serve this promise, or None."""
+
+    def refuses_columns(self, domains: Domains) -> str | None:
+        """Why it cannot publish a table with these columns, or None."""
 
     def anonymize(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress

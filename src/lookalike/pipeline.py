@@ -23,7 +23,7 @@ from lookalike.audit import Audit
 from lookalike.audit import verify as audit_release
 from lookalike.contracts import Algorithm, PrivacyModel, Promise
 from lookalike.errors import AuditFailed, RecipeError, Unsupported, quoted
-from lookalike.microdata import Microdata, Table
+from lookalike.microdata import Domains, Microdata, Table
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 from lookalike.release import Grouped, Linkage, MatchGraph, Release
@@ -91,7 +91,7 @@ def run(recipe: Recipe, table: Table, progress: Progress = silent) -> Outcome:
         data = Microdata.encode(table, recipe.schema)
     promises = settle(recipe.promises, data)
     requirements = required(promises, data)
-    algorithm, reason = choose(recipe, promises, requirements)
+    algorithm, reason = choose(recipe, promises, requirements, data.domains)
     rng = Randomness(recipe.seed)
     with watch.step("anonymize"):
         release, linkage = algorithm.anonymize(data, requirements, rng, progress)
@@ -169,7 +169,7 @@ def required(promises: Sequence[Promise], data: Microdata) -> tuple[Requirement,
 
 
 def choose(
-    recipe: Recipe, promises: Sequence[Promise], requirements: Sequence[Requirement]
+    recipe: Recipe, promises: Sequence[Promise], requirements: Sequence[Requirement], domains: Domains
 ) -> tuple[Algorithm, list[str]]:
     """The algorithm asked for if it can serve every promise, or the default; with a sentence for the user."""
     if recipe.adversary not in ADVERSARIES:
@@ -178,7 +178,7 @@ def choose(
     refusals = []
     for candidate in candidates:
         algorithm = candidate.facing(recipe.adversary)
-        reason = refusal(algorithm, recipe.adversary, promises, requirements)
+        reason = refusal(algorithm, recipe.adversary, promises, requirements, domains)
         if reason is None:
             said = [] if recipe.algorithm else [f"Algorithm {algorithm} was chosen; name another with --algorithm."]
             return algorithm, said
@@ -187,9 +187,13 @@ def choose(
 
 
 def refusal(
-    algorithm: Algorithm, adversary: str, promises: Sequence[Promise], requirements: Sequence[Requirement]
+    algorithm: Algorithm,
+    adversary: str,
+    promises: Sequence[Promise],
+    requirements: Sequence[Requirement],
+    domains: Domains,
 ) -> str | None:
-    """Why an algorithm with these settings cannot serve every promise against that adversary, or None."""
+    """Why an algorithm with these settings cannot serve these promises for these columns, or None."""
     for promise, requirement in zip(promises, requirements, strict=True):
         reason = promise.model.refuses_form(algorithm.form) or algorithm.refuses(promise, requirement)
         if reason:
@@ -197,7 +201,7 @@ def refusal(
     strength = list(ADVERSARIES).index
     if strength(algorithm.adversary) < strength(adversary):
         return f"its releases are made for an adversary who {ADVERSARIES[algorithm.adversary]}"
-    return None
+    return algorithm.refuses_columns(domains)
 
 
 def verify(

@@ -87,6 +87,16 @@ def test_the_command_and_the_schema_are_those_of_the_run(client: TestClient, don
     assert schema.text == found["schema"]
 
 
+def test_methods_that_cannot_publish_these_columns_say_so(client: TestClient) -> None:
+    """The sample carries a column, which perturbation would publish beside exact quasi-identifiers."""
+    project = f"/api/projects/{client.post('/api/projects/sample').json()['id']}"
+    assert client.put(f"{project}/promise", json={"models": ["beta-likeness:3"]}).status_code == 200
+    methods = {row["name"]: row for row in client.get(f"{project}/methods").json()["methods"]}
+    assert "length_of_stay" in methods["perturbation"]["refused"]
+    assert methods["groups"]["refused"] is None
+    client.delete(project)
+
+
 def test_what_is_not_open_is_not_found(client: TestClient, project: str) -> None:
     for path in ("", "/columns", "/preview", "/schema", "/models", "/methods", "/runs", "/allows?model=k-anonymity:2"):
         refused(client.get(NOBODY + path), "Load it again", 404)

@@ -183,6 +183,20 @@ def test_a_broken_file_is_explained_and_nothing_is_lost(page: Page, name: str, c
     assert page.locator("[data-open]").count() == before
 
 
+def test_a_file_can_be_dropped(page: Page) -> None:
+    text = "age,illness\\n" + "".join(f"{age},{'flu' if age % 3 else 'cold'}\\n" for age in range(20, 50))
+    transfer = page.evaluate_handle(
+        f"""() => {{
+            const transfer = new DataTransfer();
+            transfer.items.add(new File(["{text}"], "dropped.csv", {{ type: "text/csv" }}));
+            return transfer;
+        }}"""
+    )
+    page.dispatch_event("#upload", "drop", {"dataTransfer": transfer})
+    page.wait_for_url("**/columns")
+    assert "dropped.csv, 30 rows" in page.inner_text("header")
+
+
 def test_cancel_and_run_again(page: Page, studio: Studio) -> None:
     open_sample(page)
     to_promises(page)

@@ -219,7 +219,7 @@ class _Runner:
         promises = settle(self.promises, data)
         requirements = required(promises, data)
         recipe = Recipe(schema=schema, promises=promises, algorithm=self.algorithm)
-        method, _ = choose(recipe, promises, requirements)
+        method, _ = choose(recipe, promises, requirements, data.domains)
         release, _ = method.anonymize(data, requirements, Randomness(self.seed + attempt), silent)
         if not isinstance(release, Grouped | Matched):
             raise Unsupported(f"{method} publishes exact quasi-identifiers: no column costs anything there.")

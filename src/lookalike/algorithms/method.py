@@ -6,6 +6,7 @@ from typing import Self
 
 from lookalike.adversary import READS_RELEASE
 from lookalike.contracts import Promise
+from lookalike.microdata import Domains
 from lookalike.notation import part_text
 from lookalike.requirement import Requirement
 
@@ -27,6 +28,9 @@ class Method:
         return None
 
     def refuses(self, promise: Promise, requirement: Requirement) -> str | None:
+        return None
+
+    def refuses_columns(self, domains: Domains) -> str | None:
         return None
 
     def __str__(self) -> str:

@@ -32,7 +32,7 @@ from lookalike.adversary import KNOWS_METHOD, READS_RELEASE
 from lookalike.algorithms.method import Method
 from lookalike.contracts import Promise
 from lookalike.errors import Unsupported, quoted
-from lookalike.microdata import Codes, Microdata
+from lookalike.microdata import Codes, Domains, Microdata
 from lookalike.parameters import Choice, Exact
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
@@ -79,21 +79,26 @@ class Perturbation(Method):
             return "against who knows the method it bounds the belief in each value by itself, not in several together"
         return None
 
+    def refuses_columns(self, domains: Domains) -> str | None:
+        if len(domains.sensitive) != 1:
+            names = ", ".join(quoted(domain.name) for domain in domains.sensitive)
+            return (
+                f"it redraws one sensitive column, and there are {len(domains.sensitive)}: {names}. A reader "
+                "who finds a person's row would combine them. Name one, or use groups."
+            )
+        if domains.carried:
+            names = ", ".join(quoted(domain.name) for domain in domains.carried)
+            return (
+                "it publishes rows with their exact quasi-identifiers, so whoever finds a person reads what "
+                f"the row carries: {names}. Leave it out, make it a quasi-identifier, or use groups."
+            )
+        return None
+
     def anonymize(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
     ) -> tuple[Perturbed, Linkage]:
-        if len(data.domains.sensitive) != 1:
-            names = ", ".join(quoted(domain.name) for domain in data.domains.sensitive)
-            raise Unsupported(
-                f"perturbation redraws one sensitive column, and there are {len(data.domains.sensitive)}: {names}. A "
-                "reader who finds a person's row would combine them. Name one, or use groups."
-            )
-        if data.domains.carried:
-            names = ", ".join(quoted(domain.name) for domain in data.domains.carried)
-            raise Unsupported(
-                f"perturbation publishes rows with their exact quasi-identifiers, so whoever finds a person reads what "
-                f"the row carries: {names}. Leave it out, make it a quasi-identifier, or use groups."
-            )
+        if (reason := self.refuses_columns(data.domains)) is not None:
+            raise Unsupported(f"{self.name}: {reason}")
         progress("perturb", 0.0, "matrix")
         bounds = Bounds.of(data.counts(0), requirements)
         keeps = bounds.kept(strict_alphas(bounds) if self.mode == "strict" else alphas(bounds, self.kappa), self.mode)

@@ -140,7 +140,7 @@ def _made(
 ) -> tuple[Release, Linkage] | None:
     try:
         requirements = required(promises, data)
-        if refusal(algorithm, adversary, promises, requirements) is not None:
+        if refusal(algorithm, adversary, promises, requirements, data.domains) is not None:
             return None
         return algorithm.anonymize(data, requirements, rng, silent)
     except LookalikeError:

@@ -51,7 +51,7 @@ def made_up_examples(
     method = hastened(algorithm)
     try:
         requirements = required(promises, data)
-        if refusal(method, adversary, promises, requirements) is not None:
+        if refusal(method, adversary, promises, requirements, data.domains) is not None:
             return None
         release, linkage = method.anonymize(data, requirements, rng.child("method"), silent)
     except LookalikeError:

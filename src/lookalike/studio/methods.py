@@ -37,11 +37,11 @@ def describe_methods(project: Project) -> dict[str, Any]:
     promises = settle([parse_promise(text) for text in project.models], data)
     requirements = required(promises, data)
     recipe = Recipe(schema=project.schema, promises=promises, adversary=project.adversary)
-    recommended, _ = choose(recipe, promises, requirements)
+    recommended, _ = choose(recipe, promises, requirements, data.domains)
     rows = []
     for row in _described():
         algorithm = ALGORITHMS[row["name"]]().facing(project.adversary)
-        reason = refusal(algorithm, project.adversary, promises, requirements)
+        reason = refusal(algorithm, project.adversary, promises, requirements, data.domains)
         rows.append(
             {
                 "name": row["name"],
