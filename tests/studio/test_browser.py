@@ -6,6 +6,7 @@ Chromium without a window, driven by Playwright; skipped, with the reason, where
 from __future__ import annotations
 
 import csv
+import itertools
 import os
 import re
 import shlex
@@ -309,6 +310,36 @@ def test_by_keyboard_alone(page: Page) -> None:
     page.locator("#start").focus()
     page.keyboard.press("Enter")
     page.wait_for_url("**/results**")
+
+
+NAMELESS = """() => [...document.querySelectorAll("input,select,textarea,button,svg[role=img],a")].filter((one) => {
+  const labelled = (one.getAttribute("aria-labelledby") || "").split(" ").map((id) => document.getElementById(id));
+  const text = [one.getAttribute("aria-label"), one.textContent, ...labelled.map((label) => label && label.textContent),
+    ...[...(one.labels || [])].map((label) => label.textContent)];
+  return !text.some((words) => words && words.trim());
+}).map((one) => one.outerHTML.slice(0, 200))"""
+
+
+def test_screen_readers_find_a_name_for_everything(page: Page) -> None:
+    """Every control and picture has a name, every page one main heading, headings skip no level, tables have heads."""
+    open_sample(page)
+    to_promises(page)
+    promise(page, "l-diversity", "4")
+    choose_mondrian(page)
+    page.click("#start")
+    page.wait_for_url("**/results**")
+    project = page.url.partition("/results")[0]
+    steps = [f"{project}/{step}" for step in ("columns", "promise", "method", "run", "results", "compare", "export")]
+    for address in (*steps, page.url.partition("/projects")[0]):
+        page.goto(address)
+        assert page.evaluate(NAMELESS) == [], address
+        assert page.locator("h1").count() == 1
+        levels = page.evaluate(
+            "() => [...document.querySelectorAll('h1,h2,h3,h4')].map((one) => Number(one.tagName[1]))"
+        )
+        assert all(after <= before + 1 for before, after in itertools.pairwise(levels)), (address, levels)
+        assert page.locator("table:not(:has(th))").count() == 0, address
+        assert page.evaluate("document.documentElement.lang") == "en"
 
 
 def test_a_comparison_draws_the_frontier(page: Page) -> None:
