@@ -62,7 +62,7 @@ def served(name: str, data: Microdata) -> list[str]:
     for model in MODELS:
         promises = pipeline.settle([Promise(parse_model(USUAL[model]))], data)
         requirements = pipeline.required(promises, data)
-        if pipeline.refusal(method, method.adversary, promises, requirements) is None:
+        if pipeline.refusal(method, method.adversary, promises, requirements, data.domains) is None:
             found.append(model)
     return found
 
