@@ -1,10 +1,10 @@
-"""Bucketization: the worked examples and counterexamples, searches against brute force, and what buckets tell."""
+"""Sizes of buckets: the worked examples and counterexamples, and searches against brute force."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from fractions import Fraction
 
 import numpy as np
@@ -12,9 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike import pipeline
-from lookalike.algorithms import Anatomy, MultiSize, OptimalBuckets, TwoSize, parse_algorithm
-from lookalike.algorithms.bucketization import sizes_text
+from lookalike.algorithms import MultiSize, TwoSize, parse_algorithm
 from lookalike.algorithms.bucketization.publishing import Asked
 from lookalike.algorithms.bucketization.searches import (
     Range,
@@ -34,18 +32,10 @@ from lookalike.algorithms.bucketization.settings import (
     rooms,
     two_sizes_valid,
 )
-from lookalike.contracts import Promise
 from lookalike.errors import RecipeError, Unsupported
 from lookalike.kernels.bucketsizes import first_valid_step
-from lookalike.microdata import Microdata
-from lookalike.models import FPrivacy, parse_model
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.release import Bucketized
-from lookalike.requirement import Requirement
-from lookalike.samples import census
-from lookalike.schema import Schema
-from tests.worlds import tiny_table, worlds
 
 
 def family(counts: list[int], theta: str) -> list[Fraction]:
@@ -305,165 +295,3 @@ def test_one_bucket_where_nothing_else_will_do() -> None:
 def test_the_largest_size_is_a_whole_number(largest: str) -> None:
     with pytest.raises(RecipeError, match="largest"):
         parse_algorithm(f"two-size:largest={largest}")
-
-
-# -- anatomy --------------------------------------------------------------------------------------------------------
-
-
-@settings(max_examples=150, deadline=None)
-@given(counts=st.lists(st.integers(1, 30), min_size=1, max_size=12), ell=st.integers(1, 6), seed=st.integers(0, 99))
-def test_anatomy_makes_buckets_of_different_values(counts: list[int], ell: int, seed: int) -> None:
-    asked = Asked(np.array(counts), [Fraction(1, ell)] * len(counts), 1, has_values=True)
-    if max(counts) * ell > sum(counts):
-        with pytest.raises(Unsupported, match="same ceiling"):
-            Anatomy().slots(asked, Randomness(seed), silent)
-        return
-    slots, _ = Anatomy().slots(asked, Randomness(seed), silent)
-    assert np.bincount(slots.value_of_slot).tolist() == counts
-    assert slots.n_buckets == sum(counts) // ell or sum(counts) // ell > slots.n_buckets
-    for bucket in range(slots.n_buckets):
-        inside = slots.value_of_slot[slots.bucket_of_slot == bucket]
-        assert len(set(inside.tolist())) == len(inside) >= ell
-
-
-def test_anatomy_takes_the_longest_lists() -> None:
-    asked = Asked(np.array([4, 3, 2, 1]), [Fraction(1, 2)] * 4, 1, has_values=True)
-    slots, _ = Anatomy().slots(asked, Randomness(1), silent)
-    assert slots.n_buckets == 5
-    assert sorted(slots.value_of_slot[:2].tolist()) == [0, 1]
-
-
-# -- releases -------------------------------------------------------------------------------------------------------
-
-
-def census_data(rows: int) -> Microdata:
-    table = census(rows, seed=6)
-    names = table.names
-    return Microdata.encode(table, Schema.of(qi=names[:-1], sensitive=names[-1:], categorical=[*names[3:], names[1]]))
-
-
-@pytest.mark.parametrize("assign", ["random", "similar"])
-@pytest.mark.parametrize("method", ["anatomy", "two-size", "multi-size", "optimal-buckets:seconds=2"])
-@pytest.mark.parametrize("model", ["l-diversity:4", "beta-likeness:6", "f-privacy:theta=8"])
-def test_releases_pass_their_audit(method: str, assign: str, model: str) -> None:
-    data = census_data(1200)
-    settled = pipeline.settle([Promise(parse_model(model))], data)
-    requirements = pipeline.required(settled, data)
-    algorithm = parse_algorithm(f"{method}{',' if ':' in method else ':'}assign={assign}")
-    if method == "anatomy" and model != "l-diversity:4":
-        with pytest.raises(Unsupported, match="same ceiling"):
-            algorithm.anonymize(data, requirements, Randomness(1), silent)
-        return
-    release, linkage = algorithm.anonymize(data, requirements, Randomness(1), silent)
-    assert isinstance(release, Bucketized)
-    found = pipeline.verify(release, data, settled, adversary=algorithm.adversary)
-    assert found.passed, str(found)
-    assert algorithm.adversary == ("knows-method" if assign == "random" else "reads-release")
-    assert bool(algorithm.cautions()) == (assign == "similar")
-
-
-def different_within(release: Bucketized) -> float:
-    """How many different quasi-identifiers a bucket has, on average over buckets and columns."""
-    pairs = [
-        len(np.unique(release.bucket_of_quasi.astype(np.int64) * 1000 + column))
-        for column in release.quasi.T.astype(int)
-    ]
-    return float(np.mean(pairs)) / len(np.unique(release.bucket_of_quasi))
-
-
-@pytest.mark.parametrize("model", ["l-diversity:5", "f-privacy:theta=8", "k-anonymity:4"])
-def test_similar_records_share_buckets_of_the_same_sizes(model: str) -> None:
-    data = census_data(1000)
-    requirements = pipeline.required(pipeline.settle([Promise(parse_model(model))], data), data)
-    apart, close = (
-        TwoSize(assign=assign).anonymize(data, requirements, Randomness(1), silent)[0]
-        for assign in ("random", "similar")
-    )
-    assert different_within(close) < 0.8 * different_within(apart)
-    sizes = [np.sort(np.bincount(release.bucket_of_quasi)).tolist() for release in (apart, close)]
-    assert sizes[0] == sizes[1]
-
-
-def test_sizes_and_single_records_are_remarked() -> None:
-    table = census(300, seed=4)
-    names = table.names
-    recipe = pipeline.Recipe(
-        schema=Schema.of(qi=names[:1], sensitive=names[-1:]),
-        promises=(Promise(FPrivacy(theta=60)),),
-        algorithm=TwoSize(),
-    )
-    notes = pipeline.run(recipe, table).notes
-    assert any(note.startswith("Bucket sizes: ") for note in notes)
-    assert any("in a bucket of their own" in note and "k-anonymity:2" in note for note in notes)
-    together = pipeline.run(
-        pipeline.Recipe(
-            schema=recipe.schema,
-            promises=(*recipe.promises, Promise(parse_model("k-anonymity:2"))),
-            algorithm=TwoSize(),
-        ),
-        table,
-    )
-    assert not any("in a bucket of their own" in note for note in together.notes)
-
-
-def test_the_gap_of_the_integer_program_is_said() -> None:
-    counts = np.array([30, 12, 9, 6, 3])
-    asked = Asked(counts, family(counts.tolist(), "1.5"), 1, has_values=True)
-    _, solved = OptimalBuckets(largest=12).slots(asked, Randomness(1), silent)
-    assert solved == (
-        "Bucket sizes: 1 bucket of 4, 1 bucket of 5, 3 buckets of 6, 3 buckets of 11.",
-        "No setting with sizes up to 12 loses less.",
-    )
-    many = census_data(3000).counts(0)
-    hard = Asked(many[many > 0], family(many[many > 0].tolist(), "2"), 1, has_values=True)
-    _, stopped = OptimalBuckets(largest=50, seconds="0.05").slots(hard, Randomness(1), silent)
-    assert stopped[0].startswith("Bucket sizes")
-    assert "stopped: after 0.05 seconds a loss" in stopped[1]
-
-
-def test_sizes_are_listed_once() -> None:
-    parts = (Part(2, 1, np.array([2])), Part(3, 4, np.array([12])), Part(2, 2, np.array([4])))
-    assert sizes_text(parts) == "3 buckets of 2, 4 buckets of 3"
-
-
-@pytest.mark.parametrize(
-    ("method", "values", "ceilings"),
-    [
-        (Anatomy(), "aabbc", (Fraction(1, 2),) * 3),
-        (TwoSize(), "aaabb", (Fraction(2, 3), Fraction(1, 2))),
-        (TwoSize(), "aaabcc", (Fraction(1), Fraction(1, 3), Fraction(1, 2))),
-        (MultiSize(), "aabbc", (Fraction(1, 2),) * 3),
-    ],
-    ids=str,
-)
-def test_whoever_knows_the_method_learns_what_the_bucket_says(method, values: str, ceilings: tuple) -> None:  # type: ignore[no-untyped-def,type-arg]
-    """Many runs in every world: after each release the belief in a value is its share of the bucket, within chance.
-
-    Who is in which bucket with which values is all that a release says; worlds are equally likely beforehand.
-    """
-    requirement = Requirement(column=0, ceilings=ceilings)
-    runs = 100
-    seen: Counter[frozenset[tuple[frozenset[int], str]]] = Counter()
-    joint: Counter[tuple[frozenset[tuple[frozenset[int], str]], int, str]] = Counter()
-    for number, world in enumerate(worlds(values)):
-        data = tiny_table(world, list(range(len(world))))
-        for run in range(runs):
-            release, linkage = method.anonymize(data, [requirement], Randomness(1000 * number + run), silent)
-            members = defaultdict(list)
-            for record, bucket in zip(linkage.record_of_quasi_row, release.bucket_of_quasi, strict=True):
-                members[int(bucket)].append(int(record))
-            told = frozenset(
-                (frozenset(inside), "".join(sorted(world[record] for record in inside))) for inside in members.values()
-            )
-            seen[told] += 1
-            for record, value in enumerate(world):
-                joint[told, record, value] += 1
-    for told, times in seen.items():
-        if times < 60:
-            continue
-        for inside, stock in told:
-            for record in inside:
-                for value in set(stock):
-                    share = stock.count(value) / len(stock)
-                    belief = joint[told, record, value] / times
-                    assert abs(belief - share) < 5 * math.sqrt(max(share * (1 - share), 0.02) / times)
