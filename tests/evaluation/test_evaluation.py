@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
 import lookalike as la
 from lookalike import evaluation
-from lookalike.attacks import FAST
-from lookalike.contracts import Promise
+from lookalike.attacks import FAST, parse_attack
+from lookalike.contracts import Promise, Target
+from lookalike.errors import MissingPart
 from lookalike.evaluation.answering import BOUNDS, Answered, answered
+from lookalike.evaluation.attacked import attack_target
 from lookalike.evaluation.tradeoff import MOST_RECORDS, hastened, some_records, tradeoff
 from lookalike.queries.errors import QueryError
 from lookalike.randomness import Randomness
@@ -93,3 +97,19 @@ def test_an_exact_release_answers_exactly() -> None:
     for line in answered(made.release, made.outcome.data, np.random.default_rng(1)):
         assert line.median == 0
         assert line.shares[0] == 1
+
+
+def test_what_needs_scikit_learn_is_left_out_where_it_is_missing(
+    made: la.Publication, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A plain installation has none: publishing must not fail for it, and says what was left out."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == "sklearn"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    found = evaluation.evaluate(made.outcome)
+    assert "scikit-learn" in found.attacks.not_made["learner"]
+    assert any("scikit-learn" in sentence for sentence in found.left_out)
+    assert {one.finding.attack for one in found.attacks.made} >= {"linkage", "naive-bayes"}
+    target = Target(release=made.release, original=made.outcome.data)
+    with pytest.raises(MissingPart, match="scikit-learn"):
+        attack_target(target, [parse_attack("learner")], Randomness(1))

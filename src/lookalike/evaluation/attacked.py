@@ -9,7 +9,7 @@ from typing import Any
 
 from lookalike.attacks import ATTACKS
 from lookalike.contracts import Attack, Finding, Target
-from lookalike.errors import RecipeError
+from lookalike.errors import MissingPart, RecipeError
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 
@@ -76,7 +76,14 @@ def attack_target(target: Target, attacks: Sequence[Attack], rng: Randomness, pr
             not_made[str(one)] = reason
             continue
         progress("attack", place / len(chosen), str(one))
-        made += [Attacked(finding, _kept(target, finding)) for finding in one.run(target, rng.child(str(one)), silent)]
+        try:
+            findings = one.run(target, rng.child(str(one)), silent)
+        except MissingPart as missing:
+            if asked and len(chosen) == 1:
+                raise
+            not_made[str(one)] = str(missing)
+            continue
+        made += [Attacked(finding, _kept(target, finding)) for finding in findings]
     progress("attack", 1.0)
     return Attacks(tuple(made), not_made)
 
