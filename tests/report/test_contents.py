@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 import lookalike as la
 from lookalike.attacks import ATTACKS
 from lookalike.errors import RecipeError
-from lookalike.report import Report
+from lookalike.report import Report, to_html
 from lookalike.report.beliefs import belief_table, exposure_of
 from lookalike.report.contents import MOST_SIZES, _sizes
 from lookalike.samples import hospital, sample_schema
@@ -58,6 +59,7 @@ def test_what_was_scored_on_the_original_is_rounded(reported: Reported) -> None:
     scores += [number for line in report.uses for number in (line.original, line.release)]
     assert report.tradeoff is not None
     scores += [number for one in report.tradeoff.settings for number in (one.belief, one.loss)]
+    scores += [float(number) for line in report.uses for number in re.findall(r"\d+\.\d+", line.what)]
     assert len(scores) > 30
     assert all(round(number, 2) == number for number in scores)
 
@@ -125,3 +127,39 @@ def test_sizes_are_shares_of_people() -> None:
     table = belief_table(outcome, 0, exposure_of(outcome, 0))
     assert {line.ceiling for line in table.lines} == {None}
     assert max(line.belief for line in table.lines) == 1
+
+
+def test_shares_do_not_tell_what_suppressed_records_had() -> None:
+    """Next to the published counts, those of the original would be the suppressed records' values."""
+    for model in ("l-diversity:3", "beta-likeness:4"):
+        made = la.publish(
+            hospital(200, seed=4),
+            qi=["age"],
+            sensitive="diagnosis",
+            model=model,
+            algorithm="greedy-grouping:tail=suppress",
+            seed=3,
+        )
+        assert made.release.withheld.n_suppressed > 0
+        (table,) = Report.of(made.outcome, "Fewer").beliefs
+        published = np.bincount(made.release.sensitive[:, 0])
+        texts = made.outcome.data.domains.sensitive[0].texts
+        for line in table.lines:
+            assert line.share == published[texts.index(line.value)] / made.release.n_rows
+            assert line.ceiling == (pytest.approx(1 / 3) if model == "l-diversity:3" else None)
+
+
+def test_redrawn_values_keep_their_true_shares_from_readers_who_do_not_know_them() -> None:
+    for adversary in ("reads-release", "knows-method"):
+        made = la.publish(
+            hospital(300, seed=4),
+            qi=["age"],
+            sensitive="sex",
+            model="beta-likeness:3",
+            algorithm="perturbation",
+            adversary=adversary,
+        )
+        report = Report.of(made.outcome, "Redrawn", evaluation=made.evaluate())
+        assert bool(report.beliefs) == (adversary == "knows-method")
+        assert any("truly occurs" in sentence for sentence in report.left_out) == (adversary == "reads-release")
+        assert ("What a reader may come to believe" in to_html(report)) == (adversary == "knows-method")

@@ -93,7 +93,7 @@ def compare(release: Release, original: Microdata, seed: int = 0, progress: Prog
         lines.append(Compared("propensity_ratio", "told apart by a tree (1: no better than chance)", 1.0, told.ratio))
         progress("comparing", 0.5)
         for one in accuracies(release, original, seed=seed):
-            said = f"{one.column} predicted rightly (guessing: {one.guessing:.3f})"
+            said = f"{one.column} predicted rightly (guessing: {one.guessing:.2f})"
             lines.append(Compared("accuracy_loss", said, one.original, one.release))
     except MissingPart as missing:
         return Fidelity(tuple(lines), (f"Nothing was learnt from the release. {missing}",))

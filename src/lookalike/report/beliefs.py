@@ -1,4 +1,9 @@
-"""Beliefs in each sensitive value: before the release, at most after it, and what the promises allow."""
+"""Beliefs in each sensitive value: before the release, at most after it, and what the promises allow.
+
+A report goes with its release, so shares are those of the published values: next to the original's they would tell what
+the suppressed records had. Ceilings that follow from the original's shares are left out for the same reason where
+records were suppressed. Of redrawn values the true shares are told only where the promise holds against who knows them.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +11,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
+from lookalike.adversary import READS_RELEASE
 from lookalike.audit import expose
 from lookalike.exposure import Exposure
 from lookalike.microdata import Domain
 from lookalike.pipeline import Outcome
+from lookalike.release import Perturbed
 
 MOST_VALUES = 40
 
@@ -41,10 +49,16 @@ class BeliefTable:
         return f"Of the values shown, {' and '.join(said)}."
 
 
+def may_be_told(outcome: Outcome) -> bool:
+    """Whether the promise holds against a reader who knows how often each value occurs."""
+    return not isinstance(outcome.release, Perturbed) or outcome.adversary != READS_RELEASE
+
+
 def belief_table(outcome: Outcome, index: int, seen: Exposure) -> BeliefTable:
     """The table of one sensitive column."""
     domain = outcome.data.domains.sensitive[index]
-    shares = seen.prior / max(int(seen.prior.sum()), 1)
+    counts = _published(outcome, index, seen)
+    shares = counts / max(int(counts.sum()), 1)
     highest = np.zeros(len(seen.prior))
     np.maximum.at(highest, seen.values, (seen.weights / seen.sizes[seen.unit_of_entry]).astype(float))
     ceilings = _ceilings(outcome, index, domain)
@@ -78,7 +92,19 @@ def _ceilings(outcome: Outcome, index: int, domain: Domain) -> list[Fraction] | 
         if promise.column == domain.name
         and (requirement := promise.model.requirement(prior, domain, index)).ceilings is not None
     ]
-    return [min(shares) for shares in zip(*found, strict=True)] if found else None
+    least = [min(shares) for shares in zip(*found, strict=True)] if found else None
+    if least is not None and outcome.release.withheld.n_suppressed and len(set(least)) > 1:
+        return None
+    return least
+
+
+def _published(outcome: Outcome, index: int, seen: Exposure) -> NDArray[np.int64]:
+    """How often each value is published, made-up records set aside."""
+    release = outcome.release
+    if isinstance(release, Perturbed) or not release.withheld.n_suppressed:
+        return seen.prior
+    counts = np.bincount(release.sensitive[:, index], minlength=len(seen.prior)).astype(np.int64)
+    return counts - release.withheld.dummies[index] if release.withheld.dummies else counts
 
 
 def _rise(line: BeliefLine) -> str:

@@ -25,7 +25,7 @@ from lookalike.evaluation.tradeoff import Tradeoff
 from lookalike.exposure import Exposure
 from lookalike.notation import describe
 from lookalike.pipeline import Outcome
-from lookalike.report.beliefs import BeliefTable, belief_table, exposure_of
+from lookalike.report.beliefs import BeliefTable, belief_table, exposure_of, may_be_told
 from lookalike.report.examples import Examples
 from lookalike.schema import Role
 from lookalike.version import __version__
@@ -154,7 +154,9 @@ class Report:
             ),
             cautions=_NOT_PROMISED,
             audit=outcome.audit.to_plain(),
-            beliefs=tuple(belief_table(outcome, index, exposure) for index, exposure in enumerate(seen)),
+            beliefs=tuple(
+                belief_table(outcome, index, exposure) for index, exposure in enumerate(seen) if may_be_told(outcome)
+            ),
             sizes=_sizes(seen[0] if seen else exposure_of(outcome, None)),
             columns=tuple(_column_lines(outcome)),
             losses=outcome.losses,
@@ -164,7 +166,7 @@ class Report:
             answers=() if evaluation is None else tuple(_coarse_answers(line) for line in evaluation.answers),
             uses=_use_lines(evaluation),
             tradeoff=None if evaluation is None else _coarse_tradeoff(evaluation.tradeoff),
-            left_out=() if evaluation is None else evaluation.left_out,
+            left_out=(*(() if may_be_told(outcome) else (_NOT_TOLD,)), *(evaluation.left_out if evaluation else ())),
             examples=examples,
             advice=review(outcome).sentences,
             settings=tuple(outcome.algorithm.cautions()),
@@ -194,6 +196,11 @@ _NOT_PROMISED = (
     "the table, can infer more.",
     "It bounds what can be learned about a person's sensitive value. It does not hide that a person is in the table.",
     "What is true of whole groups (smokers fall ill more often) can still be learned, and is what the data are for.",
+)
+
+_NOT_TOLD = (
+    "Beliefs are not shown value by value: they would tell how often each value truly occurs, and this release is made "
+    "for readers who do not know that."
 )
 
 _REMEDIES = {
