@@ -10,7 +10,7 @@ from markupsafe import Markup
 from lookalike.report import pictures
 from lookalike.report.contents import Report
 
-LOSS_NAMES = {
+_LOSS_NAMES = {
     "gcp": "Mean loss over all quasi-identifier cells (GCP, 0 to 1)",
     "ail": "Average information loss (AIL, 0 to 1)",
     "discernibility": "Discernibility (sum of squared group sizes)",
@@ -36,7 +36,7 @@ def _short(number: str | None) -> str:
         return number
 
 
-FILTERS = {
+_FILTERS = {
     "percent": lambda share: f"{100 * share:.3g} %",
     "figure": lambda number: f"{number:,.4g}" if number < 1e6 else f"{number:,.0f}",
     "reached": _short,
@@ -44,15 +44,20 @@ FILTERS = {
 """How numbers are shown, wherever a report is."""
 
 
-@cache
-def _template() -> jinja2.Template:
+def environment_of(package: str) -> jinja2.Environment:
+    """The templates of a package, with all text escaped and numbers shown as in reports."""
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("lookalike"),
+        loader=jinja2.PackageLoader(package),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= FILTERS
-    environment.globals["loss_names"] = LOSS_NAMES
-    return environment.get_template("report.html")
+    environment.filters |= _FILTERS
+    environment.globals["loss_names"] = _LOSS_NAMES
+    return environment
+
+
+@cache
+def _template() -> jinja2.Template:
+    return environment_of("lookalike").get_template("report.html")

@@ -12,7 +12,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from markupsafe import Markup
 
 from lookalike.adversary import ADVERSARIES
-from lookalike.report.page import FILTERS, LOSS_NAMES
+from lookalike.report.page import environment_of
 from lookalike.studio import api, exporting, results
 from lookalike.studio.describing import clipped, describe_columns, describe_project, preview
 from lookalike.studio.hierarchies import FORMS, write_taxonomy
@@ -187,15 +187,7 @@ def _page(template: str, request: Request, project: Project | None = None, **sho
 
 @cache
 def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("lookalike.studio"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= FILTERS
-    environment.globals["loss_names"] = LOSS_NAMES
+    environment = environment_of("lookalike.studio")
     environment.filters["clip"] = clipped
     environment.filters["typed"] = write_taxonomy
     environment.filters["count"] = lambda number: f"{number:,}"
