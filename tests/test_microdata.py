@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.errors import DataError, SchemaError
-from lookalike.microdata import Column, Domain, Microdata, Table, guess_kind, parse_number, texts_of
+from lookalike.microdata import Column, Domain, Microdata, Table, Whole, guess_kind, parse_number, texts_of
 from lookalike.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.taxonomy import MISSING
 from tests.strategies import column_of
@@ -366,3 +366,19 @@ def test_codes_lead_back_to_the_cells(data: st.DataObject) -> None:
     assert decoded(domain, codes) == texts
     assert domain.has_missing == (None in cells)
     assert max(codes) < domain.n_codes == len(domain.texts)
+
+
+def test_a_part_of_a_table_measures_promises_against_the_whole() -> None:
+    schema = Schema.of(qi=["age"], sensitive=["ill"])
+    columns = (column_of("age", [1, 2, 3, 4], ValueType.INTEGER), column_of("ill", [0, 1, 1, 1], ValueType.INTEGER))
+    data = Microdata.encode(Table(columns), schema)
+    assert (data.prior(0).tolist(), data.prior(None).tolist()) == ([1, 3], [4])
+    part = replace(
+        data,
+        quasi=data.quasi[:2],
+        sensitive=data.sensitive[:2],
+        carried=data.carried[:2],
+        whole=Whole(4, (data.counts(0),)),
+    )
+    assert part.counts(0).tolist() == [1, 1]
+    assert (part.prior(0).tolist(), part.prior(None).tolist()) == ([1, 3], [4])

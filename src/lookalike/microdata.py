@@ -11,7 +11,7 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -140,6 +140,15 @@ class Domains:
 
 
 @dataclass(frozen=True, eq=False)
+class Whole:
+    """A table of which only a part is at hand: what promises are measured against."""
+
+    n_rows: int
+    counts: tuple[NDArray[np.int64], ...]
+    """How often each value occurs; one array a sensitive column."""
+
+
+@dataclass(frozen=True, eq=False)
 class Microdata:
     """A table under a schema, as codes. Arrays are read-only; rows are records, columns follow the domains."""
 
@@ -148,6 +157,8 @@ class Microdata:
     quasi: Codes
     sensitive: Codes
     carried: Codes
+    whole: Whole | None = field(default=None, kw_only=True)
+    """The table that these records are a part of; None: they are the table."""
 
     def __post_init__(self) -> None:
         for name in ("quasi", "sensitive", "carried"):
@@ -185,8 +196,15 @@ class Microdata:
         )
 
     def counts(self, sensitive: int) -> NDArray[np.int64]:
-        """How often each value of a sensitive column occurs."""
+        """How often each value of a sensitive column occurs among these records."""
         return np.bincount(self.sensitive[:, sensitive], minlength=self.domains.sensitive[sensitive].n_codes)
+
+    def prior(self, sensitive: int | None) -> NDArray[np.int64]:
+        """How often each value of a sensitive column occurs in the whole table (None: how many records it has)."""
+        if sensitive is None:
+            return np.array([self.n_rows if self.whole is None else self.whole.n_rows], dtype=np.int64)
+        counts = self.counts(sensitive) if self.whole is None else self.whole.counts[sensitive]
+        return counts.astype(np.int64, copy=False)
 
 
 def read_only(codes: Codes) -> Codes:

@@ -158,11 +158,8 @@ def required(promises: Sequence[Promise], data: Microdata) -> tuple[Requirement,
     """What every group must satisfy; raises `Infeasible` if no release can keep a promise."""
     requirements = []
     for promise in promises:
-        if promise.column is None:
-            prior, domain, index = np.array([data.n_rows], dtype=np.int64), None, None
-        else:
-            index = data.domains.sensitive_index(promise.column)
-            prior, domain = data.counts(index), data.domains.sensitive[index]
+        index = None if promise.column is None else data.domains.sensitive_index(promise.column)
+        prior, domain = data.prior(index), None if index is None else data.domains.sensitive[index]
         promise.model.check_eligible(prior, domain)
         requirements.append(promise.model.requirement(prior, domain, index))
     return tuple(requirements)
@@ -262,7 +259,7 @@ def _cautions(data: Microdata, promises: Sequence[Promise], recipe: Recipe) -> l
     for domain in data.domains.sensitive:
         for promise in promises:
             if promise.column == domain.name:
-                prior = data.counts(data.domains.sensitive_index(domain.name))
+                prior = data.prior(data.domains.sensitive_index(domain.name))
                 said += promise.model.cautions(prior, domain)
         if domain.name not in covered:
             said.append(

@@ -83,8 +83,8 @@ class DMondrian(_Adapted):
         """Every value strictly between p / e^delta and p e^delta; e^delta is the least ceiling over share."""
         assert requirement.column is not None
         assert requirement.ceilings is not None
-        counts, n_rows = data.counts(requirement.column), data.n_rows
-        shares = [Fraction(int(count), n_rows) for count in counts]
+        counts = data.prior(requirement.column)
+        shares = [Fraction(int(count), int(counts.sum())) for count in counts]
         factor = min(ceiling / share for ceiling, share in zip(requirement.ceilings, shares, strict=True) if share > 0)
         asked = requirement.floors or (Fraction(0),) * len(shares)
         return replace(

@@ -67,8 +67,8 @@ def cutting_of(data: Microdata, *, strict: bool, by_gain: bool, shares: NDArray[
 
 def rule_of(data: Microdata, requirements: Sequence[Requirement]) -> GroupRule:
     """The requirements for the kernels."""
-    priors = [data.counts(index) for index in range(len(data.domains.sensitive))]
-    return pack(requirements, priors, data.n_rows)
+    priors = [data.prior(index) for index in range(len(data.domains.sensitive))]
+    return pack(requirements, priors, int(data.prior(None)[0]))
 
 
 def _kind(domain: Domain) -> int:

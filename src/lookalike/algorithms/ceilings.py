@@ -43,7 +43,7 @@ def least_room(data: Microdata, requirements: Sequence[Requirement]) -> int:
     rooms = [1]
     for requirement in requirements:
         if requirement.column is not None and requirement.ceilings is not None:
-            occurs = data.counts(requirement.column) > 0
+            occurs = data.prior(requirement.column) > 0
             held = (
                 bound for bound, is_met in zip(requirement.ceilings, occurs, strict=True) if is_met and 0 < bound < 1
             )

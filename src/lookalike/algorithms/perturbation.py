@@ -100,7 +100,7 @@ class Perturbation(Method):
         if (reason := self.refuses_columns(data.domains)) is not None:
             raise Unsupported(f"{self.name}: {reason}")
         progress("perturb", 0.0, "matrix")
-        bounds = Bounds.of(data.counts(0), requirements)
+        bounds = Bounds.of(data.prior(0), requirements)
         keeps = bounds.kept(strict_alphas(bounds) if self.mode == "strict" else alphas(bounds, self.kappa), self.mode)
         progress("perturb", 0.2, "draws")
         drawn = redrawn(data.sensitive[:, 0], bounds, keeps, rng.child("draws"))

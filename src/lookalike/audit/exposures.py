@@ -80,12 +80,8 @@ def _counted(reading: Reading, units: Ints, rows: Ints, column: int | None, adve
         adversary=adversary,
         form=release.form,
         column=None if column is None else original.domains.sensitive[column],
-        prior=_prior(original, column),
+        prior=original.prior(column),
     )
-
-
-def _prior(original: Microdata, column: int | None) -> Ints:
-    return np.array([original.n_rows], dtype=np.int64) if column is None else original.counts(column).astype(np.int64)
 
 
 def _posteriors(reading: Reading, release: Perturbed, column: int, adversary: str) -> Exposure:
@@ -94,7 +90,7 @@ def _posteriors(reading: Reading, release: Perturbed, column: int, adversary: st
     Whoever finds a person's row also reads what it carries, so counts are those of the records that carry the same.
     """
     matrix = release.randomizers[column]
-    exact = np.int64 if matrix.total * reading.original.n_rows < _ROOM else object
+    exact = np.int64 if matrix.total * int(reading.original.prior(None)[0]) < _ROOM else object
     weights = matrix.weights.astype(exact)
     units: list[NDArray[Any]] = []
     for counts, published in _stocks(reading, release, column):
@@ -142,7 +138,7 @@ def _stocks(reading: Reading, release: Perturbed, column: int) -> Iterator[tuple
     """
     n_codes = reading.original.domains.sensitive[column].n_codes
     if not release.carried.shape[1]:
-        yield _prior(reading.original, column), np.arange(n_codes)
+        yield reading.original.prior(column), np.arange(n_codes)
         return
     of_records, of_rows = joint_ids_of_two((reading.original.carried,), (release.carried,))
     n_kinds = 1 + int(max(of_records.max(initial=0), of_rows.max(initial=0)))
@@ -172,7 +168,7 @@ def _of_units(reading: Reading, column: int, units: list[NDArray[Any]], adversar
         adversary=adversary,
         form=Perturbed.form,
         column=reading.original.domains.sensitive[column],
-        prior=_prior(reading.original, column),
+        prior=reading.original.prior(column),
         starts=np.concatenate([[0], np.cumsum([len(values) for values in held])]).astype(np.int64),
         values=np.concatenate([nothing, *held]).astype(np.int32),
         weights=np.concatenate([nothing, *(unit[values] for unit, values in zip(units, held, strict=True))]),
@@ -239,7 +235,7 @@ def concealment(reading: Reading, adversary: str) -> Exposure | None:
         adversary=adversary,
         form=reading.release.form,
         column=None,
-        prior=_prior(reading.original, None),
+        prior=reading.original.prior(None),
         concealed=concealed,
     )
 

@@ -76,7 +76,7 @@ class Reading:
         if isinstance(self.release, Perturbed):
             return told
         for index in range(self.release.sensitive.shape[1]):
-            told |= self.original.counts(index)[self.release.sensitive[:, index]] == 0
+            told |= self.original.prior(index)[self.release.sensitive[:, index]] == 0
         return told
 
     @cached_property

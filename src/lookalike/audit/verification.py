@@ -194,9 +194,8 @@ def _existence(
     reading: Reading, model: PrivacyModel, column: int | None, graph: MatchGraph | None
 ) -> matching.Existence:
     original = reading.original
-    prior = np.array([original.n_rows], dtype=np.int64) if column is None else original.counts(column)
     domain = None if column is None else original.domains.sensitive[column]
-    return matching.existence(reading, model.requirement(prior, domain, column), column, graph)
+    return matching.existence(reading, model.requirement(original.prior(column), domain, column), column, graph)
 
 
 def _held(promise: Promise, exposure: Exposure) -> Verdict:
