@@ -126,6 +126,13 @@ class PublishedTable:
     name: str
     columns: tuple[Cells, ...]
 
+    @property
+    def n_rows(self) -> int:
+        cells = self.columns[0]
+        if isinstance(cells, NumberCells):
+            return len(cells.numbers)
+        return len(cells.codes if isinstance(cells, ExactCells) else cells.unit_of_row)
+
 
 def exact_columns(domains: Iterable[Domain], codes: Codes, role: Role) -> tuple[ExactCells, ...]:
     return tuple(ExactCells(domain, codes[:, index], role) for index, domain in enumerate(domains))

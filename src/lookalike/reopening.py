@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lookalike import models, pipeline
 from lookalike.adversary import READS_RELEASE
@@ -19,6 +19,9 @@ from lookalike.publication import ModelLike, as_promises, read_columns
 from lookalike.release import Release
 from lookalike.schema import Schema
 
+if TYPE_CHECKING:
+    from lookalike.packages.tablefiles import Parts
+
 
 @dataclass(frozen=True)
 class Reopened:
@@ -30,6 +33,8 @@ class Reopened:
     """What its own manifest promises; empty for tables of other tools."""
     adversary: str
     notes: tuple[str, ...]
+    parts: Parts = field(default_factory=dict)
+    """Of its tables, where it was published in parts."""
 
 
 def reopen(
@@ -58,11 +63,13 @@ def reopen(
     found, _ = read_release(Path(release), data, suppressed=suppressed, note=notes.append)
     promises: tuple[Promise, ...] = ()
     adversary = READS_RELEASE
+    parts: Parts = {}
     if folder is not None:
         manifest = read_manifest(folder)
         adversary = manifest.adversary
+        parts = manifest.parts
         promises = tuple(Promise(models.parse_model(stated.text), stated.column) for stated in manifest.promises)
-    return Reopened(found, data, promises, adversary, tuple(notes))
+    return Reopened(found, data, promises, adversary, tuple(notes), parts)
 
 
 def verify(
@@ -88,15 +95,16 @@ def audit_of(
     reopened: Reopened, promises: tuple[Promise, ...], private: str | Path | None = None, progress: Progress = silent
 ) -> Audit:
     """The audit of a release that was read back; without `promises`, of what it promises itself."""
-    graph = None
+    from lookalike.packages.mixing import mixed
+
+    graph, release = None, mixed(reopened.release, reopened.parts)
     if private is not None:
         from lookalike.packages.private import read_graph
 
-        graph = read_graph(Path(private))
+        # A graph numbers the rows as they are written.
+        graph, release = read_graph(Path(private)), reopened.release
     asked = settle(promises or reopened.promises, reopened.data) if promises or reopened.promises else ()
-    return pipeline.verify(
-        reopened.release, reopened.data, asked, graph=graph, adversary=reopened.adversary, progress=progress
-    )
+    return pipeline.verify(release, reopened.data, asked, graph=graph, adversary=reopened.adversary, progress=progress)
 
 
 def measure(

@@ -7,8 +7,8 @@ Cost: one step a distinct cell.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from lookalike.errors import DataError, SchemaError, quoted
 from lookalike.microdata import Codes, Domain, Domains
 from lookalike.packages.assembly import grouped, reject_unknown, stacked, take
-from lookalike.packages.cells import MISSING, Encoding, Field, parse_cells, plain_unescape, print_cells, values_of
+from lookalike.packages.cells import Encoding, Field, parse_cells, plain_unescape, values_of
 from lookalike.packages.holdings import DomainIndex, assembled
 from lookalike.packages.manifest import DESCRIPTOR, PublishedManifest, parse_descriptor, value_keys
+from lookalike.packages.tablefiles import checked_text, text_frame, typed_frame
 from lookalike.release import Bucketized, Extents, Grouped, Matched, Perturbed, Randomizer, Release, Withheld
 
 
@@ -45,14 +46,37 @@ def read_folder(folder: Path, domains: Domains) -> tuple[Release, PublishedManif
     for name in expected:
         if name not in manifest.tables:
             raise DataError(f"{folder} lacks the table {quoted(name)}. The release is damaged: get it again.")
-    tables = {name: _PublishedColumns(folder, name, manifest.tables[name]) for name in expected}
-    return make(tables, domains, manifest, _withheld(manifest, domains)), manifest
+    tables = {}
+    for name in expected:
+        fields = manifest.tables[name]
+        frame = text_frame(folder, name, fields, manifest.parts.get(name, ()))
+        tables[name] = _PublishedColumns(f"{folder / name}.csv", frame, fields)
+    release = make(tables, domains, _withheld(manifest, domains))
+    return _with_matrices(release, manifest), manifest
+
+
+def read_again(files: Mapping[str, tuple[Path, Path, Sequence[Field]]], release: Release) -> Release:
+    """What the files of a release (CSV, Parquet and columns by table) say, over its own domains.
+
+    For files that no manifest describes yet: what no table shows is taken from the release.
+    """
+    tables = {
+        name: _PublishedColumns(str(csv), checked_text(csv, parquet, fields), fields)
+        for name, (csv, parquet, fields) in files.items()
+    }
+    again = _MAKERS[release.form](tables, release.domains, release.withheld)
+    if isinstance(again, Perturbed) and isinstance(release, Perturbed):
+        return replace(again, randomizers=release.randomizers)
+    return again
 
 
 def read_frames(folder: Path) -> tuple[PublishedManifest, dict[str, pl.DataFrame]]:
     """What a release folder says about itself, and its tables with types; no original is needed."""
     manifest = read_manifest(folder)
-    tables = {name: _typed_frame(folder / f"{name}.parquet", fields) for name, fields in manifest.tables.items()}
+    tables = {
+        name: typed_frame(folder, name, fields, manifest.parts.get(name, ()))
+        for name, fields in manifest.tables.items()
+    }
     return manifest, tables
 
 
@@ -69,18 +93,12 @@ def published_matrix(name: str, manifest: PublishedManifest) -> tuple[pl.Series,
 
 
 class _PublishedColumns:
-    """One table of a release folder as text, checked against its Parquet twin."""
+    """One table of a release as text."""
 
-    def __init__(self, folder: Path, name: str, fields: Sequence[Field]) -> None:
-        self.source = f"{folder / name}.csv"
+    def __init__(self, source: str, frame: pl.DataFrame, fields: Sequence[Field]) -> None:
+        self.source = source
+        self.frame = frame
         self.fields = {field.name: field for field in fields}
-        self.frame = read_text_frame(folder / f"{name}.csv")
-        if not len(self.frame):
-            raise DataError(f"{self.source} has no rows. The release is damaged: get it again.")
-        if self.frame.columns != [field.name for field in fields]:
-            raise DataError(f"{self.source} has other columns than {DESCRIPTOR} says. The release was changed.")
-        if not self.frame.equals(_printed_parquet(folder / f"{name}.parquet", fields), null_equal=True):
-            raise DataError(f"{name}.parquet and {name}.csv disagree. The release was changed: get it again.")
 
     def _distinct(self, domain: Domain) -> tuple[Field, list[str | None], NDArray[np.int32]]:
         if domain.name not in self.fields:
@@ -142,66 +160,16 @@ def _known(index: DomainIndex, text: str) -> int:
         return -1
 
 
-def read_text_frame(path: Path) -> pl.DataFrame:
-    """A CSV file of ours as text; empty cells are null."""
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            header = next(csv.reader(file), [])
-        # Polars leaves doubled quotes in a header as they are, so the names come from the csv module.
-        frame = pl.read_csv(path, infer_schema=False, glob=False)
-        frame.columns = header
-    except (OSError, UnicodeDecodeError, csv.Error, pl.exceptions.PolarsError) as error:
-        reason = getattr(error, "strerror", None) or "it is not a CSV file as releases have them"
-        raise DataError(f"Cannot read {path}: {reason}. The release is damaged: get it again.") from None
-    return frame
-
-
-def _typed_frame(path: Path, fields: Sequence[Field]) -> pl.DataFrame:
-    try:
-        frame = pl.read_parquet(path, glob=False)
-        # One by one: a name that looks like a pattern is only a name.
-        return pl.DataFrame([frame[field.name] for field in fields])
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise _unreadable(path, error) from None
-
-
-def _printed_parquet(path: Path, fields: Sequence[Field]) -> pl.DataFrame:
-    frame = _typed_frame(path, fields)
-    try:
-        printed = {field.name: print_cells(field, frame[field.name]).alias(field.name) for field in fields}
-        return blanks_spelled_out(pl.DataFrame(printed), fields)
-    except (ValueError, pl.exceptions.PolarsError) as error:
-        raise _unreadable(path, error) from None
-
-
-def _unreadable(path: Path, error: Exception) -> DataError:
-    reason = getattr(error, "strerror", None) or "its columns are not those of the release"
-    return DataError(f"Cannot read {path}: {reason}. The release is damaged: get it again.")
-
-
-def blanks_spelled_out(frame: pl.DataFrame, fields: Sequence[Field]) -> pl.DataFrame:
-    """A row without any text would read as no row: its first generalised cell says (missing)."""
-    plain = (Encoding.EXACT, Encoding.BUCKET)
-    names = [field.name for field in fields if field.encoding not in plain]
-    if not names:
-        return frame
-    blank = frame.select(blank=pl.all_horizontal(pl.all().is_null()))["blank"]
-    first = frame[names[0]]
-    return frame.with_columns(
-        pl.select(pl.when(blank).then(pl.lit(MISSING)).otherwise(first)).to_series().alias(names[0])
-    )
-
-
 Tables = Mapping[str, _PublishedColumns]
 
 
-def _make_grouped(tables: Tables, domains: Domains, manifest: PublishedManifest, withheld: Withheld) -> Grouped:
+def _make_grouped(tables: Tables, domains: Domains, withheld: Withheld) -> Grouped:
     table = tables["release"]
     columns = [table.extents(domain) for domain in domains.quasi]
     return grouped(domains, columns, table.stacked(domains.sensitive), table.stacked(domains.carried), withheld)
 
 
-def _make_matched(tables: Tables, domains: Domains, manifest: PublishedManifest, withheld: Withheld) -> Matched:
+def _make_matched(tables: Tables, domains: Domains, withheld: Withheld) -> Matched:
     table = tables["release"]
     return Matched(
         domains=domains,
@@ -212,7 +180,7 @@ def _make_matched(tables: Tables, domains: Domains, manifest: PublishedManifest,
     )
 
 
-def _make_bucketized(tables: Tables, domains: Domains, manifest: PublishedManifest, withheld: Withheld) -> Bucketized:
+def _make_bucketized(tables: Tables, domains: Domains, withheld: Withheld) -> Bucketized:
     qit, sat = tables["qit"], tables["sat"]
     of_quasi, of_sensitive = qit.buckets(), sat.buckets()
     ranked = np.unique(np.concatenate([of_quasi, of_sensitive]), return_inverse=True)[1].astype(np.int32)
@@ -227,24 +195,35 @@ def _make_bucketized(tables: Tables, domains: Domains, manifest: PublishedManife
     )
 
 
-def _make_perturbed(tables: Tables, domains: Domains, manifest: PublishedManifest, withheld: Withheld) -> Perturbed:
+def _make_perturbed(tables: Tables, domains: Domains, withheld: Withheld) -> Perturbed:
     table = tables["release"]
     return Perturbed(
         domains=domains,
         quasi=table.stacked(domains.quasi),
         sensitive=table.stacked(domains.sensitive),
         carried=table.stacked(domains.carried),
-        randomizers=tuple(_randomizer(domain, manifest) for domain in domains.sensitive),
+        randomizers=(),
         withheld=withheld,
     )
 
 
-_MAKERS: dict[str, Callable[[Tables, Domains, PublishedManifest, Withheld], Release]] = {
+_MAKERS: dict[str, Callable[[Tables, Domains, Withheld], Release]] = {
     Grouped.form: _make_grouped,
     Matched.form: _make_matched,
     Bucketized.form: _make_bucketized,
     Perturbed.form: _make_perturbed,
 }
+
+
+def _with_matrices(release: Release, manifest: PublishedManifest) -> Release:
+    if not isinstance(release, Perturbed):
+        return release
+    return replace(release, randomizers=read_matrices(release.domains, manifest))
+
+
+def read_matrices(domains: Domains, manifest: PublishedManifest) -> tuple[Randomizer, ...]:
+    """The published matrix of each sensitive column, over these domains."""
+    return tuple(_randomizer(domain, manifest) for domain in domains.sensitive)
 
 
 def _randomizer(domain: Domain, manifest: PublishedManifest) -> Randomizer:

@@ -4,6 +4,8 @@
 cells, what is promised and against whom. Nothing here depends on the order of the input, on a seed, on the machine or
 on a time finer than a day, and no value is named that the tables do not show or the user did not declare: a domain's
 observed ends and leaves stay home, since a rare one could belong to a single suppressed person.
+
+Format 1 has a file of each kind a table; format 2 has tables in parts (`tablefiles`). Both are read.
 """
 
 from __future__ import annotations
@@ -12,18 +14,20 @@ import datetime
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lookalike.errors import DataError
 from lookalike.microdata import Domain, Domains
 from lookalike.packages.cells import Encoding, Field, plain_escape
+from lookalike.packages.tablefiles import CSV, Part, Parts, part_path
 from lookalike.release import Perturbed, Randomizer, Release
 from lookalike.schema import Attribute, Schema, ValueType
 from lookalike.taxonomy import MISSING
 from lookalike.version import __version__
 
 FORMAT = 1
+FORMAT_IN_PARTS = 2
 DESCRIPTOR = "datapackage.json"
 Tables = Mapping[str, tuple[Field, ...]]
 
@@ -64,6 +68,8 @@ class PublishedManifest(Manifest):
     matrices: tuple[Mapping[str, Any], ...]
     tables: Tables
     files: tuple[str, ...]
+    parts: Parts = field(default_factory=dict)
+    """By table, in their order; empty for a release of single files."""
 
 
 def matrix_names(release: Release) -> list[str]:
@@ -79,11 +85,14 @@ def matrix_names(release: Release) -> list[str]:
     return names
 
 
-def descriptor(release: Release, manifest: Manifest, tables: Tables, files: Sequence[str]) -> str:
+def descriptor(
+    release: Release, manifest: Manifest, tables: Tables, files: Sequence[str], parts: Parts | None = None
+) -> str:
     """The text of datapackage.json."""
+    parts = parts or {}
     withheld = release.withheld
     block: dict[str, Any] = {
-        "format": FORMAT,
+        "format": FORMAT_IN_PARTS if parts else FORMAT,
         "version": manifest.version,
         "form": release.form,
         "algorithm": manifest.algorithm,
@@ -97,6 +106,7 @@ def descriptor(release: Release, manifest: Manifest, tables: Tables, files: Sequ
                 "name": name,
                 "csv": f"{name}.csv",
                 "parquet": f"{name}.parquet",
+                **_listed(name, parts.get(name, ())),
                 "columns": [
                     {
                         "name": field.name,
@@ -134,11 +144,19 @@ def descriptor(release: Release, manifest: Manifest, tables: Tables, files: Sequ
         "name": re.sub(r"[^a-z0-9]+", "-", manifest.title.casefold()).strip("-")[:60] or "release",
         "title": manifest.title,
         "description": manifest.description or " ".join(promise.sentence for promise in manifest.promises),
-        "resources": [_resource(name, fields) for name, fields in tables.items()]
+        "resources": [_resource(name, fields, parts.get(name, ())) for name, fields in tables.items()]
         + [_matrix_resource(path) for path in matrix_names(release)],
         "lookalike": block,
     }
     return json.dumps(package, ensure_ascii=False, indent=2) + "\n"
+
+
+def _listed(table: str, parts: Sequence[Part]) -> dict[str, Any]:
+    """The rows and files of a table in parts."""
+    if not parts:
+        return {}
+    listed = [part.to_plain(table, place) for place, part in enumerate(parts)]
+    return {"rows": sum(part.n_rows for part in parts), "parts": listed}
 
 
 def value_keys(domain: Domain) -> list[str | None]:
@@ -192,12 +210,12 @@ ENCODING_SENTENCES = {
 }
 
 
-def _resource(name: str, fields: Sequence[Field]) -> dict[str, Any]:
+def _resource(name: str, fields: Sequence[Field], parts: Sequence[Part]) -> dict[str, Any]:
     plain = (Encoding.EXACT, Encoding.BUCKET)
     return {
         "profile": "tabular-data-resource",
         "name": name,
-        "path": f"{name}.csv",
+        "path": [part_path(name, CSV, place) for place in range(len(parts))] or f"{name}.csv",
         "format": "csv",
         "mediatype": "text/csv",
         "encoding": "utf-8",
@@ -268,8 +286,10 @@ def parse_descriptor(text: str, source: str) -> PublishedManifest:
             f"{source} was not written by lookalike: it has no block called lookalike. To read a table of another "
             "tool, name the CSV or Parquet file itself."
         )
-    if block["format"] != FORMAT:
-        raise DataError(f"{source} has format {block['format']!r}; this version reads format {FORMAT}.")
+    if block["format"] not in (FORMAT, FORMAT_IN_PARTS):
+        raise DataError(
+            f"{source} has format {block['format']!r}; this version reads formats {FORMAT} and {FORMAT_IN_PARTS}."
+        )
     try:
         return _published(package, block)
     except (KeyError, TypeError, ValueError, AttributeError):
@@ -290,6 +310,9 @@ def _published(package: Mapping[str, Any], block: Mapping[str, Any]) -> Publishe
         )
         for table in block["tables"]
     }
+    parts = {}
+    if block["format"] == FORMAT_IN_PARTS:
+        parts = {str(table["name"]): _parts(table) for table in block["tables"]}
     return PublishedManifest(
         title=str(package.get("title", "")),
         description=str(package.get("description", "")),
@@ -312,4 +335,12 @@ def _published(package: Mapping[str, Any], block: Mapping[str, Any]) -> Publishe
         matrices=tuple(dict(matrix) for matrix in block["matrices"]),
         tables=tables,
         files=tuple(str(name) for name in block["files"]),
+        parts=parts,
     )
+
+
+def _parts(table: Mapping[str, Any]) -> tuple[Part, ...]:
+    parts = tuple(Part.from_plain(part, str(table["name"]), place) for place, part in enumerate(table["parts"]))
+    if not parts or sum(part.n_rows for part in parts) != table["rows"]:
+        raise ValueError(table["name"])
+    return parts

@@ -16,7 +16,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from lookalike.errors import RecipeError, counted
 
@@ -25,7 +25,8 @@ from lookalike.errors import RecipeError, counted
 def placed(target: Path, *, marker: str, overwrite: bool) -> Iterator[Path]:
     """A folder to write into, which becomes `target` when the block ends without an error.
 
-    `marker` is the JSON file by which a folder of ours is known; its `lookalike.files` lists what belongs to it.
+    `marker` is the JSON file by which a folder of ours is known; its `lookalike.files` lists what belongs to it, in
+    sub-folders as folder/file.
     """
     target = Path(os.path.realpath(target))
     check_target(target, marker=marker, overwrite=overwrite)
@@ -39,14 +40,14 @@ def placed(target: Path, *, marker: str, overwrite: bool) -> Iterator[Path]:
         # Inside the closed folder the new one gets the permissions that the user's other folders have.
         building.mkdir()
         yield building
-        for path in sorted(building.iterdir()):
-            _sync(path)
-        _sync(building)
+        for path in sorted(building.rglob("*"), reverse=True):
+            sync(path)
+        sync(building)
         check_target(target, marker=marker, overwrite=overwrite)
         if target.exists():
             os.rename(target, aside)
         os.rename(building, target)
-        _sync(target.parent)
+        sync(target.parent)
     except BaseException:
         if aside.exists() and not target.exists():
             os.rename(aside, target)
@@ -63,18 +64,34 @@ def check_target(target: Path, *, marker: str, overwrite: bool) -> None:
         raise RecipeError(f"{target} is a file; a folder is written there. Choose another name.")
     if not overwrite:
         raise RecipeError(f"{target} exists already. Choose another name, or allow overwriting (--overwrite).")
-    present = {path.name for path in target.iterdir()}
-    if not present:
+    if not any(target.iterdir()):
         return
     ours = _files_of(target / marker)
     if ours is None:
         raise RecipeError(f"{target} was not written by lookalike, so it is not overwritten. Choose another name.")
-    strange = len(present - ours)
+    strange = _count_strange(target, ours)
     if strange:
         raise RecipeError(
             f"{target} holds {counted(strange, 'entry', 'entries')} that lookalike did not write. Move them away, or "
             "choose another name."
         )
+
+
+def _count_strange(target: Path, ours: set[str]) -> int:
+    """Entries that are not ours; a folder in which nothing is ours counts as one and is not looked into."""
+    of_ours = {parent.as_posix() for name in ours for parent in PurePosixPath(name).parents} - {"."}
+
+    def count(folder: Path) -> int:
+        strange = 0
+        for path in folder.iterdir():
+            name = path.relative_to(target).as_posix()
+            if name in of_ours and path.is_dir() and not path.is_symlink():
+                strange += count(path)
+            else:
+                strange += name not in ours
+        return strange
+
+    return count(target)
 
 
 def _files_of(marker: Path) -> set[str] | None:
@@ -85,7 +102,7 @@ def _files_of(marker: Path) -> set[str] | None:
         return None
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
     """Ask the disk to keep it. Some file systems cannot sync folders; then the rename has to do."""
     try:
         descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)

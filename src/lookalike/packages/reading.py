@@ -16,6 +16,7 @@ from lookalike.packages.assembly import Note, suppressed_counted, unheard
 from lookalike.packages.folder import read_folder
 from lookalike.packages.foreign import read_foreign
 from lookalike.packages.manifest import DESCRIPTOR, PublishedManifest, parse_descriptor
+from lookalike.packages.tablefiles import table_paths
 from lookalike.release import Release
 from lookalike.schema import Schema
 
@@ -41,20 +42,29 @@ def read_release(
 
 
 def release_folder(path: Path) -> Path | None:
-    """The release folder that a path means: itself, or the one that it is a table of."""
-    if path.is_dir():
-        return path if (path / DESCRIPTOR).exists() else None
-    beside = path.parent / DESCRIPTOR
-    if not path.is_file() or not beside.exists():
-        return None
-    if path.name == DESCRIPTOR:
+    """The release folder that a path means: itself, or the one that it is a table of, or a part of a table."""
+    if path.is_dir() and (path / DESCRIPTOR).exists():
+        return path
+    if path.is_file() and path.name == DESCRIPTOR:
         return path.parent
-    try:
-        manifest = parse_descriptor(beside.read_text(encoding="utf-8"), str(beside))
-    except (DataError, OSError, UnicodeDecodeError):
+    if not path.exists():
         return None
-    tables = {f"{name}.{ending}" for name in manifest.tables for ending in ("csv", "parquet")}
-    return path.parent if path.name in tables else None
+    if path.name in _tables_of(path.parent):
+        return path.parent
+    # A table in parts is a folder itself, with its parts one step deeper.
+    within = path.absolute().parent
+    return within.parent if f"{within.name}/{path.name}" in _tables_of(within.parent) else None
+
+
+def _tables_of(folder: Path) -> set[str]:
+    """The tables that a release folder has, with their parts, as paths within it; none if it is no such folder."""
+    try:
+        text = (folder / DESCRIPTOR).read_text(encoding="utf-8")
+        manifest = parse_descriptor(text, str(folder))
+    except (DataError, OSError, UnicodeDecodeError):
+        return set()
+    parts = {path for name, listed in manifest.parts.items() for path in table_paths(name, listed)}
+    return parts.union(*(table_paths(name, ()) for name in manifest.tables))
 
 
 def read_schema(folder: Path) -> Schema:

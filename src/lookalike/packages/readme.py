@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lookalike.adversary import ADVERSARIES
+from lookalike.errors import counted
 from lookalike.packages.manifest import DESCRIPTOR, ENCODING_SENTENCES, Manifest, Tables
+from lookalike.packages.tablefiles import Parts
 from lookalike.packages.views import VIEWS
 from lookalike.release import Release
 
@@ -30,8 +32,11 @@ _FORM_SENTENCES = {
 }
 
 
-def readme(release: Release, manifest: Manifest, tables: Tables, files: Sequence[str]) -> str:
+def readme(
+    release: Release, manifest: Manifest, tables: Tables, files: Sequence[str], parts: Parts | None = None
+) -> str:
     """The text of README.txt, for the person who receives the release."""
+    parts = parts or {}
     lines = [manifest.title, "=" * len(manifest.title), ""]
     if manifest.description:
         lines += [manifest.description, ""]
@@ -40,7 +45,8 @@ def readme(release: Release, manifest: Manifest, tables: Tables, files: Sequence
         lines.append(f"{release.withheld.n_suppressed:,} records of the original were left out.")
     if release.withheld.n_dummies:
         lines.append(f"{release.withheld.n_dummies:,} records are made up; datapackage.json counts them by value.")
-    lines += ["The rows are in random order.", "", "Columns", ""]
+    lines += _in_parts(parts) if parts else ["The rows are in random order."]
+    lines += ["", "Columns", ""]
     for name, fields in tables.items():
         lines.append(f"{name}.csv and {name}.parquet")
         lines += [f"  {' '.join(field.name.split())}: {field.role}, {field.encoding}" for field in fields]
@@ -52,8 +58,31 @@ def readme(release: Release, manifest: Manifest, tables: Tables, files: Sequence
     against = ADVERSARIES.get(manifest.adversary, manifest.adversary)
     lines += ["", f"  This holds against someone who {against}.", f"  Made with: {manifest.algorithm}", ""]
     lines += ["What is not promised", "", *_NOT_PROMISED, "", "How to check", "", *_HOW_TO_CHECK, "", "Files", ""]
-    lines += [f"  {name}: {_FILE_SENTENCES.get(name, _file_sentence(name))}" for name in sorted(files)]
+    for name in sorted({name.partition("/")[0] for name in files}):
+        within = "" if name in files else ", a folder of parts"
+        lines.append(f"  {name}: {_FILE_SENTENCES.get(name, _file_sentence(name))}{within}")
     return "\n".join(lines) + "\n"
+
+
+def _in_parts(parts: Parts) -> list[str]:
+    """How to read tables that are folders."""
+    lines = []
+    for name, listed in parts.items():
+        rows = sum(part.n_rows for part in listed)
+        lines.append(f"{name} has {counted(rows, 'row')} in {counted(len(listed), 'part')}.")
+    lines += [
+        "A table is a folder of parts: all its files together are the table, and every CSV file has the header.",
+        "The rows are in random order within each file, and the files are in random order.",
+        "",
+    ]
+    first, *others = parts
+    lines += [
+        f'  pandas:  pandas.read_parquet("{first}.parquet")',
+        f'  Polars:  polars.read_parquet("{first}.parquet/*.parquet")',
+        f"  DuckDB:  SELECT * FROM '{first}.parquet/*.parquet'",
+        f'  Spark:   spark.read.parquet("{first}.parquet")',
+    ]
+    return [*lines, *(f"  and likewise {name}.parquet" for name in others)]
 
 
 _SPELLING = [

@@ -26,10 +26,10 @@ _SCRIPT = """\
 -- A name gets an underscore where DuckDB would take it for another one.
 
 CREATE OR REPLACE TEMP VIEW qit AS
-SELECT * FROM read_parquet('qit.parquet') AS published({qit});
+SELECT * FROM read_parquet('qit.parquet{parts}') AS published({qit});
 
 CREATE OR REPLACE TEMP VIEW sat AS
-SELECT * FROM read_parquet('sat.parquet') AS published({sat});
+SELECT * FROM read_parquet('sat.parquet{parts}') AS published({sat});
 
 CREATE OR REPLACE TEMP VIEW bucket_sizes AS
 SELECT {bucket}, COUNT(*) AS {size} FROM sat GROUP BY {bucket};
@@ -43,8 +43,8 @@ SELECT * FROM qit JOIN beliefs USING ({bucket});
 """
 
 
-def views(tables: Tables) -> str:
-    """The script for the tables of a bucketized release."""
+def views(tables: Tables, *, in_parts: bool = False) -> str:
+    """The script for the tables of a bucketized release; in parts, a table is a folder of files."""
     qit, sat = tables["qit"], tables["sat"]
     own: dict[str, str] = {}
     for field in chain(qit, sat):
@@ -57,6 +57,7 @@ def views(tables: Tables) -> str:
         return ", ".join(map(_identifier, chosen))
 
     return _SCRIPT.format(
+        parts="/*.parquet" if in_parts else "",
         qit=names(qit),
         sat=names(sat),
         values=names(sat),

@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 from lookalike.errors import DataError, RecipeError, quoted
 from lookalike.packages.assembly import take
 from lookalike.packages.cells import Encoding, Field, lay_out, print_cells
-from lookalike.packages.folder import blanks_spelled_out, read_folder
+from lookalike.packages.folder import read_folder
 from lookalike.packages.manifest import (
     DESCRIPTOR,
     Manifest,
+    Tables,
     descriptor,
     matrix_names,
     matrix_rows,
@@ -30,6 +31,7 @@ from lookalike.packages.manifest import (
 )
 from lookalike.packages.placing import placed
 from lookalike.packages.readme import readme
+from lookalike.packages.tablefiles import ENDINGS, Parts, blanks_spelled_out, table_paths
 from lookalike.packages.views import VIEWS, views
 from lookalike.progress import Progress, silent
 from lookalike.release import (
@@ -40,6 +42,7 @@ from lookalike.release import (
     NumberCells,
     Perturbed,
     PublishedTable,
+    Randomizer,
     Ranges,
     Release,
     Sets,
@@ -66,32 +69,60 @@ def write_release(
     if release.n_rows == 0:
         raise DataError("The release has no rows. An empty table is not published.")
     tables = release.tables()
-    names = _file_names(release, tables, documents)
+    file_names(release, {}, documents)
     with placed(folder, marker=DESCRIPTOR, overwrite=overwrite) as building:
         fields: dict[str, tuple[Field, ...]] = {}
         for place, table in enumerate(tables):
             progress("write", place / (len(tables) + 1), f"{table.name}.csv, {table.name}.parquet")
-            fields[table.name] = _write_table(building, table)
-        if isinstance(release, Perturbed):
-            _write_matrices(building, release)
-        texts = {
-            **documents,
-            DESCRIPTOR: descriptor(release, manifest, fields, names),
-            SCHEMA: public_schema(release.domains).to_yaml(),
-            README: readme(release, manifest, fields, names),
-        }
-        if isinstance(release, Bucketized):
-            texts[VIEWS] = views(fields)
-        _write_texts(building, texts)
-        progress("write", len(tables) / (len(tables) + 1), "reading back")
-        _check_written(building, release)
-        if more := further(building):
-            names = _file_names(release, tables, {**documents, **more})
-            for name, content in more.items():
-                (building / name).write_bytes(content)
-            about = {DESCRIPTOR: descriptor(release, manifest, fields, names)}
-            _write_texts(building, {**about, README: readme(release, manifest, fields, names)})
+            csv, parquet = (building / f"{table.name}.{ending}" for ending in ENDINGS)
+            fields[table.name] = write_table(table, csv, parquet)
+
+        def check(building: Path) -> None:
+            progress("write", len(tables) / (len(tables) + 1), "reading back")
+            _check_written(building, release)
+
+        names = describe(
+            building, release, fields, {}, documents=documents, manifest=manifest, check=check, further=further
+        )
     progress("write", 1.0)
+    return names
+
+
+def describe(
+    building: Path,
+    release: Release,
+    fields: Tables,
+    parts: Parts,
+    *,
+    documents: Mapping[str, str],
+    manifest: Manifest,
+    check: Callable[[Path], None],
+    further: Callable[[Path], Mapping[str, bytes]],
+) -> list[str]:
+    """Everything but the tables, which are there: descriptor, schema, README, views, matrices and the documents.
+
+    `check` reads what is written, before `further` documents are made from it. Of the release only form, domains,
+    matrices and what was withheld are looked at. Returns every file of the folder.
+    """
+    names = file_names(release, parts, documents)
+    if isinstance(release, Perturbed):
+        _write_matrices(building, release)
+    texts = {
+        **documents,
+        DESCRIPTOR: descriptor(release, manifest, fields, names, parts),
+        SCHEMA: public_schema(release.domains).to_yaml(),
+        README: readme(release, manifest, fields, names, parts),
+    }
+    if isinstance(release, Bucketized):
+        texts[VIEWS] = views(fields, in_parts=bool(parts))
+    _write_texts(building, texts)
+    check(building)
+    if more := further(building):
+        names = file_names(release, parts, {**documents, **more})
+        for name, content in more.items():
+            (building / name).write_bytes(content)
+        about = {DESCRIPTOR: descriptor(release, manifest, fields, names, parts)}
+        _write_texts(building, {**about, README: readme(release, manifest, fields, names, parts)})
     return names
 
 
@@ -100,13 +131,16 @@ def _write_texts(folder: Path, texts: Mapping[str, str]) -> None:
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
 
 
-def _file_names(release: Release, tables: Sequence[PublishedTable], documents: Mapping[str, object]) -> list[str]:
+def file_names(release: Release, parts: Parts, documents: Mapping[str, object]) -> list[str]:
+    """Every file of the folder to be; RecipeError if a document would take another's place."""
     own = [DESCRIPTOR, SCHEMA, README, *matrix_names(release)]
     own += [VIEWS] if isinstance(release, Bucketized) else []
-    own += [f"{table.name}.{ending}" for table in tables for ending in ("csv", "parquet")]
+    tables = [table.name for table in release.tables()]
+    taken = {*own, *(f"{name}.{ending}" for name in tables for ending in ENDINGS)}
     for name in documents:
-        if name in own or not name or name.startswith(".") or {"/", "\\", "\0"} & set(name):
+        if name in taken or not name or name.startswith(".") or {"/", "\\", "\0"} & set(name):
             raise RecipeError(f"A document cannot be called {quoted(name)} in a release. Use another plain file name.")
+    own += [path for name in tables for path in table_paths(name, parts.get(name, ()))]
     return sorted([*own, *documents])
 
 
@@ -120,10 +154,11 @@ def frames(release: Release) -> dict[str, pl.DataFrame]:
     return made
 
 
-def _write_table(folder: Path, table: PublishedTable) -> tuple[Field, ...]:
+def write_table(table: PublishedTable, csv: Path, parquet: Path) -> tuple[Field, ...]:
+    """A table as CSV and as Parquet; its columns."""
     fields, typed, texts = _laid_out(table)
-    write_parquet(typed, folder / f"{table.name}.parquet")
-    write_csv(blanks_spelled_out(texts, fields), folder / f"{table.name}.csv")
+    write_parquet(typed, parquet)
+    write_csv(blanks_spelled_out(texts, fields), csv)
     return fields
 
 
@@ -178,6 +213,14 @@ def _write_matrices(folder: Path, release: Perturbed) -> None:
 def _check_written(folder: Path, release: Release) -> None:
     """Read the folder as its receiver would and hold every cell against the release."""
     written, _ = read_folder(folder, release.domains)
+    check_same(release, written)
+    if isinstance(release, Perturbed):
+        assert isinstance(written, Perturbed)
+        check_same_matrices(release.randomizers, written.randomizers)
+
+
+def check_same(release: Release, written: Release) -> None:
+    """Hold every cell that was read back against the release."""
     for table, again in zip(release.tables(), written.tables(), strict=True):
         for cells, cells_again in zip(table.columns, again.columns, strict=True):
             if not same_cells(cells, cells_again):
@@ -185,11 +228,12 @@ def _check_written(folder: Path, release: Release) -> None:
                 raise DataError(
                     f"Column {quoted(name)} of {table.name} does not read back as it was written. Nothing is published."
                 )
-    if isinstance(release, Perturbed):
-        assert isinstance(written, Perturbed)
-        for randomizer, again_ in zip(release.randomizers, written.randomizers, strict=True):
-            if randomizer.total != again_.total or not np.array_equal(randomizer.weights, again_.weights):
-                raise DataError("A matrix does not read back as it was written. Nothing is published.")
+
+
+def check_same_matrices(randomizers: Sequence[Randomizer], written: Sequence[Randomizer]) -> None:
+    for randomizer, again in zip(randomizers, written, strict=True):
+        if randomizer.total != again.total or not np.array_equal(randomizer.weights, again.weights):
+            raise DataError("A matrix does not read back as it was written. Nothing is published.")
 
 
 def same_cells(first: Cells, second: Cells) -> bool:

@@ -49,8 +49,10 @@ def export_to(job: Job, target: Path, *, overwrite: bool = False) -> list[str]:
         raise RecipeError(f"{target} is not a full path. Write where to from the root on, as in /home/me/release.")
     try:
         with placed(target, marker=DESCRIPTOR, overwrite=overwrite) as building:
-            for path in sorted(source.iterdir()):
-                shutil.copyfile(path, building / path.name)
+            for path in _files(source):
+                copy = building / path.relative_to(source)
+                copy.parent.mkdir(exist_ok=True)
+                shutil.copyfile(path, copy)
     except OSError as error:
         raise RecipeError(f"Cannot write to {target}: {error.strerror}. Choose another folder.") from None
     except ValueError:
@@ -63,6 +65,11 @@ def files_of(job: Job) -> list[str]:
     return sorted(path.name for path in release_of(job).iterdir())
 
 
+def _files(release: Path) -> list[Path]:
+    """All files of a release, also those of tables in parts."""
+    return sorted(path for path in release.rglob("*") if path.is_file())
+
+
 def archive(job: Job) -> Path:
     """The release of a run as a ZIP file in the run's private folder."""
     source = release_of(job)
@@ -70,9 +77,10 @@ def archive(job: Job) -> Path:
     if not target.exists():
         unfinished = job.folder / f"{secrets.token_hex(8)}.part"
         with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as zipped:
-            for path in sorted(source.iterdir()):
+            for path in _files(source):
                 # A fixed time: when a release was made to the second is nobody's business.
-                entry = zipfile.ZipInfo(f"{RELEASE}/{path.name}", (1980, 1, 1, 0, 0, 0))
+                name = f"{RELEASE}/{path.relative_to(source).as_posix()}"
+                entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
                 entry.compress_type = zipfile.ZIP_DEFLATED
                 with path.open("rb") as file, zipped.open(entry, "w") as out:
                     shutil.copyfileobj(file, out)

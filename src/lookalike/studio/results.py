@@ -88,7 +88,8 @@ def _tables(release: Path) -> list[Path]:
 
 
 def _first_rows(path: Path) -> dict[str, Any]:
-    with path.open(encoding="utf-8", newline="") as file:
+    first = min(path.iterdir()) if path.is_dir() else path
+    with first.open(encoding="utf-8", newline="") as file:
         rows = csv.reader(file)
         columns = next(rows)
         return {"columns": columns, "rows": list(itertools.islice(rows, N_PREVIEW))}

@@ -1,0 +1,56 @@
+"""Rows of parts dealt into one another at random, for whoever holds row order against the original's records.
+
+A release must look like a shuffle of its rows. In a release in parts each file is shuffled by itself, and what goes
+into which file follows from the records' values: where the original is sorted, files follow its order although no
+row's place tells anything. Dealt into one another at random, shuffled parts are one shuffled table again, and a part
+that was not shuffled still shows it, since its rows keep their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.packages.assembly import take
+from lookalike.packages.tablefiles import ENDINGS, Part, Parts
+from lookalike.randomness import Randomness
+from lookalike.release import Bucketized, Grouped, Matched, Release
+
+
+def mixed(release: Release, parts: Parts) -> Release:
+    """The release with its parts dealt into one another, the same way for the same files."""
+    if not parts:
+        return release
+    orders = {name: _order(name, listed) for name, listed in parts.items()}
+    if isinstance(release, Bucketized):
+        qit, sat = orders["qit"], orders["sat"]
+        return replace(
+            release,
+            quasi=release.quasi[qit],
+            bucket_of_quasi=release.bucket_of_quasi[qit],
+            sensitive=release.sensitive[sat],
+            carried=release.carried[sat],
+            bucket_of_sensitive=release.bucket_of_sensitive[sat],
+        )
+    order = orders["release"]
+    values: dict[str, Any] = {"sensitive": release.sensitive[order], "carried": release.carried[order]}
+    if isinstance(release, Grouped):
+        return replace(release, group_of_row=release.group_of_row[order], **values)
+    if isinstance(release, Matched):
+        return replace(release, extents=tuple(take(extents, order) for extents in release.extents), **values)
+    return replace(release, quasi=release.quasi[order], **values)
+
+
+def _order(table: str, parts: Sequence[Part]) -> NDArray[np.int64]:
+    """The rows of a table as they come when the next one is taken from a part by lot, in proportion to its rows."""
+    digests = "".join(part.digests[ending] for part in parts for ending in ENDINGS)
+    rng = Randomness(int(digests, 16)).child(table)
+    part_of_row = np.repeat(np.arange(len(parts)), [part.n_rows for part in parts])
+    place_of_row = np.argsort(rng.shuffled(part_of_row), kind="stable")
+    order = np.empty_like(place_of_row)
+    order[place_of_row] = np.arange(len(order))
+    return order
