@@ -298,7 +298,7 @@ def parse_descriptor(text: str, source: str) -> PublishedManifest:
 
 def _published(package: Mapping[str, Any], block: Mapping[str, Any]) -> PublishedManifest:
     tables = {
-        str(table["name"]): tuple(
+        _plain_name(table["name"]): tuple(
             Field(
                 str(column["name"]),
                 str(column["role"]),
@@ -337,6 +337,13 @@ def _published(package: Mapping[str, Any], block: Mapping[str, Any]) -> Publishe
         files=tuple(str(name) for name in block["files"]),
         parts=parts,
     )
+
+
+def _plain_name(name: str) -> str:
+    """ValueError for a table that would lie elsewhere."""
+    if not name or {"/", "\\", "\0"} & set(name):
+        raise ValueError(name)
+    return name
 
 
 def _parts(table: Mapping[str, Any]) -> tuple[Part, ...]:

@@ -4,8 +4,8 @@
     release.csv/part-00000.csv, release.parquet/part-00000.parquet, ...  in parts, which are the table in their order
 
 The manifest lists the parts with a digest of each file, so a part that is missing, added or changed is noticed before
-anything is read from it. Paths follow from a part's place and are never taken from the manifest: a folder from
-elsewhere cannot make a reader open other files.
+anything is read from it. Paths follow from a table's plain name and a part's place and are never taken from the
+manifest: a folder from elsewhere cannot make a reader open other files.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from lookalike.packages.cells import MISSING, Encoding, Field, print_cells
 
 CSV, PARQUET = "csv", "parquet"
 ENDINGS = (CSV, PARQUET)
-_GET_IT_AGAIN = "The release was changed: get it again."
 
 
 @dataclass(frozen=True)
@@ -109,7 +108,7 @@ def _paths(folder: Path, table: str, ending: str, parts: Sequence[Part]) -> list
     if extra := sorted(present - listed):
         raise DataError(
             f"{within} holds {counted(len(extra), 'entry', 'entries')} that the release does not list, the first of "
-            f"them {quoted(extra[0])}. {_GET_IT_AGAIN}"
+            f"them {quoted(extra[0])}. The release was changed: get it again."
         )
     for path, part in zip(paths, parts, strict=True):
         try:
@@ -117,14 +116,17 @@ def _paths(folder: Path, table: str, ending: str, parts: Sequence[Part]) -> list
         except OSError as error:
             raise _unreadable(path, error) from None
         if not same:
-            raise DataError(f"{path} is not the part that was published. {_GET_IT_AGAIN}")
+            raise DataError(f"{path} is not the part that was published. The release was changed: get it again.")
     return paths
 
 
 def _check_lengths(source: Path, frames: Sequence[pl.DataFrame], parts: Sequence[Part]) -> None:
     for place, (frame, part) in enumerate(zip(frames, parts, strict=False)):
         if len(frame) != part.n_rows:
-            raise DataError(f"Part {place} of {source} has another number of rows than is listed. {_GET_IT_AGAIN}")
+            raise DataError(
+                f"Part {place} of {source} has another number of rows than is listed. "
+                "The release was changed: get it again."
+            )
 
 
 def checked_text(csv_path: Path, parquet_path: Path, fields: Sequence[Field]) -> pl.DataFrame:
@@ -135,7 +137,7 @@ def checked_text(csv_path: Path, parquet_path: Path, fields: Sequence[Field]) ->
     if frame.columns != [field.name for field in fields]:
         raise DataError(f"{csv_path} has other columns than its description says. The release was changed.")
     if not frame.equals(_printed_parquet(parquet_path, fields), null_equal=True):
-        raise DataError(f"{parquet_path.name} and {csv_path.name} disagree. {_GET_IT_AGAIN}")
+        raise DataError(f"{parquet_path.name} and {csv_path.name} disagree. The release was changed: get it again.")
     return frame
 
 
