@@ -20,7 +20,8 @@ from lookalike.microdata import Codes, Domain, Domains
 from lookalike.packages.assembly import grouped, reject_unknown, stacked, take
 from lookalike.packages.cells import Encoding, Field, parse_cells, plain_unescape, values_of
 from lookalike.packages.holdings import DomainIndex, assembled
-from lookalike.packages.manifest import DESCRIPTOR, PublishedManifest, parse_descriptor, value_keys
+from lookalike.packages.manifest import DESCRIPTOR, PublishedManifest, parse_descriptor
+from lookalike.packages.matrices import value_keys
 from lookalike.packages.tablefiles import checked_text, text_frame, typed_frame
 from lookalike.release import Bucketized, Extents, Grouped, Matched, Perturbed, Randomizer, Release, Withheld
 

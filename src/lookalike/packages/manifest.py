@@ -19,9 +19,10 @@ from typing import Any
 
 from lookalike.errors import DataError
 from lookalike.microdata import Domain, Domains
-from lookalike.packages.cells import Encoding, Field, plain_escape
+from lookalike.packages.cells import Encoding, Field
+from lookalike.packages.matrices import matrices, matrix_names, matrix_resource, value_keys
 from lookalike.packages.tablefiles import CSV, Part, Parts, part_path
-from lookalike.release import Perturbed, Randomizer, Release
+from lookalike.release import Release
 from lookalike.schema import Attribute, Schema, ValueType
 from lookalike.taxonomy import MISSING
 from lookalike.version import __version__
@@ -70,19 +71,6 @@ class PublishedManifest(Manifest):
     files: tuple[str, ...]
     parts: Parts = field(default_factory=dict)
     """By table, in their order; empty for a release of single files."""
-
-
-def matrix_names(release: Release) -> list[str]:
-    """A file name for the matrix of each perturbed column."""
-    names: list[str] = []
-    for domain in release.domains.sensitive if isinstance(release, Perturbed) else ():
-        slug = re.sub(r"[^a-z0-9]+", "-", domain.name.casefold()).strip("-")[:60] or "column"
-        taken = f"matrix-{slug}.csv"
-        while taken in names:
-            slug += "-2"
-            taken = f"matrix-{slug}.csv"
-        names.append(taken)
-    return names
 
 
 def descriptor(
@@ -134,7 +122,7 @@ def descriptor(
                 for domain, counts in zip(release.domains.sensitive, withheld.dummies, strict=False)
             ],
         },
-        "matrices": _matrices(release),
+        "matrices": matrices(release),
         "files": sorted(files),
     }
     if manifest.created is not None:
@@ -145,7 +133,7 @@ def descriptor(
         "title": manifest.title,
         "description": manifest.description or " ".join(promise.sentence for promise in manifest.promises),
         "resources": [_resource(name, fields, parts.get(name, ())) for name, fields in tables.items()]
-        + [_matrix_resource(path) for path in matrix_names(release)],
+        + [matrix_resource(path) for path in matrix_names(release)],
         "lookalike": block,
     }
     return json.dumps(package, ensure_ascii=False, indent=2) + "\n"
@@ -157,36 +145,6 @@ def _listed(table: str, parts: Sequence[Part]) -> dict[str, Any]:
         return {}
     listed = [part.to_plain(table, place) for place, part in enumerate(parts)]
     return {"rows": sum(part.n_rows for part in parts), "parts": listed}
-
-
-def value_keys(domain: Domain) -> list[str | None]:
-    """The texts of a domain's codes; None for missing."""
-    return [*domain.texts[: len(domain.values)], *([None] if domain.has_missing else [])]
-
-
-def _matrices(release: Release) -> list[dict[str, Any]]:
-    if not isinstance(release, Perturbed):
-        return []
-    return [
-        {
-            "column": domain.name,
-            "file": path,
-            "values": value_keys(domain),
-            "total": int(randomizer.total),
-            "weights": [[int(weight) for weight in row] for row in randomizer.weights],
-        }
-        for domain, randomizer, path in zip(
-            release.domains.sensitive, release.randomizers, matrix_names(release), strict=True
-        )
-    ]
-
-
-def matrix_rows(domain: Domain, randomizer: Randomizer) -> tuple[list[str], list[str], list[int]]:
-    """A matrix as rows: what a value became, what it was, and the weight of that."""
-    texts = [MISSING if text is None else plain_escape(text) for text in value_keys(domain)]
-    n_codes = len(texts)
-    became = [text for text in texts for _ in range(n_codes)]
-    return became, texts * n_codes, [int(weight) for weight in randomizer.weights.ravel()]
 
 
 _FRICTIONLESS = {type: str(type) for type in ValueType}
@@ -229,25 +187,6 @@ def _resource(name: str, fields: Sequence[Field], parts: Sequence[Part]) -> dict
                 for field in fields
             ],
             "missingValues": [""],
-        },
-    }
-
-
-def _matrix_resource(path: str) -> dict[str, Any]:
-    return {
-        "profile": "tabular-data-resource",
-        "name": path.removesuffix(".csv"),
-        "path": path,
-        "format": "csv",
-        "mediatype": "text/csv",
-        "encoding": "utf-8",
-        "schema": {
-            "fields": [
-                {"name": "became", "type": "string", "description": "The value in the release."},
-                {"name": "was", "type": "string", "description": "The value of the person."},
-                {"name": "weight", "type": "integer", "description": "Probability times the total in the manifest."},
-            ],
-            "missingValues": [],
         },
     }
 

@@ -25,10 +25,9 @@ from lookalike.packages.manifest import (
     Manifest,
     Tables,
     descriptor,
-    matrix_names,
-    matrix_rows,
     public_schema,
 )
+from lookalike.packages.matrices import matrix_names, matrix_rows
 from lookalike.packages.placing import placed
 from lookalike.packages.readme import readme
 from lookalike.packages.tablefiles import ENDINGS, Parts, blanks_spelled_out, table_paths
