@@ -10,7 +10,8 @@ values stayed as they were (Chernoff's bound for a sum of independent draws).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,33 +19,75 @@ from lookalike.audit.cells import Ints
 from lookalike.audit.reading import Reading
 from lookalike.audit.verdicts import Check
 from lookalike.errors import counted, quoted
-from lookalike.microdata import Codes
 from lookalike.release import Perturbed, Randomizer
 
 SELDOM = 1e-9
 _POOLED_BELOW = 5.0
 
 
-def matrix_checks(reading: Reading) -> Iterator[Check]:
+@dataclass(frozen=True, eq=False)
+class Redrawn:
+    """A redrawn column, counted: enough to tell whether its matrix was used, and counts of parts can be added."""
+
+    column: str
+    randomizer: Randomizer
+    records: Ints
+    """How often records have each value."""
+    rows: Ints
+    """How often each value is published."""
+    n_known: int
+    """Rows whose quasi-identifiers are unique, so that anybody with the original knows whose they are."""
+    n_kept: int
+    """How many of these show the value that their record has."""
+    n_expected: float
+    """How many of them the matrix lets one expect."""
+
+
+def redrawings(reading: Reading) -> Iterator[Redrawn]:
+    """Of every sensitive column."""
     release = reading.release
     assert isinstance(release, Perturbed)
-    known = _unique_rows(reading)
+    mine, theirs = _unique_rows(reading)
     for index, (randomizer, domain) in enumerate(
         zip(release.randomizers, reading.original.domains.sensitive, strict=True)
     ):
-        where = quoted(domain.name)
-        problem = _matrix_problem(randomizer)
-        yield Check(f"matrix of {where}", problem is None, problem or "no entry below 0, every column sums to one")
-        if problem is not None:
-            continue
-        prior = reading.original.counts(index)
-        published = release.sensitive[:, index]
-        chance, detail = _plausible(randomizer, prior, np.bincount(published, minlength=domain.n_codes))
-        yield Check(f"matrix used on {where}", chance >= SELDOM, detail)
-        if len(known[0]):
-            before, after = reading.original.sensitive[known[0], index], published[known[1]]
-            chance, detail = _kept_as_often(randomizer, before, after)
-            yield Check(f"values of {where} redrawn", chance >= SELDOM, detail)
+        before, published = reading.original.sensitive[mine, index], release.sensitive[:, index]
+        stays = np.diag(randomizer.weights).astype(np.float64) / max(float(randomizer.total), 1.0)
+        yield Redrawn(
+            column=domain.name,
+            randomizer=randomizer,
+            records=reading.original.counts(index),
+            rows=np.bincount(published, minlength=domain.n_codes),
+            n_known=len(mine),
+            n_kept=int(np.count_nonzero(before == published[theirs])),
+            n_expected=float(stays[before].sum()),
+        )
+
+
+def pooled(parts: Sequence[Redrawn]) -> Redrawn:
+    """Parts of a column that were redrawn by one matrix, as one."""
+    return Redrawn(
+        column=parts[0].column,
+        randomizer=parts[0].randomizer,
+        records=np.sum([part.records for part in parts], axis=0),
+        rows=np.sum([part.rows for part in parts], axis=0),
+        n_known=sum(part.n_known for part in parts),
+        n_kept=sum(part.n_kept for part in parts),
+        n_expected=sum(part.n_expected for part in parts),
+    )
+
+
+def matrix_checks(redrawn: Redrawn) -> Iterator[Check]:
+    where = quoted(redrawn.column)
+    problem = _matrix_problem(redrawn.randomizer)
+    yield Check(f"matrix of {where}", problem is None, problem or "no entry below 0, every column sums to one")
+    if problem is not None:
+        return
+    chance, detail = _plausible(redrawn.randomizer, redrawn.records, redrawn.rows)
+    yield Check(f"matrix used on {where}", chance >= SELDOM, detail)
+    if redrawn.n_known:
+        chance, detail = _kept_as_often(redrawn)
+        yield Check(f"values of {where} redrawn", chance >= SELDOM, detail)
 
 
 def carried_kept(reading: Reading) -> Check:
@@ -98,13 +141,10 @@ def _unique_rows(reading: Reading) -> tuple[Ints, Ints]:
     return mine[np.argsort(records[mine])], theirs[np.argsort(rows[theirs])]
 
 
-def _kept_as_often(randomizer: Randomizer, before: Codes, after: Codes) -> tuple[float, str]:
-    stays = np.diag(randomizer.weights).astype(np.float64) / float(randomizer.total)
-    n_rows, share = len(before), float(stays[before].mean())
-    n_kept = int(np.count_nonzero(before == after))
-    chance = 2 * math.exp(-n_rows * _divergence(n_kept / n_rows, share))
-    detail = f"{n_kept:,} of {counted(n_rows, 'unique row')} kept their value, {n_rows * share:,.1f} expected"
-    return chance, detail
+def _kept_as_often(redrawn: Redrawn) -> tuple[float, str]:
+    n_rows, n_kept, wanted = redrawn.n_known, redrawn.n_kept, redrawn.n_expected
+    chance = 2 * math.exp(-n_rows * _divergence(n_kept / n_rows, wanted / n_rows))
+    return chance, f"{n_kept:,} of {counted(n_rows, 'unique row')} kept their value, {wanted:,.1f} expected"
 
 
 def _divergence(seen: float, wanted: float) -> float:

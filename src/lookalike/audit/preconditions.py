@@ -19,6 +19,7 @@ from lookalike.errors import counted, quoted
 from lookalike.microdata import Codes, Domain, Microdata
 from lookalike.release import Bucketized, Grouped, Matched, Perturbed, Ranges, Release
 
+ROW_COUNT, A_ROW, A_BUCKET = "number of rows", "a row for every record", "a bucket for every record"
 EDGE_LIMIT = 20_000_000
 _PAIRS_AT_ONCE = 4_000_000
 
@@ -96,13 +97,24 @@ def row_count(reading: Reading) -> Check:
     withheld = reading.release.withheld
     wanted = reading.original.n_rows - withheld.n_suppressed + withheld.n_dummies
     lengths = {reading.release.n_rows, len(reading.release.sensitive)}
-    detail = f"{counted(reading.release.n_rows, 'row')} for {counted(reading.original.n_rows, 'record')}"
-    if withheld.n_suppressed or withheld.n_dummies:
-        detail += f", {withheld.n_suppressed:,} declared suppressed and {withheld.n_dummies:,} declared made up"
+    detail = rows_for_records(
+        reading.release.n_rows, reading.original.n_rows, withheld.n_suppressed, withheld.n_dummies
+    )
     negative = withheld.n_suppressed < 0 or withheld.n_dummies < 0
     if lengths != {wanted}:
         detail += f"; {wanted:,} wanted"
-    return Check("number of rows", lengths == {wanted} and not negative, detail)
+    return Check(ROW_COUNT, lengths == {wanted} and not negative, detail)
+
+
+def rows_for_records(n_rows: int, n_records: int, n_suppressed: int, n_dummies: int) -> str:
+    """
+    >>> rows_for_records(1500, 1501, 2, 1)
+    '1,500 rows for 1,501 records, 2 declared suppressed and 1 declared made up'
+    """
+    said = f"{counted(n_rows, 'row')} for {counted(n_records, 'record')}"
+    if n_suppressed or n_dummies:
+        said += f", {n_suppressed:,} declared suppressed and {n_dummies:,} declared made up"
+    return said
 
 
 def values_kept(reading: Reading) -> Check:
@@ -160,10 +172,14 @@ def everyone_has_a_row(reading: Reading) -> Check:
     withheld = reading.release.withheld
     wanted = reading.original.n_rows - withheld.n_suppressed
     n_left = wanted - reading.placement.n_placed
-    detail = f"{counted(wanted, 'record')} can each be given a row that they fit, with their own values"
+    detail = placed_in_rows(wanted)
     if n_left > 0:
         detail = f"{counted(n_left, 'record')} of {wanted:,} have no row that they fit with their own values"
-    return Check("a row for every record", n_left <= 0, detail)
+    return Check(A_ROW, n_left <= 0, detail)
+
+
+def placed_in_rows(n_records: int) -> str:
+    return f"{counted(n_records, 'record')} can each be given a row that they fit, with their own values"
 
 
 def points_kept(reading: Reading) -> Check:
@@ -199,7 +215,7 @@ def everyone_has_a_bucket(reading: Reading) -> Check:
     Two marginal tests: for each joint value over the buckets that hold it, and for each combination of
     quasi-identifiers over the buckets that list it. Exact where no two records share their quasi-identifiers.
     """
-    name, release = "a bucket for every record", reading.release
+    name, release = A_BUCKET, reading.release
     assert isinstance(release, Bucketized)
     wanted = reading.original.n_rows - release.withheld.n_suppressed
     _, buckets = np.unique(np.concatenate((release.bucket_of_quasi, release.bucket_of_sensitive)), return_inverse=True)
@@ -216,10 +232,14 @@ def everyone_has_a_bucket(reading: Reading) -> Check:
         transport(kinds.counts, listed.counts, kind, listing, kinds.firsts, listed.seconds),
     )
     n_left = wanted - spread
-    detail = f"{counted(wanted, 'record')} can each lie in a bucket that lists them and holds their own values"
+    detail = placed_in_buckets(wanted)
     if n_left > 0:
         detail = f"{counted(n_left, 'record')} of {wanted:,} lie in no bucket that holds their own values"
     return Check(name, n_left <= 0, detail)
+
+
+def placed_in_buckets(n_records: int) -> str:
+    return f"{counted(n_records, 'record')} can each lie in a bucket that lists them and holds their own values"
 
 
 @dataclass(frozen=True)
