@@ -3,10 +3,24 @@
 It takes the adversary's seat: everything is worked out from what is published and the original table, exactly, with
 no code shared with the algorithms and without the linkage. `verify` checks that the release is about this table at
 all, that a row exists for every record, that row order gives nothing away, and what each promise comes to.
+
+A release that nobody holds as a whole is audited in parts: `audit_part` where the rows are, `joined` where none are.
 """
 
 from lookalike.audit.exposures import expose
+from lookalike.audit.joining import JoinedAudit, joined
+from lookalike.audit.parts import PartAudit, audit_part
 from lookalike.audit.verdicts import Audit, Check, Verdict
 from lookalike.audit.verification import verify
 
-__all__ = ["Audit", "Check", "Verdict", "expose", "verify"]
+__all__ = [
+    "Audit",
+    "Check",
+    "JoinedAudit",
+    "PartAudit",
+    "Verdict",
+    "audit_part",
+    "expose",
+    "joined",
+    "verify",
+]

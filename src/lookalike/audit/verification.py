@@ -32,6 +32,8 @@ class Examined:
     """An audit, and what each of its verdicts was read from: an exposure, or in words why there was none."""
 
     audit: Audit
+    sound: bool
+    """Whether release and graph are well formed; nothing else is looked at if not."""
     reading: Reading
     promised: tuple[tuple[Promise, Exposure | str], ...]
     measured: tuple[tuple[Promise, Exposure | str], ...]
@@ -80,7 +82,8 @@ def examine(
     verdicts: list[Verdict] = []
     looked_at: list[Exposure | str] = []
     levels: list[Exposure | str] = []
-    if all(check.passed for check in checks):
+    sound = all(check.passed for check in checks)
+    if sound:
         for check in _checks(reading, graph):
             checks.append(check)
             progress("audit", min(0.9, len(checks) / 12), check.name)
@@ -109,6 +112,7 @@ def examine(
     progress("audit", 1.0)
     return Examined(
         audit,
+        sound,
         reading,
         tuple(zip(promises, looked_at, strict=True)),
         tuple(zip(unasked, levels, strict=True)),

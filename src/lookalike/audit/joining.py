@@ -1,0 +1,249 @@
+"""One audit of a release that was made and audited in parts.
+
+A check passes if it passes in every part, and a verdict is the model's own on the units that the parts handed on, which
+is the verdict on all of them (`parts` says why). That is exact where no unit has rows in two parts: classes of grouped
+releases that do not recur, buckets, matched records; a perturbed column's units, one for each published value, are the
+same in every part. Where published classes do recur, or a matched record fits rows of other parts, there are more rows
+to hide among than the parts know of, and the audit errs on the side of caution.
+
+What no part can see by itself is looked at here: that no record is missing or doubled between the parts, that they were
+held against the same counts, and whether one matrix was used by all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lookalike.audit import perturbation, preconditions
+from lookalike.audit.exposures import part as units_of
+from lookalike.audit.holding import NOTHING, level_held, measured, verdict_of
+from lookalike.audit.parts import PartAudit, Subject
+from lookalike.audit.verdicts import FAILED, NOT_RUN, Audit, Check, Verdict
+from lookalike.audit.verification import CONCEALMENT
+from lookalike.contracts import Promise
+from lookalike.errors import RecipeError, counted
+from lookalike.exposure import Exposure
+from lookalike.release import Perturbed
+
+
+@dataclass(frozen=True, eq=False)
+class JoinedAudit:
+    """The audit of the whole, and what reports show beside it."""
+
+    audit: Audit
+    exposures: Mapping[Subject, Exposure]
+    """The units of all parts that a level can rest on; not all units."""
+    sizes: Mapping[int, int]
+    """How many units there are of each size in all parts."""
+
+    def exposure(self, column: str | None) -> Exposure | None:
+        """Beliefs about a sensitive column (None: identity); None if nothing was to be seen."""
+        return self.exposures.get((column, False))
+
+
+def joined(parts: Sequence[PartAudit]) -> JoinedAudit:
+    """The audit of the release that these are all parts of."""
+    if not parts:
+        raise RecipeError("There is no part to join. A release has at least one.")
+    first = parts[0]
+    for other in parts[1:]:
+        same = other.promises == first.promises and (other.audit.form, other.audit.adversary, other.audit.level) == (
+            first.audit.form,
+            first.audit.adversary,
+            first.audit.level,
+        )
+        if not same:
+            raise RecipeError("These parts were not audited alike. Use the same promises, adversary and form for all.")
+    subjects = dict.fromkeys(subject for part in parts for subject in part.exposures)
+    exposures = {
+        subject: united([part.exposures[subject] for part in parts if subject in part.exposures])
+        for subject in subjects
+    }
+    totals = Totals(
+        *(
+            sum(getattr(part.audit, name) for part in parts)
+            for name in ("n_records", "n_rows", "n_suppressed", "n_dummies")
+        )
+    )
+    unasked = first.measures if all(part.measures == first.measures for part in parts) else ()
+    audit = replace(
+        first.audit,
+        checks=_checks(parts, totals),
+        verdicts=tuple(
+            _verdict(promise, [part.audit.verdicts[place] for part in parts], exposures)
+            for place, promise in enumerate(first.promises)
+        ),
+        measured=tuple(
+            _measured(promise, [part.audit.measured[place] for part in parts], exposures)
+            for place, promise in enumerate(unasked)
+        ),
+        n_records=totals.n_records,
+        n_rows=totals.n_rows,
+        n_suppressed=totals.n_suppressed,
+        n_dummies=totals.n_dummies,
+    )
+    sizes: dict[int, int] = {}
+    for part in parts:
+        for size, number in part.sizes.items():
+            sizes[size] = sizes.get(size, 0) + number
+    return JoinedAudit(audit, exposures, dict(sorted(sizes.items())))
+
+
+def united(exposures: Sequence[Exposure]) -> Exposure:
+    """The units of all. Of perturbed columns, where parts have the same ones, each once."""
+    concealed = [exposure.concealed for exposure in exposures if exposure.concealed is not None]
+    lengths = np.concatenate([np.diff(exposure.starts) for exposure in exposures])
+    union = replace(
+        exposures[0],
+        starts=np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
+        values=np.concatenate([exposure.values for exposure in exposures]),
+        weights=np.concatenate([exposure.weights for exposure in exposures]),
+        sizes=np.concatenate([exposure.sizes for exposure in exposures]),
+        concealed=np.concatenate(concealed) if len(concealed) == len(exposures) else None,
+    )
+    return union if union.counts_rows else _each_once(union)
+
+
+def _each_once(exposure: Exposure) -> Exposure:
+    known: dict[tuple[bytes, tuple[int, ...]], int] = {}
+    for unit in range(exposure.n_units):
+        values, weights, _ = exposure.unit(unit)
+        known.setdefault((values.tobytes(), tuple(weights.tolist())), unit)
+    return units_of(exposure, np.array(list(known.values()), dtype=np.int64))
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Numbers of the whole release."""
+
+    n_records: int
+    n_rows: int
+    n_suppressed: int
+    n_dummies: int
+
+
+_ADDED_UP: dict[str, Callable[[Totals], str]] = {
+    preconditions.ROW_COUNT: lambda all: preconditions.rows_for_records(
+        all.n_rows, all.n_records, all.n_suppressed, all.n_dummies
+    ),
+    preconditions.A_ROW: lambda all: preconditions.placed_in_rows(all.n_records - all.n_suppressed),
+    preconditions.A_BUCKET: lambda all: preconditions.placed_in_buckets(all.n_records - all.n_suppressed),
+}
+"""Checks whose words can be said of the whole."""
+
+
+def _checks(parts: Sequence[PartAudit], totals: Totals) -> tuple[Check, ...]:
+    by_name: dict[str, list[Check]] = {}
+    for part in sorted(parts, key=lambda part: -len(part.audit.checks)):
+        for check in part.audit.checks:
+            by_name.setdefault(check.name, []).append(check)
+    checks = {name: _check(found, len(parts), totals) for name, found in by_name.items()}
+    for check in _redrawn(parts):
+        if check.name in checks and checks[check.name].passed:
+            checks[check.name] = check
+    return (*checks.values(), _complete(parts))
+
+
+def _check(found: Sequence[Check], n_parts: int, totals: Totals) -> Check:
+    """Failed if it failed anywhere; not run if it was not run somewhere; passed if it passed wherever it applies."""
+    for status in (FAILED, NOT_RUN):
+        such = [check for check in found if check.status == status]
+        if such:
+            decides = any(check.decides for check in such)
+            return Check(such[0].name, False, _where([check.detail for check in such], n_parts), status, decides)
+    name, details = found[0].name, {check.detail for check in found}
+    if name in _ADDED_UP:
+        return replace(found[0], detail=_ADDED_UP[name](totals))
+    if len(details) == 1:
+        return found[0]
+    return replace(found[0], detail=f"in each of {counted(len(found), 'part')}; of the first: {found[0].detail}")
+
+
+def _where(details: Sequence[str], n_parts: int) -> str:
+    if len(details) == n_parts and len(set(details)) == 1:
+        return details[0]
+    return f"in {len(details):,} of {counted(n_parts, 'part')}: {details[0]}"
+
+
+def _complete(parts: Sequence[PartAudit]) -> Check:
+    """Every record of the table is in one part, as far as numbers and sensitive values tell."""
+    name, first = "parts complete", parts[0]
+    n_records = sum(part.audit.n_records for part in parts)
+    for part in parts[1:]:
+        same = len(part.whole_counts) == len(first.whole_counts) and all(
+            np.array_equal(one, other) for one, other in zip(part.whole_counts, first.whole_counts, strict=True)
+        )
+        if not same or part.n_whole != first.n_whole:
+            return Check(name, False, "parts were held against different counts of the whole table")
+    if n_records != first.n_whole:
+        detail = f"{counted(n_records, 'record')} in {counted(len(parts), 'part')}, the table has {first.n_whole:,}"
+        return Check(name, False, detail)
+    for index, wanted in enumerate(first.whole_counts):
+        if not np.array_equal(np.sum([part.counts[index] for part in parts], axis=0), wanted):
+            return Check(name, False, "some sensitive values are in the parts more or less often than in the table")
+    return Check(name, True, f"{counted(len(parts), 'part')} with every record of the table")
+
+
+def _redrawn(parts: Sequence[PartAudit]) -> list[Check]:
+    """Whether the matrix was used, over all rows: what is too little to tell in any part may be plain in all."""
+    if not all(part.redrawn for part in parts):
+        return []
+    checks: list[Check] = []
+    for of_parts in zip(*(part.redrawn for part in parts), strict=True):
+        first = of_parts[0].randomizer
+        one = all(
+            part.randomizer.total == first.total and np.array_equal(part.randomizer.weights, first.weights)
+            for part in of_parts
+        )
+        pooled = list(perturbation.matrix_checks(perturbation.pooled(of_parts)))
+        checks += pooled if one else [replace(pooled[0], passed=False, status=FAILED, detail="parts differ in it")]
+    return checks
+
+
+def _unlevelled(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Those that were decided without a level, or not at all. A part of which nothing is published tells nothing."""
+    return [verdict for verdict in verdicts if verdict.reached is None and verdict.detail != NOTHING]
+
+
+def _seen(promise: Promise, exposures: Mapping[Subject, Exposure]) -> Exposure | None:
+    """What the model looked at in the parts: by rows that are only possible where these were worked out for it."""
+    about = None if promise.model.about_identity else promise.column
+    by_possible = exposures.get((about, True)) if promise.model.name == CONCEALMENT else None
+    seen = by_possible if by_possible is not None else exposures.get((about, False))
+    return seen if seen is not None and seen.n_units else None
+
+
+def _verdict(promise: Promise, verdicts: Sequence[Verdict], exposures: Mapping[Subject, Exposure]) -> Verdict:
+    without = _unlevelled(verdicts)
+    if without:
+        telling = [verdict for verdict in without if not verdict.passed] or without
+        passed = all(verdict.passed for verdict in without)
+        return verdict_of(promise, None, passed, _where([verdict.detail for verdict in telling], len(verdicts)))
+    seen = _seen(promise, exposures)
+    if seen is None:
+        return verdict_of(promise, None, False, NOTHING)
+    told = [verdict for verdict in verdicts if verdict.reached is not None]
+    return replace(
+        level_held(promise, seen),
+        failing_units=_total([verdict.failing_units for verdict in told], seen.form),
+        failing_records=_total([verdict.failing_records for verdict in told], seen.form),
+    )
+
+
+def _total(numbers: Sequence[int | None], form: str) -> int | None:
+    known = [number for number in numbers if number is not None]
+    if len(known) < len(numbers):
+        return None
+    # A perturbed column has the same units in every part.
+    return max(known, default=0) if form == Perturbed.form else sum(known)
+
+
+def _measured(promise: Promise, verdicts: Sequence[Verdict], exposures: Mapping[Subject, Exposure]) -> Verdict:
+    without = _unlevelled(verdicts)
+    if without:
+        return measured(promise, _where([verdict.detail for verdict in without], len(verdicts)))
+    seen = _seen(promise, exposures)
+    return measured(promise, NOTHING if seen is None else seen)

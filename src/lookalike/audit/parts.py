@@ -1,0 +1,165 @@
+"""A part of a release audited where its rows are: the same audit, and the few units that decide for the whole.
+
+A table that is larger than a machine is published in parts, and nobody ever holds all of it. Each part is examined like
+a release of its own, against promises that are measured by the whole table's counts (`Microdata.whole`). What is handed
+on holds no rows and does not grow with them: counts, and of each exposure those units that a level can rest on.
+
+Every model promises something of *every* unit. So its level is that of its worst unit, or of its few worst (alpha-k
+names the smallest group beside the highest belief), and the worst of the whole is the worst of the parts' worst. Of an
+exposure are kept, then, for each model the units that by themselves give the part's level, which is tried and not taken
+for granted; the smallest unit; and for each value the unit that leaves the highest belief in it, which reports show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.adversary import READS_RELEASE
+from lookalike.audit.cells import Ints
+from lookalike.audit.exposures import expose_reading, part
+from lookalike.audit.perturbation import Redrawn, redrawings
+from lookalike.audit.verdicts import Audit
+from lookalike.audit.verification import Examined, examine
+from lookalike.contracts import Level, PrivacyModel, Promise
+from lookalike.exposure import Exposure
+from lookalike.microdata import Microdata
+from lookalike.progress import Progress, silent
+from lookalike.release import Matched, MatchGraph, Perturbed, Release
+
+Subject = tuple[str | None, bool]
+"""What beliefs are about: a sensitive column (None: identity), and whether rows count that are only possible."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PartAudit:
+    """What a part hands on: its audit, and what the audit of the whole needs. Counts and beliefs, no rows."""
+
+    audit: Audit
+    promises: tuple[Promise, ...]
+    measures: tuple[Promise, ...]
+    exposures: Mapping[Subject, Exposure]
+    """Thinned to the units that a level can rest on."""
+    sizes: Mapping[int, int]
+    """How many units there are of each size; empty where sizes are no numbers of rows."""
+    counts: tuple[NDArray[np.int64], ...]
+    """How often each value of a sensitive column occurs in this part."""
+    whole_counts: tuple[NDArray[np.int64], ...]
+    """And in the whole table, as this part was told."""
+    n_whole: int
+    """How many records the whole table has, as this part was told."""
+    redrawn: tuple[Redrawn, ...] = ()
+    """How perturbed columns were redrawn."""
+
+
+def audit_part(
+    release: Release,
+    original: Microdata,
+    promises: Sequence[Promise],
+    *,
+    measures: Sequence[PrivacyModel] = (),
+    graph: MatchGraph | None = None,
+    adversary: str = READS_RELEASE,
+    progress: Progress = silent,
+) -> PartAudit:
+    """`verify` for a part of a release and the records it is about; `audit.joined` makes one audit of them."""
+    examined = examine(
+        release, original, promises, measures=measures, graph=graph, adversary=adversary, progress=progress
+    )
+    seen = _exposures(examined, graph) if examined.sound else {}
+    n_sensitive = len(original.domains.sensitive)
+    return PartAudit(
+        audit=examined.audit,
+        promises=tuple(promises),
+        measures=tuple(promise for promise, _ in examined.measured),
+        exposures={subject: thinned(exposure, models) for subject, (exposure, models) in seen.items()},
+        sizes=_sizes(exposure for (_, possible), (exposure, _) in seen.items() if not possible),
+        counts=tuple(original.counts(index).astype(np.int64, copy=False) for index in range(n_sensitive)),
+        whole_counts=tuple(original.prior(index) for index in range(n_sensitive)),
+        n_whole=int(original.prior(None)[0]),
+        redrawn=tuple(redrawings(examined.reading)) if examined.sound and isinstance(release, Perturbed) else (),
+    )
+
+
+def _exposures(examined: Examined, graph: MatchGraph | None) -> dict[Subject, tuple[Exposure, list[PrivacyModel]]]:
+    """Everything that was looked at or that a report shows, and the models that look at it."""
+    found: dict[Subject, tuple[Exposure, list[PrivacyModel]]] = {}
+    release, original = examined.reading.release, examined.reading.original
+    if not isinstance(release, Matched) or graph is not None:
+        for index, domain in enumerate(original.domains.sensitive):
+            exposure = expose_reading(examined.reading, index, graph, examined.audit.adversary)
+            found[domain.name, False] = exposure, []
+        if not isinstance(release, Perturbed):
+            # Of a perturbed release persons with the same quasi-identifiers may stand in several parts.
+            found[None, False] = expose_reading(examined.reading, None, graph, examined.audit.adversary), []
+    for promise, exposure_or_reason in (*examined.promised, *examined.measured):
+        if isinstance(exposure_or_reason, Exposure):
+            subject = subject_of(promise, exposure_or_reason)
+            found.setdefault(subject, (exposure_or_reason, []))[1].append(promise.model)
+    return found
+
+
+def subject_of(promise: Promise, exposure: Exposure) -> Subject:
+    return None if promise.model.about_identity else promise.column, exposure.concealed is not None
+
+
+def thinned(exposure: Exposure, models: Iterable[PrivacyModel]) -> Exposure:
+    """The units that decide the level of each model, the smallest, and those with the highest belief in each value."""
+    if not exposure.n_units:
+        return exposure
+    kept = {int(np.argmin(exposure.sizes)), *_highest(exposure).tolist()}
+    for model in models:
+        kept |= _deciding(model, exposure, kept)
+    return part(exposure, np.array(sorted(kept), dtype=np.int64))
+
+
+def _highest(exposure: Exposure) -> Ints:
+    """For each value that occurs the unit where the belief in it is highest."""
+    beliefs = (exposure.weights / exposure.sizes[exposure.unit_of_entry]).astype(np.float64)
+    order = np.lexsort((beliefs, exposure.values))
+    last = np.append(np.diff(exposure.values[order]) != 0, True) if len(order) else np.zeros(0, dtype=bool)
+    units: Ints = exposure.unit_of_entry[order[last]]
+    return units
+
+
+def _deciding(model: PrivacyModel, exposure: Exposure, kept: set[int]) -> set[int]:
+    """Units that, with those kept already, give the level of the whole exposure by themselves.
+
+    Mostly the one that the level names. Where a level rests on a second one, this is found by halving: units only make
+    a level worse, so the least run of them that reaches it ends with one that is needed.
+    """
+    wanted = model.level(exposure)
+    chosen = kept if wanted.unit is None else kept | {wanted.unit}
+    while not _alike(wanted, _level_of(model, exposure, sorted(chosen))):
+        others = sorted(set(range(exposure.n_units)) - chosen)
+        if not others:
+            break
+        too_few, enough = 0, len(others)
+        while enough - too_few > 1:
+            middle = (too_few + enough) // 2
+            if _alike(wanted, _level_of(model, exposure, sorted(chosen | set(others[:middle])))):
+                enough = middle
+            else:
+                too_few = middle
+        chosen = chosen | {others[enough - 1]}
+    return chosen
+
+
+def _level_of(model: PrivacyModel, exposure: Exposure, units: Sequence[int]) -> Level:
+    return model.level(part(exposure, np.array(units, dtype=np.int64)))
+
+
+def _alike(one: Level, other: Level) -> bool:
+    return (one.value, one.detail) == (other.value, other.detail)
+
+
+def _sizes(exposures: Iterable[Exposure]) -> dict[int, int]:
+    """Units by size; every exposure that counts rows has the same units."""
+    first = next((exposure for exposure in exposures if exposure.counts_rows), None)
+    if first is None:
+        return {}
+    sizes, units = np.unique(first.sizes, return_counts=True)
+    return dict(zip(sizes.tolist(), units.tolist(), strict=True))
