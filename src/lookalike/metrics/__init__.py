@@ -2,7 +2,8 @@
 the linkage.
 
 `METRICS` are computed for every release, and stand in its folder. `FIDELITY` compares distributions with those of the
-original: dearer, and figures about the original, so on request and, to two digits, in full reports.
+original: dearer, and figures about the original, so on request and, to two digits, in full reports. `PartLosses` are
+sums that parts of a release hand on, and `joined_losses` makes `METRICS` of the whole from them.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from lookalike.metrics.fidelity import CorrelationDifference, MarginalDistance, 
 from lookalike.metrics.grouping import AverageGroupSize, Discernibility, MeanSquaredBucketSize
 from lookalike.metrics.learning import AccuracyLoss, PropensityMeanSquaredError, PropensityRatio
 from lookalike.metrics.loss import AverageInformationLoss, GlobalCertaintyPenalty, loss_by_column
+from lookalike.metrics.parts import PartLosses, joined_losses
 from lookalike.metrics.redrawing import ValuesChanged
 
 METRICS: dict[str, type[Metric]] = {
@@ -44,8 +46,10 @@ __all__ = [
     "MarginalDistance",
     "MeanSquaredBucketSize",
     "PairDistance",
+    "PartLosses",
     "PropensityMeanSquaredError",
     "PropensityRatio",
     "ValuesChanged",
+    "joined_losses",
     "loss_by_column",
 ]
