@@ -11,11 +11,15 @@ import numpy as np
 import pytest
 
 import lookalike as la
+from lookalike.adversary import READS_RELEASE
+from lookalike.algorithms import parse_algorithm
 from lookalike.attacks import ATTACKS
+from lookalike.audit import expose, verify
 from lookalike.errors import RecipeError
 from lookalike.report import Report, to_html
-from lookalike.report.beliefs import belief_table, exposure_of
-from lookalike.report.contents import MOST_SIZES, _sizes
+from lookalike.report.basis import Basis
+from lookalike.report.beliefs import belief_table
+from lookalike.report.crowds import MOST_SIZES, crowds_of, size_lines
 from lookalike.samples import hospital, sample_schema
 from tests.audit.making import grouped, number_table
 from tests.report.conftest import SEED, Reported
@@ -115,16 +119,25 @@ def test_sizes_are_shares_of_people() -> None:
     data = number_table([[place] for place in range(200)], [0, 1] * 100)
     groups = np.repeat(np.arange(19), np.arange(1, 20))[:190]
     groups = np.concatenate((groups, np.full(10, 18)))
-    outcome = type("Outcome", (), {})()
-    outcome.release, outcome.data, outcome.adversary = grouped(data, groups, np.arange(200)), data, "reads-release"
-    outcome.linkage = type("Linkage", (), {"graph": None})()
-    outcome.promises = ()
-    lines = _sizes(exposure_of(outcome, None))
+    release = grouped(data, groups, np.arange(200))
+    lines = size_lines(crowds_of(expose(release, data, None)), release.form)
     assert len(lines) <= MOST_SIZES
     assert sum(line.share for line in lines) == pytest.approx(1)
     assert lines[0].rows.startswith("1")
     assert lines[-1].rows.endswith("29")
-    table = belief_table(outcome, 0, exposure_of(outcome, 0))
+    basis = Basis(
+        promises=(),
+        algorithm=parse_algorithm("groups"),
+        asked_adversary=READS_RELEASE,
+        domains=data.domains,
+        audit=verify(release, data, []),
+        withheld=release.withheld,
+        seen={0: expose(release, data, 0)},
+        crowds={},
+        losses={},
+        loss_by_column={},
+    )
+    table = belief_table(basis, 0)
     assert {line.ceiling for line in table.lines} == {None}
     assert max(line.belief for line in table.lines) == 1
 

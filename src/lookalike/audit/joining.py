@@ -26,7 +26,7 @@ from lookalike.audit.verification import CONCEALMENT
 from lookalike.contracts import Promise
 from lookalike.errors import RecipeError, counted
 from lookalike.exposure import Exposure
-from lookalike.release import Perturbed
+from lookalike.release import Perturbed, Withheld
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +38,8 @@ class JoinedAudit:
     """The units of all parts that a level can rest on; not all units."""
     sizes: Mapping[int, int]
     """How many units there are of each size in all parts."""
+    withheld: Withheld
+    """What all parts left out and made up."""
 
     def exposure(self, column: str | None) -> Exposure | None:
         """Beliefs about a sensitive column (None: identity); None if nothing was to be seen."""
@@ -89,7 +91,21 @@ def joined(parts: Sequence[PartAudit]) -> JoinedAudit:
     for part in parts:
         for size, number in part.sizes.items():
             sizes[size] = sizes.get(size, 0) + number
-    return JoinedAudit(audit, exposures, dict(sorted(sizes.items())))
+    return JoinedAudit(audit, exposures, dict(sorted(sizes.items())), _withheld(parts))
+
+
+def _withheld(parts: Sequence[PartAudit]) -> Withheld:
+    declared = [part.withheld for part in parts]
+    nothing = [np.zeros_like(counts) for counts in parts[0].counts]
+    suppressed = [one.suppressed or nothing for one in declared if len(one.suppressed) in (0, len(nothing))]
+    dummies = [one.dummies or nothing for one in declared if len(one.dummies) in (0, len(nothing))]
+    return Withheld(
+        suppressed=tuple(np.sum(column, axis=0) for column in zip(*suppressed, strict=True)),
+        dummies=tuple(np.sum(column, axis=0) for column in zip(*dummies, strict=True)),
+        n_suppressed=sum(one.n_suppressed for one in declared),
+        n_dummies=sum(one.n_dummies for one in declared),
+        indistinguishable=all(one.indistinguishable for one in declared if one.n_dummies),
+    )
 
 
 def united(exposures: Sequence[Exposure]) -> Exposure:

@@ -28,7 +28,7 @@ from lookalike.contracts import Level, PrivacyModel, Promise
 from lookalike.exposure import Exposure
 from lookalike.microdata import Microdata
 from lookalike.progress import Progress, silent
-from lookalike.release import Matched, MatchGraph, Perturbed, Release
+from lookalike.release import Matched, MatchGraph, Perturbed, Release, Withheld
 
 Subject = tuple[str | None, bool]
 """What beliefs are about: a sensitive column (None: identity), and whether rows count that are only possible."""
@@ -51,6 +51,7 @@ class PartAudit:
     """And in the whole table, as this part was told."""
     n_whole: int
     """How many records the whole table has, as this part was told."""
+    withheld: Withheld
     redrawn: tuple[Redrawn, ...] = ()
     """How perturbed columns were redrawn."""
 
@@ -80,6 +81,7 @@ def audit_part(
         counts=tuple(original.counts(index).astype(np.int64, copy=False) for index in range(n_sensitive)),
         whole_counts=tuple(original.prior(index) for index in range(n_sensitive)),
         n_whole=int(original.prior(None)[0]),
+        withheld=release.withheld,
         redrawn=tuple(redrawings(examined.reading)) if examined.sound and isinstance(release, Perturbed) else (),
     )
 

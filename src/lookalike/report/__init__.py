@@ -4,17 +4,19 @@ It is published with the release. So it holds no seed, no path, no record and no
 original is rounded (`contents`); example rows are made up from the release alone (`examples`). Every text that comes
 from a table is escaped by the template engine or by the one that draws.
 
-    contents    what the report says          examples    made-up rows before and after
-    beliefs     beliefs against ceilings      pictures    its charts
+    basis       what it is made from          contents    what the report says
+    beliefs     beliefs against ceilings      examples    made-up rows before and after
+    crowds      among how many rows           pictures    its charts
     page        the HTML                      paper       the PDF, by a browser that is there
 """
 
 from __future__ import annotations
 
+from lookalike.report.basis import Basis
 from lookalike.report.contents import Report
 from lookalike.report.examples import Examples, made_up_examples
 from lookalike.report.page import to_html
 from lookalike.report.paper import find_browser, to_pdf
 from lookalike.report.pictures import drawn
 
-__all__ = ["Examples", "Report", "drawn", "find_browser", "made_up_examples", "to_html", "to_pdf"]
+__all__ = ["Basis", "Examples", "Report", "drawn", "find_browser", "made_up_examples", "to_html", "to_pdf"]

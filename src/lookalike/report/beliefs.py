@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.adversary import READS_RELEASE
-from lookalike.audit import expose
 from lookalike.exposure import Exposure
 from lookalike.microdata import Domain
-from lookalike.pipeline import Outcome
 from lookalike.release import Perturbed
+from lookalike.report.basis import Basis
 
 MOST_VALUES = 40
 
@@ -49,19 +48,19 @@ class BeliefTable:
         return f"Of the values shown, {' and '.join(said)}."
 
 
-def may_be_told(outcome: Outcome) -> bool:
+def may_be_told(basis: Basis) -> bool:
     """Whether the promise holds against a reader who knows how often each value occurs."""
-    return not isinstance(outcome.release, Perturbed) or outcome.adversary != READS_RELEASE
+    return basis.form != Perturbed.form or basis.adversary != READS_RELEASE
 
 
-def belief_table(outcome: Outcome, index: int, seen: Exposure) -> BeliefTable:
+def belief_table(basis: Basis, index: int) -> BeliefTable:
     """The table of one sensitive column."""
-    domain = outcome.data.domains.sensitive[index]
-    counts = _published(outcome, index, seen)
+    domain, seen = basis.domains.sensitive[index], basis.seen[index]
+    counts = _published(basis, index, seen)
     shares = counts / max(int(counts.sum()), 1)
     highest = np.zeros(len(seen.prior))
     np.maximum.at(highest, seen.values, (seen.weights / seen.sizes[seen.unit_of_entry]).astype(float))
-    ceilings = _ceilings(outcome, index, domain)
+    ceilings = _ceilings(basis, index, domain, seen.prior)
     present = np.flatnonzero(shares > 0)
     growth = highest[present] / shares[present]
     shown = present[np.argsort(-growth, kind="stable")][:MOST_VALUES]
@@ -78,33 +77,25 @@ def belief_table(outcome: Outcome, index: int, seen: Exposure) -> BeliefTable:
     return BeliefTable(domain.name, lines, len(present))
 
 
-def exposure_of(outcome: Outcome, index: int | None) -> Exposure:
-    """What the adversary whom the release was made for can infer."""
-    return expose(outcome.release, outcome.data, index, graph=outcome.linkage.graph, adversary=outcome.adversary)
-
-
-def _ceilings(outcome: Outcome, index: int, domain: Domain) -> list[Fraction] | None:
+def _ceilings(basis: Basis, index: int, domain: Domain, prior: NDArray[np.int64]) -> list[Fraction] | None:
     """The least ceiling that the promises set for each value."""
-    prior = outcome.data.counts(index)
     found = [
         requirement.ceilings
-        for promise in outcome.promises
+        for promise in basis.promises
         if promise.column == domain.name
         and (requirement := promise.model.requirement(prior, domain, index)).ceilings is not None
     ]
     least = [min(shares) for shares in zip(*found, strict=True)] if found else None
-    if least is not None and outcome.release.withheld.n_suppressed and len(set(least)) > 1:
+    if least is not None and basis.withheld.n_suppressed and len(set(least)) > 1:
         return None
     return least
 
 
-def _published(outcome: Outcome, index: int, seen: Exposure) -> NDArray[np.int64]:
-    """How often each value is published, made-up records set aside."""
-    release = outcome.release
-    if isinstance(release, Perturbed) or not release.withheld.n_suppressed:
+def _published(basis: Basis, index: int, seen: Exposure) -> NDArray[np.int64]:
+    """How often each value is published, made-up records set aside: what the audit found, all less the suppressed."""
+    if basis.form == Perturbed.form or not basis.withheld.n_suppressed:
         return seen.prior
-    counts = np.bincount(release.sensitive[:, index], minlength=len(seen.prior)).astype(np.int64)
-    return counts - release.withheld.dummies[index] if release.withheld.dummies else counts
+    return seen.prior - basis.withheld.suppressed[index]
 
 
 def _rise(line: BeliefLine) -> str:

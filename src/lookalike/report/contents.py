@@ -14,24 +14,21 @@ import shlex
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from lookalike.adversary import ADVERSARIES, READS_RELEASE
-from lookalike.advising import review
 from lookalike.contracts import Finding
 from lookalike.evaluation import Evaluation
 from lookalike.evaluation.answering import Answered
 from lookalike.evaluation.tradeoff import Tradeoff
-from lookalike.exposure import Exposure
 from lookalike.notation import describe
 from lookalike.pipeline import Outcome
-from lookalike.report.beliefs import BeliefTable, belief_table, exposure_of, may_be_told
+from lookalike.report.basis import Basis
+from lookalike.report.beliefs import BeliefTable, belief_table, may_be_told
+from lookalike.report.crowds import SizeLine, size_lines
 from lookalike.report.examples import Examples
 from lookalike.schema import Role
 from lookalike.version import __version__
 
 LEAST_GUESSES = 100
-MOST_SIZES = 12
 _LIBRARIES = ("numpy", "scipy", "numba", "polars")
 
 
@@ -44,14 +41,6 @@ class ColumnLine:
     kind: str
     domain: str
     loss: float | None
-
-
-@dataclass(frozen=True)
-class SizeLine:
-    """How many people are hidden among so many rows."""
-
-    rows: str
-    share: float
 
 
 @dataclass(frozen=True)
@@ -134,44 +123,55 @@ class Report:
         examples: Examples | None = None,
     ) -> Report:
         """Without an evaluation the report says nothing that was scored against the original."""
-        bound = outcome.loss_bound
-        release = outcome.release
-        seen = [exposure_of(outcome, index) for index in range(len(outcome.data.domains.sensitive))]
+        return cls.on(Basis.of(outcome), title, recipient=recipient, evaluation=evaluation, examples=examples)
+
+    @classmethod
+    def on(
+        cls,
+        basis: Basis,
+        title: str,
+        *,
+        recipient: str | None = None,
+        evaluation: Evaluation | None = None,
+        examples: Examples | None = None,
+    ) -> Report:
+        """As `of`, on what may be told of a release; nobody needs to hold its rows."""
         return cls(
             title=title,
             recipient=recipient,
             date=datetime.date.today().isoformat(),
-            n_rows=release.n_rows,
-            n_suppressed=release.withheld.n_suppressed,
-            n_made_up=release.withheld.n_dummies,
-            form=release.form,
-            form_sentence=_FORMS[release.form],
-            adversary=outcome.adversary,
-            adversary_sentence=ADVERSARIES[outcome.adversary],
+            n_rows=basis.audit.n_rows,
+            n_suppressed=basis.withheld.n_suppressed,
+            n_made_up=basis.withheld.n_dummies,
+            form=basis.form,
+            form_sentence=_FORMS[basis.form],
+            adversary=basis.adversary,
+            adversary_sentence=ADVERSARIES[basis.adversary],
             promises=tuple(
-                {"text": str(promise), "sentence": promise.model.promise(promise.column)}
-                for promise in outcome.promises
+                {"text": str(promise), "sentence": promise.model.promise(promise.column)} for promise in basis.promises
             ),
             cautions=_NOT_PROMISED,
-            audit=outcome.audit.to_plain(),
-            beliefs=tuple(
-                belief_table(outcome, index, exposure) for index, exposure in enumerate(seen) if may_be_told(outcome)
-            ),
-            sizes=_sizes(seen[0] if seen else exposure_of(outcome, None)),
-            columns=tuple(_column_lines(outcome)),
-            losses=outcome.losses,
-            bound_sentence=None if bound is None else bound.sentence(outcome.losses["gcp"]),
+            audit=basis.audit.to_plain(),
+            beliefs=tuple(belief_table(basis, index) for index in basis.seen) if may_be_told(basis) else (),
+            sizes=size_lines(basis.crowds, basis.form),
+            columns=tuple(_column_lines(basis)),
+            losses=basis.losses,
+            bound_sentence=basis.bound_sentence,
             attacks=_attack_lines(evaluation),
             attacks_not_made={} if evaluation is None else evaluation.attacks.not_made,
             answers=() if evaluation is None else tuple(_coarse_answers(line) for line in evaluation.answers),
             uses=_use_lines(evaluation),
             tradeoff=None if evaluation is None else _coarse_tradeoff(evaluation.tradeoff),
-            left_out=(*(() if may_be_told(outcome) else (_NOT_TOLD,)), *(evaluation.left_out if evaluation else ())),
+            left_out=(
+                *(() if may_be_told(basis) else (_NOT_TOLD,)),
+                *basis.left_out,
+                *(evaluation.left_out if evaluation else ()),
+            ),
             examples=examples,
-            advice=review(outcome).sentences,
-            settings=tuple(outcome.algorithm.cautions()),
-            algorithm=str(outcome.algorithm),
-            command=_command(outcome),
+            advice=basis.advice,
+            settings=tuple(basis.algorithm.cautions()),
+            algorithm=str(basis.algorithm),
+            command=_command(basis),
             versions=_versions(),
         )
 
@@ -215,11 +215,11 @@ _REMEDIES = {
 }
 
 
-def _column_lines(outcome: Outcome) -> list[ColumnLine]:
+def _column_lines(basis: Basis) -> list[ColumnLine]:
     roles = {
-        **dict.fromkeys(outcome.data.domains.quasi, Role.QUASI),
-        **dict.fromkeys(outcome.data.domains.sensitive, Role.SENSITIVE),
-        **dict.fromkeys(outcome.data.domains.carried, Role.CARRIED),
+        **dict.fromkeys(basis.domains.quasi, Role.QUASI),
+        **dict.fromkeys(basis.domains.sensitive, Role.SENSITIVE),
+        **dict.fromkeys(basis.domains.carried, Role.CARRIED),
     }
     return [
         ColumnLine(
@@ -227,31 +227,10 @@ def _column_lines(outcome: Outcome) -> list[ColumnLine]:
             str(role),
             "taxonomy" if domain.taxonomy is not None else str(domain.kind),
             "declared" if domain.declared else "as observed in the table",
-            outcome.loss_by_column.get(domain.name),
+            basis.loss_by_column.get(domain.name),
         )
         for domain, role in roles.items()
     ]
-
-
-def _sizes(seen: Exposure) -> tuple[SizeLine, ...]:
-    """Among how many rows people are hidden; sizes put together if there are many."""
-    if not seen.counts_rows:
-        return ()
-    sizes, units = np.unique(seen.sizes[seen.sizes > 0], return_counts=True)
-    people = units if seen.form == "matched" else sizes * units
-    shares = people / max(int(people.sum()), 1)
-    edges = np.arange(len(sizes)) if len(sizes) <= MOST_SIZES else _even_parts(shares)
-    lines = []
-    for start, stop in zip(edges, [*edges[1:], len(sizes)], strict=True):
-        low, high = int(sizes[start]), int(sizes[stop - 1])
-        lines.append(SizeLine(f"{low}" if low == high else f"{low} to {high}", float(shares[start:stop].sum())))
-    return tuple(lines)
-
-
-def _even_parts(shares: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Where parts of about as many people begin."""
-    before = np.concatenate(([0.0], np.cumsum(shares)[:-1]))
-    return np.flatnonzero(np.diff(np.floor(before * MOST_SIZES), prepend=-1.0))
 
 
 def _attack_lines(evaluation: Evaluation | None) -> tuple[AttackLine, ...]:
@@ -318,14 +297,14 @@ def coarse(share: float) -> float:
     return round(share, 2)
 
 
-def _command(outcome: Outcome) -> str:
+def _command(basis: Basis) -> str:
     parts = ["lookalike", "publish", "YOUR-TABLE", "--schema", "schema.yaml"]
-    for promise in outcome.promises:
+    for promise in basis.promises:
         parts += ["--model", str(promise)]
-    parts += ["--algorithm", str(outcome.algorithm)]
-    if outcome.recipe.adversary != READS_RELEASE:
-        parts += ["--adversary", outcome.recipe.adversary]
-    return shlex.join([*parts, "--out", "FOLDER"])
+    parts += ["--algorithm", str(basis.algorithm)]
+    if basis.asked_adversary != READS_RELEASE:
+        parts += ["--adversary", basis.asked_adversary]
+    return shlex.join([*parts, *basis.options, "--out", "FOLDER"])
 
 
 def _versions() -> dict[str, str]:

@@ -1,0 +1,116 @@
+"""What a report is made from: everything that may be told of a release, and none of its rows.
+
+So one report serves a release in memory and one that was made in parts and that no machine ever held. Of the latter all
+exposures are thinned to the units that decide (`audit.parts`), among them those with the highest belief in each value,
+which are the ones a report shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from lookalike.adversary import READS_RELEASE
+from lookalike.advising import review
+from lookalike.audit import Audit, JoinedAudit, expose
+from lookalike.contracts import Algorithm, Promise
+from lookalike.exposure import Exposure
+from lookalike.microdata import Domains
+from lookalike.pipeline import Outcome
+from lookalike.release import Withheld
+from lookalike.report.crowds import crowds_of
+
+MADE_IN_PARTS = (
+    "This release was made in parts. So for this report no attack was made, no query answered, no other promise tried, "
+    "and no advice worked out. lookalike attack and lookalike fidelity do it on a machine that holds the release and "
+    "its original. For a table too large for that, make a release of a random sample by the same command, attack that "
+    "one, and do not publish it."
+)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Basis:
+    """Promises, audit, beliefs, sizes and losses of a release."""
+
+    promises: tuple[Promise, ...]
+    algorithm: Algorithm
+    asked_adversary: str
+    domains: Domains
+    audit: Audit
+    withheld: Withheld
+    seen: Mapping[int, Exposure]
+    """Beliefs about each sensitive column, by its place: all units, or at least those with the highest beliefs."""
+    crowds: Mapping[int, int]
+    """How many units there are of each size; empty where sizes are no numbers of rows."""
+    losses: dict[str, float]
+    loss_by_column: dict[str, float]
+    bound_sentence: str | None = None
+    advice: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    """What was not evaluated, and what to do about it."""
+    options: tuple[str, ...] = ()
+    """Further options of the command that makes such a release."""
+
+    @property
+    def form(self) -> str:
+        return self.audit.form
+
+    @property
+    def adversary(self) -> str:
+        """Whom the release was made for and held against."""
+        return self.audit.adversary
+
+    @classmethod
+    def of(cls, outcome: Outcome) -> Basis:
+        """Of a release in memory."""
+        seen = {index: exposure_of(outcome, index) for index in range(len(outcome.data.domains.sensitive))}
+        bound = outcome.loss_bound
+        return cls(
+            promises=outcome.promises,
+            algorithm=outcome.algorithm,
+            asked_adversary=outcome.recipe.adversary,
+            domains=outcome.data.domains,
+            audit=outcome.audit,
+            withheld=outcome.release.withheld,
+            seen=seen,
+            crowds=crowds_of(seen[0] if seen else exposure_of(outcome, None)),
+            losses=outcome.losses,
+            loss_by_column=outcome.loss_by_column,
+            bound_sentence=None if bound is None else bound.sentence(outcome.losses["gcp"]),
+            advice=review(outcome).sentences,
+        )
+
+    @classmethod
+    def of_parts(
+        cls,
+        joined: JoinedAudit,
+        *,
+        promises: Sequence[Promise],
+        algorithm: Algorithm,
+        domains: Domains,
+        losses: dict[str, float],
+        loss_by_column: dict[str, float],
+        asked_adversary: str = READS_RELEASE,
+        options: Sequence[str] = (),
+    ) -> Basis:
+        """Of a release that was made in parts, from what the parts handed on."""
+        found = ((index, joined.exposure(domain.name)) for index, domain in enumerate(domains.sensitive))
+        return cls(
+            promises=tuple(promises),
+            algorithm=algorithm,
+            asked_adversary=asked_adversary,
+            domains=domains,
+            audit=joined.audit,
+            withheld=joined.withheld,
+            seen={index: exposure for index, exposure in found if exposure is not None},
+            crowds=joined.sizes,
+            losses=losses,
+            loss_by_column=loss_by_column,
+            left_out=(MADE_IN_PARTS,),
+            options=tuple(options),
+        )
+
+
+def exposure_of(outcome: Outcome, index: int | None) -> Exposure:
+    """What the adversary whom the release was made for can infer."""
+    return expose(outcome.release, outcome.data, index, graph=outcome.linkage.graph, adversary=outcome.adversary)
