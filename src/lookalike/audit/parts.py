@@ -155,7 +155,8 @@ def _level_of(model: PrivacyModel, exposure: Exposure, units: Sequence[int]) -> 
 
 
 def _alike(one: Level, other: Level) -> bool:
-    return (one.value, one.detail) == (other.value, other.detail)
+    undefined = one.value != one.value and other.value != other.value
+    return (one.value == other.value or undefined) and one.detail == other.detail
 
 
 def _sizes(exposures: Iterable[Exposure]) -> dict[int, int]:
