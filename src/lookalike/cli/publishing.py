@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from lookalike.adversary import ADVERSARIES, READS_RELEASE
+from lookalike.cli.backends import SPARK, backend_options, publish_on_spark, refuse_misplaced
 from lookalike.cli.columns import column_options, reading_from, reading_options, schema_from
 from lookalike.cli.output import TerminalProgress, note, note_first_use, peak_megabytes, print_json
 
@@ -61,15 +62,27 @@ def _report_options(command: Any) -> Any:
 @click.option("--overwrite", is_flag=True, help="Replace an earlier release in that folder.")
 @reading_options
 @_report_options
+@backend_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output and nothing else.")
-def publish(data: str, models: tuple[str, ...], out: str, as_json: bool, **options: Any) -> None:
+@click.pass_context
+def publish(
+    context: click.Context, /, data: str, models: tuple[str, ...], out: str, as_json: bool, **options: Any
+) -> None:
     """Publish the table DATA (CSV, Parquet or Arrow) so that it keeps every promise.
 
     \b
     lookalike publish patients.csv --qi age,sex,zip --sensitive diagnosis \\
               --model k-anonymity:5 --model beta-likeness:2 --out release
     """
+    refuse_misplaced(context)
     reading, schema = reading_from(options), schema_from(options)
+    spark_conf, part_rows = options.pop("spark_conf"), options.pop("part_rows")
+    if options.pop("backend") == SPARK:
+        asked = {name: value for name, value in options.items() if name not in ("private", "report", "pdf")}
+        publish_on_spark(
+            data, schema, models, out, as_json, spark_conf=spark_conf, reading=reading, part_rows=part_rows, **asked
+        )
+        return
     _publish(data, schema, models, out, as_json, reading=reading, **options)
 
 
