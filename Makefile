@@ -5,6 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 PEER   := .venvs/pycanon
 SEEN   := $(VENV)/.browser
+JAVA   := $(VENV)/.java
 JOBS   ?= 2
 # Python compiles modules as they are first imported: a small part of all that is installed.
 PIP    := -m pip install --quiet --disable-pip-version-check --no-compile
@@ -28,8 +29,10 @@ $(BIN)/lookalike: pyproject.toml | $(VENV)/pyvenv.cfg
 	$(BIN)/python $(PIP) -e .
 	@touch $@
 
+# PySpark comes as a source package, of which pip makes a wheel first: unpacked at once, so packing it is time lost.
 $(STAMP): pyproject.toml | $(VENV)/pyvenv.cfg
 	@echo "Installing lookalike, what it needs and what its checks need into $(VENV), which takes some minutes ..."
+	-$(BIN)/python $(PIP) --config-settings=--build-option=--compression=stored 'pyspark>=4.0'
 	$(BIN)/python $(PIP) -e '.[dev]'
 	@touch $(BIN)/lookalike $@
 
@@ -74,7 +77,19 @@ $(SEEN): | $(STAMP)
 	  echo "No Chromium, Chrome or Edge was found (on Debian: apt-get install chromium); the studio's tests in a browser will be skipped."; \
 	fi
 
-test: $(STAMP) $(PEER)/.tried $(SEEN) ## all tests
+# Spark's tests need Java 17. As root on Debian it is installed; after the browser, since apt-get runs once at a time.
+FIND_JAVA := $(BIN)/python -c 'from lookalike.backends.java import require_java; require_java()' 2> /dev/null
+$(JAVA): | $(STAMP) $(SEEN)
+	@if $(FIND_JAVA); then touch $@; exit 0; fi; \
+	if command -v apt-get > /dev/null && [ "$$(id -u)" = 0 ]; then \
+	  for package in default-jre-headless openjdk-17-jre-headless; do \
+	    { apt-get install -y -q $$package || { apt-get update -q && apt-get install -y -q $$package; }; } > /dev/null 2>&1; \
+	    if $(FIND_JAVA); then touch $@; exit 0; fi; \
+	  done; \
+	fi; \
+	echo "No Java 17 or newer was found (on Debian: apt-get install default-jre-headless; JAVA_HOME may name one); Spark's tests will be skipped."
+
+test: $(STAMP) $(PEER)/.tried $(SEEN) $(JAVA) ## all tests
 	$(BIN)/python -m pytest -n $(JOBS) --doctest-modules src tests
 
 test-fast: $(STAMP) ## the tests without the comparison with other tools

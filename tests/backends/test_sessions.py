@@ -124,6 +124,11 @@ def test_settings_of_the_surroundings_are_known(tmp_path: Path) -> None:
             r"^Master must either be yarn or x\. Mend spark\.master",
         ),
         ("trace\nCaused by: java.net.BindException: no\n\tat z", MissingPart, "It says: java.net.BindException: no"),
+        (
+            "Error occurred during initialization of VM\nToo small maximum heap\n[JAVA_GATEWAY_EXITED] Java is gone.",
+            MissingPart,
+            "It says: Too small maximum heap",
+        ),
         ("", MissingPart, r"^Spark did not start\. Check the settings"),
     ],
 )

@@ -225,7 +225,14 @@ def _read(log: IO[bytes]) -> str:
 def _not_started(said: str) -> LookalikeError:
     """What to say where Spark gave up: its reason in one line. No record has been read yet that it could quote."""
     reason = ""
-    for pattern in (r"^Exception in thread \S+ [\w.$]+: (.+)", r"Caused by: (.+)", r"^: (.+)", r"^\[\w+\] (.+)"):
+    for pattern in (
+        r"^Exception in thread \S+ [\w.$]+: (.+)",
+        r"^Error occurred during initialization of VM\n(.+)",
+        r"^Error: (.+)",
+        r"Caused by: (.+)",
+        r"^: (.+)",
+        r"^\[\w+\] (.+)",
+    ):
         if found := re.search(pattern, said, re.MULTILINE):
             reason = found.group(1).strip().rstrip(".")
             break
