@@ -62,6 +62,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
                 "spark.executor.memory": "1024m",
                 "spark.sql.shuffle.partitions": "2",
                 "spark.default.parallelism": "2",
+                "spark.sql.codegen.wholeStage": "false",
+                "spark.sql.codegen.factoryMode": "NO_CODEGEN",
                 "spark.sql.warehouse.dir": str(scratch / "warehouse"),
                 "spark.local.dir": str(scratch / "local"),
                 # Tests are short: compiling Java less and collecting its garbage by one thread saves half the time.

@@ -160,7 +160,6 @@ def _check(spark: SparkSession, reader: DataFrameReader, names: Sequence[str], s
                 times(F.contains(cells, F.lit(_REPLACEMENT))).alias(_UNDECODED),
                 times(F.contains(cells, F.lit("\0"))).alias(_NULS),
             )
-            .orderBy("file")
             .collect()
         )
     except spark_failures() as error:
@@ -170,7 +169,7 @@ def _check(spark: SparkSession, reader: DataFrameReader, names: Sequence[str], s
                 "or say that they have no header (--no-header)."
             ) from None
         raise _unreadable(source) from None
-    for row in found:
+    for row in sorted(found, key=lambda row: str(row["file"])):
         _refuse_wrong(row.asDict(), len(names), dialect)
     if dialect.quote:
         _refuse_unclosed(spark, [row["file"] for row in found if row[_MANY_LINES]], dialect)
@@ -202,7 +201,7 @@ def _refuse_unclosed(spark: SparkSession, files: Sequence[str], dialect: Dialect
     line = F.col("value")
     quotes = F.sum(F.length(line) - F.length(F.replace(line, F.lit(dialect.quote), F.lit(""))))
     texts = spark.read.format("text").option("encoding", dialect.charset).load([_escaped(file) for file in files])
-    for row in texts.groupBy(F.input_file_name().alias("file")).agg(quotes.alias("quotes")).orderBy("file").collect():
+    for row in texts.groupBy(F.input_file_name().alias("file")).agg(quotes.alias("quotes")).collect():
         if row["quotes"] % 2:
             raise DataError(
                 f"{quoted(_name(row['file']))}: a quote is opened and not closed, so that cells run into one. Close "
