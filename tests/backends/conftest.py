@@ -37,7 +37,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """Two executors in processes of their own, bound to loopback, with this Python and this source."""
-    pytest.importorskip("pyspark", reason="PySpark is not installed (pip install 'lookalike[spark]')")
+    pyspark = pytest.importorskip("pyspark", reason="PySpark is not installed (pip install 'lookalike[spark]')")
     try:
         require_java()
     except MissingPart as missing:
@@ -45,12 +45,11 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     scratch = tmp_path_factory.mktemp("spark")
     python_path = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
     with pytest.MonkeyPatch.context() as patched:
-        # Workers of a cluster on this machine find Spark by these, and write their logs beside.
         for name, value in {
             "PYSPARK_PYTHON": sys.executable,
             "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_LOCAL_HOSTNAME": "127.0.0.1",
-            "SPARK_WORKER_DIR": str(scratch / "work"),
+            "SPARK_HOME": str(_home(scratch / "home", Path(pyspark.__file__).parent)),
         }.items():
             patched.setenv(name, value)
         made = session(
@@ -73,3 +72,12 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         )
         yield made
         made.stop()
+
+
+def _home(home: Path, installed: Path) -> Path:
+    """Spark as it is installed, in a folder where the cluster's workers may leave their logs."""
+    home.mkdir()
+    for entry in installed.iterdir():
+        if entry.name != "work":
+            (home / entry.name).symlink_to(entry)
+    return home
