@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -147,3 +148,10 @@ def test_every_bit_of_a_word_is_fair() -> None:
 def test_nothing_can_be_drawn() -> None:
     rng = Randomness(1)
     assert len(rng.words(0)) == len(rng.uniforms(0)) == len(rng.integers(5, 0)) == len(rng.permutation(0)) == 0
+
+
+def test_a_copy_in_another_process_has_the_same_children() -> None:
+    secret = Randomness(9)
+    secret.words(5)
+    copy = pickle.loads(pickle.dumps(secret))
+    assert copy.child("part", 3).words(4).tolist() == secret.child("part", 3).words(4).tolist()

@@ -182,6 +182,8 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "spark":
+        return import_module("lookalike.spark")
     if name not in _HOMES:
         raise AttributeError(f"module 'lookalike' has no attribute {name!r}")
     found = getattr(import_module(_HOMES[name]), name)

@@ -171,13 +171,9 @@ class Microdata:
     @classmethod
     def encode(cls, table: Table, schema: Schema) -> Microdata:
         """The table under the schema; kinds left open are settled by the values."""
-        for attribute in schema.published:
-            if attribute.name not in table.names:
-                raise SchemaError(f"{unknown_name('column', attribute.name, table.names)} (read from {table.source})")
-        if not schema.quasi:
-            raise SchemaError("No quasi-identifier is named. Say which columns an outsider may know (--qi A,B).")
+        check_columns(schema, table.names, table.source)
         if table.n_rows == 0:
-            raise DataError(f"{table.source} has columns but no rows. There is nothing to publish.")
+            raise DataError(no_rows(table.source))
         settled: list[Attribute] = []
         domains: dict[Role, list[Domain]] = {role: [] for role in Role}
         blocks: dict[Role, list[Codes]] = {role: [] for role in Role}
@@ -185,7 +181,7 @@ class Microdata:
             if attribute.role is Role.IDENTIFIER:
                 settled.append(attribute)
                 continue
-            domain, codes = _encode_column(table[attribute.name], attribute)
+            domain, codes = encode_column(table[attribute.name], attribute)
             settled.append(domain.attribute)
             domains[attribute.role].append(domain)
             blocks[attribute.role].append(codes)
@@ -266,7 +262,21 @@ def _stacked(blocks: Sequence[Codes], n_rows: int) -> Codes:
     return np.column_stack(blocks) if blocks else np.empty((n_rows, 0), dtype=np.int32)
 
 
-def _encode_column(column: Column, attribute: Attribute) -> tuple[Domain, Codes]:
+def check_columns(schema: Schema, names: Sequence[str], source: str) -> None:
+    """Refuse a schema that names columns which are not there, or no quasi-identifier."""
+    for attribute in schema.published:
+        if attribute.name not in names:
+            raise SchemaError(f"{unknown_name('column', attribute.name, names)} (read from {source})")
+    if not schema.quasi:
+        raise SchemaError("No quasi-identifier is named. Say which columns an outsider may know (--qi A,B).")
+
+
+def no_rows(source: str) -> str:
+    return f"{source} has columns but no rows. There is nothing to publish."
+
+
+def encode_column(column: Column, attribute: Attribute) -> tuple[Domain, Codes]:
+    """The domain of a column under a schema, and its cells as codes of that domain."""
     attribute = replace(attribute, kind=attribute.kind or _settled_kind(column, attribute), type=column.type)
     has_missing = column.n_missing > 0
     if attribute.kind is Kind.NUMERIC and column.type not in NUMBER_LIKE and len(column.values):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
@@ -66,7 +66,7 @@ class Outcome:
     @property
     def adversary(self) -> str:
         """Whom the release was made for: at least the one asked for."""
-        return _stronger(self.recipe.adversary, self.algorithm.adversary)
+        return stronger(self.recipe.adversary, self.algorithm.adversary)
 
 
 class Stopwatch:
@@ -95,8 +95,8 @@ def run(recipe: Recipe, table: Table, progress: Progress = silent) -> Outcome:
     rng = Randomness(recipe.seed)
     with watch.step("anonymize"):
         release, linkage = algorithm.anonymize(data, requirements, rng, progress)
-    notes = [*table.notes, *reason, *algorithm.cautions(), *_cautions(data, promises, recipe), *linkage.remarks]
-    made_for = _stronger(recipe.adversary, algorithm.adversary)
+    notes = [*table.notes, *reason, *algorithm.cautions(), *cautions(data, promises, recipe), *linkage.remarks]
+    made_for = stronger(recipe.adversary, algorithm.adversary)
     with watch.step("audit"):
         found = verify(release, data, promises, graph=linkage.graph, adversary=made_for, progress=progress)
     if (reason_to_keep := algorithm.study_only()) is not None:
@@ -110,7 +110,7 @@ def run(recipe: Recipe, table: Table, progress: Progress = silent) -> Outcome:
     with watch.step("measure"):
         losses, by_column = measure(release, data)
         bound = loss_bound(data, requirements, rng) if isinstance(release, Grouped) else None
-    notes += _nothing_left(by_column)
+    notes += nothing_left(by_column)
     return Outcome(
         recipe=recipe,
         data=data,
@@ -127,7 +127,8 @@ def run(recipe: Recipe, table: Table, progress: Progress = silent) -> Outcome:
     )
 
 
-def _stronger(one: str, other: str) -> str:
+def stronger(one: str, other: str) -> str:
+    """The stronger of two adversaries."""
     return max(one, other, key=list(ADVERSARIES).index)
 
 
@@ -166,12 +167,16 @@ def required(promises: Sequence[Promise], data: Microdata) -> tuple[Requirement,
 
 
 def choose(
-    recipe: Recipe, promises: Sequence[Promise], requirements: Sequence[Requirement], domains: Domains
+    recipe: Recipe,
+    promises: Sequence[Promise],
+    requirements: Sequence[Requirement],
+    domains: Domains,
+    among: Iterable[type[Algorithm]] = tuple(algorithms.ALGORITHMS.values()),
 ) -> tuple[Algorithm, list[str]]:
-    """The algorithm asked for if it can serve every promise, or the default; with a sentence for the user."""
+    """The algorithm asked for if it can serve every promise, or the first that can; with a sentence for the user."""
     if recipe.adversary not in ADVERSARIES:
         raise RecipeError(f"adversary must be one of {', '.join(ADVERSARIES)}, not {quoted(recipe.adversary)}.")
-    candidates = [recipe.algorithm] if recipe.algorithm else [kind() for kind in algorithms.ALGORITHMS.values()]
+    candidates = [recipe.algorithm] if recipe.algorithm else [kind() for kind in among]
     refusals = []
     for candidate in candidates:
         algorithm = candidate.facing(recipe.adversary)
@@ -242,7 +247,8 @@ def measure(release: Release, data: Microdata) -> tuple[dict[str, float], dict[s
     return {name: value for name, value in losses.items() if not math.isnan(value)}, metrics.loss_by_column(release)
 
 
-def _nothing_left(losses: dict[str, float]) -> list[str]:
+def nothing_left(losses: dict[str, float]) -> list[str]:
+    """What to say where columns lost next to everything."""
     gone = [quoted(name) for name, loss in losses.items() if loss > 0.99]
     if not gone:
         return []
@@ -252,7 +258,7 @@ def _nothing_left(losses: dict[str, float]) -> list[str]:
     ]
 
 
-def _cautions(data: Microdata, promises: Sequence[Promise], recipe: Recipe) -> list[str]:
+def cautions(data: Microdata, promises: Sequence[Promise], recipe: Recipe) -> list[str]:
     """What a careful colleague would point out."""
     said = []
     covered = {promise.column for promise in promises}

@@ -191,7 +191,7 @@ def publish(
     watch = Stopwatch()
     given = as_schema(schema, qi, sensitive, carry, numeric, categorical)
     promises = as_promises(model)
-    chosen = _as_algorithm(algorithm)
+    chosen = as_algorithm(algorithm)
     with watch.step("read"):
         read = read_columns(table, given, progress=progress, **reading)
     recipe = Recipe(schema=given, promises=promises, algorithm=chosen, adversary=adversary, seed=seed)
@@ -228,7 +228,7 @@ def advise(
         read_table(table, progress=progress, **reading),
         loaded,
         promises=as_promises(model),
-        algorithm=_as_algorithm(algorithm),
+        algorithm=as_algorithm(algorithm),
         trials=trials,
         sample=sample,
         progress=progress,
@@ -267,7 +267,7 @@ def as_promises(model: ModelLike | Iterable[ModelLike]) -> tuple[Promise, ...]:
     return tuple(promises)
 
 
-def _as_algorithm(algorithm: object) -> Algorithm | None:
+def as_algorithm(algorithm: object) -> Algorithm | None:
     if isinstance(algorithm, str):
         return parse_algorithm(algorithm)
     if algorithm is None or isinstance(algorithm, Algorithm):

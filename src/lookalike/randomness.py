@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from collections.abc import Callable
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext
@@ -41,6 +42,10 @@ class Randomness:
         parts = (part if isinstance(part, str) else int(part) for part in label)
         return Randomness(_key=_digest(self._key, *(repr(part).encode() for part in parts)))
 
+    def __reduce__(self) -> tuple[Callable[[bytes], Randomness], tuple[bytes]]:
+        """A copy in another process starts the stream anew; take a child there. Whoever reads it has the secret."""
+        return _from_key, (self._key,)
+
     def words(self, count: int) -> NDArray[np.uint64]:
         """`count` uniform 64-bit words."""
         return np.frombuffer(self._stream.update(bytes(8 * count)), dtype="<u8").astype(np.uint64, copy=False)
@@ -72,6 +77,10 @@ class Randomness:
     def shuffled(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
         """The values in random order."""
         return values[self.permutation(len(values))]
+
+
+def _from_key(key: bytes) -> Randomness:
+    return Randomness(_key=key)
 
 
 def _digest(key: bytes, *parts: bytes) -> bytes:

@@ -30,10 +30,10 @@ class Cluster:
         self.settings = settings
         return "a session"
 
-    def read_source(self, spark: str, source: str, **reading: Any) -> str:
+    def read_source(self, spark: str, source: str, **reading: Any) -> tuple[str, bool]:
         assert spark == "a session"
         self.source, self.reading = source, reading
-        return "a frame"
+        return "a frame", True
 
     def publish(self, frame: str, **asked: Any) -> SimpleNamespace:
         assert frame == "a frame"
@@ -82,7 +82,7 @@ def test_what_was_asked_is_handed_on(cluster: Cluster, tmp_path: Path) -> None:
     said = lookalike(*asked(out, *words.split(), "--missing", "?", "--delimiter", "tab", "--title", "Stays"))
     assert said.returncode == 0, said.stderr
     assert cluster.settings == {"spark.master": "local[2]", "spark.a.b": "c=d"}
-    assert (cluster.source, cluster.reading) == ("stays/*.csv", {"missing": ("?",), "delimiter": "\t"})
+    assert (cluster.source, cluster.reading) == ("stays/*.csv", {"delimiter": "\t"})
     schema, progress = cluster.asked.pop("schema"), cluster.asked.pop("progress")
     assert isinstance(schema, Schema)
     assert [column.name for column in schema.quasi] == ["age", "sex", "zip code"]
@@ -90,15 +90,16 @@ def test_what_was_asked_is_handed_on(cluster: Cluster, tmp_path: Path) -> None:
     assert cluster.asked == {
         "out": str(out),
         "model": ("k-anonymity:4",),
-        "algorithm": None,
         "adversary": "reads-release",
         "seed": 7,
         "title": "Stays",
-        "recipient": None,
         "overwrite": False,
         "part_rows": 5000,
+        "missing": ("?",),
+        "is_text": True,
+        "source": "stays/*.csv",
     }
-    assert said.stdout == f"1,000 rows in 3 parts\n\nRelease:  {out}\n"
+    assert said.stdout == f"1,000 rows in 3 parts\n\nRelease:  {out}\nReport:   {out / 'report.html'}\n"
     assert "groups was chosen." in said.stderr
 
 

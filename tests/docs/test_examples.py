@@ -36,6 +36,8 @@ from tests.docs.pages import (
 
 
 def runs(page: Path) -> bool:
+    if name_of(page) == "docs/spark.md":
+        return False  # on a cluster, by tests/backends/test_page.py
     return any(block.kind in ("python", "console", "yaml") or block.file for block in blocks_of(page))
 
 

@@ -11,7 +11,6 @@ record fits, a record made up fits any row, so that worlds stay complete assignm
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
@@ -33,6 +32,7 @@ from lookalike.parameters import Choice, Exact, Whole
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 from lookalike.release import Matched
+from lookalike.threads import available
 
 if TYPE_CHECKING:
     from lookalike.kernels.worlds import World
@@ -130,7 +130,7 @@ class PossibleWorlds(WrittenAttack):
             counts = np.zeros(len(part.fits.rows), dtype=np.int64)
             return counts, wander(part.fits, world, limits, trips, length, counts, state)
 
-        with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+        with ThreadPoolExecutor(max_workers=available()) as pool:
             walks = list(pool.map(begin, range(self.chains)))
             for batch in range(BATCHES):
                 for chain, (counts, moves) in enumerate(pool.map(go_on, walks)):

@@ -18,8 +18,7 @@ from lookalike.backends.failures import condition_of, spark_failures
 from lookalike.errors import DataError, RecipeError, counted, quoted, unknown_name
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
-    from pyspark.sql.types import DataType
+    from pyspark.sql import DataFrame, SparkSession
 
 _PARQUET = (".parquet", ".parq")
 _DELIMITED = (".csv", ".tsv", ".tab", ".txt")
@@ -36,12 +35,11 @@ def read_source(
     quote: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
-    missing: Collection[str] = (),
-) -> DataFrame:
+) -> tuple[DataFrame, bool]:
     """The table at a path (a file, a glob, a folder) or under a name such as catalog.schema.table.
 
-    `delimiter` (a comma; a tab in .tsv files), `quote`, `encoding` (UTF-8) and `header` (yes) are for CSV. `missing`
-    are texts that mean "nothing" in every column.
+    And whether its cells are texts, to be typed by what they look like: so it is with CSV files, for which `delimiter`
+    (a comma; a tab in .tsv files), `quote`, `encoding` (UTF-8) and `header` (yes) are.
     """
     given = {"delimiter": delimiter, "quote": quote, "encoding": encoding, "header": header}
     hints = {name: value for name, value in given.items() if value is not None}
@@ -58,7 +56,7 @@ def read_source(
             frame = _parquet(spark, source)
     if hints and not is_text:
         raise RecipeError(f"{', '.join(hints)}: this is for CSV files, and {quoted(source)} is none. Leave it out.")
-    return _without(frame, missing, stripped=is_text) if missing else frame
+    return frame, is_text
 
 
 def _names_a_table(source: str) -> bool:
@@ -148,21 +146,3 @@ def _parquet(spark: SparkSession, source: str) -> DataFrame:
             f"{quoted(source)}: a file is damaged or no Parquet, or the files' columns do not fit together. Write them "
             "anew with the same types."
         ) from None
-
-
-def _without(frame: DataFrame, missing: Collection[str], *, stripped: bool) -> DataFrame:
-    """The frame with cells that mean nothing made null."""
-    from pyspark.sql import functions as F
-    from pyspark.sql.types import StringType
-
-    def gone(column: Column, type: DataType) -> Column:
-        if isinstance(type, StringType):
-            meant = column.isin(list(missing))
-            return meant | F.trim(column).isin(list(missing)) if stripped else meant
-        return column.isin([F.lit(text).try_cast(type) for text in missing])
-
-    kept = []
-    for field in frame.schema.fields:
-        column = F.col(f"`{field.name.replace('`', '``')}`")
-        kept.append(F.when(~F.coalesce(gone(column, field.dataType), F.lit(False)), column).alias(field.name))
-    return frame.select(kept)

@@ -86,16 +86,27 @@ def publish_on_spark(
     from lookalike.backends.sources import read_source
     from lookalike.packages.manifest import DESCRIPTOR
     from lookalike.packages.placing import check_target
+    from lookalike.spark import publish
 
     settings = settings_from(spark_conf)
-    if "://" not in out:
-        check_target(Path(out), marker=DESCRIPTOR, overwrite=asked["overwrite"])
+    check_target(Path(out), marker=DESCRIPTOR, overwrite=asked["overwrite"])
     with TerminalProgress() as progress, without_pandas_warning():
         progress("starting Spark", 0.0)
         spark = session(settings)
         progress("reading", 0.0)
-        frame = read_source(spark, data, **reading)
-        made = _publish()(frame, out=out, schema=schema, model=models, progress=progress, **asked)
+        missing = reading.pop("missing", ())
+        frame, is_text = read_source(spark, data, **reading)
+        made = publish(
+            frame,
+            out=out,
+            schema=schema,
+            model=models,
+            missing=missing,
+            is_text=is_text,
+            source=data,
+            progress=progress,
+            **{name: value for name, value in asked.items() if value is not None},
+        )
     note(*made.notes)
     if as_json:
         print_json(
@@ -121,11 +132,4 @@ def publish_on_spark(
         )
         return
     click.echo(str(made))
-    click.echo(f"\nRelease:  {out if '://' in out else Path(out)}")
-
-
-def _publish() -> Callable[..., Any]:
-    from importlib import import_module
-
-    publish: Callable[..., Any] = import_module("lookalike.spark").publish
-    return publish
+    click.echo(f"\nRelease:  {Path(out)}\nReport:   {Path(out) / 'report.html'}")

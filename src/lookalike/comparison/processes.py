@@ -20,6 +20,7 @@ from lookalike.comparison.results import FAULT, Run
 from lookalike.comparison.running import execute
 from lookalike.microdata import Table
 from lookalike.schema import Schema
+from lookalike.threads import available
 
 _A_MOMENT = 0.5
 """Seconds between two words to whoever watches."""
@@ -28,7 +29,7 @@ _A_MOMENT = 0.5
 def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return available()
 
 
 def execute_all(

@@ -111,13 +111,27 @@ def _paths(folder: Path, table: str, ending: str, parts: Sequence[Part]) -> list
             f"them {quoted(extra[0])}. The release was changed: get it again."
         )
     for path, part in zip(paths, parts, strict=True):
-        try:
-            same = digest_of(path) == part.digests[ending]
-        except OSError as error:
-            raise _unreadable(path, error) from None
-        if not same:
-            raise DataError(f"{path} is not the part that was published. The release was changed: get it again.")
+        _check_digest(path, part.digests[ending])
     return paths
+
+
+def _check_digest(path: Path, digest: str) -> None:
+    try:
+        same = digest_of(path) == digest
+    except OSError as error:
+        raise _unreadable(path, error) from None
+    if not same:
+        raise DataError(f"{path} is not the part that was published. The release was changed: get it again.")
+
+
+def part_frame(folder: Path, table: str, fields: Sequence[Field], part: Part, place: int) -> pl.DataFrame:
+    """One part of a table as text, its CSV held against its Parquet and both against what the manifest lists."""
+    paths = {ending: folder / part_path(table, ending, place) for ending in ENDINGS}
+    for ending, path in paths.items():
+        _check_digest(path, part.digests[ending])
+    frame = checked_text(paths[CSV], paths[PARQUET], fields)
+    _check_lengths(paths[CSV], [frame], [part])
+    return frame
 
 
 def _check_lengths(source: Path, frames: Sequence[pl.DataFrame], parts: Sequence[Part]) -> None:

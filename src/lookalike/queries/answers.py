@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from lookalike.queries.links import Links
 from lookalike.queries.reconstruction import Reconstruction
 from lookalike.queries.spreading import cells_of, n_certain
 from lookalike.release import Bucketized, Grouped, Matched, Perturbed, Release
+from lookalike.threads import available
 
 Numbers = NDArray[np.float64]
 
@@ -262,5 +262,5 @@ def in_blocks(work: Callable[[Block], None], queries: Queries) -> None:
     asked = queries.asked
     order = np.lexsort(asked.T)
     blocks = [order[start : start + _BLOCK] for start in range(0, len(order), _BLOCK)]
-    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+    with ThreadPoolExecutor(max_workers=available()) as pool:
         list(pool.map(lambda block: work(Block(block, np.flatnonzero(asked[block].any(axis=0)))), blocks))

@@ -60,10 +60,11 @@ def refuse_bad_names(names: Sequence[str], source: str) -> None:
         )
 
 
-def misfit_message(name: str, asked: ValueType, n_misfits: int, where: str) -> str:
+def misfit_message(name: str, asked: ValueType, n_misfits: int, where: str | None = None) -> str:
     """What is said when values are not of the type asked for; the values themselves are not shown."""
     verb = "does" if n_misfits == 1 else "do"
+    place = f" (the first {where})" if where else ""
     return (
-        f"column {quoted(name)} is asked to be {asked}, but {counted(n_misfits, 'value')} {verb} not fit (the first "
-        f"{where}). Wanted: {_NOUNS[asked]}. Mend the values, or ask for type string."
+        f"column {quoted(name)} is asked to be {asked}, but {counted(n_misfits, 'value')} {verb} not fit{place}. "
+        f"Wanted: {_NOUNS[asked]}. Mend the values, or ask for type string."
     )

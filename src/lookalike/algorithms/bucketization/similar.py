@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +16,7 @@ from lookalike.microdata import Microdata
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 from lookalike.requirement import Requirement
+from lookalike.threads import available
 
 _CELL = 6_000
 """Records among which buckets are swapped."""
@@ -62,7 +62,7 @@ def similar_together(
         for bucket, inside in zip(chunks[number].tolist(), cell.groups(), strict=True):
             bucket_of_record[inside] = bucket
 
-    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+    with ThreadPoolExecutor(max_workers=available()) as pool:
         try:
             list(pool.map(improve, range(len(chunks))))
         except BaseException:

@@ -15,7 +15,6 @@ Cost: about O(n) for cells of fixed size, memory O(n).
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -32,6 +31,7 @@ from lookalike.parameters import Choice, ChoiceOrNumber, Whole
 from lookalike.progress import SEARCHING, Progress
 from lookalike.randomness import Randomness
 from lookalike.requirement import Requirement
+from lookalike.threads import available
 
 
 def given_cell(cell: int) -> list[str]:
@@ -90,7 +90,7 @@ class Groups(Grouping):
         # What does not look at values is as safe from those who know the method.
         strict = self.mode == "strict" and any(requirement.column is not None for requirement in requirements)
         effort = effort_of(self.effort).scaled(data.n_rows)
-        with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+        with ThreadPoolExecutor(max_workers=available()) as pool:
             try:
                 run = Run(rng, pool.map, report, stop.is_set)
                 search = strict_groups if strict else free_groups

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -19,6 +18,7 @@ from lookalike.microdata import Microdata
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from lookalike.requirement import Requirement
+from lookalike.threads import available
 
 Records = NDArray[np.int64]
 
@@ -30,7 +30,7 @@ def free_groups(
     cells = cells_by_cuts(data, requirements, cell or cell_size(data.n_rows, requirements), run.rng)
     shares, losses = [0.0] * len(cells), [0.0] * len(cells)
     table_cells = [len(rows) * data.quasi.shape[1] for rows in cells]
-    n_threads = min(len(cells), os.cpu_count() or 1)
+    n_threads = min(len(cells), available())
 
     def report(number: int, share: float, loss: float) -> None:
         shares[number], losses[number] = share, loss

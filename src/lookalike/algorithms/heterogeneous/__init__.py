@@ -18,7 +18,6 @@ values of each column once, and whoever knows the method finds all exchanges of 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -35,6 +34,7 @@ from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 from lookalike.release import Linkage, Matched
 from lookalike.requirement import Requirement
+from lookalike.threads import available
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Heterogeneous(Method):
             return Freeform(matcher=self.matcher, part=self.part).anonymize(data, requirements, rng, progress)
         if self.randomization == "paper":
             return published_release(data, requirements, self, rng)
-        with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+        with ThreadPoolExecutor(max_workers=available()) as pool:
             try:
                 return heterogeneous_release(data, requirements, self, rng, pool, progress)
             except BaseException:

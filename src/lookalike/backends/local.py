@@ -1,0 +1,72 @@
+"""The same verbs on one machine, over a table in memory: what the distributed way is held against."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.contracts import Fragments
+from lookalike.microdata import Codes
+from lookalike.randomness import Randomness
+
+
+class LocalBackend:
+    """A data frame of Polars, or what Polars makes one of. Fits `contracts.Backend`."""
+
+    def __init__(self, frame: Any, *, is_text: bool = False) -> None:
+        import polars as pl
+
+        self._frame = frame if isinstance(frame, pl.DataFrame) else pl.DataFrame(frame)
+        self.is_text = is_text
+        self._codes: Codes = np.zeros((0, 0), dtype=np.int32)
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._frame.columns)
+
+    def distinct(self, names: Sequence[str]) -> list[tuple[Any, NDArray[np.int64]]]:
+        found = []
+        for name in names:
+            tallied = self._frame[name].alias("value").value_counts(sort=False, name="times")
+            found.append((tallied["value"], tallied["times"].to_numpy().astype(np.int64)))
+        return found
+
+    def encode(self, names: Sequence[str], coding: Callable[[Sequence[Any]], Codes]) -> None:
+        self._codes = coding([self._frame[name] for name in names])
+
+    def sample(self, n_rows: int, rng: Randomness) -> Codes:
+        return self._codes[rng.permutation(len(self._codes))[:n_rows]]
+
+    def count(self, keys: Callable[[Codes], NDArray[np.int64]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        found, times = np.unique(keys(self._codes), return_counts=True)
+        return found, times.astype(np.int64)
+
+    def map(self, work: Callable[[int, Codes], bytes], fragments: Fragments, watch: Callable[[], None]) -> list[bytes]:
+        codes = self._codes
+        parts = fragments.part_of(codes, _ranks(codes, fragments) if fragments.is_ranked else None)
+        order = np.argsort(parts, kind="stable")
+        starts = np.searchsorted(parts[order], np.arange(fragments.n_parts + 1))
+        results = []
+        for number in range(fragments.n_parts):
+            if starts[number] < starts[number + 1]:
+                results.append(work(number, codes[order[starts[number] : starts[number + 1]]]))
+                watch()
+        return results
+
+    def each(self, work: Callable[[int], bytes], n_numbers: int) -> list[bytes]:
+        return [work(number) for number in range(n_numbers)]
+
+    def close(self) -> None:
+        self._codes = self._codes[:0]
+
+
+def _ranks(codes: Codes, fragments: Fragments) -> NDArray[np.int64]:
+    """The rank of each record in its stratum."""
+    strata, keys = fragments.order(codes)
+    order = np.lexsort((*codes.T[::-1], keys, strata))
+    ranks = np.empty(len(codes), dtype=np.int64)
+    ranks[order] = np.arange(len(codes)) - np.searchsorted(strata[order], strata[order])
+    return ranks

@@ -1,0 +1,318 @@
+"""The verbs on Spark: a DataFrame, wherever its rows lie. The only place that speaks Spark's language for records.
+
+Only the DataFrame API and functions over Arrow batches are used, so a session of Spark Connect serves as well. What is
+sent to the executors is local code with what it needs (codings, cuts, the secret of the release); what comes back are
+counts, a sample and a summary for each part. Rows never come to the driver.
+
+Nothing may depend on where a row lies or on how often a task was tried: sums are exact whatever their order, ranks are
+by the records' own values, and the records of a part are put into an order of their own before anything is done.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.backends.failures import condition_of, spark_failures
+from lookalike.backends.sessions import without_pandas_warning
+from lookalike.contracts import Fragments
+from lookalike.errors import DataError, LookalikeError, MissingPart, quoted
+from lookalike.microdata import Codes
+from lookalike.randomness import Randomness
+from lookalike.threads import VARIABLE as THREADS
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+
+MOST_VALUES = 4_000_000
+"""Different values of all columns that the driver takes; more are no use in a release."""
+_ROWS_SORTED_TOGETHER = 1_000_000
+_SAMPLE = 50_000
+_SECONDS_BETWEEN_LOOKS = 0.5
+
+
+class SparkBackend:
+    """A Spark DataFrame. Fits `contracts.Backend`."""
+
+    def __init__(self, frame: DataFrame, *, is_text: bool = False) -> None:
+        self._frame = frame
+        self._codes: DataFrame | None = None
+        self._n_codes = 0
+        self._n_rows = 0
+        self.is_text = is_text
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._frame.columns)
+
+    def distinct(self, names: Sequence[str]) -> list[tuple[Any, NDArray[np.int64]]]:
+        from pyspark.sql import functions as F
+
+        plain = self._plain(names)
+        _refuse_nested(plain, names)
+        columns = plain.columns
+        # One pass over the table: every column by itself, told apart by a number.
+        tallied = plain.groupingSets([[name] for name in columns], *columns).agg(
+            F.count("*").alias("times"), F.grouping_id(*columns).alias("which")
+        )
+        arrow = _asked(tallied.limit(MOST_VALUES + 1).toArrow)
+        if arrow.num_rows > MOST_VALUES:
+            raise _too_many(tallied, columns, names)
+        which = arrow.column("which").to_numpy()
+        found = []
+        for place, column in enumerate(columns):
+            mine = arrow.filter(which == _which(place, len(columns)))
+            found.append((_series(mine.column(column)), mine.column("times").to_numpy().astype(np.int64)))
+        self._n_rows = int(found[0][1].sum()) if found else 0
+        return found
+
+    def encode(self, names: Sequence[str], coding: Callable[[Sequence[Any]], Codes]) -> None:
+        def coded(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for batch in batches:
+                yield _batch(coding([_series(column) for column in batch.columns]))
+
+        self._n_codes = len(names)
+        self._codes = self._plain(names).mapInArrow(coded, _schema(self._n_codes)).persist()
+
+    def sample(self, n_rows: int, rng: Randomness) -> Codes:
+        share = min(1.0, n_rows / max(self._n_rows, 1))
+        # Which rows come is not part of the secret: whatever the sample, the cuts are checked on all records.
+        drawn = self._coded.sample(fraction=share, seed=int(rng.integers(1 << 31, 1)[0]))
+        return _matrix(_asked(drawn.toArrow))
+
+    def count(self, keys: Callable[[Codes], NDArray[np.int64]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        from pyspark.sql import functions as F
+
+        def tallied(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            import pyarrow as pa
+
+            for batch in batches:
+                found, times = np.unique(keys(_matrix(batch)), return_counts=True)
+                yield pa.RecordBatch.from_arrays([pa.array(found), pa.array(times.astype(np.int64))], ["key", "times"])
+
+        sums = self._coded.mapInArrow(tallied, "key long, times long").groupBy("key").agg(F.sum("times").alias("times"))
+        arrow = _asked(sums.toArrow)
+        found, times = (arrow.column(name).to_numpy().astype(np.int64) for name in ("key", "times"))
+        order = np.argsort(found)
+        return found[order], times[order]
+
+    def map(self, work: Callable[[int, Codes], bytes], fragments: Fragments, watch: Callable[[], None]) -> list[bytes]:
+        columns = self._coded.columns
+        ranked = self._ranked(fragments) if fragments.is_ranked else self._coded
+
+        def placed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            import pyarrow as pa
+
+            for batch in batches:
+                codes = _matrix(batch.select(columns))
+                ranks = batch.column("rank").to_numpy().astype(np.int64) if fragments.is_ranked else None
+                parts = pa.array(fragments.part_of(codes, ranks))
+                yield pa.RecordBatch.from_arrays([*batch.select(columns).columns, parts], [*columns, "part"])
+
+        def done(key: tuple[Any, ...], table: pa.Table) -> pa.Table:
+            import pyarrow as pa
+
+            _keep_to_own_cores()
+            number = int(key[0].as_py())
+            return pa.table({"result": pa.array([work(number, _matrix(table.select(columns)))], type=pa.binary())})
+
+        # A number of partitions that is given is kept: parts are few rows for Spark, but much work.
+        parted = ranked.mapInArrow(placed, f"{_schema(self._n_codes)}, part int").repartition(fragments.n_parts, "part")
+        results = parted.groupBy("part").applyInArrow(done, "result binary")
+        rows = _watched(results, watch)
+        return [bytes(row["result"]) for row in rows]
+
+    def each(self, work: Callable[[int], bytes], n_numbers: int) -> list[bytes]:
+        def done(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            import pyarrow as pa
+
+            _keep_to_own_cores()
+            for batch in batches:
+                for number in batch.column("id").to_pylist():
+                    result = pa.array([work(number)], type=pa.binary())
+                    yield pa.RecordBatch.from_arrays([pa.array([number]), result], ["number", "result"])
+
+        numbers = self._frame.sparkSession.range(0, n_numbers, 1, n_numbers)
+        with without_pandas_warning():
+            rows = _asked(numbers.mapInArrow(done, "number long, result binary").collect)
+        return [bytes(row["result"]) for row in sorted(rows, key=lambda row: row["number"])]
+
+    def close(self) -> None:
+        if self._codes is not None:
+            self._codes.unpersist()
+            self._codes = None
+
+    @property
+    def _coded(self) -> DataFrame:
+        assert self._codes is not None
+        return self._codes
+
+    def _plain(self, names: Sequence[str]) -> DataFrame:
+        """The columns under plain names: dots and backticks mean something to Spark."""
+        from pyspark.sql import functions as F
+
+        quoted_names = ["`" + name.replace("`", "``") + "`" for name in names]
+        return self._frame.select(*(F.col(name).alias(f"c{place}") for place, name in enumerate(quoted_names)))
+
+    def _ranked(self, fragments: Fragments) -> DataFrame:
+        """With the rank of each record in its stratum.
+
+        A stratum may have most of the rows, so it is sorted in bins of neighbouring keys; how many rows of a stratum
+        stand in the bins before is counted first.
+        """
+        from pyspark.sql import Window
+        from pyspark.sql import functions as F
+
+        columns, bins = self._coded.columns, self._bins(fragments)
+        n_bins = len(bins) + 1
+
+        def binned(codes: Codes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+            strata, keys = fragments.order(codes)
+            return strata * n_bins + np.searchsorted(bins, keys, side="right"), keys
+
+        places, times = self.count(lambda codes: binned(codes)[0])
+        before = np.cumsum(times) - times
+        firsts = np.searchsorted(places // n_bins, places // n_bins)
+        before = before - before[firsts]
+
+        def keyed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            import pyarrow as pa
+
+            for batch in batches:
+                bin_of_record, keys = binned(_matrix(batch))
+                earlier = before[np.searchsorted(places, bin_of_record)]
+                yield pa.RecordBatch.from_arrays(
+                    [*batch.columns, *(pa.array(added) for added in (bin_of_record, keys, earlier))],
+                    [*columns, "bin", "key", "earlier"],
+                )
+
+        keys = self._coded.mapInArrow(keyed, f"{_schema(self._n_codes)}, bin long, key long, earlier long")
+        order = Window.partitionBy("bin").orderBy("key", *columns)
+        return keys.withColumn("rank", F.col("earlier") + F.row_number().over(order) - 1)
+
+    def _bins(self, fragments: Fragments) -> NDArray[np.int64]:
+        """Keys that part the records into runs of a bearable length, as a sample has it."""
+        n_bins = -(-self._n_rows // _ROWS_SORTED_TOGETHER)
+        if n_bins < 2:
+            return np.zeros(0, dtype=np.int64)
+        _, keys = fragments.order(self.sample(_SAMPLE, Randomness(0)))
+        return np.unique(np.quantile(keys, np.arange(1, n_bins) / n_bins, method="nearest").astype(np.int64))
+
+
+def _schema(n_codes: int) -> str:
+    return ", ".join(f"c{place} int" for place in range(n_codes))
+
+
+def _matrix(cells: pa.RecordBatch | pa.Table) -> Codes:
+    if not cells.num_rows:
+        return np.zeros((0, cells.num_columns), dtype=np.int32)
+    return np.column_stack([cells.column(place).to_numpy() for place in range(cells.num_columns)]).astype(np.int32)
+
+
+def _series(column: Any) -> Any:
+    import polars as pl
+
+    return pl.Series(values=column)
+
+
+def _batch(codes: Codes) -> pa.RecordBatch:
+    import pyarrow as pa
+
+    names = [f"c{place}" for place in range(codes.shape[1])]
+    return pa.RecordBatch.from_arrays([pa.array(np.ascontiguousarray(column)) for column in codes.T], names)
+
+
+def _which(place: int, n_columns: int) -> int:
+    """Spark's number for the tally of one column: a bit is set for every other one, the first has the highest."""
+    return (1 << n_columns) - 1 - (1 << (n_columns - 1 - place))
+
+
+def _too_many(tallied: DataFrame, columns: Sequence[str], names: Sequence[str]) -> DataError:
+    sizes = {row["which"]: row["count"] for row in _asked(tallied.groupBy("which").count().collect)}
+    size, name = max((sizes.get(_which(place, len(columns)), 0), name) for place, name in enumerate(names))
+    return DataError(
+        f"Column {quoted(name)} has {size:,} different values, more than a release can hold. Round it, take coarser "
+        "values, or leave it out."
+    )
+
+
+def _refuse_nested(plain: DataFrame, names: Sequence[str]) -> None:
+    from pyspark.sql import types as T
+
+    for field, name in zip(plain.schema.fields, names, strict=True):
+        if isinstance(field.dataType, T.ArrayType | T.MapType | T.StructType | T.BinaryType | T.VariantType):
+            raise DataError(
+                f"Column {quoted(name)} holds values of type {field.dataType.simpleString()[:40]}, which cannot be "
+                "published. Convert it to numbers, dates, booleans or text, or leave it out."
+            )
+
+
+def _keep_to_own_cores() -> None:
+    """As many threads as the task has cores: the others belong to other tasks."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    if context is not None:
+        os.environ[THREADS] = str(max(1, context.cpus()))
+
+
+def _watched(results: DataFrame, watch: Callable[[], None]) -> list[Any]:
+    """The rows of a result; Ctrl-C ends the work on the cluster too."""
+    spark = results.sparkSession
+    tag = f"lookalike-{os.getpid()}-{id(results)}"
+    rows: list[Any] = []
+    faults: list[BaseException] = []
+
+    def collect() -> None:
+        try:
+            spark.addTag(tag)
+            rows.extend(_asked(results.collect))
+        except BaseException as fault:
+            faults.append(fault)
+
+    worker = threading.Thread(target=collect, name="lookalike-spark", daemon=True)
+    worker.start()
+    try:
+        while worker.is_alive():
+            worker.join(_SECONDS_BETWEEN_LOOKS)
+            watch()
+    except BaseException:
+        spark.interruptTag(tag)
+        worker.join()
+        raise
+    if faults:
+        raise faults[0]
+    return rows
+
+
+def _asked(action: Callable[[], Any]) -> Any:
+    """What Spark answers; its faults in our words, since its own quote plans and values."""
+    try:
+        with without_pandas_warning():
+            return action()
+    except spark_failures() as fault:
+        raise _in_words(str(fault), condition_of(fault)) from None
+
+
+def _in_words(said: str, condition: str) -> LookalikeError:
+    if "No module named 'lookalike'" in said:
+        return MissingPart(
+            "The executors have no lookalike. Install it where they run (the same version as here), or send it along: "
+            "see docs/spark.md."
+        )
+    for module in ("pyarrow", "polars", "numba", "numpy", "cryptography", "scipy"):
+        if f"No module named '{module}'" in said:
+            return MissingPart(f"The executors have no {module}. Install lookalike[spark] where they run.")
+    if "The table changed while it was read" in said:
+        return DataError("The table changed while it was read. Publish a copy that nobody writes to.")
+    cause = "an executor was lost" if "ExecutorLostFailure" in said else condition or "it does not say why"
+    return LookalikeError(
+        f"Spark gave up on the work ({cause}), and nothing is written. Its own log tells more. If executors were lost "
+        "for lack of memory, give them more or make parts smaller (--part-rows)."
+    )

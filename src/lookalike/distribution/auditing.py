@@ -1,0 +1,196 @@
+"""A release in parts audited again, against a table that lies elsewhere: nobody holds either.
+
+Nothing is believed of how the release was made. What each part reaches over, its hull, is read from its files. Where
+hulls do not overlap, a person fits rows of one part alone: every record belongs to the part whose hull holds it, and
+the audits of the parts join to that of the whole, exactly. A record in no hull has no row, and the release fails.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike import models
+from lookalike.audit import Audit, PartAudit, audit_part, joined
+from lookalike.contracts import Backend, Promise
+from lookalike.distribution.coding import Survey, survey
+from lookalike.errors import DataError, LookalikeError, RecipeError, Unsupported
+from lookalike.microdata import Codes, Domains
+from lookalike.packages.folder import read_manifest, read_part
+from lookalike.packages.manifest import PublishedManifest
+from lookalike.packages.reading import read_schema
+from lookalike.pipeline import settle, standard_measures
+from lookalike.progress import Progress, silent
+from lookalike.release import Bucketized, Grouped, Matched, Perturbed, Ranges, Release
+
+_REFUSED = {
+    Bucketized.form: "the parts of two tables overlap, and which records went into which is not published",
+    Matched.form: "people fit rows of several parts, and which records went into which is not published",
+}
+
+_NOT_OF_THIS_TABLE = "It is not a release of this table, or it was changed."
+
+
+@dataclass(frozen=True, eq=False)
+class Hulls:
+    """Boxes of codes, both ends included. Fits `contracts.Fragments`; records in none go to a part after the last."""
+
+    lows: NDArray[np.int32]
+    """[parts, quasi-identifiers]"""
+    highs: NDArray[np.int32]
+
+    is_ranked = False
+
+    @property
+    def n_parts(self) -> int:
+        return len(self.lows) + 1
+
+    def order(self, codes: Codes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        raise NotImplementedError("hulls rank nothing")
+
+    def part_of(self, codes: Codes, ranks: NDArray[np.int64] | None = None) -> NDArray[np.int32]:
+        quasi = codes[:, : self.lows.shape[1]]
+        parts = np.full(len(codes), len(self.lows), dtype=np.int32)
+        for number, (low, high) in enumerate(zip(self.lows, self.highs, strict=True)):
+            parts[((quasi >= low) & (quasi <= high)).all(axis=1)] = number
+        return parts
+
+    def overlap(self) -> tuple[int, int] | None:
+        """Two boxes that have a combination of values in common, or None."""
+        for number in range(1, len(self.lows)):
+            meets = (self.lows[:number] <= self.highs[number]) & (self.highs[:number] >= self.lows[number])
+            if (found := np.flatnonzero(meets.all(axis=1))).size:
+                return int(found[0]), number
+        return None
+
+
+def hull_of(release: Release) -> tuple[list[int], list[int]]:
+    """The least and the greatest code that a release shows of each quasi-identifier; missing is the code after all."""
+    lows, highs = [], []
+    for index, domain in enumerate(release.domains.quasi):
+        if isinstance(release, Bucketized | Perturbed):
+            shown = release.quasi[:, index]
+        elif isinstance(extents := release.extents[index], Ranges):
+            filled = extents.highs >= extents.lows
+            lacking = [domain.missing_code] if bool(extents.missing.any()) else []
+            shown = np.concatenate([extents.lows[filled], extents.highs[filled], np.array(lacking, dtype=np.int32)])
+        else:
+            shown = extents.members
+        if not len(shown):
+            raise DataError(f"A part has rows that no record of the original fits. {_NOT_OF_THIS_TABLE}")
+        lows.append(int(shown.min()))
+        highs.append(int(shown.max()))
+    return lows, highs
+
+
+@dataclass(frozen=True, eq=False)
+class HullWork:
+    """What a part reaches over, read from its files."""
+
+    folder: Path
+    manifest: PublishedManifest
+    domains: Domains
+
+    def __call__(self, place: int) -> bytes:
+        try:
+            return pickle.dumps(hull_of(read_part(self.folder, self.manifest, place, self.domains)))
+        except LookalikeError as error:
+            return pickle.dumps(error)
+
+
+@dataclass(frozen=True, eq=False)
+class AuditWork:
+    """The audit of one part."""
+
+    folder: Path
+    manifest: PublishedManifest
+    survey: Survey
+    promises: tuple[Promise, ...]
+
+    def __call__(self, number: int, codes: Codes) -> bytes:
+        try:
+            if number == len(next(iter(self.manifest.parts.values()))):
+                return pickle.dumps(len(codes))
+            data = self.survey.records(codes[np.lexsort(codes.T[::-1])])
+            release = read_part(self.folder, self.manifest, number, data.domains)
+            found = audit_part(
+                release, data, self.promises, measures=standard_measures(), adversary=self.manifest.adversary
+            )
+            return pickle.dumps(found)
+        except LookalikeError as error:
+            return pickle.dumps(error)
+
+
+def verify_in_parts(
+    backend: Backend,
+    folder: Path,
+    promises: Sequence[Promise] = (),
+    *,
+    missing: Collection[str] = (),
+    source: str = "the table",
+    progress: Progress = silent,
+) -> Audit:
+    """Audit a release in parts; without `promises`, what it promises itself."""
+    # Executors have working folders of their own.
+    folder = folder.resolve()
+    manifest = read_manifest(folder)
+    if not manifest.parts:
+        raise RecipeError(f"{folder} is one release and not in parts. Audit it on one machine: lookalike audit.")
+    if manifest.form not in (Grouped.form, Perturbed.form):
+        raise Unsupported(
+            f"A {manifest.form} release in parts is audited while it is made; again it is on one machine that holds it "
+            f"(lookalike audit), because {_REFUSED[manifest.form]}."
+        )
+    if manifest.n_suppressed or manifest.n_dummies:
+        raise Unsupported(
+            "Records were left out or made up, and parts do not say where. Audit the release on one machine."
+        )
+    try:
+        progress("survey", 0.0)
+        seen = survey(backend, read_schema(folder), missing, source)
+        own = tuple(Promise(models.parse_model(stated.text), stated.column) for stated in manifest.promises)
+        settled = settle(promises or own, seen.data)
+        backend.encode(seen.names, seen.coding)
+        progress("audit", 0.0, "parts")
+        n_parts = len(next(iter(manifest.parts.values())))
+        hulls = _hulls(backend.each(HullWork(folder, manifest, seen.data.domains), n_parts))
+        if (pair := hulls.overlap()) is not None:
+            raise Unsupported(
+                f"Parts {pair[0]} and {pair[1]} reach over the same values, so they cannot be audited apart. Audit the "
+                "release on one machine that holds it: lookalike audit."
+            )
+        work = AuditWork(folder, manifest, seen, settled)
+        results = [pickle.loads(one) for one in backend.map(work, hulls, lambda: None)]
+    finally:
+        backend.close()
+    return _joined(results, n_parts)
+
+
+def _hulls(results: Sequence[bytes]) -> Hulls:
+    found = [pickle.loads(result) for result in results]
+    for one in found:
+        if isinstance(one, LookalikeError):
+            raise one
+    lows, highs = (np.array([one[side] for one in found], dtype=np.int32) for side in (0, 1))
+    return Hulls(lows, highs)
+
+
+def _joined(results: Sequence[PartAudit | LookalikeError | int], n_parts: int) -> Audit:
+    audits = []
+    for result in results:
+        if isinstance(result, LookalikeError):
+            raise result
+        if isinstance(result, int):
+            raise DataError(f"{result:,} records of the original fit no row of the release. {_NOT_OF_THIS_TABLE}")
+        audits.append(result)
+    if len(audits) < n_parts:
+        raise DataError(
+            f"{n_parts - len(audits)} of {n_parts} parts have rows that no record of the original fits. "
+            f"{_NOT_OF_THIS_TABLE}"
+        )
+    return joined(audits).audit

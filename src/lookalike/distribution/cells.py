@@ -1,0 +1,251 @@
+"""Cells: parts of a table by quasi-identifiers, as a tree of cuts that any machine can follow.
+
+Cut is where two records of a cell come nearer to each other on average, between two values of one column; a taxonomy
+is cut into the children of a node. So cells are boxes that do not overlap, and so is what is published of their
+records: a reader tells cells apart anyway, and a record fits rows of its own cell alone.
+
+Where to cut is decided from a sample of the records; then all records of all cells are counted, and cells that could
+not be published by themselves are put together again with those they were cut from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.microdata import Codes, Domain, Domains
+from lookalike.release import Grouped, Ranges
+from lookalike.schema import Kind
+
+Counts = NDArray[np.int64]
+_POSITIONS = tuple(part / 20 for part in range(1, 20))
+_TIERS = (0.8, 0.88, 0.95, 1.0)
+"""How much of its room a cell's fullest value may take: cuts that leave more room for further ones come first."""
+_LEAST_SHARE = 0.25
+"""A cell is not cut into cells of less than this share of what a part may have."""
+_LEAST_SAMPLE = 40
+"""Sampled records below which nothing is decided."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """A box of codes, both ends included; `number` is None where it was cut."""
+
+    lows: tuple[int, ...]
+    highs: tuple[int, ...]
+    number: int | None = None
+    attr: int = -1
+    """The column it was cut by."""
+    lasts: tuple[int, ...] = ()
+    """The last code of each of its parts."""
+    parts: tuple[Cell, ...] = ()
+
+    def leaves(self) -> Iterator[Cell]:
+        if self.parts:
+            for part in self.parts:
+                yield from part.leaves()
+        else:
+            yield self
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Fits `contracts.Fragments`."""
+
+    root: Cell
+
+    is_ranked = False
+
+    @classmethod
+    def of(cls, root: Cell) -> Cells:
+        """The leaves numbered from left to right."""
+        numbers = iter(range(sum(1 for _ in root.leaves())))
+        return cls(_numbered(root, numbers))
+
+    @property
+    def n_parts(self) -> int:
+        return sum(1 for _ in self.root.leaves())
+
+    def order(self, codes: Codes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        raise NotImplementedError("cells rank nothing")
+
+    def part_of(self, codes: Codes, ranks: NDArray[np.int64] | None = None) -> NDArray[np.int32]:
+        parts = np.empty(len(codes), dtype=np.int32)
+        stack = [(self.root, np.arange(len(codes)))]
+        while stack:
+            cell, rows = stack.pop()
+            if not cell.parts:
+                assert cell.number is not None
+                parts[rows] = cell.number
+                continue
+            side = np.searchsorted(cell.lasts, codes[rows, cell.attr], side="left")
+            stack += [(part, rows[side == place]) for place, part in enumerate(cell.parts)]
+        return parts
+
+    def stray(self, number: int, release: Grouped) -> int:
+        """How many groups of a release reach out of the box of their cell."""
+        box = next(cell for cell in self.root.leaves() if cell.number == number)
+        out = np.zeros(len(release.extents[0]), dtype=bool)
+        for attr, (domain, extents) in enumerate(zip(release.domains.quasi, release.extents, strict=True)):
+            low, high = box.lows[attr], box.highs[attr]
+            if isinstance(extents, Ranges):
+                empty = extents.highs < extents.lows
+                out |= ~empty & ((extents.lows < low) | (extents.highs > high))
+                out |= extents.missing & (high < domain.missing_code)
+            else:
+                unit = np.repeat(np.arange(len(extents)), extents.sizes)
+                out[unit[(extents.members < low) | (extents.members > high)]] = True
+        return int(np.count_nonzero(out))
+
+
+def _numbered(cell: Cell, numbers: Iterator[int]) -> Cell:
+    if not cell.parts:
+        return Cell(cell.lows, cell.highs, next(numbers))
+    parts = tuple(_numbered(part, numbers) for part in cell.parts)
+    return Cell(cell.lows, cell.highs, None, cell.attr, cell.lasts, parts)
+
+
+def grown(
+    sample: Codes,
+    domains: Domains,
+    n_rows: int,
+    part_rows: int,
+    fullness: Callable[[Codes], float],
+) -> Cells:
+    """Cells of about `part_rows` records at most, as a sample of the whole has it.
+
+    `fullness` says of sampled records how much of the room that the promises leave them they take; above 1 they could
+    not be published by themselves. A cell that is nearly full can hardly be cut again, so that is put off.
+    """
+    weight = n_rows / max(len(sample), 1)
+    axes = [_Axis(domain) for domain in domains.quasi]
+
+    def cell_of(rows: Codes, lows: tuple[int, ...], highs: tuple[int, ...]) -> Cell:
+        if len(rows) * weight <= part_rows or len(rows) < 2 * _LEAST_SAMPLE:
+            return Cell(lows, highs)
+        least = max(_LEAST_SAMPLE, int(part_rows * _LEAST_SHARE / weight))
+        cut = _best(_candidates(rows, axes, lows, highs, least), rows, fullness)
+        if cut is None:
+            return Cell(lows, highs)
+        attr, lasts = cut
+        sides = np.searchsorted(lasts, rows[:, attr], side="left")
+        firsts = [lows[attr], *(last + 1 for last in lasts[:-1])]
+        parts = tuple(
+            cell_of(rows[sides == side], _with(lows, attr, first), _with(highs, attr, last))
+            for side, (first, last) in enumerate(zip(firsts, lasts, strict=True))
+        )
+        return Cell(lows, highs, None, attr, tuple(lasts), parts)
+
+    tops = tuple(max(domain.n_codes - 1, 0) for domain in domains.quasi)
+    return Cells.of(cell_of(sample, (0,) * len(tops), tops))
+
+
+def _best(
+    candidates: list[tuple[float, int, list[int]]], rows: Codes, fullness: Callable[[Codes], float]
+) -> tuple[int, list[int]] | None:
+    """The first candidate in the lowest tier that has one."""
+    chosen, tier = None, len(_TIERS)
+    for _, attr, lasts in candidates:
+        sides = np.searchsorted(lasts, rows[:, attr], side="left")
+        fullest = max(fullness(rows[sides == side]) for side in range(len(lasts)))
+        found = int(np.searchsorted(_TIERS, fullest, side="left"))
+        if found < tier:
+            chosen, tier = (attr, lasts), found
+        if tier == 0:
+            break
+    return chosen
+
+
+def _with(ends: tuple[int, ...], attr: int, end: int) -> tuple[int, ...]:
+    return (*ends[:attr], end, *ends[attr + 1 :])
+
+
+def _candidates(
+    rows: Codes, axes: list[_Axis], lows: tuple[int, ...], highs: tuple[int, ...], least: int
+) -> list[tuple[float, int, list[int]]]:
+    """Ways to cut that leave so many sampled records on each side; the one that brings records nearest first."""
+    found = []
+    for attr, axis in enumerate(axes):
+        counts = np.bincount(rows[:, attr], minlength=axis.n_codes)
+        before = axis.apart(counts) * len(rows)
+        for lasts in axis.ways(counts, lows[attr], highs[attr]):
+            firsts = [lows[attr], *(last + 1 for last in lasts[:-1])]
+            sides = [np.zeros_like(counts) for _ in lasts]
+            for side, first, last in zip(sides, firsts, lasts, strict=True):
+                side[first : last + 1] = counts[first : last + 1]
+            if min(int(side.sum()) for side in sides) >= least:
+                after = sum(axis.apart(side) * int(side.sum()) for side in sides)
+                found.append(((before - after) * axis.weight, attr, lasts))
+    return sorted(found, key=lambda one: (-one[0], one[1], one[2]))
+
+
+class _Axis:
+    """How far values of a column are from each other, as loss: 0 for the same, 1 for the whole domain."""
+
+    def __init__(self, domain: Domain) -> None:
+        self.n_codes = max(domain.n_codes, 1)
+        self.weight = float(domain.attribute.weight)
+        self.tree = domain.taxonomy
+        self.is_set = domain.kind is Kind.CATEGORICAL and self.tree is None
+        span = domain.high - domain.low if domain.kind is Kind.NUMERIC else float(domain.size - 1)
+        # A missing value loses everything next to another: it stands one domain farther.
+        places = (domain.points - domain.low) if domain.kind is Kind.NUMERIC else np.arange(len(domain.values))
+        self.points = np.append(places / span if span > 0 else np.zeros(len(places)), 2.0)[: self.n_codes]
+        if self.tree is not None:
+            widths = (self.tree.lasts - self.tree.firsts) / max(self.tree.n_leaves - 1, 1)
+            above = np.where(self.tree.parents >= 0, widths[np.maximum(self.tree.parents, 0)], 0.0)
+            self.rises = widths - above
+
+    def apart(self, counts: Counts) -> float:
+        """The mean loss of two records put together."""
+        total = int(counts.sum())
+        if not total:
+            return 0.0
+        if self.tree is not None:
+            ends = np.concatenate([[0], np.cumsum(counts)])
+            masses = (ends[self.tree.lasts + 1] - ends[self.tree.firsts]) / total
+            return float((masses**2 * self.rises).sum())
+        shares = counts / total
+        if self.is_set:
+            return float(1.0 - (shares**2).sum()) / max(self.n_codes - 1, 1)
+        below = np.cumsum(shares)[:-1]
+        return float(2.0 * (below * (1.0 - below) * np.diff(self.points)).sum())
+
+    def ways(self, counts: Counts, low: int, high: int) -> list[list[int]]:
+        """Ways to cut the codes from low to high: the last code of each side."""
+        present = np.flatnonzero(counts)
+        if len(present) < 2:
+            return []
+        if self.tree is not None:
+            node = int(self.tree.closures(np.array([low], dtype=np.int32), np.array([high], dtype=np.int32))[0])
+            children = np.flatnonzero(self.tree.parents == node)
+            return [sorted(int(last) for last in self.tree.lasts[children])] if len(children) > 1 else []
+        shares = np.cumsum(counts) / counts.sum()
+        lasts = {int(np.searchsorted(shares, position)) for position in _POSITIONS}
+        lasts |= {int(np.searchsorted(shares, position)) - 1 for position in _POSITIONS}
+        return [[last, high] for last in sorted(lasts) if low <= last < high]
+
+
+def put_together(cells: Cells, fits: Callable[[list[int]], bool]) -> Cells:
+    """Cells of which each fits: those that do not are put together again with those they were cut from.
+
+    `fits` says of some cells, by their numbers, whether their records may be published together by themselves. All
+    together do.
+    """
+
+    def mended(cell: Cell) -> Cell:
+        if not cell.parts:
+            return cell
+        parts = tuple(mended(part) for part in cell.parts)
+        if all(after.parts or fits(_numbers(before)) for after, before in zip(parts, cell.parts, strict=True)):
+            return Cell(cell.lows, cell.highs, None, cell.attr, cell.lasts, parts)
+        return Cell(cell.lows, cell.highs)
+
+    return Cells.of(mended(cells.root))
+
+
+def _numbers(cell: Cell) -> list[int]:
+    return [leaf.number for leaf in cell.leaves() if leaf.number is not None]

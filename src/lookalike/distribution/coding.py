@@ -1,0 +1,125 @@
+"""From the different values of a table that lies elsewhere to domains, counts, and a coding to be sent there."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from lookalike.contracts import Backend
+from lookalike.errors import DataError, quoted
+from lookalike.microdata import Codes, Domain, Domains, Microdata, Whole, check_columns, encode_column, no_rows
+from lookalike.schema import Role, Schema
+from lookalike.tables.observed import observed_column
+
+_ROLES = (Role.QUASI, Role.SENSITIVE, Role.CARRIED)
+
+
+@dataclass(frozen=True, eq=False)
+class Coding:
+    """What each column's values are as codes. Small enough to travel: it holds different values, no records."""
+
+    values: tuple[pl.Series, ...]
+    codes: tuple[pl.Series, ...]
+
+    def __call__(self, cells: Sequence[pl.Series]) -> Codes:
+        columns = []
+        for column, values, codes in zip(cells, self.values, self.codes, strict=True):
+            try:
+                coded = column.replace_strict(values, codes, return_dtype=pl.Int32)
+            except pl.exceptions.PolarsError:
+                # Its words would quote the value.
+                raise DataError("The table changed while it was read: it has values it did not have before.") from None
+            columns.append(coded.to_numpy())
+        return np.column_stack(columns).astype(np.int32, copy=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """A table before any of its records is at hand."""
+
+    data: Microdata
+    """Without records; `whole` tells how many there are and how often each sensitive value occurs."""
+    names: tuple[str, ...]
+    """The published columns in the order of the codes: quasi-identifiers, sensitive, carried."""
+    coding: Coding
+    notes: tuple[str, ...]
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.data.prior(None)[0])
+
+    def records(self, codes: Codes) -> Microdata:
+        """Some of the records, as a part of the whole."""
+        quasi, sensitive, carried = np.split(codes, self._ends, axis=1)
+        data = self.data
+        return Microdata(data.schema, data.domains, quasi, sensitive, carried, whole=data.whole)
+
+    @property
+    def _ends(self) -> list[int]:
+        n_quasi = len(self.data.domains.quasi)
+        return [n_quasi, n_quasi + len(self.data.domains.sensitive)]
+
+
+def survey(backend: Backend, schema: Schema, missing: Collection[str], source: str) -> Survey:
+    """Domains and counts, from each column's different values."""
+    check_columns(schema, backend.names, source)
+    by_role = {role: [each for each in schema.attributes if each.role is role] for role in _ROLES}
+    attributes = [attribute for role in _ROLES for attribute in by_role[role]]
+    domains: dict[str, Domain] = {}
+    found: list[tuple[pl.Series, NDArray[np.int32], NDArray[np.int64]]] = []
+    notes: list[str] = []
+    distinct = backend.distinct([attribute.name for attribute in attributes])
+    for attribute, (values, times) in zip(attributes, distinct, strict=True):
+        if not times.sum():
+            raise DataError(no_rows(source))
+        column, said = observed_column(
+            attribute.name,
+            values,
+            times,
+            asked=attribute.type,
+            missing=missing,
+            guess=backend.is_text,
+            source=source,
+        )
+        domain, codes = encode_column(column, attribute)
+        domains[attribute.name] = domain
+        found.append((values, codes, times))
+        notes += [*said, *_own_value(domain, times)] if attribute.role is not Role.SENSITIVE else said
+    settled = Schema(
+        tuple(domains[each.name].attribute if each.name in domains else each for each in schema.attributes)
+    )
+    n_quasi, n_sensitive = len(by_role[Role.QUASI]), len(by_role[Role.SENSITIVE])
+    counts = tuple(
+        np.bincount(codes, weights=times, minlength=domains[attribute.name].n_codes).astype(np.int64)
+        for attribute, (_, codes, times) in zip(
+            by_role[Role.SENSITIVE], found[n_quasi : n_quasi + n_sensitive], strict=True
+        )
+    )
+    grouped = (tuple(domains[attribute.name] for attribute in by_role[role]) for role in _ROLES)
+    nobody = (np.zeros((0, len(by_role[role])), dtype=np.int32) for role in _ROLES)
+    data = Microdata(settled, Domains(*grouped), *nobody, whole=Whole(int(found[0][2].sum()), counts))
+    coding = Coding(
+        tuple(values for values, _, _ in found), tuple(pl.Series(codes, dtype=pl.Int32) for _, codes, _ in found)
+    )
+    return Survey(data, tuple(attribute.name for attribute in attributes), coding, tuple(notes))
+
+
+def _own_value(domain: Domain, times: NDArray[np.int64]) -> list[str]:
+    """What to say of a column with another value for nearly every record."""
+    n_rows = int(times.sum())
+    if n_rows <= 20 or 10 * len(times) <= 9 * n_rows or domain.attribute.role is not Role.CARRIED:
+        return []
+    return [
+        f"The carried column {quoted(domain.name)} has a value of its own for nearly every record: whoever knows it "
+        "finds the record. Drop it unless nobody outside can know it."
+    ]
+
+
+def joined_codes(data: Microdata) -> NDArray[Any]:
+    """Records as one matrix of codes, in the order of `Survey.names`."""
+    return np.column_stack([data.quasi, data.sensitive, data.carried]).astype(np.int32, copy=False)

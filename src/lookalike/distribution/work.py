@@ -1,0 +1,127 @@
+"""What is done to one part, wherever it lies: the local method, files, an audit of what was written, losses.
+
+The records come in any order, so they are first put into an order of their own; randomness comes from the secret of the
+release and the number of the part. So a part that is done again, elsewhere or later, comes out the same to the byte.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.audit import PartAudit, audit_part
+from lookalike.contracts import Algorithm, Fragments, PrivacyModel, Promise
+from lookalike.distribution.cells import Cells
+from lookalike.distribution.coding import Survey
+from lookalike.errors import AuditFailed, DataError, LookalikeError, Unsupported
+from lookalike.metrics import PartLosses
+from lookalike.microdata import Codes, Microdata
+from lookalike.packages.parts import WrittenPart, write_part
+from lookalike.pipeline import standard_measures
+from lookalike.progress import silent
+from lookalike.randomness import Randomness
+from lookalike.release import Bucketized, Grouped, Linkage, Perturbed, Randomizer, Release
+from lookalike.requirement import Requirement
+
+
+@dataclass(frozen=True, eq=False)
+class Done:
+    """What is told of a part that was published: no rows, and nothing that grows with them."""
+
+    number: int
+    n_rows: int
+    written: WrittenPart
+    audit: PartAudit
+    losses: PartLosses
+    randomizers: tuple[Randomizer, ...]
+    remarks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Failed:
+    """Why a part could not be published."""
+
+    number: int
+    error: LookalikeError
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PartWork:
+    """The work on a part, ready to be sent."""
+
+    survey: Survey
+    promises: Sequence[Promise]
+    requirements: Sequence[Requirement]
+    algorithm: Algorithm
+    adversary: str
+    fragments: Fragments
+    secret: Randomness
+    folder: Path
+
+    def __call__(self, number: int, codes: Codes) -> bytes:
+        outcome: Done | Failed
+        try:
+            outcome = self.published(number, codes)
+        except LookalikeError as error:
+            outcome = Failed(number, error)
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            outcome = Failed(number, DataError(f"A part could not be written: {reason}. Nothing is published."))
+        return pickle.dumps(outcome)
+
+    def published(self, number: int, codes: Codes) -> Done:
+        if not self.folder.parent.is_dir():
+            raise DataError(
+                f"The machines that do the work cannot see the folder beside {self.folder.parent.parent}. Publish to a "
+                "folder that all of them share under one name."
+            )
+        data = self.survey.records(codes[np.lexsort(codes.T[::-1])])
+        release, linkage = self._anonymized(number, data)
+        written, read = write_part(self.folder, number, release)
+        measures: list[PrivacyModel] = standard_measures()
+        audit = audit_part(read, data, self.promises, measures=measures, graph=linkage.graph, adversary=self.adversary)
+        self._check_inside(number, codes, read)
+        return Done(
+            number=number,
+            n_rows=data.n_rows,
+            written=written,
+            audit=audit,
+            losses=PartLosses.of(read, data),
+            randomizers=release.randomizers if isinstance(release, Perturbed) else (),
+            remarks=linkage.remarks,
+        )
+
+    def _anonymized(self, number: int, data: Microdata) -> tuple[Release, Linkage]:
+        release, linkage = self.algorithm.anonymize(data, self.requirements, self.secret.child("part", number), silent)
+        if isinstance(release, Bucketized):
+            release = replace(
+                release,
+                bucket_of_quasi=self._apart(number, release.bucket_of_quasi),
+                bucket_of_sensitive=self._apart(number, release.bucket_of_sensitive),
+            )
+        return release, linkage
+
+    def _apart(self, number: int, buckets: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Bucket numbers that no other part has."""
+        numbers = buckets.astype(np.int64) * self.fragments.n_parts + number
+        if int(numbers.max(initial=0)) > np.iinfo(np.int32).max:
+            raise Unsupported("There would be more than 2 billion bucket numbers. Make parts larger (--part-rows).")
+        return numbers.astype(np.int32)
+
+    def _check_inside(self, number: int, codes: Codes, read: Release) -> None:
+        """Cells do not overlap, neither their records nor what is published of them: the audit in parts rests on it."""
+        if not isinstance(self.fragments, Cells):
+            return
+        strays = int(np.count_nonzero(self.fragments.part_of(codes) != number))
+        if isinstance(read, Grouped):
+            strays += self.fragments.stray(number, read)
+        if strays:
+            raise AuditFailed(
+                f"Part {number} has {strays:,} records or groups that belong to another part. Nothing is written. This "
+                "is a fault of the software, please report it."
+            )

@@ -1,0 +1,226 @@
+"""The same release on one machine and on a cluster, to the byte; executors that are lost; work that fails."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import polars as pl
+import pytest
+
+import lookalike as la
+from lookalike.algorithms import Mondrian, parse_algorithm
+from lookalike.backends.local import LocalBackend
+from lookalike.backends.spark import SparkBackend
+from lookalike.distribution.coding import survey
+from lookalike.distribution.cutting import cut
+from lookalike.distribution.methods import way_of
+from lookalike.distribution.publishing import PartedPublication, publish_in_parts
+from lookalike.errors import DataError, LookalikeError, Unsupported
+from lookalike.models import parse_promise
+from lookalike.pipeline import Recipe, required, settle
+from lookalike.randomness import Randomness
+from lookalike.samples import hospital, to_csv
+from lookalike.schema import Schema
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+N_ROWS, PART_ROWS = 4000, 1000
+SCHEMA = Schema.of(qi=["age", "sex", "zip code", "admission_date"], sensitive=["diagnosis"], carried=["length_of_stay"])
+
+
+@pytest.fixture(scope="module")
+def stays(tmp_path_factory: pytest.TempPathFactory) -> pl.DataFrame:
+    """Hospital stays with types, dates and missing values among them."""
+    path = tmp_path_factory.mktemp("stays") / "stays.csv"
+    to_csv(hospital(N_ROWS, seed=3), path)
+    return pl.read_csv(path, try_parse_dates=True)
+
+
+@pytest.fixture(scope="module")
+def on_spark(spark: SparkSession, stays: pl.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> DataFrame:
+    path = tmp_path_factory.mktemp("parquet") / "stays.parquet"
+    stays.write_parquet(path, row_group_size=700)
+    return spark.read.parquet(str(path)).repartition(3)
+
+
+def recipe_of(algorithm: str | Any, promise: str, schema: Schema = SCHEMA, **more: Any) -> Recipe:
+    method = parse_algorithm(algorithm) if isinstance(algorithm, str) else algorithm
+    return Recipe(schema=schema, promises=(parse_promise(promise),), algorithm=method, seed=5, **more)
+
+
+def digests(folder: Path) -> dict[str, str]:
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def cuts_for(frame: pl.DataFrame, recipe: Recipe) -> Any:
+    backend = LocalBackend(frame)
+    seen = survey(backend, recipe.schema, (), "the table")
+    promises = settle(recipe.promises, seen.data)
+    assert recipe.algorithm is not None
+    method = recipe.algorithm.facing(recipe.adversary)
+    backend.encode(seen.names, seen.coding)
+    rules, way = required(promises, seen.data), way_of(method, recipe.adversary)
+    return cut(backend, seen, promises, rules, way, recipe.adversary, PART_ROWS, Randomness(1))[0]
+
+
+PLAIN = Schema.of(qi=["age", "sex", "zip code"], sensitive=["diagnosis"])
+CASES = [
+    ("groups:effort=fast", "l-diversity:3", SCHEMA, {}),
+    ("groups:effort=fast", "l-diversity:2", PLAIN, {"adversary": "knows-method"}),
+    ("mondrian", "t-closeness:0.4", SCHEMA, {}),
+    ("burel", "beta-likeness:3", SCHEMA, {}),
+    ("anatomy", "l-diversity:3", SCHEMA, {}),
+    ("two-size:assign=similar", "l-diversity:3", SCHEMA, {}),
+    ("heterogeneous", "l-diversity:3", PLAIN, {}),
+    ("heterogeneous", "l-diversity:2", PLAIN, {"adversary": "knows-method"}),
+    ("perturbation", "beta-likeness:3", PLAIN, {}),
+]
+
+
+@pytest.mark.parametrize(("algorithm", "promise", "schema", "more"), CASES)
+def test_spark_and_one_machine_agree_to_the_byte(
+    algorithm: str,
+    promise: str,
+    schema: Schema,
+    more: dict[str, Any],
+    stays: pl.DataFrame,
+    on_spark: DataFrame,
+    tmp_path: Path,
+) -> None:
+    recipe = recipe_of(algorithm, promise, schema, **more)
+    cuts = cuts_for(stays, recipe)
+    assert cuts.n_parts >= 2
+    here = publish_in_parts(LocalBackend(stays), recipe, tmp_path / "here", fragments=cuts)
+    there = publish_in_parts(SparkBackend(on_spark), recipe, tmp_path / "there", fragments=cuts)
+    assert here.audit.passed
+    assert str(there) == str(here)
+    assert digests(tmp_path / "there") == digests(tmp_path / "here")
+
+
+def test_a_published_frame_can_be_read_by_spark_and_audited_elsewhere(
+    spark: SparkSession, stays: pl.DataFrame, on_spark: DataFrame, tmp_path: Path
+) -> None:
+    seen: list[tuple[str, float]] = []
+    made = la.spark.publish(
+        on_spark,
+        schema=PLAIN,
+        model=["k-anonymity:4", "l-diversity:3"],
+        algorithm="mondrian",
+        out=tmp_path / "release",
+        part_rows=PART_ROWS,
+        progress=lambda step, share, note="": seen.append((step, share)),
+    )
+    assert isinstance(made, PartedPublication)
+    assert made.n_parts >= 3
+    assert {step for step, _ in seen} >= {"survey", "cut", "parts", "write"}
+    assert la.spark.read(made).count() == N_ROWS
+    stays.write_csv(tmp_path / "original.csv")
+    reached = {verdict.model: verdict.reached for verdict in made.audit.verdicts}
+    for audit in (la.verify(tmp_path / "original.csv", tmp_path / "release"), la.spark.verify(on_spark, made)):
+        assert audit.passed
+        assert {verdict.model: verdict.reached for verdict in audit.verdicts} == reached
+
+
+@dataclass(frozen=True)
+class Interrupted(Mondrian):
+    """Mondrian on a machine that fails while it works."""
+
+    name: ClassVar[str] = "mondrian"
+    marker: str = field(default="", kw_only=True)
+
+    def __str__(self) -> str:
+        return "mondrian"
+
+    def partition(self, *arguments: Any, **more: Any) -> Any:
+        self.fail()
+        return super().partition(*arguments, **more)
+
+    def fail(self) -> None:
+        """The first to come here takes its executor with it: the process above this one's parent."""
+        try:
+            os.close(os.open(self.marker, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return
+        daemon = int(Path(f"/proc/{os.getppid()}/stat").read_text().rsplit(")", 1)[1].split()[1])
+        os.kill(daemon, signal.SIGKILL)
+        time.sleep(60)
+
+
+@dataclass(frozen=True)
+class Failing(Interrupted):
+    def fail(self) -> None:
+        raise RuntimeError("a fault nobody foresaw, with a value: 4711")
+
+
+def test_a_lost_executor_changes_nothing(stays: pl.DataFrame, on_spark: DataFrame, tmp_path: Path) -> None:
+    if not Path("/proc").is_dir():
+        pytest.skip("finds the executor by /proc")
+    whole = recipe_of("mondrian", "l-diversity:3")
+    cuts = cuts_for(stays, whole)
+    publish_in_parts(LocalBackend(stays), whole, tmp_path / "calm", fragments=cuts)
+    marker = tmp_path / "killed"
+    broken = recipe_of(Interrupted(marker=str(marker)), "l-diversity:3")
+    publish_in_parts(SparkBackend(on_spark), broken, tmp_path / "stormy", fragments=cuts)
+    assert marker.exists()
+    assert digests(tmp_path / "stormy") == digests(tmp_path / "calm")
+
+
+def test_work_that_fails_leaves_what_was_there_and_says_no_value(
+    stays: pl.DataFrame, on_spark: DataFrame, tmp_path: Path
+) -> None:
+    publish_in_parts(LocalBackend(stays), recipe_of("mondrian", "l-diversity:3"), tmp_path / "release")
+    before = digests(tmp_path)
+    with pytest.raises(LookalikeError, match="nothing is written") as caught:
+        publish_in_parts(
+            SparkBackend(on_spark), recipe_of(Failing(), "l-diversity:3"), tmp_path / "release", overwrite=True
+        )
+    assert "4711" not in str(caught.value)
+    assert digests(tmp_path) == before
+
+
+def test_columns_of_every_type_are_read_as_anywhere_else(spark: SparkSession, tmp_path: Path) -> None:
+    rows = spark.range(0, 400).selectExpr(
+        "cast(id % 7 as byte) as small",
+        "cast(id % 5 as decimal(5,2)) / 4 as price",
+        "cast(id % 3 as float) / 3 as single",
+        "if(id % 11 = 0, double('NaN'), id % 6 / 2) as real",
+        "timestamp_seconds(1700000000 + id % 4 * 3600) as moment",
+        "cast(timestamp_seconds(1700000000 + id % 4 * 60) as timestamp_ntz) as local",
+        "date_add(date'2024-01-01', cast(id % 9 as int)) as day",
+        "if(id % 13 = 0, null, id % 2 = 0) as yes",
+        "cast(null as string) as nothing",
+        "concat('v', id % 3) as ill",
+    )
+    rows.write.parquet(str(tmp_path / "original"))
+    frame = spark.read.parquet(str(tmp_path / "original"))
+    qi = [name for name in frame.columns if name != "ill"]
+    made = la.spark.publish(
+        frame, qi=qi, sensitive="ill", model="l-diversity:2", algorithm="mondrian", out=tmp_path / "release"
+    )
+    original = pl.read_parquet(tmp_path / "original" / "*.parquet")
+    audit = la.verify(original, tmp_path / "release")
+    assert audit.passed, str(audit)
+    assert made.audit.n_rows == 400
+
+
+def test_what_spark_cannot_do_is_refused_with_the_reason(
+    spark: SparkSession, on_spark: DataFrame, tmp_path: Path
+) -> None:
+    for algorithm, reason in (("ring", "on one ring"), ("groups:effort=3", "by seconds")):
+        with pytest.raises(Unsupported, match=reason):
+            la.spark.publish(on_spark, schema=PLAIN, model="l-diversity:3", algorithm=algorithm, out=tmp_path / "x")
+    lists = spark.createDataFrame([([1, 2], "a")], "age array<int>, ill string")
+    with pytest.raises(DataError, match="array<int>"):
+        la.spark.publish(lists, qi=["age"], sensitive="ill", model="k-anonymity:2", out=tmp_path / "x")
+    assert list(tmp_path.iterdir()) == []

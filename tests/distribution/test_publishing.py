@@ -1,0 +1,254 @@
+"""Releases made in parts, with the verbs of one machine: every method that distributes, and what can fail."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import polars as pl
+import pytest
+
+import lookalike as la
+from lookalike.algorithms import ALGORITHMS, Groups, Mondrian, parse_algorithm
+from lookalike.backends.local import LocalBackend
+from lookalike.contracts import Fragments
+from lookalike.distribution.cells import Cells
+from lookalike.distribution.methods import DISTRIBUTED, REFUSED, refusal, way_of
+from lookalike.distribution.publishing import PartedPublication, publish_in_parts
+from lookalike.distribution.slices import Slices
+from lookalike.errors import AuditFailed, Infeasible, RecipeError, Unsupported
+from lookalike.models import parse_promise
+from lookalike.pipeline import Recipe
+from lookalike.release import Grouped, Ranges
+from lookalike.samples import hospital
+from lookalike.schema import Schema
+
+QI = ["age", "sex", "zip code"]
+PLAIN = Schema.of(qi=QI, sensitive=["diagnosis"])
+CARRYING = Schema.of(qi=QI, sensitive=["diagnosis"], carried=["length_of_stay"])
+
+
+@pytest.fixture(scope="module")
+def stays() -> pl.DataFrame:
+    table = hospital(3000, seed=8)
+    columns = {}
+    for column in table.columns:
+        values = pl.Series([*column.values.tolist(), None])
+        columns[column.name] = values.gather(column.codes)
+    return pl.DataFrame(columns)
+
+
+def published(
+    frame: pl.DataFrame, out: Path, algorithm: Any, *promises: str, schema: Schema = PLAIN, **more: Any
+) -> PartedPublication:
+    method = parse_algorithm(algorithm) if isinstance(algorithm, str) else algorithm
+    adversary = more.pop("adversary", "reads-release")
+    made = tuple(parse_promise(promise) for promise in promises)
+    recipe = Recipe(schema=schema, promises=made, algorithm=method, seed=3, adversary=adversary)
+    return publish_in_parts(LocalBackend(frame), recipe, out, **{"part_rows": 1000, **more})
+
+
+METHODS = [
+    ("groups:effort=fast", ("l-diversity:3", "k-anonymity:5"), {"schema": CARRYING}),
+    ("groups:effort=fast", ("l-diversity:2",), {"adversary": "knows-method"}),
+    ("mondrian", ("t-closeness:0.4,distance=equal",), {"schema": CARRYING}),
+    ("mondrian", ("l-diversity:3,kind=entropy",), {}),
+    ("mondrian-strict", ("k-anonymity:5", "l-diversity:2"), {}),
+    ("lmondrian", ("beta-likeness:3",), {}),
+    ("dmondrian", ("beta-likeness:3",), {}),
+    ("tmondrian", ("t-closeness:0.4",), {}),
+    ("burel", ("beta-likeness:3",), {"schema": CARRYING}),
+    ("anatomy", ("l-diversity:3",), {"schema": CARRYING}),
+    ("anatomy", ("k-anonymity:4",), {}),
+    ("two-size:assign=similar", ("beta-likeness:3",), {}),
+    ("multi-size", ("beta-likeness:3",), {"adversary": "knows-method"}),
+    ("optimal-buckets:seconds=2", ("l-diversity:3",), {}),
+    ("heterogeneous", ("l-diversity:2",), {"adversary": "knows-method"}),
+    ("heterogeneous", ("l-diversity:3",), {}),
+    ("heterogeneous", ("k-anonymity:3",), {}),
+    ("perturbation", ("beta-likeness:3",), {}),
+    ("perturbation", ("beta-likeness:3",), {"adversary": "knows-method"}),
+]
+
+
+@pytest.mark.parametrize(("algorithm", "promises", "more"), METHODS)
+def test_every_method_keeps_its_promises_for_the_whole_table(
+    algorithm: str, promises: tuple[str, ...], more: dict[str, Any], stays: pl.DataFrame, tmp_path: Path
+) -> None:
+    """The audit of the folder as a whole, which knows nothing of parts, has the last word."""
+    made = published(stays, tmp_path / "release", algorithm, *promises, **more)
+    assert made.n_parts >= 2
+    assert made.audit.passed
+    stays.write_parquet(tmp_path / "original.parquet")
+    whole = la.verify(tmp_path / "original.parquet", tmp_path / "release")
+    assert whole.passed, str(whole)
+    assert {"report.html", "report.json", "audit.json", "README.txt"} <= set(made.files)
+    if made.form == "grouped":
+        measured = la.measure(tmp_path / "original.parquet", tmp_path / "release")
+        assert made.losses["gcp"] == pytest.approx(measured["gcp"])
+        assert [verdict.reached for verdict in whole.verdicts] == [verdict.reached for verdict in made.audit.verdicts]
+
+
+def test_every_method_is_distributed_or_refused_with_a_reason() -> None:
+    assert set(DISTRIBUTED) | set(REFUSED) == set(ALGORITHMS.values())
+    assert not set(DISTRIBUTED) & set(REFUSED)
+    for kind in DISTRIBUTED:
+        assert refusal(kind()) is None
+        assert way_of(kind(), "reads-release").why.endswith(".")
+    for kind, reason in REFUSED.items():
+        with pytest.raises(Unsupported, match=reason[:40]):
+            way_of(kind(), "reads-release")
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "reason"),
+    [
+        ("freeform", "cycles"),
+        ("groups:effort=2.5", "by seconds"),
+        ("heterogeneous:buckets=equal", "decided for the whole table"),
+        ("heterogeneous:randomization=paper", "to be studied"),
+    ],
+)
+def test_what_cannot_be_done_in_parts_is_refused_with_the_reason(
+    algorithm: str, reason: str, stays: pl.DataFrame, tmp_path: Path
+) -> None:
+    promise = "k-anonymity:4" if algorithm == "freeform" else "l-diversity:2"
+    with pytest.raises(Unsupported, match=reason):
+        published(stays, tmp_path / "release", algorithm, promise)
+    assert list(tmp_path.iterdir()) == []
+
+
+def digests(folder: Path) -> dict[str, str]:
+    found = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in found}
+
+
+class Remembering(LocalBackend):
+    """Keeps the cuts, to make the same ones again."""
+
+    cuts: Fragments
+
+    def map(self, work: Any, fragments: Fragments, watch: Any) -> list[bytes]:
+        self.cuts = fragments
+        return super().map(work, fragments, watch)
+
+
+@pytest.mark.parametrize("algorithm", ["mondrian", "anatomy", "heterogeneous"])
+def test_the_order_of_rows_makes_no_difference(algorithm: str, stays: pl.DataFrame, tmp_path: Path) -> None:
+    recipe = Recipe(
+        schema=PLAIN, promises=(parse_promise("l-diversity:3"),), algorithm=parse_algorithm(algorithm), seed=4
+    )
+    backend = Remembering(stays)
+    publish_in_parts(backend, recipe, tmp_path / "one", part_rows=1000)
+    shuffled = stays.sample(fraction=1.0, shuffle=True, seed=2)
+    publish_in_parts(LocalBackend(shuffled), recipe, tmp_path / "other", fragments=backend.cuts)
+    assert digests(tmp_path / "one") == digests(tmp_path / "other")
+
+
+def test_without_a_seed_no_two_releases_are_alike(stays: pl.DataFrame, tmp_path: Path) -> None:
+    recipe = Recipe(schema=PLAIN, promises=(parse_promise("k-anonymity:4"),), algorithm=Mondrian())
+    for name in ("one", "other"):
+        publish_in_parts(LocalBackend(stays), recipe, tmp_path / name)
+    table = "release.csv/part-00000.csv"
+    assert digests(tmp_path / "one")[table] != digests(tmp_path / "other")[table]
+
+
+def test_where_blind_cells_do_not_fit_there_are_slices_or_a_refusal(stays: pl.DataFrame, tmp_path: Path) -> None:
+    one_sex = pl.col("sex") == stays["sex"][0]
+    ill = pl.when(one_sex & (pl.col("age") > 25)).then(pl.lit("theirs")).otherwise(pl.col("diagnosis"))
+    skewed = stays.with_columns(ill.alias("diagnosis"))
+    backend = Remembering(skewed)
+    recipe = Recipe(
+        schema=PLAIN, promises=(parse_promise("l-diversity:2"),), algorithm=parse_algorithm("heterogeneous"), seed=1
+    )
+    made = publish_in_parts(backend, recipe, tmp_path / "release", part_rows=1000)
+    assert isinstance(backend.cuts, Slices)
+    assert made.adversary == "reads-release"
+    with pytest.raises(Infeasible, match="without a look at the sensitive values"):
+        publish_in_parts(backend, replace(recipe, adversary="knows-method"), tmp_path / "again", part_rows=1000)
+    assert not (tmp_path / "again").exists()
+    backend = Remembering(skewed)
+    published_by_groups = replace(recipe, algorithm=Groups(effort="fast"))
+    publish_in_parts(backend, published_by_groups, tmp_path / "groups", part_rows=1000)
+    assert isinstance(backend.cuts, Cells)
+
+
+@dataclass(frozen=True)
+class Careless(Mondrian):
+    """Leaves every record in a group of its own."""
+
+    name: ClassVar[str] = "mondrian"
+
+    def partition(self, data: Any, requirements: Any, rng: Any, progress: Any, rule: Any = None) -> Any:
+        return np.arange(data.n_rows, dtype=np.int32), data.n_rows
+
+
+@dataclass(frozen=True)
+class Boundless(Mondrian):
+    """Publishes every age as any age: good groups, but ones that reach into other cells."""
+
+    name: ClassVar[str] = "mondrian"
+
+    def anonymize(self, data: Any, requirements: Any, rng: Any, progress: Any) -> Any:
+        release, linkage = super().anonymize(data, requirements, rng, progress)
+        assert isinstance(release, Grouped)
+        domain, n_groups = data.domains.quasi[0], len(release.extents[0])
+        ends = np.zeros(n_groups, dtype=np.int32), np.full(n_groups, len(domain.values) - 1, dtype=np.int32)
+        extents = (Ranges.of(domain, *ends, np.full(n_groups, domain.has_missing)), *release.extents[1:])
+        return replace(release, extents=extents), linkage
+
+
+@pytest.mark.parametrize(("method", "said"), [(Careless(), "does not pass its audit"), (Boundless(), "another part")])
+def test_a_release_that_does_not_hold_is_not_written(
+    method: Any, said: str, stays: pl.DataFrame, tmp_path: Path
+) -> None:
+    with pytest.raises(AuditFailed, match=said):
+        published(stays, tmp_path / "release", method, "l-diversity:3")
+    assert list(tmp_path.iterdir()) == []
+
+
+class Shifting(LocalBackend):
+    """A table that loses rows between the survey and the work."""
+
+    def encode(self, names: Any, coding: Any) -> None:
+        super().encode(names, coding)
+        self._codes = self._codes[:-1]
+
+
+def test_a_table_that_changes_meanwhile_is_not_published(stays: pl.DataFrame, tmp_path: Path) -> None:
+    recipe = Recipe(schema=PLAIN, promises=(parse_promise("k-anonymity:4"),), algorithm=Mondrian(), seed=1)
+    with pytest.raises(AuditFailed, match="3,000 records when it was surveyed and 2,999"):
+        publish_in_parts(Shifting(stays), recipe, tmp_path / "release", part_rows=1000)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_mistakes_are_told_before_the_work(stays: pl.DataFrame, tmp_path: Path) -> None:
+    with pytest.raises(RecipeError, match="at least 1,000"):
+        published(stays, tmp_path / "release", "mondrian", "k-anonymity:4", part_rows=10)
+    (tmp_path / "release").mkdir()
+    (tmp_path / "release" / "mine.txt").write_text("keep")
+    with pytest.raises(RecipeError, match="exists already"):
+        published(stays, tmp_path / "release", "mondrian", "k-anonymity:4")
+    assert (tmp_path / "release" / "mine.txt").read_text() == "keep"
+
+
+def test_nothing_of_a_record_or_the_secret_is_in_what_travels_back(stays: pl.DataFrame, tmp_path: Path) -> None:
+    """Summaries of parts are counts: they do not grow with the records."""
+
+    class Weighing(LocalBackend):
+        sizes: ClassVar[list[int]] = []
+
+        def map(self, work: Any, fragments: Fragments, watch: Any) -> list[bytes]:
+            results = super().map(work, fragments, watch)
+            self.sizes.append(max(len(result) for result in results))
+            return results
+
+    for times in (1, 8):
+        frame = pl.concat([stays] * times)
+        recipe = Recipe(schema=PLAIN, promises=(parse_promise("l-diversity:3"),), algorithm=Mondrian(), seed=1)
+        publish_in_parts(Weighing(frame), recipe, tmp_path / f"{times}", part_rows=1000 * times)
+    small, large = Weighing.sizes
+    assert large < 1.5 * small

@@ -1,0 +1,17 @@
+"""How many threads a search may use, and that it makes no difference to what comes out."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from lookalike import threads
+
+
+def test_the_number_is_what_is_said_or_what_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(threads.VARIABLE, "3")
+    assert threads.available() == 3
+    for nonsense in ("", "0", "-2", "many"):
+        monkeypatch.setenv(threads.VARIABLE, nonsense)
+        assert 1 <= threads.available() <= (os.cpu_count() or 1)
