@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
@@ -26,7 +26,7 @@ from lookalike.errors import AuditFailed, RecipeError, Unsupported, quoted
 from lookalike.microdata import Domains, Microdata, Table
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
-from lookalike.release import Grouped, Linkage, MatchGraph, Release
+from lookalike.release import Bucketized, Grouped, Linkage, MatchGraph, Release
 from lookalike.requirement import Requirement
 from lookalike.schema import Kind, Schema
 
@@ -245,6 +245,15 @@ def measure(release: Release, data: Microdata) -> tuple[dict[str, float], dict[s
     """Every metric that applies to the release, and the loss of each column."""
     losses = {name: kind().measure(release, data) for name, kind in metrics.METRICS.items()}
     return {name: value for name, value in losses.items() if not math.isnan(value)}, metrics.loss_by_column(release)
+
+
+def loss_text(form: str, losses: Mapping[str, float]) -> str:
+    """What a release of this form lost, in one phrase."""
+    lost = f"loss {losses['gcp']:.4f} (GCP)"
+    if form == Bucketized.form:
+        lost = f"exact quasi-identifiers, buckets of {losses['average_group_size']:.1f} records on average"
+    changed = losses.get("values_changed")
+    return lost if changed is None else f"{lost}, {100 * changed:.0f} % of the sensitive values changed"
 
 
 def nothing_left(losses: dict[str, float]) -> list[str]:

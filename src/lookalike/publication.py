@@ -27,9 +27,9 @@ from lookalike.errors import MissingPart, RecipeError, Unsupported, unknown_name
 from lookalike.inspection import Inspection
 from lookalike.inspection import inspect as survey
 from lookalike.microdata import Table
-from lookalike.pipeline import Outcome, Recipe, Stopwatch, run
+from lookalike.pipeline import Outcome, Recipe, Stopwatch, loss_text, run
 from lookalike.progress import Progress, silent
-from lookalike.release import Bucketized, Release
+from lookalike.release import Release
 from lookalike.schema import Schema
 
 if TYPE_CHECKING:
@@ -145,11 +145,7 @@ class Publication:
         promises = ", ".join(str(promise) for promise in self.outcome.promises)
         bound = self.outcome.loss_bound
         nearness = "" if bound is None else f"{bound.sentence(self.losses['gcp'])}\n"
-        loss = f"loss {self.losses['gcp']:.4f} (GCP)"
-        if self.release.form == Bucketized.form:
-            loss = f"exact quasi-identifiers, buckets of {self.losses['average_group_size']:.1f} records on average"
-        if (changed := self.losses.get("values_changed")) is not None:
-            loss += f", {100 * changed:.0f} % of the sensitive values changed"
+        loss = loss_text(self.release.form, self.losses)
         return f"{self.release.n_rows:,} rows that keep {promises}; {loss}\n{nearness}{self.audit}"
 
     def __repr__(self) -> str:

@@ -32,7 +32,7 @@ from lookalike.microdata import Domains
 from lookalike.packages.manifest import DESCRIPTOR, Manifest, StatedPromise
 from lookalike.packages.parts import complete
 from lookalike.packages.placing import check_target, placed
-from lookalike.pipeline import Recipe, Stopwatch, cautions, choose, nothing_left, required, settle, stronger
+from lookalike.pipeline import Recipe, Stopwatch, cautions, choose, loss_text, nothing_left, required, settle, stronger
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 from lookalike.release import Bucketized, Grouped, Matched, Perturbed, Ranges, Release, Sets, Withheld
@@ -67,11 +67,7 @@ class PartedPublication:
 
     def __str__(self) -> str:
         promises = ", ".join(str(promise) for promise in self.promises)
-        loss = f"loss {self.losses['gcp']:.4f} (GCP)"
-        if self.form == Bucketized.form:
-            loss = f"exact quasi-identifiers, buckets of {self.losses['average_group_size']:.1f} records on average"
-        if (changed := self.losses.get("values_changed")) is not None:
-            loss += f", {100 * changed:.0f} % of the sensitive values changed"
+        loss = loss_text(self.form, self.losses)
         return f"{self.n_rows:,} rows in {counted(self.n_parts, 'part')} that keep {promises}; {loss}\n{self.audit}"
 
 
