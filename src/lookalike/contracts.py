@@ -295,6 +295,10 @@ class Fragments(Protocol):
     def n_parts(self) -> int: ...
 
     @property
+    def sizes(self) -> tuple[int, ...]:
+        """About how many records each part has, for whoever plans the work; empty if that is not known."""
+
+    @property
     def is_ranked(self) -> bool:
         """Whether a record's part depends on its rank among others."""
 

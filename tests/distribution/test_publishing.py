@@ -15,9 +15,11 @@ import lookalike as la
 from lookalike.algorithms import ALGORITHMS, Groups, Mondrian, parse_algorithm
 from lookalike.backends.local import LocalBackend
 from lookalike.contracts import Fragments
+from lookalike.distribution.auditing import verify_in_parts
 from lookalike.distribution.cells import Cells
 from lookalike.distribution.methods import DISTRIBUTED, REFUSED, refusal, way_of
 from lookalike.distribution.publishing import PartedPublication, publish_in_parts
+from lookalike.distribution.sliced import SlicedCells
 from lookalike.distribution.slices import Slices
 from lookalike.errors import AuditFailed, Infeasible, RecipeError, Unsupported
 from lookalike.models import parse_promise
@@ -174,6 +176,27 @@ def test_where_blind_cells_do_not_fit_there_are_slices_or_a_refusal(stays: pl.Da
     published_by_groups = replace(recipe, algorithm=Groups(effort="fast"))
     publish_in_parts(backend, published_by_groups, tmp_path / "groups", part_rows=1000)
     assert isinstance(backend.cuts, Cells)
+
+
+def test_a_cell_that_keeps_its_promise_by_a_hair_is_dealt_out(tmp_path: Path) -> None:
+    """Two values, exactly as frequent as each other: no cut leaves both sides at one half."""
+    rng = np.random.default_rng(5)
+    frame = pl.DataFrame({"age": rng.integers(0, 90, 4001), "ill": np.append(rng.permutation(4000) % 2, 2)})
+    schema = Schema.of(qi=["age"], sensitive=["ill"])
+    backend = Remembering(frame)
+    recipe = Recipe(schema=schema, promises=(parse_promise("l-diversity:2"),), algorithm=Mondrian(), seed=2)
+    made = publish_in_parts(backend, recipe, tmp_path / "release", part_rows=1000)
+    assert isinstance(backend.cuts, SlicedCells)
+    assert made.n_parts == backend.cuts.n_parts >= 3
+    assert sum(backend.cuts.sizes) == 4001
+    assert max(backend.cuts.sizes) < 2000
+    whole = la.verify(frame, tmp_path / "release")
+    assert whole.passed
+    again = verify_in_parts(LocalBackend(frame), tmp_path / "release")
+    assert again.passed
+    assert [verdict.reached for verdict in again.verdicts] == [verdict.reached for verdict in whole.verdicts]
+    # Parts do not know of one another's rows, so what they say is never too much.
+    assert made.audit.verdicts[0].reached <= whole.verdicts[0].reached
 
 
 @dataclass(frozen=True)

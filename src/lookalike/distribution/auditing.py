@@ -1,8 +1,9 @@
 """A release in parts audited again, against a table that lies elsewhere: nobody holds either.
 
-Nothing is believed of how the release was made. What each part reaches over, its hull, is read from its files. Where
-hulls do not overlap, a person fits rows of one part alone: every record belongs to the part whose hull holds it, and
-the audits of the parts join to that of the whole, exactly. A record in no hull has no row, and the release fails.
+Nothing is believed of how the release was made. What each part reaches over, its hull, is read from its files. Parts
+whose hulls overlap are taken together; then a person fits rows of one fragment alone, every record belongs to the one
+whose hull holds it, and the audits of the fragments join to that of the whole, exactly. A record in no hull has no row,
+and the release fails.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -19,10 +21,12 @@ from lookalike import models
 from lookalike.audit import Audit, PartAudit, audit_part, joined
 from lookalike.contracts import Backend, Promise
 from lookalike.distribution.coding import Survey, survey
+from lookalike.distribution.cutting import MOST_IN_A_PART
 from lookalike.errors import DataError, LookalikeError, RecipeError, Unsupported
 from lookalike.microdata import Codes, Domains
-from lookalike.packages.folder import read_manifest, read_part
+from lookalike.packages.folder import read_manifest, read_parts
 from lookalike.packages.manifest import PublishedManifest
+from lookalike.packages.mixing import mixed
 from lookalike.packages.reading import read_schema
 from lookalike.pipeline import settle, standard_measures
 from lookalike.progress import Progress, silent
@@ -38,35 +42,52 @@ _NOT_OF_THIS_TABLE = "It is not a release of this table, or it was changed."
 
 @dataclass(frozen=True, eq=False)
 class Hulls:
-    """Boxes of codes, both ends included. Fits `contracts.Fragments`; records in none go to a part after the last."""
+    """Boxes of codes, both ends included. Fits `contracts.Fragments`.
+
+    Boxes that overlap belong to one fragment. Records in no box go to a fragment after the last.
+    """
 
     lows: NDArray[np.int32]
-    """[parts, quasi-identifiers]"""
+    """[boxes, quasi-identifiers]"""
     highs: NDArray[np.int32]
+    rows: tuple[int, ...]
+    """How many published rows lie in each box."""
 
     is_ranked = False
 
+    @cached_property
+    def fragment_of_box(self) -> NDArray[np.int64]:
+        """Boxes that reach over a combination of values in common, directly or by others, have the same number."""
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import connected_components
+
+        ones, others = [], []
+        for number in range(1, len(self.lows)):
+            meets = (self.lows[:number] <= self.highs[number]) & (self.highs[:number] >= self.lows[number])
+            found = np.flatnonzero(meets.all(axis=1))
+            ones += [number] * len(found)
+            others += found.tolist()
+        met = csr_array((np.ones(len(ones)), (ones, others)), shape=(len(self.lows), len(self.lows)))
+        _, numbers = connected_components(met, directed=False)
+        return np.asarray(numbers, dtype=np.int64)
+
     @property
     def n_parts(self) -> int:
-        return len(self.lows) + 1
+        return int(self.fragment_of_box.max()) + 2
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return tuple(np.bincount(self.fragment_of_box, weights=self.rows, minlength=self.n_parts).astype(int).tolist())
 
     def order(self, codes: Codes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         raise NotImplementedError("hulls rank nothing")
 
     def part_of(self, codes: Codes, ranks: NDArray[np.int64] | None = None) -> NDArray[np.int32]:
         quasi = codes[:, : self.lows.shape[1]]
-        parts = np.full(len(codes), len(self.lows), dtype=np.int32)
-        for number, (low, high) in enumerate(zip(self.lows, self.highs, strict=True)):
-            parts[((quasi >= low) & (quasi <= high)).all(axis=1)] = number
+        parts = np.full(len(codes), self.n_parts - 1, dtype=np.int32)
+        for low, high, fragment in zip(self.lows, self.highs, self.fragment_of_box, strict=True):
+            parts[((quasi >= low) & (quasi <= high)).all(axis=1)] = fragment
         return parts
-
-    def overlap(self) -> tuple[int, int] | None:
-        """Two boxes that have a combination of values in common, or None."""
-        for number in range(1, len(self.lows)):
-            meets = (self.lows[:number] <= self.highs[number]) & (self.highs[:number] >= self.lows[number])
-            if (found := np.flatnonzero(meets.all(axis=1))).size:
-                return int(found[0]), number
-        return None
 
 
 def hull_of(release: Release) -> tuple[list[int], list[int]]:
@@ -98,7 +119,7 @@ class HullWork:
 
     def __call__(self, place: int) -> bytes:
         try:
-            return pickle.dumps(hull_of(read_part(self.folder, self.manifest, place, self.domains)))
+            return pickle.dumps(hull_of(read_parts(self.folder, self.manifest, [place], self.domains)))
         except LookalikeError as error:
             return pickle.dumps(error)
 
@@ -111,13 +132,18 @@ class AuditWork:
     manifest: PublishedManifest
     survey: Survey
     promises: tuple[Promise, ...]
+    hulls: Hulls
 
     def __call__(self, number: int, codes: Codes) -> bytes:
         try:
-            if number == len(next(iter(self.manifest.parts.values()))):
+            if number == self.hulls.n_parts - 1:
                 return pickle.dumps(len(codes))
             data = self.survey.records(codes[np.lexsort(codes.T[::-1])])
-            release = read_part(self.folder, self.manifest, number, data.domains)
+            places = np.flatnonzero(self.hulls.fragment_of_box == number).tolist()
+            release = mixed(
+                read_parts(self.folder, self.manifest, places, data.domains),
+                {name: tuple(parts[place] for place in places) for name, parts in self.manifest.parts.items()},
+            )
             found = audit_part(
                 release, data, self.promises, measures=standard_measures(), adversary=self.manifest.adversary
             )
@@ -157,27 +183,28 @@ def verify_in_parts(
         settled = settle(promises or own, seen.data)
         backend.encode(seen.names, seen.coding)
         progress("audit", 0.0, "parts")
-        n_parts = len(next(iter(manifest.parts.values())))
-        hulls = _hulls(backend.each(HullWork(folder, manifest, seen.data.domains), n_parts))
-        if (pair := hulls.overlap()) is not None:
+        parts = next(iter(manifest.parts.values()))
+        found = backend.each(HullWork(folder, manifest, seen.data.domains), len(parts))
+        hulls = _hulls(found, tuple(part.n_rows for part in parts))
+        if max(hulls.sizes) > MOST_IN_A_PART:
             raise Unsupported(
-                f"Parts {pair[0]} and {pair[1]} reach over the same values, so they cannot be audited apart. Audit the "
-                "release on one machine that holds it: lookalike audit."
+                "The parts reach over the same values, so they cannot be audited apart. Audit the release on one "
+                "machine that holds it: lookalike audit."
             )
-        work = AuditWork(folder, manifest, seen, settled)
+        work = AuditWork(folder, manifest, seen, settled, hulls)
         results = [pickle.loads(one) for one in backend.map(work, hulls, lambda: None)]
     finally:
         backend.close()
-    return _joined(results, n_parts)
+    return _joined(results, hulls.n_parts - 1)
 
 
-def _hulls(results: Sequence[bytes]) -> Hulls:
+def _hulls(results: Sequence[bytes], rows: tuple[int, ...]) -> Hulls:
     found = [pickle.loads(result) for result in results]
     for one in found:
         if isinstance(one, LookalikeError):
             raise one
     lows, highs = (np.array([one[side] for one in found], dtype=np.int32) for side in (0, 1))
-    return Hulls(lows, highs)
+    return Hulls(lows, highs, rows)
 
 
 def _joined(results: Sequence[PartAudit | LookalikeError | int], n_parts: int) -> Audit:

@@ -4,27 +4,29 @@ Cut is where two records of a cell come nearer to each other on average, between
 is cut into the children of a node. So cells are boxes that do not overlap, and so is what is published of their
 records: a reader tells cells apart anyway, and a record fits rows of its own cell alone.
 
-Where to cut is decided from a sample of the records; then all records of all cells are counted, and cells that could
-not be published by themselves are put together again with those they were cut from.
+Where to cut is decided from a sample of the records. Then all records of all cells are counted; cells that could not be
+published by themselves are put together again with those they were cut from, and what is too large is cut once more, by
+exact counts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.microdata import Codes, Domain, Domains
-from lookalike.release import Grouped, Ranges
+from lookalike.release import Grouped, Ranges, Release
 from lookalike.schema import Kind
 
 Counts = NDArray[np.int64]
-_POSITIONS = tuple(part / 20 for part in range(1, 20))
+_FEW_VALUES, _POSITIONS = 100, tuple(part / 40 for part in range(1, 40))
+"""Up to so many values a column is cut between any two; one of more at these shares of the records."""
 _TIERS = (0.8, 0.88, 0.95, 1.0)
 """How much of its room a cell's fullest value may take: cuts that leave more room for further ones come first."""
-_LEAST_SHARE = 0.25
+LEAST_SHARE = 0.25
 """A cell is not cut into cells of less than this share of what a part may have."""
 _LEAST_SAMPLE = 40
 """Sampled records below which nothing is decided."""
@@ -56,6 +58,8 @@ class Cells:
     """Fits `contracts.Fragments`."""
 
     root: Cell
+    sizes: tuple[int, ...] = ()
+    """How many records each has; empty if nobody counted."""
 
     is_ranked = False
 
@@ -85,8 +89,12 @@ class Cells:
             stack += [(part, rows[side == place]) for place, part in enumerate(cell.parts)]
         return parts
 
-    def stray(self, number: int, release: Grouped) -> int:
-        """How many groups of a release reach out of the box of their cell."""
+    def strays(self, number: int, codes: Codes, release: Release) -> int:
+        """How many records, and groups of a grouped release, do not lie in the box of a cell."""
+        outside = int(np.count_nonzero(self.part_of(codes) != number))
+        return outside + self._reaching_out(number, release) if isinstance(release, Grouped) else outside
+
+    def _reaching_out(self, number: int, release: Grouped) -> int:
         box = next(cell for cell in self.root.leaves() if cell.number == number)
         out = np.zeros(len(release.extents[0]), dtype=bool)
         for attr, (domain, extents) in enumerate(zip(release.domains.quasi, release.extents, strict=True)):
@@ -126,16 +134,21 @@ def grown(
     def cell_of(rows: Codes, lows: tuple[int, ...], highs: tuple[int, ...]) -> Cell:
         if len(rows) * weight <= part_rows or len(rows) < 2 * _LEAST_SAMPLE:
             return Cell(lows, highs)
-        least = max(_LEAST_SAMPLE, int(part_rows * _LEAST_SHARE / weight))
-        cut = _best(_candidates(rows, axes, lows, highs, least), rows, fullness)
+        least = max(_LEAST_SAMPLE, int(part_rows * LEAST_SHARE / weight))
+        counts = [np.bincount(rows[:, attr], minlength=axis.n_codes) for attr, axis in enumerate(axes)]
+
+        def full(attr: int, lasts: list[int]) -> float:
+            sides = np.searchsorted(lasts, rows[:, attr], side="left")
+            return max(fullness(rows[sides == side]) for side in range(len(lasts)))
+
+        cut = _best(_candidates(counts, axes, lows, highs, least), full)
         if cut is None:
             return Cell(lows, highs)
         attr, lasts = cut
         sides = np.searchsorted(lasts, rows[:, attr], side="left")
-        firsts = [lows[attr], *(last + 1 for last in lasts[:-1])]
         parts = tuple(
-            cell_of(rows[sides == side], _with(lows, attr, first), _with(highs, attr, last))
-            for side, (first, last) in enumerate(zip(firsts, lasts, strict=True))
+            cell_of(rows[sides == side], part.lows, part.highs)
+            for side, part in enumerate(_parts(Cell(lows, highs), attr, lasts))
         )
         return Cell(lows, highs, None, attr, tuple(lasts), parts)
 
@@ -143,15 +156,29 @@ def grown(
     return Cells.of(cell_of(sample, (0,) * len(tops), tops))
 
 
+def cut_once(
+    cell: Cell, counts: Sequence[Counts], domains: Domains, least: int, full: Callable[[int, list[int]], float]
+) -> Cell:
+    """The cell cut in the best way, or as it is if there is none.
+
+    `counts`: how often each code of each quasi-identifier occurs in it; `full` says how full the fullest side of a cut
+    would be.
+    """
+    axes = [_Axis(domain) for domain in domains.quasi]
+    cut = _best(_candidates(counts, axes, cell.lows, cell.highs, least), full)
+    if cut is None:
+        return cell
+    attr, lasts = cut
+    return Cell(cell.lows, cell.highs, None, attr, tuple(lasts), _parts(cell, attr, lasts))
+
+
 def _best(
-    candidates: list[tuple[float, int, list[int]]], rows: Codes, fullness: Callable[[Codes], float]
+    candidates: list[tuple[float, int, list[int]]], full: Callable[[int, list[int]], float]
 ) -> tuple[int, list[int]] | None:
     """The first candidate in the lowest tier that has one."""
     chosen, tier = None, len(_TIERS)
     for _, attr, lasts in candidates:
-        sides = np.searchsorted(lasts, rows[:, attr], side="left")
-        fullest = max(fullness(rows[sides == side]) for side in range(len(lasts)))
-        found = int(np.searchsorted(_TIERS, fullest, side="left"))
+        found = int(np.searchsorted(_TIERS, full(attr, lasts), side="left"))
         if found < tier:
             chosen, tier = (attr, lasts), found
         if tier == 0:
@@ -159,23 +186,30 @@ def _best(
     return chosen
 
 
+def _parts(cell: Cell, attr: int, lasts: Sequence[int]) -> tuple[Cell, ...]:
+    firsts = [cell.lows[attr], *(last + 1 for last in lasts[:-1])]
+    return tuple(
+        Cell(_with(cell.lows, attr, first), _with(cell.highs, attr, last))
+        for first, last in zip(firsts, lasts, strict=True)
+    )
+
+
 def _with(ends: tuple[int, ...], attr: int, end: int) -> tuple[int, ...]:
     return (*ends[:attr], end, *ends[attr + 1 :])
 
 
 def _candidates(
-    rows: Codes, axes: list[_Axis], lows: tuple[int, ...], highs: tuple[int, ...], least: int
+    counts: Sequence[Counts], axes: Sequence[_Axis], lows: tuple[int, ...], highs: tuple[int, ...], least: int
 ) -> list[tuple[float, int, list[int]]]:
-    """Ways to cut that leave so many sampled records on each side; the one that brings records nearest first."""
+    """Ways to cut that leave so many records on each side; the one that brings records nearest first."""
     found = []
-    for attr, axis in enumerate(axes):
-        counts = np.bincount(rows[:, attr], minlength=axis.n_codes)
-        before = axis.apart(counts) * len(rows)
-        for lasts in axis.ways(counts, lows[attr], highs[attr]):
+    for attr, (axis, here) in enumerate(zip(axes, counts, strict=True)):
+        before = axis.apart(here) * int(here.sum())
+        for lasts in axis.ways(here, lows[attr], highs[attr]):
             firsts = [lows[attr], *(last + 1 for last in lasts[:-1])]
-            sides = [np.zeros_like(counts) for _ in lasts]
+            sides = [np.zeros_like(here) for _ in lasts]
             for side, first, last in zip(sides, firsts, lasts, strict=True):
-                side[first : last + 1] = counts[first : last + 1]
+                side[first : last + 1] = here[first : last + 1]
             if min(int(side.sum()) for side in sides) >= least:
                 after = sum(axis.apart(side) * int(side.sum()) for side in sides)
                 found.append(((before - after) * axis.weight, attr, lasts))
@@ -223,10 +257,23 @@ class _Axis:
             node = int(self.tree.closures(np.array([low], dtype=np.int32), np.array([high], dtype=np.int32))[0])
             children = np.flatnonzero(self.tree.parents == node)
             return [sorted(int(last) for last in self.tree.lasts[children])] if len(children) > 1 else []
-        shares = np.cumsum(counts) / counts.sum()
-        lasts = {int(np.searchsorted(shares, position)) for position in _POSITIONS}
-        lasts |= {int(np.searchsorted(shares, position)) - 1 for position in _POSITIONS}
+        if len(present) <= _FEW_VALUES:
+            lasts = set(present[:-1].tolist())
+        else:
+            shares = np.cumsum(counts) / counts.sum()
+            lasts = {int(np.searchsorted(shares, position)) - after for position in _POSITIONS for after in (0, 1)}
         return [[last, high] for last in sorted(lasts) if low <= last < high]
+
+
+def exchanged(cells: Cells, others: Mapping[int, Cell]) -> Cells:
+    """The cells with some of them, by their numbers, in another shape."""
+
+    def mended(cell: Cell) -> Cell:
+        if not cell.parts:
+            return others.get(cell.number, cell) if cell.number is not None else cell
+        return replace(cell, parts=tuple(mended(part) for part in cell.parts))
+
+    return Cells.of(mended(cells.root))
 
 
 def put_together(cells: Cells, fits: Callable[[list[int]], bool]) -> Cells:

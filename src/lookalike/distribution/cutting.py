@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.contracts import Backend, Fragments, Promise
-from lookalike.distribution.cells import Cells, grown, put_together
+from lookalike.distribution.cells import LEAST_SHARE, Cells, cut_once, exchanged, grown, put_together
 from lookalike.distribution.coding import Survey
 from lookalike.distribution.methods import CELLS, Way
+from lookalike.distribution.sliced import SlicedCells
 from lookalike.distribution.slices import Slices, even_quotas
 from lookalike.errors import Infeasible, Unsupported
 from lookalike.exposure import Exposure
@@ -23,6 +26,7 @@ from lookalike.requirement import Requirement
 
 Counts = NDArray[np.int64]
 SAMPLE = 1_000_000
+_ROUNDS, _TOO_LARGE = 8, 1.5
 MOST_IN_A_PART = 20_000_000
 """Records that one task can be given."""
 
@@ -74,7 +78,15 @@ def cut(
             return cells, way
         assert way.otherwise is not None
         return cut(backend, survey, promises, requirements, way.otherwise, adversary, part_rows, rng)
-    return _slices(survey, requirements, way, fits, part_rows, rng), way
+    data = survey.data
+    counts = [data.prior(index) for index in range(len(data.domains.sensitive))] or [data.prior(None)]
+    slices = _slices(survey, requirements, counts, fits, part_rows, rng.child("slices") if way.at_random else None)
+    if max(slices.sizes) > MOST_IN_A_PART:
+        raise Unsupported(
+            "The promise leaves so little room that the table cannot be cut into parts that keep it by themselves. "
+            "Promise a little less."
+        )
+    return slices, way
 
 
 def _cells(
@@ -85,7 +97,7 @@ def _cells(
     fits: Fitting,
     part_rows: int,
     rng: Randomness,
-) -> Cells | None:
+) -> Cells | SlicedCells | None:
     """None: cells that look at no value do not fit, and there is another way."""
     sample = backend.sample(SAMPLE, rng.child("sample"))
     looks = way.whole_values and not way.blind
@@ -107,15 +119,39 @@ def _cells(
                 "--adversary reads-release."
             )
         return cells
-    mended = put_together(cells, lambda numbers: fits([column[numbers].sum(axis=0) for column in counts]))
-    largest = max(_sizes(mended, cells, counts[0].sum(axis=1)))
+    cells = put_together(cells, lambda numbers: fits([column[numbers].sum(axis=0) for column in counts]))
+    cells = _cut_again(backend, survey, requirements, cells, fits, part_rows)
+    counts = _counted(backend, survey, cells)
+    fragments = _sliced(survey, cells, counts, requirements, fits, part_rows)
+    largest = max(fragments.sizes)
     if largest > MOST_IN_A_PART:
         raise Unsupported(
             f"The table cannot be cut into parts that keep the promise by themselves: one would have {largest:,} "
             "records. Quasi-identifiers and sensitive values go together too closely for this promise; promise less, "
             "or use a bucket method (two-size), whose parts have the distribution of the table."
         )
-    return mended
+    return fragments
+
+
+def _sliced(
+    survey: Survey,
+    cells: Cells,
+    counts: Sequence[Counts],
+    requirements: Sequence[Requirement],
+    fits: Fitting,
+    part_rows: int,
+) -> Cells | SlicedCells:
+    """Cells that no cut makes smaller dealt out in slices; the promises must be about one column at most."""
+    if len({rule.column for rule in requirements if rule.column is not None}) > 1:
+        return cells
+    found = {}
+    for number, size in enumerate(cells.sizes):
+        if size > _TOO_LARGE * part_rows:
+            mine = [column[number] for column in counts]
+            slices = _slices(survey, requirements, mine, fits, part_rows, None)
+            if slices.n_parts > 1:
+                found[number] = slices
+    return SlicedCells(cells, found) if found else cells
 
 
 def _empty(records: Codes) -> float:
@@ -167,39 +203,136 @@ def _counted(backend: Backend, survey: Survey, cells: Cells) -> list[Counts]:
     ]
 
 
-def _sizes(mended: Cells, cells: Cells, numbers: Counts) -> list[int]:
-    """Records of each cell after some were put together."""
-    lows = np.array([leaf.lows for leaf in cells.root.leaves()], dtype=np.int32)
-    # A cell's first corner lies in the cell that it went into.
-    went = mended.part_of(lows)
-    return [int(size) for size in np.bincount(went, weights=numbers, minlength=mended.n_parts)]
+def _cut_again(
+    backend: Backend,
+    survey: Survey,
+    requirements: Sequence[Requirement],
+    cells: Cells,
+    fits: Fitting,
+    part_rows: int,
+) -> Cells:
+    """What is still too large, cut by exact counts: a sample cannot tell what keeps a promise by a hair.
+
+    Each round counts, in the cells that are too large, how often every value of a quasi-identifier meets every
+    sensitive value, which decides about all single cuts.
+    """
+    domains, hopeless = survey.data.domains, set[tuple[tuple[int, ...], tuple[int, ...]]]()
+    least = int(part_rows * LEAST_SHARE)
+    for _ in range(_ROUNDS):
+        cells = _with_sizes(backend, survey, cells)
+        leaves = list(cells.root.leaves())
+        large = [
+            number
+            for number, leaf in enumerate(leaves)
+            if cells.sizes[number] > _TOO_LARGE * part_rows and (leaf.lows, leaf.highs) not in hopeless
+        ]
+        if not large:
+            return cells
+        meetings = Meetings.counted(backend, survey, cells, large)
+        others = {
+            number: cut_once(
+                leaves[number],
+                meetings.codes(place),
+                domains,
+                least,
+                partial(meetings.fullness, place, requirements, fits),
+            )
+            for place, number in enumerate(large)
+        }
+        hopeless |= {(cell.lows, cell.highs) for cell in others.values() if not cell.parts}
+        cells = exchanged(cells, others)
+    return _with_sizes(backend, survey, cells)
+
+
+def _with_sizes(backend: Backend, survey: Survey, cells: Cells) -> Cells:
+    return replace(cells, sizes=tuple(_counted(backend, survey, cells)[0].sum(axis=1).tolist()))
+
+
+@dataclass(frozen=True, eq=False)
+class Meetings:
+    """How often each code of each quasi-identifier meets each sensitive value, in some cells."""
+
+    starts: Counts
+    """Where the codes of each quasi-identifier begin."""
+    tables: list[Counts]
+    """One a sensitive column (without one, a single table of one value): [cells, codes, values]"""
+
+    @classmethod
+    def counted(cls, backend: Backend, survey: Survey, cells: Cells, numbers: Sequence[int]) -> Meetings:
+        domains = survey.data.domains
+        n_quasi = len(domains.quasi)
+        starts = np.cumsum([0, *(max(domain.n_codes, 1) for domain in domains.quasi)])
+        widths = [domain.n_codes for domain in domains.sensitive] or [1]
+        places = np.full(cells.n_parts, -1, dtype=np.int64)
+        places[list(numbers)] = np.arange(len(numbers))
+        firsts = np.cumsum([0, *(len(numbers) * int(starts[-1]) * width for width in widths)])
+        n_sensitive = len(domains.sensitive)
+
+        def keys(codes: Codes) -> Counts:
+            place = places[cells.part_of(codes)]
+            codes, place = codes[place >= 0], place[place >= 0]
+            at = place[:, None] * int(starts[-1]) + starts[:-1] + codes[:, :n_quasi]
+            values = codes[:, n_quasi : n_quasi + n_sensitive] if n_sensitive else np.zeros((len(codes), 1), np.int64)
+            each = [firsts[j] + at * widths[j] + values[:, j : j + 1] for j in range(len(widths))]
+            return np.concatenate(each, axis=1).ravel()
+
+        found, times = backend.count(keys)
+        flat = np.zeros(int(firsts[-1]), dtype=np.int64)
+        flat[found] = times
+        tables = [
+            flat[firsts[j] : firsts[j + 1]].reshape(len(numbers), int(starts[-1]), width)
+            for j, width in enumerate(widths)
+        ]
+        return cls(starts, tables)
+
+    def codes(self, place: int) -> list[Counts]:
+        """How often each code of each quasi-identifier occurs in a cell."""
+        return [
+            self.tables[0][place, first:last].sum(axis=1)
+            for first, last in zip(self.starts[:-1], self.starts[1:], strict=True)
+        ]
+
+    def fullness(
+        self, place: int, requirements: Sequence[Requirement], fits: Fitting, attr: int, lasts: Sequence[int]
+    ) -> float:
+        """How full the fullest side of a cut is, exactly; 2 if one of them could not be published by itself."""
+        first, fullest = 0, 0.0
+        for last in lasts:
+            codes = slice(int(self.starts[attr]) + first, int(self.starts[attr]) + last + 1)
+            counts = [table[place, codes].sum(axis=0) for table in self.tables]
+            first = last + 1
+            if not fits(counts):
+                return 2.0
+            size = int(counts[0].sum())
+            for rule in requirements:
+                if rule.ceilings is not None and rule.column is not None:
+                    ceilings = np.array([float(share) for share in rule.ceilings])
+                    shares = counts[rule.column] / size
+                    fullest = max(fullest, float((shares / np.maximum(ceilings, 1e-9))[ceilings < 1].max(initial=0.0)))
+        return min(fullest, 1.0)
 
 
 def _slices(
     survey: Survey,
     requirements: Sequence[Requirement],
-    way: Way,
+    counts: Sequence[Counts],
     fits: Fitting,
     part_rows: int,
-    rng: Randomness,
+    secret: Randomness | None,
 ) -> Slices:
+    """Slices of records with these counts of each sensitive column (without one, the number of records)."""
     data = survey.data
     columns = sorted({requirement.column for requirement in requirements if requirement.column is not None})
     column = columns[0] if columns else None
-    counts = data.prior(column)
+    dealt = counts[column] if column is not None else np.array([int(counts[0].sum())])
     shares = [share for rule in requirements for share in rule.ceilings or () if 0 < share < 1]
     least = max([1, *(rule.min_size for rule in requirements)])
     units = [max(least, ceil(1 / max(shares))) if shares else least, least]
-    n_parts = max(1, ceil(Fraction(survey.n_rows, part_rows)))
 
     def alone(quota: Counts) -> bool:
-        every = [quota if index == column else None for index in range(len(data.domains.sensitive))]
-        return fits([each if each is not None else np.array([int(quota.sum())]) for each in every] or [quota])
+        size = np.array([int(quota.sum())])
+        # Promises look at the column that is dealt out, and at how many records there are.
+        return fits([quota if index == column else size for index in range(max(len(data.domains.sensitive), 1))])
 
-    quotas = even_quotas(counts, n_parts, alone, units)
-    if int(quotas.sum(axis=1).max()) > MOST_IN_A_PART:
-        raise Unsupported(
-            "The promise leaves so little room that the table cannot be cut into parts that keep it by themselves. "
-            "Promise a little less."
-        )
-    return Slices(data.schema, data.domains, column, quotas, rng.child("slices") if way.at_random else None)
+    n_parts = max(1, ceil(Fraction(int(dealt.sum()), part_rows)))
+    return Slices(data.schema, data.domains, column, even_quotas(dealt, n_parts, alone, units), secret)

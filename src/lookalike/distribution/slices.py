@@ -91,6 +91,15 @@ class Slices:
     def n_parts(self) -> int:
         return len(self.quotas)
 
+    @property
+    def n_strata(self) -> int:
+        return int(self.quotas.shape[1])
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many records each part has."""
+        return tuple(self.quotas.sum(axis=1).tolist())
+
     def order(self, codes: Codes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         strata = np.zeros(len(codes), dtype=np.int64)
         if self.column is not None:

@@ -18,6 +18,7 @@ from lookalike.audit import PartAudit, audit_part
 from lookalike.contracts import Algorithm, Fragments, PrivacyModel, Promise
 from lookalike.distribution.cells import Cells
 from lookalike.distribution.coding import Survey
+from lookalike.distribution.sliced import SlicedCells
 from lookalike.errors import AuditFailed, DataError, LookalikeError, Unsupported
 from lookalike.metrics import PartLosses
 from lookalike.microdata import Codes, Microdata
@@ -25,7 +26,7 @@ from lookalike.packages.parts import WrittenPart, write_part
 from lookalike.pipeline import standard_measures
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.release import Bucketized, Grouped, Linkage, Perturbed, Randomizer, Release
+from lookalike.release import Bucketized, Linkage, Perturbed, Randomizer, Release
 from lookalike.requirement import Requirement
 
 
@@ -115,11 +116,9 @@ class PartWork:
 
     def _check_inside(self, number: int, codes: Codes, read: Release) -> None:
         """Cells do not overlap, neither their records nor what is published of them: the audit in parts rests on it."""
-        if not isinstance(self.fragments, Cells):
+        if not isinstance(self.fragments, Cells | SlicedCells):
             return
-        strays = int(np.count_nonzero(self.fragments.part_of(codes) != number))
-        if isinstance(read, Grouped):
-            strays += self.fragments.stray(number, read)
+        strays = self.fragments.strays(number, codes, read)
         if strays:
             raise AuditFailed(
                 f"Part {number} has {strays:,} records or groups that belong to another part. Nothing is written. This "

@@ -22,7 +22,7 @@ from lookalike.packages.cells import Encoding, Field, parse_cells, plain_unescap
 from lookalike.packages.holdings import DomainIndex, assembled
 from lookalike.packages.manifest import DESCRIPTOR, PublishedManifest, parse_descriptor
 from lookalike.packages.matrices import value_keys
-from lookalike.packages.tablefiles import CSV, checked_text, part_frame, part_path, text_frame, typed_frame
+from lookalike.packages.tablefiles import checked_text, part_frame, text_frame, typed_frame
 from lookalike.release import Bucketized, Extents, Grouped, Matched, Perturbed, Randomizer, Release, Withheld
 
 
@@ -56,19 +56,15 @@ def read_folder(folder: Path, domains: Domains) -> tuple[Release, PublishedManif
     return _with_matrices(release, manifest), manifest
 
 
-def read_part(folder: Path, manifest: PublishedManifest, place: int, domains: Domains) -> Release:
-    """One part of a release that was published in parts, over given domains.
+def read_parts(folder: Path, manifest: PublishedManifest, places: Sequence[int], domains: Domains) -> Release:
+    """Some parts of a release that was published in parts, over given domains.
 
-    What was withheld is told of the whole only, so a part says nothing of it.
+    What was withheld is told of the whole only, so parts say nothing of it.
     """
-    tables = {
-        name: _PublishedColumns(
-            str(folder / part_path(name, CSV, place)),
-            part_frame(folder, name, fields, manifest.parts[name][place], place),
-            fields,
-        )
-        for name, fields in manifest.tables.items()
-    }
+    tables = {}
+    for name, fields in manifest.tables.items():
+        frames = [part_frame(folder, name, fields, manifest.parts[name][place], place) for place in places]
+        tables[name] = _PublishedColumns(f"{folder / name}.csv", pl.concat(frames), fields)
     return _with_matrices(_MAKERS[manifest.form](tables, domains, Withheld()), manifest)
 
 
