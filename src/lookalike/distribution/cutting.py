@@ -25,8 +25,10 @@ from lookalike.release import Grouped
 from lookalike.requirement import Requirement
 
 Counts = NDArray[np.int64]
-SAMPLE = 1_000_000
-_ROUNDS, _TOO_LARGE = 8, 1.5
+SAMPLE = 300_000
+_ROUNDS = 8
+_CUT_ABOVE, _DEALT_ABOVE = 1.5, 3.0
+"""Cells larger than so many parts are cut again, and dealt out in slices if they cannot be: slices lose more."""
 MOST_IN_A_PART = 20_000_000
 """Records that one task can be given."""
 
@@ -146,7 +148,7 @@ def _sliced(
         return cells
     found = {}
     for number, size in enumerate(cells.sizes):
-        if size > _TOO_LARGE * part_rows:
+        if size > _DEALT_ABOVE * part_rows:
             mine = [column[number] for column in counts]
             slices = _slices(survey, requirements, mine, fits, part_rows, None)
             if slices.n_parts > 1:
@@ -224,7 +226,7 @@ def _cut_again(
         large = [
             number
             for number, leaf in enumerate(leaves)
-            if cells.sizes[number] > _TOO_LARGE * part_rows and (leaf.lows, leaf.highs) not in hopeless
+            if cells.sizes[number] > _CUT_ABOVE * part_rows and (leaf.lows, leaf.highs) not in hopeless
         ]
         if not large:
             return cells
