@@ -27,8 +27,8 @@ from lookalike.requirement import Requirement
 Counts = NDArray[np.int64]
 SAMPLE = 300_000
 _ROUNDS = 8
-_CUT_ABOVE, _DEALT_ABOVE = 1.5, 3.0
-"""Cells larger than so many parts are cut again, and dealt out in slices if they cannot be: slices lose more."""
+_CUT_ABOVE, _DEALT_ABOVE, _DEALT_INTO = 1.5, 10, 5
+"""Cells larger than so many parts are cut again; those that cannot be are dealt out in slices, which lose more."""
 MOST_IN_A_PART = 20_000_000
 """Records that one task can be given."""
 
@@ -150,7 +150,7 @@ def _sliced(
     for number, size in enumerate(cells.sizes):
         if size > _DEALT_ABOVE * part_rows:
             mine = [column[number] for column in counts]
-            slices = _slices(survey, requirements, mine, fits, part_rows, None)
+            slices = _slices(survey, requirements, mine, fits, _DEALT_INTO * part_rows, None)
             if slices.n_parts > 1:
                 found[number] = slices
     return SlicedCells(cells, found) if found else cells
