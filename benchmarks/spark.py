@@ -1,7 +1,7 @@
 """A census-shaped table on Spark: time against rows and against executors, memory of all processes, loss against local.
 
-    python benchmarks/spark.py                                   1M, 3M and 10M rows on 2 executors, 1M also on 1
-    python benchmarks/spark.py --rows 1000000 --executors 2      one run
+    python benchmarks/spark.py                                   1M, 3M and 10M rows on 2 executors
+    python benchmarks/spark.py --rows 1000000 --executors 1 2    time against executors
     python benchmarks/spark.py --local                           also one million rows on one machine, for its loss
 
 Each run is a process of its own with a cluster of its own on this machine (`local-cluster`, one core an executor, bound

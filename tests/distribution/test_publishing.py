@@ -199,6 +199,33 @@ def test_a_cell_that_keeps_its_promise_by_a_hair_is_dealt_out(tmp_path: Path) ->
     assert made.audit.verdicts[0].reached <= whole.verdicts[0].reached
 
 
+def boxes(frame: pl.DataFrame, out: Path, method: str, **more: Any) -> set[Any]:
+    backend = Remembering(frame)
+    recipe = Recipe(
+        schema=PLAIN, promises=(parse_promise("l-diversity:2"),), algorithm=parse_algorithm(method), seed=1, **more
+    )
+    made = publish_in_parts(backend, recipe, out, part_rows=1000)
+    assert made.adversary == "knows-method"
+    assert isinstance(backend.cuts, Cells)
+    return {(cell.lows, cell.highs) for cell in backend.cuts.root.leaves()}
+
+
+@pytest.mark.parametrize(
+    ("method", "more"),
+    [
+        ("groups:effort=fast", {"adversary": "knows-method"}),
+        ("groups:effort=fast,mode=strict", {}),
+        ("heterogeneous", {"adversary": "knows-method"}),
+    ],
+)
+def test_cuts_against_who_knows_the_method_look_at_no_sensitive_value(
+    method: str, more: dict[str, Any], stays: pl.DataFrame, tmp_path: Path
+) -> None:
+    """Exchange everybody's diagnoses: the cells stay where they are."""
+    exchanged = stays.with_columns(pl.col("diagnosis").shuffle(seed=4))
+    assert boxes(stays, tmp_path / "one", method, **more) == boxes(exchanged, tmp_path / "other", method, **more)
+
+
 @dataclass(frozen=True)
 class Careless(Mondrian):
     """Leaves every record in a group of its own."""

@@ -17,7 +17,7 @@ from lookalike.distribution.coding import Survey
 from lookalike.distribution.methods import CELLS, Way
 from lookalike.distribution.sliced import SlicedCells
 from lookalike.distribution.slices import Slices, even_quotas
-from lookalike.errors import Infeasible, Unsupported
+from lookalike.errors import Infeasible, Unsupported, quoted
 from lookalike.exposure import Exposure
 from lookalike.microdata import Codes
 from lookalike.randomness import Randomness
@@ -107,6 +107,7 @@ def _cells(
     fullness = _fullness(requirements, n_quasi) if looks else _empty
     cells = grown(sample, survey.data.domains, survey.n_rows, part_rows, fullness)
     counts = _counted(backend, survey, cells)
+    cells = replace(cells, sizes=tuple(counts[0].sum(axis=1).tolist()))
     if not way.whole_values:
         return cells
     if way.blind:
@@ -325,6 +326,9 @@ def _slices(
     """Slices of records with these counts of each sensitive column (without one, the number of records)."""
     data = survey.data
     columns = sorted({requirement.column for requirement in requirements if requirement.column is not None})
+    if len(columns) > 1:
+        names = " and ".join(quoted(data.domains.sensitive[index].name) for index in columns)
+        raise Unsupported(f"Parts can have the proportions of one sensitive column, not of {names}. Use groups.")
     column = columns[0] if columns else None
     dealt = counts[column] if column is not None else np.array([int(counts[0].sum())])
     shares = [share for rule in requirements for share in rule.ceilings or () if 0 < share < 1]

@@ -102,7 +102,8 @@ def way_of(algorithm: Algorithm, adversary: str) -> Way:
         # Who is dealt to a slice along the curve depends on others of the same value, so cells are tried first. That
         # they fit is no secret: the values of each cell are published.
         return Way(CELLS, _ROWS, blind=True, otherwise=None if knows_method else Way(SLICES, _ROWS))
-    return Way(CELLS, _GROUPS, blind=knows_method)
+    # A mode that was chosen for such an adversary is worth nothing if the cuts look at values.
+    return Way(CELLS, _GROUPS, blind=KNOWS_METHOD in (adversary, algorithm.adversary))
 
 
 def refusal(algorithm: Algorithm) -> str | None:

@@ -59,8 +59,6 @@ class PartedPublication:
     n_rows: int
     n_suppressed: int
     n_parts: int
-    why: str
-    """Why the promise holds for the whole table."""
     notes: tuple[str, ...]
     seconds: dict[str, float]
     files: list[str] = field(repr=False)
@@ -137,6 +135,7 @@ def publish_in_parts(
                 *reason,
                 *algorithm.cautions(),
                 *cautions(seen.data, promises, recipe),
+                f"Made in {counted(len(done), 'part')}. {way.why}",
                 *dict.fromkeys(remark for part in done for remark in part.remarks),
                 *nothing_left(by_column),
             )
@@ -190,7 +189,6 @@ def publish_in_parts(
         n_rows=found.audit.n_rows,
         n_suppressed=found.audit.n_suppressed,
         n_parts=len(done),
-        why=way.why,
         notes=notes,
         seconds=watch.seconds,
         files=files,
