@@ -6,7 +6,8 @@
 
 Each run is a process of its own with a cluster of its own on this machine (`local-cluster`, one core an executor, bound
 to loopback). Memory is the sum over the driver, Java and Python processes at its highest, looked at four times a
-second; what they share counts several times. Ratios on one machine are what the figures are good for.
+second; what they share counts several times. `cpu s/M` is what all of them computed, which other work on the machine
+does not change much, for a million rows. Ratios on one machine are what the figures are good for.
 """
 
 from __future__ import annotations
@@ -52,28 +53,32 @@ def children(pid: int) -> list[int]:
     return found
 
 
-def resident(pid: int) -> int:
-    """Bytes of a process and all that it started."""
-    total = 0
+def used(pid: int) -> tuple[int, dict[int, float]]:
+    """Bytes of a process and all that it started, and the seconds that each has computed."""
+    total, seconds = 0, {}
     for process in children(pid):
         try:
             total += int(Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+            user, system = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[11:13]
+            seconds[process] = (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
         except OSError:
             continue
-    return total
+    return total, seconds
 
 
 def run(table: Path, executors: int, algorithm: str, out: Path) -> dict[str, Any]:
     """One publication in a process of its own."""
     arguments = [sys.executable, __file__, "--one", str(table), str(executors), algorithm, str(out)]
-    peak = 0
+    peak, computed = 0, dict[int, float]()
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         done = threading.Event()
 
         def watch() -> None:
             nonlocal peak
             while not done.wait(0.25):
-                peak = max(peak, resident(process.pid))
+                size, seconds = used(process.pid)
+                peak = max(peak, size)
+                computed.update(seconds)
 
         watcher = threading.Thread(target=watch)
         watcher.start()
@@ -83,7 +88,7 @@ def run(table: Path, executors: int, algorithm: str, out: Path) -> dict[str, Any
     if process.returncode:
         raise SystemExit(f"The run on {table.name} failed.")
     found: dict[str, Any] = json.loads(said.splitlines()[-1])
-    return {**found, "peak_gb": peak / 1e9}
+    return {**found, "peak_gb": peak / 1e9, "computed": sum(computed.values())}
 
 
 def one(table: str, executors: int, algorithm: str, out: str) -> None:
@@ -143,14 +148,16 @@ def main() -> None:
         folder = Path(kept)
         if options.local:
             local_loss(folder, options.algorithm)
-        print(f"{'rows':>11} {'executors':>9} {'parts':>6} {'wall s':>8} {'s/M rows':>9} {'GB':>6} {'loss':>8}  audit")
+        titles = (("rows", 11), ("executors", 9), ("parts", 6), ("wall s", 8), ("s/M rows", 9), ("cpu s/M", 8))
+        print(*(f"{title:>{width}}" for title, width in (*titles, ("GB", 6), ("loss", 8))), " audit", flush=True)
         for executors in options.executors:
             for rows in options.rows:
                 found = run(make(folder, rows), executors, options.algorithm, folder / "release")
                 steps = ", ".join(f"{step} {seconds:.0f} s" for step, seconds in found["seconds"].items())
                 print(
                     f"{rows:11,} {executors:9} {found['parts']:6} {found['wall']:8.1f} "
-                    f"{found['wall'] / rows * 1e6:9.1f} {found['peak_gb']:6.2f} {found['gcp']:8.4f}  "
+                    f"{found['wall'] / rows * 1e6:9.1f} {found['computed'] / rows * 1e6:8.1f} "
+                    f"{found['peak_gb']:6.2f} {found['gcp']:8.4f}  "
                     f"{'passed' if found['passed'] else 'FAILED'}  {steps}",
                     flush=True,
                 )

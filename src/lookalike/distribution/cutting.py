@@ -27,7 +27,7 @@ from lookalike.requirement import Requirement
 Counts = NDArray[np.int64]
 SAMPLE = 300_000
 _ROUNDS = 8
-_CUT_ABOVE, _DEALT_ABOVE, _DEALT_INTO = 1.5, 10, 5
+_CUT_ABOVE, _DEALT_ABOVE, _DEALT_INTO = 1.5, 5, 4
 """Cells larger than so many parts are cut again; those that cannot be are dealt out in slices, which lose more."""
 MOST_IN_A_PART = 20_000_000
 """Records that one task can be given."""
