@@ -120,6 +120,14 @@ class Existence:
 
 
 def existence(reading: Reading, requirement: Requirement, column: int | None, graph: MatchGraph | None) -> Existence:
+    """The flow test; where caps ask for more than the promise does, a graph that they leave out may still keep it."""
+    found = _flow_test(reading, requirement, column, graph)
+    if found.exists is False and requirement.stricter:
+        return Existence(None, f"not decided: {found.detail}, by caps that are stricter than the promise")
+    return found
+
+
+def _flow_test(reading: Reading, requirement: Requirement, column: int | None, graph: MatchGraph | None) -> Existence:
     """The flow test, with the graph's own degrees, or else with the smallest degrees that the model leaves open.
 
     For size and distinct values those are k and l (a value at most once); under ceilings the first few degrees d at

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from lookalike.adversary import READS_RELEASE
 from lookalike.audit.cells import Ints
 from lookalike.audit.exposures import expose_reading, part
-from lookalike.audit.perturbation import Redrawn, redrawings
+from lookalike.audit.perturbation import Redrawn, matrix_problem, redrawings
 from lookalike.audit.verdicts import Audit
 from lookalike.audit.verification import Examined, examine
 from lookalike.contracts import Level, PrivacyModel, Promise
@@ -92,6 +92,8 @@ def _exposures(examined: Examined, graph: MatchGraph | None) -> dict[Subject, tu
     release, original = examined.reading.release, examined.reading.original
     if not isinstance(release, Matched) or graph is not None:
         for index, domain in enumerate(original.domains.sensitive):
+            if isinstance(release, Perturbed) and matrix_problem(release.randomizers[index]) is not None:
+                continue
             exposure = expose_reading(examined.reading, index, graph, examined.audit.adversary)
             found[domain.name, False] = exposure, []
         if not isinstance(release, Perturbed):

@@ -79,7 +79,7 @@ def pooled(parts: Sequence[Redrawn]) -> Redrawn:
 
 def matrix_checks(redrawn: Redrawn) -> Iterator[Check]:
     where = quoted(redrawn.column)
-    problem = _matrix_problem(redrawn.randomizer)
+    problem = matrix_problem(redrawn.randomizer)
     yield Check(f"matrix of {where}", problem is None, problem or "no entry below 0, every column sums to one")
     if problem is not None:
         return
@@ -102,7 +102,8 @@ def carried_kept(reading: Reading) -> Check:
     return Check("carried values kept", n_changed == 0, detail)
 
 
-def _matrix_problem(randomizer: Randomizer) -> str | None:
+def matrix_problem(randomizer: Randomizer) -> str | None:
+    """Why these numbers are no probabilities, so that no belief can be worked out from them, or None."""
     weights = randomizer.weights.astype(object)
     n_negative = int(np.count_nonzero(randomizer.weights < 0))
     if n_negative:

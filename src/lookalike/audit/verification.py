@@ -196,6 +196,11 @@ def _exposure_or_reason(reading: Reading, promise: Promise, graph: MatchGraph | 
     reason = promise.model.refuses_form(reading.release.form)
     if reason is not None:
         return reason
+    index = _column_index(promise, reading.original)
+    if isinstance(reading.release, Perturbed) and index is not None:
+        problem = perturbation.matrix_problem(reading.release.randomizers[index])
+        if problem is not None:
+            return f"not run: the matrix is none, {problem}"
     if isinstance(reading.release, Perturbed) and adversary == KNOWS_METHOD and not promise.model.value_by_value:
         return "not decided: against who knows the method only the belief in each value by itself is bounded"
     if isinstance(reading.release, Perturbed) and reading.original.whole is not None and reading.original.carried.size:
@@ -208,7 +213,7 @@ def _exposure_or_reason(reading: Reading, promise: Promise, graph: MatchGraph | 
     elif isinstance(reading.release, Matched) and graph is None:
         return "not measured: a matched release shows its level only with its graph"
     else:
-        exposure = expose_reading(reading, _column_index(promise, reading.original), graph, adversary)
+        exposure = expose_reading(reading, index, graph, adversary)
     return exposure if exposure.n_units else NOTHING
 
 

@@ -23,12 +23,12 @@ from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
-import yaml
 from numpy.typing import NDArray
 
 from lookalike.contracts import Level
 from lookalike.errors import Infeasible, RecipeError, counted, quoted
 from lookalike.exposure import Exposure
+from lookalike.guarded import BadYaml, load_yaml, read_text
 from lookalike.microdata import Domain
 from lookalike.models.exact import three_decimals_up
 from lookalike.models.extremes import highest_beliefs
@@ -216,7 +216,7 @@ class FPrivacy(WrittenModel):
 def read_ceilings(path: Path) -> dict[str, Number]:
     """Values and ceilings from a .yaml mapping or a .csv with the columns value and ceiling."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_text(path, "utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise RecipeError(f"f-privacy: cannot read {path}: {reason}.") from None
@@ -232,8 +232,8 @@ def read_ceilings(path: Path) -> dict[str, Number]:
     else:
         try:
             # As text, so that 0.1 is a tenth and a value such as 007 or true stays what is written.
-            loaded = yaml.load(text, Loader=yaml.BaseLoader)
-        except yaml.YAMLError:
+            loaded = load_yaml(text, as_text=True)
+        except BadYaml:
             raise RecipeError(f"f-privacy: {path} is not valid YAML. Write one line a value: flu: 0.3") from None
     if not isinstance(loaded, dict) or not loaded:
         raise RecipeError(f"f-privacy: {path} must map values to ceilings, one line a value: flu: 0.3")

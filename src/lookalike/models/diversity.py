@@ -165,7 +165,7 @@ class LDiversity(WrittenModel):
             # Positive values share the ceiling by how frequent they are: their beliefs then add up to at most 1/l.
             part = Fraction(int(prior[code]), positives) if self.kind == "binary" and positives else Fraction(1)
             ceilings[code] = part / self.ell
-        return Requirement(column=index, ceilings=tuple(ceilings))
+        return Requirement(column=index, ceilings=tuple(ceilings), stricter=self.kind == "binary")
 
     def level(self, exposure: Exposure) -> Level:
         column = sensitive_column(self, exposure.column)

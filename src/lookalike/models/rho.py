@@ -75,7 +75,8 @@ class RhoPrivacy(WrittenModel):
         growth = self.rho2 / self.rho1
         shares = [Fraction(number, n_records) for number in prior.tolist()]
         ceilings = tuple(Fraction(1) if share > self.rho1 else growth * share for share in shares)
-        return Requirement(column=index, min_size=least_size(ceilings, prior), ceilings=ceilings)
+        least = least_size(ceilings, prior)
+        return Requirement(column=index, min_size=least, ceilings=ceilings, stricter=True)
 
     def level(self, exposure: Exposure) -> Level:
         sensitive_column(self, exposure.column)

@@ -1,0 +1,114 @@
+"""Releases in parts: audited part by part and joined, held against the oracle on all units of all parts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from lookalike.audit import audit_part, joined
+from lookalike.contracts import Promise
+from lookalike.microdata import Microdata, Whole
+from tests.audit.making import bucketized, grouped, matched, perturbed, random_groups
+from tests.audit.planting.cases import Case, random_matrix
+from tests.audit.planting.tables import random_table
+from tests.audit.planting.thresholds import about_values
+from tests.oracles.promises import judged
+from tests.oracles.truthful import faults, prior, units
+
+FORMS_IN_PARTS = ("grouped", "matched", "bucketized", "perturbed")
+WRONGS = ("none", "part missing", "part doubled", "other counts of the whole")
+
+
+def part_of(data: Microdata, records: Any) -> Microdata:
+    counts = tuple(data.counts(index).astype(np.int64) for index in range(len(data.domains.sensitive)))
+    return replace(
+        data,
+        quasi=data.quasi[records],
+        sensitive=data.sensitive[records],
+        carried=data.carried[records],
+        whole=Whole(data.n_rows, counts),
+    )
+
+
+def in_parts(rng: np.random.Generator, form: str) -> tuple[Microdata, list[Case]]:
+    """An honest release in two or three parts, each made by itself."""
+    n_rows = int(rng.integers(8, 22))
+    data = random_table(rng, n_rows, carried=False if form == "perturbed" else None)
+    part_of_record = rng.permutation(np.arange(n_rows) % int(rng.integers(2, 4)))
+    matrices = [random_matrix(rng, domain.n_codes) for domain in data.domains.sensitive]
+    cases = []
+    for number in range(int(part_of_record.max()) + 1):
+        own = part_of(data, np.flatnonzero(part_of_record == number))
+        order, size = rng.permutation(own.n_rows), int(rng.integers(1, max(own.n_rows // 2, 2)))
+        groups = random_groups(rng, own.n_rows, size)
+        if form == "grouped":
+            cases.append(Case(grouped(own, groups, order), own))
+        elif form == "bucketized":
+            cases.append(Case(bucketized(own, groups, order, rng.permutation(own.n_rows)), own))
+        elif form == "perturbed":
+            cases.append(Case(perturbed(rng, own, matrices, order), own))
+        else:
+            degree = int(rng.integers(1, min(own.n_rows, 3) + 1))
+            slots = [[(slot + step) % own.n_rows for step in range(degree)] for slot in range(own.n_rows)]
+            cases.append(Case(*_of(matched(own, slots, range(own.n_rows), order), own)))
+    return data, cases
+
+
+def _of(made: Any, own: Microdata) -> tuple[Any, Microdata, Any]:
+    return made[0], own, made[1]
+
+
+def all_units(data: Microdata, cases: list[Case], column: int) -> list[Any]:
+    if cases[0].release.form == "perturbed":
+        return units(cases[0].release, data, column)
+    return [unit for case in cases for unit in units(case.release, case.data, column, case.graph)]
+
+
+def edges_in_parts(rng: np.random.Generator, data: Microdata, cases: list[Case]) -> list[tuple[Promise, bool, str]]:
+    """Promises on both sides of what all parts together reach."""
+    column = int(rng.integers(len(data.domains.sensitive)))
+    domain, found = data.domains.sensitive[column], all_units(data, cases, column)
+    counted = cases[0].release.form != "perturbed"
+    return [
+        (Promise(model, domain.name), judged(model, found, prior(data, column), domain).holds, edge.kind)
+        for edge in about_values(rng, found, prior(data, column), domain, counted=counted)
+        for model in (edge.kept, edge.broken)
+        if model is not None
+    ]
+
+
+def audited(cases: list[Case], promises: Any) -> Any:
+    return joined([audit_part(case.release, case.data, promises, graph=case.graph) for case in cases]).audit
+
+
+def keeps_in_parts(data: Microdata, cases: list[Case], promises: Any) -> bool:
+    """Truthful in every part, and every promise kept by the units of all of them."""
+    if any(fault for case in cases for fault in faults(case.release, case.data, case.graph)):
+        return False
+    names = [domain.name for domain in data.domains.sensitive]
+    return all(
+        judged(
+            promise.model,
+            all_units(data, cases, names.index(promise.column)),
+            prior(data, names.index(promise.column)),
+            data.domains.sensitive[names.index(promise.column)],
+        ).holds
+        for promise in promises
+    )
+
+
+def wronged(wrong: str, cases: list[Case]) -> list[Case]:
+    """The parts with something wrong between them."""
+    if wrong == "part missing":
+        return cases[1:]
+    if wrong == "part doubled":
+        return [*cases, cases[0]]
+    if wrong == "other counts of the whole":
+        whole = cases[0].data.whole
+        assert whole is not None
+        counts = (whole.counts[0] + np.eye(1, len(whole.counts[0]), dtype=np.int64)[0], *whole.counts[1:])
+        told = replace(cases[0].data, whole=Whole(whole.n_rows + 1, counts))
+        return [replace(cases[0], data=told), *cases[1:]]
+    return cases

@@ -1,0 +1,199 @@
+"""Further rooms of the exam: releases by the library's own methods, in parts, on disk, and plants that chance tells."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from lookalike import pipeline
+from lookalike.algorithms import parse_algorithm
+from lookalike.audit import verify
+from lookalike.contracts import Promise
+from lookalike.errors import Infeasible, LookalikeError, Unsupported
+from lookalike.models import parse_model
+from lookalike.progress import silent
+from lookalike.randomness import Randomness
+from lookalike.release import Bucketized
+from tests.audit.making import bucketized, grouped, mixed_table, mixing_matrix, number_table, perturbed, ring
+from tests.audit.planting import folders, parts
+from tests.audit.planting.cases import Case, honest
+from tests.audit.planting.exam import Marks, edges_of, hold
+from tests.audit.planting.plants import PLANTS
+from tests.audit.planting.tables import random_table
+from tests.oracles.truthful import keeps, promised
+
+PROMISES = (
+    "k-anonymity:2",
+    "l-diversity:2",
+    "l-diversity:2,kind=distinct",
+    "l-diversity:2,kind=entropy",
+    "l-diversity:2,kind=recursive,c=3",
+    "alpha-k:alpha=0.6,k=2",
+    "t-closeness:0.4",
+    "beta-likeness:2",
+    "beta-likeness:1,bound=basic",
+    "delta-disclosure:1.5",
+    "f-privacy:theta=2,base=0.1",
+    "rho-privacy:rho1=0.4,rho2=0.8",
+)
+
+
+def sit_method(marks: Marks, name: str, seed: int) -> None:
+    """What one of the library's methods makes of a small table keeps its promise; then plants on it."""
+    rng = np.random.default_rng([seed, sum(name.encode())])
+    data = random_table(rng, int(rng.integers(6, 14)))
+    algorithm = parse_algorithm(name)
+    try:
+        promises = pipeline.settle([Promise(parse_model(str(rng.choice(PROMISES))))], data)
+        requirements = pipeline.required(promises, data)
+        for promise, requirement in zip(promises, requirements, strict=True):
+            if promise.model.refuses_form(algorithm.form) or algorithm.refuses(promise, requirement):
+                return
+        if algorithm.refuses_columns(data.domains):
+            return
+        release, linkage = algorithm.anonymize(data, requirements, Randomness(seed), silent)
+    except (Infeasible, Unsupported):
+        return
+    if isinstance(release, Bucketized) and release.withheld.n_suppressed:
+        return
+    case = Case(release, data, linkage.graph, tuple(promises))
+    where = f"{name}, seed {seed}, {promises[0]}"
+    right = keeps(release, data, promises, linkage.graph)
+    passed = verify(release, data, promises, graph=linkage.graph).passed
+    marks.honest[f"by {algorithm.name}"] += 1
+    if not right or not passed:
+        marks.wrong.append(f"{where}: made to keep its promise; the oracle: {right}, the audit: {passed}")
+    for kind in rng.permutation(list(PLANTS))[:8].tolist():
+        changed = PLANTS[kind](rng, case)
+        if changed is not None:
+            hold(marks, changed, kind, f"{where}: {kind}")
+
+
+def sit_parts(marks: Marks, form: str, seed: int) -> None:
+    """Parts audited one by one and joined."""
+    rng = np.random.default_rng([seed, 100 + parts.FORMS_IN_PARTS.index(form)])
+    data, cases = parts.in_parts(rng, form)
+    where = f"{form} in parts, seed {seed}"
+    edges = parts.edges_in_parts(rng, data, cases)
+    audit = parts.audited(cases, [promise for promise, _, _ in edges])
+    marks.honest[f"{form} in parts"] += 1
+    for (promise, holds, kind), verdict in zip(edges, audit.verdicts, strict=True):
+        (marks.kept if holds else marks.broken)[kind] += 1
+        if verdict.passed != holds:
+            marks.wrong.append(f"{where}: {promise} is {'kept' if holds else 'broken'}, the audit: {verdict.passed}")
+    promises = [promise for promise, holds, _ in edges if holds][:2]
+    for wrong in parts.WRONGS:
+        passed = parts.audited(parts.wronged(wrong, cases), promises).passed
+        if wrong != "none":
+            marks.planted[wrong] += 1
+        if passed != (wrong == "none"):
+            marks.wrong.append(f"{where}: {wrong}, the audit: {passed}")
+    for kind in rng.permutation(list(PLANTS))[:10].tolist():
+        changed = PLANTS[kind](rng, cases[0])
+        if changed is None:
+            continue
+        mixed = [changed, *cases[1:]]
+        right = parts.keeps_in_parts(data, mixed, promises)
+        if form == "perturbed" and kind in ("another matrix", "matrix with a column of another"):
+            # One matrix for all: even a true change of one part's is a violation.
+            right &= all(
+                (one.weights == other.weights).all()
+                for one, other in zip(changed.release.randomizers, cases[1].release.randomizers, strict=True)
+            )
+        (marks.harmless if right else marks.planted)[f"{kind}, in one part"] += 1
+        passed = parts.audited(mixed, promises).passed
+        if passed != right:
+            marks.wrong.append(f"{where}: {kind}: {'harmless' if right else 'a violation'}, the audit: {passed}")
+
+
+def sit_folder(marks: Marks, form: str, seed: int, folder: Path) -> None:
+    """A release on disk: read back as it was, then with its files changed."""
+    rng = np.random.default_rng([seed, 200])
+    case = honest(rng, form)
+    where = f"{form} on disk, seed {seed}"
+    kept = [promise for promise, (_, holds), _ in edges_of(rng, case) if holds]
+    case = replace(case, promises=tuple(kept[:3]))
+    out = folder / f"{form}-{seed}"
+    folders.write(case, out)
+    marks.honest[f"{form} on disk"] += 1
+    if not folders.passes(case, out):
+        marks.wrong.append(f"{where}: an honest folder is refused")
+    for kind in rng.permutation(list(PLANTS))[:6].tolist():
+        changed = PLANTS[kind](rng, case)
+        if changed is None or kind == "value outside the domain" or not changed.release.n_rows:
+            continue
+        if kind.startswith("range") and any(domain.taxonomy for domain in case.data.domains.quasi):
+            # A file names nodes of a taxonomy and cannot say what lies between them.
+            continue
+        told = folders.as_read(changed)
+        right = keeps(told.release, told.data, told.promises, told.graph)
+        try:
+            same_words = changed.release.withheld is case.release.withheld and "matrix" not in kind
+            if same_words:
+                folders.write(case, out)
+                folders.rewrite_tables(changed, out)
+            else:
+                folders.write(changed, out)
+            passed = folders.passes(changed, out)
+        except LookalikeError:
+            passed = False
+        (marks.harmless if right else marks.planted)[f"{kind}, on disk"] += 1
+        if passed != right:
+            marks.wrong.append(f"{where}: {kind}: {'harmless' if right else 'a violation'}, the audit: {passed}")
+    for kind in rng.permutation(list(folders.EDITS))[:6].tolist():
+        folders.write(case, out)
+        if folders.EDITS[kind](rng, out):
+            marks.planted[kind] += 1
+            if folders.passes(case, out):
+                marks.wrong.append(f"{where}: {kind}: not noticed")
+
+
+def sit_ties(marks: Marks) -> None:
+    """Logarithms that meet a whole bound although counts are uneven: 1/2 and four times 1/8 are as uncertain as 4."""
+    data = number_table([[0]] * 8, [0, 0, 0, 0, 1, 2, 3, 4])
+    release = grouped(data, [0] * 8, [5, 2, 7, 0, 4, 1, 6, 3])
+    promise = Promise(parse_model("l-diversity:4,kind=entropy"), "s")
+    marks.kept["l-diversity entropy"] += 1
+    if not promised(release, data, promise).holds or not verify(release, data, [promise]).passed:
+        marks.wrong.append("a tie of entropies is kept, and was refused")
+
+
+def sit_chance(marks: Marks, seed: int) -> None:
+    """What only chance tells, on enough rows: rows in input order, and values not redrawn as is said."""
+    rng = np.random.default_rng([seed, 300])
+    n_rows = 400
+    data = mixed_table(rng, n_rows, n_ages=200)
+    orders = {"in input order": np.arange(n_rows), "in reversed order": np.arange(n_rows)[::-1].copy()}
+    groups = rng.permutation(n_rows) // 4
+    matrix = mixing_matrix(4, 4, 10)
+    for words, order in orders.items():
+        shuffled = rng.permutation(n_rows)
+        for form, made, true in (
+            ("grouped", grouped(data, groups, order), grouped(data, groups, shuffled)),
+            (
+                "bucketized",
+                bucketized(data, groups, order, rng.permutation(n_rows)),
+                bucketized(data, groups, shuffled, rng.permutation(n_rows)),
+            ),
+            ("perturbed", perturbed(rng, data, [matrix], order), perturbed(rng, data, [matrix], shuffled)),
+        ):
+            _told_by_chance(marks, f"{form} {words}", Case(made, data), Case(true, data), seed)
+    release, graph = ring(rng, data, 3)
+    redrawn = perturbed(rng, data, [mixing_matrix(4, 7, 10)], rng.permutation(n_rows))
+    lied = replace(redrawn, randomizers=(matrix,))
+    _told_by_chance(marks, "redrawn by another matrix", Case(lied, data), Case(release, data, graph), seed)
+    plain = replace(lied, sensitive=data.sensitive, quasi=data.quasi, carried=data.carried)
+    turned = rng.permutation(n_rows)
+    bare = replace(plain, sensitive=plain.sensitive[turned], quasi=plain.quasi[turned], carried=plain.carried[turned])
+    _told_by_chance(marks, "not redrawn at all", Case(bare, data), Case(redrawn, data), seed)
+
+
+def _told_by_chance(marks: Marks, kind: str, wrong: Case, right: Case, seed: int) -> None:
+    marks.planted[kind] += 1
+    marks.honest["of 400 rows"] += 1
+    if verify(wrong.release, wrong.data, [], graph=wrong.graph).passed:
+        marks.wrong.append(f"{kind}, seed {seed}: not noticed")
+    if not verify(right.release, right.data, [], graph=right.graph).passed:
+        marks.wrong.append(f"{kind}, seed {seed}: the honest one is refused")
