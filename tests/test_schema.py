@@ -182,7 +182,7 @@ def test_other_yaml_is_not_a_schema(text: str) -> None:
 
 
 def test_other_formats_are_refused() -> None:
-    with pytest.raises(SchemaError, match="has format 2; this version reads format 1"):
+    with pytest.raises(SchemaError, match="has format 2; this version of lookalike reads 1. A newer one"):
         Schema.from_yaml("lookalike: 2\ncolumns: []")
 
 

@@ -20,12 +20,14 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any, TypeVar
 
+from lookalike.deprecations import current
 from lookalike.errors import RecipeError, quoted, unknown_name
 
 Number = int | float | str | Decimal | Fraction
 
 _Part = TypeVar("_Part")
 _LARGEST_EXPONENT = 300
+_MOST_DIGITS = 1000
 _OTHER_SPELLINGS = {"l": "ell"}
 
 
@@ -40,6 +42,8 @@ def as_fraction(value: object) -> Fraction:
     if isinstance(value, numbers.Rational):
         return Fraction(int(value.numerator), int(value.denominator))
     text = str(value).strip() if isinstance(value, str | Decimal | numbers.Real) else ""
+    if len(text) > _MOST_DIGITS:
+        raise ValueError("a number with more digits than anybody means")
     above, slash, below = text.partition("/")
     if slash:
         return Fraction(int(above), _positive(int(below)))
@@ -151,6 +155,7 @@ def read_part(text: str, kind: str, table: Mapping[str, type[_Part]], structured
     Parameters in `structured` keep their escapes: they take their values apart themselves.
     """
     name, _, rest = text.strip().partition(":")
+    name = current(kind, name)
     if name not in table:
         raise RecipeError(unknown_name(kind, name, table))
     part_type = table[name]
@@ -167,6 +172,7 @@ def read_part(text: str, kind: str, table: Mapping[str, type[_Part]], structured
             if not known:
                 raise RecipeError(f"{name} takes no parameters. Leave out {quoted(part)}.")
             key, value = known[0], part
+        key = current(f"{name} parameter", key)
         if key not in known:
             raise RecipeError(f"{name}: {unknown_name('parameter', key, known)}")
         if key in given:

@@ -55,6 +55,8 @@ class Requirement:
     """Largest distance from the table's distribution."""
     tree: Taxonomy | None = None
     """The taxonomy of the sensitive column, for the hierarchical distance."""
+    stricter: bool = False
+    """Whether a group may keep the promise and not this: it is enough for the promise, but more than it asks."""
 
     @property
     def only_ceilings(self) -> bool:

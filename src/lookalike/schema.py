@@ -28,7 +28,8 @@ from typing import Any, TypeVar
 
 import yaml
 
-from lookalike.errors import SchemaError, quoted, unknown_name
+from lookalike.errors import SchemaError, quoted, unknown_name, unread_format
+from lookalike.guarded import BadYaml, load_yaml, read_text
 
 FORMAT = 1
 
@@ -222,18 +223,15 @@ class Schema:
     @classmethod
     def from_yaml(cls, text: str, source: str = "the schema") -> Schema:
         try:
-            loaded = yaml.safe_load(text)
-        except yaml.YAMLError as error:
-            mark = getattr(error, "problem_mark", None)
-            place = f" at line {mark.line + 1}" if mark else ""
-            raise SchemaError(f"{source} is not valid YAML{place}: {getattr(error, 'problem', error)}.") from None
-        except ValueError as error:  # a date that the calendar lacks
-            raise SchemaError(f"{source} is not valid YAML: {error}. Write text that is no date in quotes.") from None
+            loaded = load_yaml(text)
+        except BadYaml as error:
+            hint = " Write text that is no date in quotes." if error.line is None else ""
+            raise SchemaError(f"{source} is not valid YAML{error.place}: {error}.{hint}") from None
         if not isinstance(loaded, dict) or not isinstance(loaded.get("columns"), list):
             raise SchemaError(f"{source} must be a mapping with a list called columns. `lookalike inspect` writes one.")
         version = loaded.get("lookalike", FORMAT)
         if version != FORMAT:
-            raise SchemaError(f"{source} has format {version!r}; this version reads format {FORMAT}.")
+            raise SchemaError(unread_format(source, version, (FORMAT,)))
         return cls(tuple(_attribute_from_plain(entry, source) for entry in loaded["columns"]))
 
     @classmethod
@@ -241,7 +239,7 @@ class Schema:
         """Read a schema file. Taxonomy files it names are looked for beside it."""
         path = Path(path)
         try:
-            text = path.read_text(encoding="utf-8")
+            text = read_text(path)
         except (OSError, UnicodeDecodeError) as error:
             reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
             raise SchemaError(f"Cannot read the schema {path}: {reason}.") from None
@@ -302,7 +300,7 @@ def _attribute_from_plain(entry: object, source: str) -> Attribute:
     try:
         weight = float(entry.get("weight", 1.0))
         size = None if domain.get("size") is None else int(domain["size"])
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise SchemaError(f"{where}: weight and size must be numbers.") from None
     return Attribute(
         name=name,

@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.errors import DataError, SchemaError, quoted, unknown_name
+from lookalike.guarded import read_text
 
 ROOT = "*"
 MISSING = "(missing)"
@@ -215,7 +216,7 @@ def build(
 def read_paths(path: Path) -> list[Path_]:
     """Lines `leaf;parent;...;root` (semicolons or commas) as paths."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_text(path, "utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise DataError(f"Cannot read the taxonomy {path}: {reason}.") from None

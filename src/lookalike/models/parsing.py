@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lookalike.contracts import PrivacyModel, Promise
+from lookalike.deprecations import spelled
 from lookalike.errors import RecipeError, quoted, unknown_name
 from lookalike.notation import read_part
 
@@ -46,4 +47,4 @@ def read_promise(text: str, models: Models) -> Promise:
 
 
 def _model_name(text: str) -> str:
-    return text.partition(":")[0].strip()
+    return spelled("model", text.partition(":")[0].strip())

@@ -1,0 +1,25 @@
+"""The doors, by name. Each is loaded on its own: a run of one needs no other."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+
+NAMES = (
+    "delimited",
+    "typed",
+    "frames",
+    "schemas",
+    "taxonomies",
+    "recipes",
+    "questions",
+    "cells",
+    "manifests",
+    "releases",
+    "private",
+    "commands",
+)
+
+
+def target(name: str) -> ModuleType:
+    return import_module(f"fuzz.targets.{name}")

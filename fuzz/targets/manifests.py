@@ -1,0 +1,28 @@
+"""What a release folder says about itself (datapackage.json), read by auditors, analysts and samplers."""
+
+from __future__ import annotations
+
+from fuzz.clinic import PARTS, clinic, folder_of, replaced
+from fuzz.judging import tried
+from lookalike.analysis import load
+from lookalike.packages.domains import read_alone
+from lookalike.packages.manifest import DESCRIPTOR
+from lookalike.packages.reading import read_release
+from tests.packages.release_forms import FORMS
+
+SEEDS = tuple((folder_of(place) / DESCRIPTOR).read_bytes() for place in (*FORMS, PARTS))
+WORDS = (b'"lookalike"', b'"format"', b'"tables"', b'"columns"', b'"parts"', b'"path"', b'"matrices"', b'"weights"',
+         b'"values"', b'"total"', b'"dummies"', b'"by_value"', b'"counts"', b'"form"', b'"promises"', b'"column"',
+         b'"grouped"', b'"matched"', b'"bucketized"', b'"perturbed"', b'"exact"', b'"interval"', b'"set"', b'"node"',
+         b'"span"', b'"bucket"', b"NaN", b"Infinity", b"-Infinity", b"1e999", b"1000000000", b"null", b"true", b"[",
+         b"{",
+         b"../../etc/passwd", b"/etc/passwd", b"\\ud800", b"\\u0000", b"[[[[[[[[[[[[[[[[")  # fmt: skip
+
+
+def run(data: bytes) -> None:
+    place = PARTS if b'"parts"' in data else next((form for form in FORMS if f'"{form}"'.encode() in data), FORMS[0])
+    folder = folder_of(place)
+    with replaced(folder / DESCRIPTOR, data):
+        tried(lambda: load(folder), named=data)
+        tried(lambda: read_alone(folder), named=data)
+        tried(lambda: read_release(folder, clinic()), named=data)
