@@ -6,12 +6,13 @@ STAMP  := $(VENV)/.installed
 PEER   := .venvs/pycanon
 SEEN   := $(VENV)/.browser
 JAVA   := $(VENV)/.java
+SERVER := $(VENV)/.postgresql
 JOBS   ?= 2
 # Python compiles modules as they are first imported: a small part of all that is installed.
 PIP    := -m pip install --quiet --disable-pip-version-check --no-compile
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt lint types test test-fast test-nojit notebooks peer docs studio-fuzz bench check demo wheel clean
+.PHONY: help setup fmt lint types test test-fast test-nojit notebooks peer docs studio-fuzz audit-exam audit-mutants fuzz faults bench check demo dist known-flaws clean
 
 help: ## show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -32,7 +33,7 @@ $(BIN)/lookalike: pyproject.toml | $(VENV)/pyvenv.cfg
 # PySpark comes as a source package, of which pip makes a wheel first: unpacked at once, so packing it is time lost.
 $(STAMP): pyproject.toml | $(VENV)/pyvenv.cfg
 	@echo "Installing lookalike, what it needs and what its checks need into $(VENV), which takes some minutes ..."
-	-$(BIN)/python $(PIP) --config-settings=--build-option=--compression=stored 'pyspark>=4.0'
+	-$(BIN)/python $(PIP) --config-settings=--build-option=--compression=stored 'pyspark>=4.0,<5'
 	$(BIN)/python $(PIP) -e '.[dev]'
 	@touch $(BIN)/lookalike $@
 
@@ -40,12 +41,12 @@ demo: $(BIN)/lookalike ## publish the bundled sample; leaves release and report 
 	$(BIN)/lookalike demo --out demo --overwrite
 
 fmt: $(STAMP) ## format the code
-	$(BIN)/ruff format src tests benchmarks notebooks
-	$(BIN)/ruff check --fix src tests benchmarks notebooks
+	$(BIN)/ruff format src tests benchmarks fuzz notebooks scripts
+	$(BIN)/ruff check --fix src tests benchmarks fuzz notebooks scripts
 
 lint: $(STAMP) ## style and import layers
-	$(BIN)/ruff format --check src tests benchmarks notebooks
-	$(BIN)/ruff check src tests benchmarks notebooks
+	$(BIN)/ruff format --check src tests benchmarks fuzz notebooks scripts
+	$(BIN)/ruff check src tests benchmarks fuzz notebooks scripts
 	$(BIN)/lint-imports
 
 types: $(STAMP) ## mypy, strict, on the package
@@ -89,7 +90,17 @@ $(JAVA): | $(STAMP) $(SEEN)
 	fi; \
 	echo "No Java 17 or newer was found (on Debian: apt-get install default-jre-headless; JAVA_HOME may name one); Spark's tests will be skipped."
 
-test: $(STAMP) $(PEER)/.tried $(SEEN) $(JAVA) ## all tests
+# Tests of databases start a PostgreSQL of their own. As root on Debian it is installed; after Java, since apt-get runs once at a time.
+FIND_SERVER := command -v postgres > /dev/null || ls /usr/lib/postgresql/*/bin/postgres > /dev/null 2>&1
+$(SERVER): | $(STAMP) $(JAVA)
+	@if $(FIND_SERVER); then touch $@; exit 0; fi; \
+	if command -v apt-get > /dev/null && [ "$$(id -u)" = 0 ]; then \
+	  { apt-get install -y -q postgresql || { apt-get update -q && apt-get install -y -q postgresql; }; } > /dev/null 2>&1; \
+	  if $(FIND_SERVER); then touch $@; exit 0; fi; \
+	fi; \
+	echo "No PostgreSQL server was found (on Debian: apt-get install postgresql); its tests will be skipped."
+
+test: $(STAMP) $(PEER)/.tried $(SEEN) $(JAVA) $(SERVER) ## all tests
 	$(BIN)/python -m pytest -n $(JOBS) --doctest-modules src tests
 
 test-fast: $(STAMP) ## the tests without the comparison with other tools
@@ -102,6 +113,27 @@ test-nojit: $(STAMP) ## kernels as plain Python, under coverage
 studio-fuzz: $(STAMP) ## try to break the studio's API, for minutes (the checks do it for seconds)
 	LOOKALIKE_FUZZ=500 $(BIN)/python -m pytest -n $(JOBS) tests/studio/test_fuzz.py
 
+audit-exam: $(STAMP) ## thousands of true and tampered releases: the audit against an oracle (CASES=300 of each form)
+	$(BIN)/python scripts/audit_exam.py $(or $(CASES),300)
+
+audit-mutants: $(STAMP) ## small mistakes put into the audit: does its exam notice each?
+	$(BIN)/python scripts/audit_mutants.py
+
+# Atheris is for this alone: the checks do without.
+FUZZER := $(VENV)/.atheris
+$(FUZZER): | $(STAMP)
+	$(BIN)/python $(PIP) -r fuzz/requirements.txt
+	@touch $@
+
+SECONDS ?= 60
+fuzz: $(FUZZER) ## hostile input on every door, for SECONDS each (60); prints inputs tried and faults found
+	$(BIN)/python -m fuzz --seconds $(SECONDS)
+
+FAULTS ?= 2000
+faults: $(STAMP) ## kill, starve and refuse runs, and look at what they leave, for an hour or so (FAULTS=number)
+	d=$$(mktemp -d) && $(BIN)/python tests/faults/folder_kills.py $$d; e=$$?; rm -rf $$d; exit $$e
+	$(BIN)/python tests/faults/runs.py --count $(FAULTS)
+
 bench: $(STAMP) ## measure time, memory and loss (pass DATA=folder for your own tables)
 	$(BIN)/python benchmarks/foundation.py $(if $(DATA),--data $(DATA))
 	$(BIN)/python benchmarks/groups.py $(if $(DATA),--data $(DATA))
@@ -110,15 +142,25 @@ bench: $(STAMP) ## measure time, memory and loss (pass DATA=folder for your own 
 docs: $(STAMP) ## build the documentation as a site in ./site; open site/index.html
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
-wheel: $(STAMP) ## build the wheel and check that it is pure Python
-	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
-	@ls dist/lookalike-*-py3-none-any.whl
+dist: $(STAMP) ## build wheel and sdist twice, compare the bytes, install both in a clean environment
+	$(BIN)/python scripts/check_dist.py dist
+
+# pip-audit asks a service on the network about every package that is installed; it gets an environment of its own.
+AUDIT := .venvs/pip-audit
+$(AUDIT)/bin/pip-audit:
+	@$(PYTHON) -m venv $(AUDIT) && $(AUDIT)/bin/python $(PIP) 'pip-audit>=2.7,<3'
+
+# Strict: a package that the service does not know counts as a failure, not as free of flaws.
+known-flaws: $(STAMP) $(AUDIT)/bin/pip-audit ## ask for known vulnerabilities of all that is installed (needs a network)
+	@$(BIN)/python -m pip freeze --exclude-editable > $(AUDIT)/installed.txt
+	@$(AUDIT)/bin/pip-audit --strict --disable-pip --no-deps -r $(AUDIT)/installed.txt || \
+	  { echo "There are known flaws, or not every package could be asked about: see above. Without a network there is no answer."; exit 1; }
 
 # Side by side what waits for nothing else: both environments; types and documents beside the tests.
 check: ## everything that must pass before a merge
 	@$(MAKE) --no-print-directory -j 2 setup peer
 	@$(MAKE) --no-print-directory lint
-	@$(MAKE) --no-print-directory -j 2 types docs test
+	@$(MAKE) --no-print-directory -j 2 types docs dist test
 
 clean: ## remove environments, caches and the demo
 	rm -rf $(VENV) .venvs dist build site demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import settings
 
 from lookalike.samples import hospital, to_csv
+from tests.places import place, postgres, server  # noqa: F401  fixtures
 
 # Machines are noisy: how long an example takes says nothing about whether it is right.
 settings.register_profile("unhurried", deadline=None)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from lookalike.deprecations import NAME, current
 from lookalike.version import __version__
 
 if TYPE_CHECKING:
@@ -184,6 +185,9 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name == "spark":
         return import_module("lookalike.spark")
+    today = current(NAME, name)
+    if today != name:
+        return globals().get(today) or __getattr__(today)
     if name not in _HOMES:
         raise AttributeError(f"module 'lookalike' has no attribute {name!r}")
     found = getattr(import_module(_HOMES[name]), name)

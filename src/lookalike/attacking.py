@@ -66,8 +66,9 @@ def target_of(
         )
     graph = None
     if private is not None:
-        from lookalike.packages.private import read_graph
+        from lookalike.packages.private import check_belongs, read_graph
 
+        check_belongs(Path(private), Path(release))
         graph = read_graph(Path(private))
     return Target(
         release=reopened.release,

@@ -16,7 +16,8 @@ No message shows a record's values: errors and logs are not a side door for the 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 
 
 class LookalikeError(Exception):
@@ -69,6 +70,21 @@ def unknown_name(what: str, name: str, known: Iterable[str]) -> str:
     shown = names if len(names) <= 40 else [*names[:40], f"... and {len(names) - 40} more"]
     listing = f" Known: {', '.join(shown)}." if names else f" No {what} is known here."
     return f"There is no {what} {quoted(name)}.{hint}{listing}"
+
+
+def unread_format(source: str, found: object, known: Sequence[int], writer: object = None) -> str:
+    """The sentence for a file whose format is none of the known ones; `writer` is the version that wrote it, if told.
+
+    >>> unread_format("x", 3, (1, 2), "0.9.0")
+    'x has format 3; this version of lookalike reads 1 and 2. Version 0.9.0 wrote it: install that or a later one.'
+    """
+    reads = " and ".join(map(str, known))
+    said = f"{source} has format {quoted(str(found))[1:-1]}; this version of lookalike reads {reads}."
+    if type(found) is not int or found < max(known):
+        return f"{said} No version writes that: the file is damaged, get it again."
+    if isinstance(writer, str) and re.fullmatch(r"\d{1,4}(\.\d{1,4}){0,3}[a-z0-9.+]{0,12}", writer):
+        return f"{said} Version {writer} wrote it: install that or a later one."
+    return f"{said} A newer one wrote it: install the newest lookalike."
 
 
 def quoted(name: str) -> str:

@@ -16,17 +16,17 @@ from fractions import Fraction
 
 import numpy as np
 
-from lookalike import algorithms, metrics, models
+from lookalike import algorithms, memory, metrics, models
 from lookalike.adversary import ADVERSARIES, READS_RELEASE
 from lookalike.algorithms.bound import LossBound, loss_bound
 from lookalike.audit import Audit
 from lookalike.audit import verify as audit_release
 from lookalike.contracts import Algorithm, PrivacyModel, Promise
-from lookalike.errors import AuditFailed, RecipeError, Unsupported, quoted
+from lookalike.errors import AuditFailed, RecipeError, Unsupported, counted, quoted
 from lookalike.microdata import Domains, Microdata, Table
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
-from lookalike.release import Bucketized, Grouped, Linkage, MatchGraph, Release
+from lookalike.release import Bucketized, Grouped, Linkage, Matched, MatchGraph, Release
 from lookalike.requirement import Requirement
 from lookalike.schema import Kind, Schema
 
@@ -92,6 +92,7 @@ def run(recipe: Recipe, table: Table, progress: Progress = silent) -> Outcome:
     promises = settle(recipe.promises, data)
     requirements = required(promises, data)
     algorithm, reason = choose(recipe, promises, requirements, data.domains)
+    require_memory(data, algorithm)
     rng = Randomness(recipe.seed)
     with watch.step("anonymize"):
         release, linkage = algorithm.anonymize(data, requirements, rng, progress)
@@ -124,6 +125,18 @@ def run(recipe: Recipe, table: Table, progress: Progress = silent) -> Outcome:
         loss_bound=bound,
         seconds=watch.seconds,
         notes=tuple(notes),
+    )
+
+
+def require_memory(data: Microdata, algorithm: Algorithm) -> None:
+    """Raise `DataError` if the machine cannot hold what this method makes of so many records and columns."""
+    own_rows = algorithm.form == Matched.form
+    n_columns = len(data.schema.published)
+    otherwise = " A method whose rows share their cells needs less (--algorithm mondrian)." if own_rows else ""
+    memory.require(
+        memory.needed(data.n_rows, n_columns, own_rows=own_rows),
+        f"{algorithm.name} on {counted(data.n_rows, 'record')} with {counted(n_columns, 'column')}",
+        f"Name fewer columns, or publish in parts on Spark (--backend spark).{otherwise}",
     )
 
 

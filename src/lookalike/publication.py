@@ -10,7 +10,9 @@ import datetime
 import html
 import json
 import os
+import tempfile
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -89,20 +91,36 @@ class Publication:
         private: bool = False,
         report: str | None = None,
         pdf: bool | None = False,
+        safe_csv: bool = False,
         progress: Progress = silent,
     ) -> list[str]:
         """Write the release folder, all or nothing; returns the names of its files.
+
+        A URL (s3://bucket/release) is a folder elsewhere: the release is written and read back here, then sent.
 
         `report="brief"` leaves out what takes time and is scored against the original: attacks, queries, predictions;
         None: what LOOKALIKE_REPORT says, else "full".
         `pdf` also prints the report, by a browser of the Chromium family; None: if there is one and it can.
         `private` also keeps what must not leave (which record became which row, the seed if one was given) in a
         sibling folder that says PRIVATE in its name.
+        `safe_csv` puts an apostrophe before cells of CSV files that a spreadsheet would compute.
         """
-        from lookalike.packages.private import write_private
+        from lookalike.packages.private import private_beside
+        from lookalike.packages.sending import check_destination, send
         from lookalike.packages.writing import write_release
         from lookalike.report import Report, find_browser, made_up_examples, to_html, to_pdf
+        from lookalike.tables.urls import is_url, place_of
 
+        if is_url(folder):
+            if private or overwrite:
+                raise RecipeError("Behind a URL nothing is replaced, and nothing private is kept. Write to a folder.")
+            place = place_of(str(folder))
+            check_destination(place)
+            with tempfile.TemporaryDirectory(prefix="lookalike-") as here:
+                made = Path(here) / "release"
+                files = self.write(made, report=report, pdf=pdf, safe_csv=safe_csv, progress=progress)
+                send(made, place)
+            return files
         report = report or os.environ.get(REPORT_VARIABLE) or FULL
         if report not in REPORTS:
             raise RecipeError(unknown_name("report", report, REPORTS))
@@ -128,18 +146,38 @@ class Publication:
             return documents
 
         audit_json = {**self.audit.to_plain(), "loss": self.losses, "loss_by_column": outcome.loss_by_column}
-        files = write_release(
-            Path(folder),
-            self.release,
-            documents={"audit.json": _json(audit_json)},
-            further=reports,
-            manifest=_manifest(outcome, self.title),
-            overwrite=overwrite,
-            progress=progress,
-        )
+        beside: AbstractContextManager[object] = nullcontext()
         if private:
-            write_private(Path(folder), outcome.linkage, outcome.recipe.seed, overwrite=overwrite)
-        return files
+            beside = private_beside(Path(folder), outcome.linkage, outcome.recipe.seed, overwrite=overwrite)
+        written: list[str] = []
+        try:
+            with beside:
+                written = write_release(
+                    Path(folder),
+                    self.release,
+                    documents={"audit.json": _json(audit_json)},
+                    further=reports,
+                    manifest=replace(_manifest(outcome, self.title), safe_csv=safe_csv),
+                    overwrite=overwrite,
+                    progress=progress,
+                )
+        except RecipeError as error:
+            if not written:
+                raise
+            raise RecipeError(f"The release is written and whole, but its private part is not. {error}") from None
+        return written
+
+    def write_to(self, url: str, *, overwrite: bool = False, progress: Progress = silent) -> tuple[str, ...]:
+        """Write the published tables into a database, all or nothing; returns their names.
+
+        `url` is as in `postgresql://host/database?table=schema.name`, `sqlite:///file.db?table=name` or
+        `duckdb:///file.duckdb?table=name`; one with a password is given as `env:NAME`, the variable that holds it.
+        `overwrite` replaces an earlier release; a table that was not made here is never replaced.
+        The folder that `write` makes says more (promises, report, audit), and is what can be audited again.
+        """
+        from lookalike.packages.databases import write_database
+
+        return write_database(url, self.release, overwrite=overwrite, progress=progress)
 
     def __str__(self) -> str:
         promises = ", ".join(str(promise) for promise in self.outcome.promises)
@@ -179,10 +217,10 @@ def publish(
 ) -> Publication:
     """Publish a table so that it keeps every promise in `model`; raises rather than return a release that does not.
 
-    `table` is a path (CSV, Parquet, Arrow), a pandas or Polars frame, a pyarrow table, or anything that speaks the
-    Arrow PyCapsule interface. Columns that get no role are not published. A model is an object (`BetaLikeness(3)`),
-    its text (`"beta-likeness:3"`), or a promise for one column (`"occupation=beta-likeness:3"`). Further arguments
-    go to the reader (`delimiter`, `encoding`, `missing` ...).
+    `table` is a path (CSV, Parquet, Arrow, Excel), a URL (also of a table in a database), a pandas or Polars frame, a
+    pyarrow table, or anything that speaks the Arrow PyCapsule interface. Columns that get no role are not published. A
+    model is an object (`BetaLikeness(3)`), its text (`"beta-likeness:3"`), or a promise for one column
+    (`"occupation=beta-likeness:3"`). Further arguments go to the reader (`delimiter`, `encoding`, `missing` ...).
     """
     watch = Stopwatch()
     given = as_schema(schema, qi, sensitive, carry, numeric, categorical)

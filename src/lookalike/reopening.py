@@ -35,6 +35,8 @@ class Reopened:
     notes: tuple[str, ...]
     parts: Parts = field(default_factory=dict)
     """Of its tables, where it was published in parts."""
+    folder: Path | None = None
+    """Where the release lies."""
 
 
 def reopen(
@@ -44,14 +46,26 @@ def reopen(
 
     A folder of ours brings its own schema; for another tool's table the roles must be given.
     """
+    from lookalike.tables.arriving import STANDARD_INPUT, at_hand
+
+    if release == STANDARD_INPUT and isinstance(original, str) and original == STANDARD_INPUT:
+        raise RecipeError("Original and release cannot both come from standard input. Give one of them as a file.")
+    with at_hand(release) as path:
+        return _reopened(original, path, schema, suppressed, reading)
+
+
+def _reopened(
+    original: Any, release: Path, schema: Schema | None, suppressed: int, reading: dict[str, Any]
+) -> Reopened:
     from lookalike.packages.folder import read_manifest
     from lookalike.packages.reading import read_release, read_schema, release_folder
+    from lookalike.tables.urls import is_url
 
-    folder = release_folder(Path(release))
+    folder = release_folder(release)
     if folder is not None and (schema is None or not schema.attributes):
         schema = read_schema(folder)
     if schema is None or not schema.attributes:
-        if isinstance(original, str | Path) and release_folder(Path(original)) is not None:
+        if isinstance(original, str | Path) and not is_url(original) and release_folder(Path(original)) is not None:
             raise RecipeError(f"{original} is a release folder. Name the original first, then the release.")
         raise RecipeError(
             f"{release} is not a release folder of lookalike, so it does not say which column is what. Name the "
@@ -60,7 +74,7 @@ def reopen(
     table = read_columns(original, schema, **reading)
     data = Microdata.encode(table, schema)
     notes = list(table.notes)
-    found, _ = read_release(Path(release), data, suppressed=suppressed, note=notes.append)
+    found, _ = read_release(release, data, suppressed=suppressed, note=notes.append)
     promises: tuple[Promise, ...] = ()
     adversary = READS_RELEASE
     parts: Parts = {}
@@ -69,7 +83,7 @@ def reopen(
         adversary = manifest.adversary
         parts = manifest.parts
         promises = tuple(Promise(models.parse_model(stated.text), stated.column) for stated in manifest.promises)
-    return Reopened(found, data, promises, adversary, tuple(notes), parts)
+    return Reopened(found, data, promises, adversary, tuple(notes), parts, Path(release))
 
 
 def verify(
@@ -99,8 +113,10 @@ def audit_of(
 
     graph, release = None, mixed(reopened.release, reopened.parts)
     if private is not None:
-        from lookalike.packages.private import read_graph
+        from lookalike.packages.private import check_belongs, read_graph
 
+        if reopened.folder is not None:
+            check_belongs(Path(private), reopened.folder)
         # A graph numbers the rows as they are written.
         graph, release = read_graph(Path(private)), reopened.release
     asked = settle(promises or reopened.promises, reopened.data) if promises or reopened.promises else ()

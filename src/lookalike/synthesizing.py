@@ -54,11 +54,15 @@ class Synthesis:
 
         return plain_frame(self.data)
 
-    def write(self, file: str | Path) -> None:
-        """Write the records as CSV or Parquet, by the ending of the name; an existing file is refused."""
-        from lookalike.packages.plain import write_plain
+    def write(self, file: str | Path, *, safe_csv: bool = False) -> None:
+        """Write the records as CSV or Parquet, by the ending of the name; an existing file is refused.
 
-        write_plain(self.data, Path(file))
+        `safe_csv` puts an apostrophe before cells of a CSV file that a spreadsheet would compute.
+        """
+        from lookalike.packages.plain import write_plain
+        from lookalike.tables.urls import local_path
+
+        write_plain(self.data, local_path(file), safe_csv=safe_csv)
 
     def to_plain(self) -> dict[str, Any]:
         return {

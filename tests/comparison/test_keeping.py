@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,9 @@ import polars as pl
 import pytest
 
 from lookalike.comparison import Run, processes
+from lookalike.comparison.keeping import Kept
 from lookalike.comparison.planning import Task
+from lookalike.errors import RecipeError
 from tests.comparison.asking import MODELS, compared, people, timeless
 
 
@@ -107,3 +111,31 @@ def test_nothing_written_shows_a_value(tmp_path: Path) -> None:
         assert str(tmp_path) not in text
         assert "918273645" not in text
         assert not path.name.endswith(".part")
+
+
+def test_a_comparison_that_was_killed_at_once_can_be_begun_again(tmp_path: Path) -> None:
+    (tmp_path / "kept" / "runs").mkdir(parents=True)
+    (tmp_path / "kept" / ".comparison.json.abcdefg1.part").mkdir(mode=0o700)
+    Kept(tmp_path / "kept").begin()
+    assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == ["comparison.json", "runs"]
+    (tmp_path / "kept" / "comparison.json").unlink()
+    (tmp_path / "kept" / "runs" / "notes.txt").write_text("mine")
+    with pytest.raises(RecipeError, match="something else"):
+        Kept(tmp_path / "kept")
+
+
+def test_a_full_disk_is_said_in_words_and_the_file_stays_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = Kept(tmp_path / "kept")
+    kept.begin()
+    before = (tmp_path / "kept" / "comparison.json").read_bytes()
+
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(RecipeError, match="no room left"):
+        kept.write("comparison.json", "{}")
+    assert (tmp_path / "kept" / "comparison.json").read_bytes() == before
+    assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == ["comparison.json", "runs"]

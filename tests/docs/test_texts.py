@@ -109,6 +109,16 @@ def test_every_dependency_has_its_reason() -> None:
         assert f"`{name[0]}`" in reasons, name[0]
 
 
+def test_every_dependency_is_bounded() -> None:
+    """A new major version of anything is tried before people get it."""
+    stated = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    project = stated["project"]
+    extras = [name for listed in project["optional-dependencies"].values() for name in listed]
+    for requirement in (*stated["build-system"]["requires"], *project["dependencies"], *extras):
+        if not requirement.startswith("lookalike["):
+            assert re.fullmatch(r"[\w.-]+(\[\w+\])?>=[\d.]+,<[\d.]+", requirement), requirement
+
+
 def test_every_public_name_is_documented() -> None:
     text = (DOCS / "python.md").read_text(encoding="utf-8")
     assert [name for name in lookalike.__all__ if f"`{name}" not in text] == []

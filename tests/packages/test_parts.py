@@ -312,7 +312,7 @@ def test_a_list_of_parts_that_was_changed(folder: Path, change: str) -> None:
             block["format"] = 3
 
     with_descriptor(folder, changed)
-    with pytest.raises(DataError, match="reads formats 1 and 2" if change == "format" else "lacks parts of its"):
+    with pytest.raises(DataError, match="reads 1 and 2" if change == "format" else "lacks parts of its"):
         read_manifest(folder)
 
 

@@ -157,6 +157,20 @@ def test_a_matrix_in_another_order_is_put_in_order(tmp_path: Path) -> None:
     assert np.array_equal(before.randomizers[0].weights, after.randomizers[0].weights)
 
 
+@pytest.mark.parametrize("change", ["weight", "line", "twice"])
+def test_a_matrix_file_that_says_something_else_than_the_manifest(tmp_path: Path, change: str) -> None:
+    """Found by the exam of the audit: analysts read this file, and nobody compared it."""
+    data, folder = written(tmp_path, Perturbed.form)
+    path = next(folder.glob("matrix-*.csv"))
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    changed = {"weight": [*lines[:-1], lines[-1].rstrip() + "1\n"], "line": lines[:-1], "twice": [*lines, lines[-1]]}
+    path.write_text("".join(changed[change]), encoding="utf-8")
+    with pytest.raises(DataError, match="says something else"):
+        read_release(folder, data)
+    path.unlink()
+    read_release(folder, data)
+
+
 def test_buckets_that_are_no_numbers(tmp_path: Path) -> None:
     data, folder = written(tmp_path, Bucketized.form)
     package = json.loads((folder / "datapackage.json").read_text(encoding="utf-8"))

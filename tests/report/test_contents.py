@@ -23,6 +23,7 @@ from lookalike.report.crowds import MOST_SIZES, crowds_of, size_lines
 from lookalike.samples import hospital, sample_schema
 from tests.audit.making import grouped, number_table
 from tests.report.conftest import SEED, Reported
+from tests.secrets.traces import traces
 
 
 def test_beliefs_are_those_of_the_groups_and_ceilings_those_of_the_promise(reported: Reported) -> None:
@@ -90,12 +91,10 @@ def test_a_brief_report_says_nothing_scored_on_the_original(reported: Reported, 
 
 
 def test_nothing_private_is_in_any_text(reported: Reported) -> None:
-    here = str(reported.folder.parent)
+    assert traces(reported.folder.iterdir(), seed=SEED, words=[reported.folder.parent]) == []
     for path in reported.folder.iterdir():
         if path.suffix != ".parquet":
             text = path.read_text(encoding="utf-8")
-            assert str(SEED) not in text
-            assert here not in text
             assert "seconds" not in text or path.name in ("README.txt", "datapackage.json")
 
 

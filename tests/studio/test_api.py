@@ -13,7 +13,10 @@ from fastapi.testclient import TestClient
 
 from lookalike.reopening import verify
 from lookalike.studio.uploads import MOST_BYTES_ASKED
-from tests.studio.asking import CSV, PROMISE, opened, promised, refused
+from tests.secrets.traces import traces
+from tests.studio.asking import CSV, PROMISE, TOKEN, opened, promised, refused
+
+NO_SEED = 0x5EED_5EED_5EED_5EED
 
 NOBODY = "/api/projects/nothing"
 
@@ -60,6 +63,9 @@ def test_the_archive_and_the_folder_hold_the_same_release(client: TestClient, do
     assert answer.json()["files"] == written
     for name in written:
         assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "unpacked" / "release" / name).read_bytes()
+    (tmp_path / "release.zip").write_bytes(packed.content)
+    private = str(client.app_state.workspace.folder)
+    assert traces([tmp_path / "release.zip"], seed=NO_SEED, words=["people.csv", private, tmp_path, TOKEN]) == []
     assert verify(tmp_path / "people.csv", tmp_path / "out").passed
     refused(client.post(f"{done}/export", json={"folder": str(tmp_path / "out")}), "exists already")
     again = client.post(f"{done}/export", json={"folder": str(tmp_path / "out"), "overwrite": True})
@@ -207,7 +213,7 @@ def test_schemas_that_point_at_themselves_are_refused(client: TestClient, projec
     refused(client.put(f"{project}/schema", json={"yaml": endless}), "Write them out")
     column = '{name: age, role: quasi-identifier, taxonomy: {tree: {"\\uD800": [a]}}}'
     assert client.put(f"{project}/schema", json={"yaml": f"columns:\n- {column}"}).status_code == 422
-    refused(client.put(f"{project}/schema", json={"yaml": "{a: " * 2000}), "nested too deeply")
+    refused(client.put(f"{project}/schema", json={"yaml": "{a: " * 2000}), "go deeper than 50")
 
 
 @pytest.mark.parametrize(

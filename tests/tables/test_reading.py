@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import os
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -134,7 +132,7 @@ def test_what_is_no_table_is_refused(source: Any) -> None:
 
 
 def test_folders_and_missing_files(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="is a folder. Give one file"):
+    with pytest.raises(DataError, match="is a folder without a Parquet file. Give one file"):
         read_table(tmp_path)
     with pytest.raises(DataError, match="There is no file"):
         read_table(tmp_path / "nothing.csv")
@@ -163,23 +161,11 @@ def test_damaged_files_are_refused_in_our_words(tmp_path: Path, kind: str, share
 
 
 def test_other_formats_are_called_by_name(tmp_path: Path) -> None:
-    for inside, word in (("xl/workbook.xml", "Excel workbook"), ("a.csv", "zip archive")):
-        packed = io.BytesIO()
-        with zipfile.ZipFile(packed, "w") as archive:
-            archive.writestr(inside, "x")
-        path = tmp_path / "t.xlsx"
-        path.write_bytes(packed.getvalue())
-        with pytest.raises(DataError, match=f"is an? {word}"):
-            read_table(path)
-    for data, word in (
-        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "old Excel"),
-        (b"FEA1....", "Feather file of version 1"),
-        (b"PK\x03\x04", "zip archive"),
-    ):
-        path.write_bytes(data)
-        with pytest.raises(DataError, match=word):
-            read_table(path)
-    for name in ("t.parquet", "t.feather"):
+    path = tmp_path / "t"
+    path.write_bytes(b"FEA1....")
+    with pytest.raises(DataError, match="Feather file of version 1"):
+        read_table(path)
+    for name in ("t.parquet", "t.feather", "t.xlsx"):
         path = tmp_path / name
         path.write_bytes(b"a,b\n1,2\n")
         with pytest.raises(DataError, match="does not begin as such a file"):

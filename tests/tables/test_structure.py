@@ -183,3 +183,18 @@ def test_any_cut_gives_the_same_records_and_lines(rows: list[list[str]], quoting
     assert first == ["a", "b", "c"]
     assert list(csv.reader(io.StringIO(plain.decode(), newline=""))) == rows
     assert [block.line_of(record) for block in blocks for record in range(block.n_records)] == lines
+
+
+def test_a_giant_field_is_refused_by_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(structure, "LONGEST_FIELD", 100)
+    dialect = Dialect(delimiter=",", quote='"', header=True)
+    wide = b"a,b\n1," + b"x" * 90 + b"\n" + b"y" * 60 + b"," + b"z" * 60 + b"\n"
+    assert sum(block.n_records for block in Records([wide], dialect, "x.csv")) == 2
+    with pytest.raises(DataError, match="a field on line 4 is longer than"):
+        list(Records([wide + b'1,"' + b"x" * 101 + b'"\n'], dialect, "x.csv"))
+
+
+def test_a_giant_header_is_refused() -> None:
+    dialect = Dialect(delimiter=",", quote='"', header=True)
+    with pytest.raises(DataError, match="line 1 has 100,002 fields .* more than the 100,000 that can be read"):
+        Records([b"a," * 100_001 + b"a\n"], dialect, "x.csv")

@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.errors import DataError
+from lookalike.errors import DataError, SchemaError
 from lookalike.microdata import Column, texts_of
 from lookalike.schema import ValueType
+from lookalike.tables import read_table, typed
 from lookalike.tables.typed import column_of
 
 
@@ -161,3 +162,11 @@ def test_texts_keep_their_place(values: list[str | None]) -> None:
     found = column(values, pl.String)
     assert found.values.tolist() == sorted({value for value in values if value is not None})
     assert [None if code == len(found.values) else found.values[code] for code in found.codes] == values
+
+
+def test_endless_cells_and_names_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(typed, "LONGEST_FIELD", 5)
+    with pytest.raises(DataError, match='column "a" holds a text of more than'):
+        read_table(pl.DataFrame({"a": ["x", "yyyyyy"]}))
+    with pytest.raises(SchemaError, match="the name of column 2 is longer than 10,000 characters"):
+        read_table(pl.DataFrame({"a": [1], "b" * 10_001: [2]}))

@@ -9,8 +9,13 @@ from pathlib import Path
 import polars as pl
 
 from lookalike.analysis.plain import Plain
-from lookalike.errors import DataError, RecipeError, quoted
+from lookalike.errors import RecipeError, quoted
+from lookalike.packages.formulas import safe_frame
+from lookalike.packages.hidden import cannot_write, hidden_beside
+from lookalike.packages.placing import sync
+from lookalike.packages.writing import errors_of_the_system
 from lookalike.progress import Progress, silent
+from lookalike.tables.urls import local_path
 
 PLACE = "{world}"
 WORLD = "world"
@@ -21,16 +26,29 @@ _WRITERS: dict[str, Callable[[pl.DataFrame, Path], None]] = {
 }
 
 
+def _write_safely(frame: pl.DataFrame, path: Path) -> None:
+    safe_frame(frame).write_csv(path)
+
+
 def write_worlds(
-    plain: Plain, out: str, worlds: int, seed: int | None = None, progress: Progress = silent
+    plain: Plain,
+    out: str,
+    worlds: int,
+    seed: int | None = None,
+    progress: Progress = silent,
+    *,
+    safe_csv: bool = False,
 ) -> list[Path]:
     """Write the worlds and give the paths.
 
     With {world} in the name there is a file for each, numbered from 1; otherwise one file with a first column `world`.
+    `safe_csv` puts an apostrophe before cells of a CSV file that a spreadsheet would compute.
     """
-    write = _WRITERS.get(Path(out).suffix.lower())
+    write = _WRITERS.get(local_path(out).suffix.lower())
     if write is None:
         raise RecipeError(f"{out} should end in .csv or .parquet, which says how the tables are written.")
+    if safe_csv and Path(out).suffix.lower() == ".csv":
+        write = _write_safely
     each = PLACE in out
     paths = [Path(out.replace(PLACE, str(world + 1))) for world in range(worlds if each else 1)]
     for path in paths:
@@ -56,15 +74,16 @@ def write_worlds(
 
 
 def _written(write: Callable[[pl.DataFrame, Path], None], frame: pl.DataFrame, path: Path) -> None:
-    """Under another name first: who finds the file finds all of it."""
-    unfinished = path.with_name(f".{path.name}.part")
+    """In a hidden folder first: who finds the file finds all of it."""
     try:
-        write(frame, unfinished)
-        # A link fails where a file has come up in the meantime; a rename would replace it.
-        os.link(unfinished, path)
+        with hidden_beside(path) as hidden:
+            building = hidden / path.name
+            with errors_of_the_system():
+                write(frame, building)
+            sync(building)
+            # A link fails where a file has come up in the meantime; a rename would replace it.
+            os.link(building, path)
     except FileExistsError:
         raise RecipeError(f"{path} exists already. Name another file, or remove it first.") from None
     except OSError as error:
-        raise DataError(f"Cannot write {path}: {error.strerror or 'the disk refuses'}.") from None
-    finally:
-        unfinished.unlink(missing_ok=True)
+        raise cannot_write(path.parent, error) from None

@@ -9,18 +9,22 @@ from lookalike.analysis.bucketized import BucketizedRelease
 from lookalike.analysis.perturbed import PerturbedRelease
 from lookalike.analysis.published import PublishedRelease
 from lookalike.analysis.ranged import RangedRelease
-from lookalike.errors import DataError
+from lookalike.errors import DataError, quoted
 from lookalike.packages.folder import read_frames
 from lookalike.packages.reading import release_folder
 from lookalike.release import Bucketized, Grouped, Matched, Perturbed
+from lookalike.tables.urls import local_path
 
 
 def load(folder: str | Path) -> PublishedRelease:
     """A release folder, to be analysed."""
-    found = release_folder(Path(folder))
+    found = release_folder(local_path(folder))
     if found is None:
         raise DataError(f"{folder} is not a release folder of lookalike. Name the folder with datapackage.json.")
     manifest, tables = read_frames(found)
+    forms = (Grouped.form, Matched.form, Bucketized.form, Perturbed.form)
+    if manifest.form not in forms:
+        raise DataError(f"{folder} is a release of form {quoted(manifest.form)}. Known: {', '.join(forms)}.")
     expected = ("qit", "sat") if manifest.form == Bucketized.form else ("release",)
     if any(name not in tables for name in expected):
         raise DataError(f"{folder} lacks one of its tables ({', '.join(expected)}). It is damaged: get it again.")

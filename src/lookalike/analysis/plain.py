@@ -18,6 +18,7 @@ from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 from lookalike.release import Bucketized, Grouped, Matched, Perturbed, Release
 from lookalike.sampling import World, draw_world
+from lookalike.tables.urls import local_path
 
 WORLDS = 5
 """How many worlds are drawn unless told; enough to see how far results differ between them."""
@@ -50,7 +51,7 @@ class Plain:
 
     @classmethod
     def of(cls, folder: str | Path) -> Plain:
-        found = release_folder(Path(folder))
+        found = release_folder(local_path(folder))
         if found is None:
             raise DataError(f"{folder} is not a release folder of lookalike. Name the folder with datapackage.json.")
         return cls(*read_alone(found))

@@ -29,6 +29,7 @@ SUPPORTED = (
     "[GROUP BY columns]. A condition is =, <>, <, <=, >, >=, [NOT] IN (...), [NOT] BETWEEN ... AND ..., or "
     "IS [NOT] NULL; OR joins conditions on the same column."
 )
+LONGEST = 100_000
 _SELECT_PARTS = {"expressions", "where", "group", "from", "from_", "kind", "hint"}
 _PART_NAMES = {"joins": "JOIN", "with_": "WITH", "order": "ORDER BY", "laterals": "LATERAL", "sample": "SAMPLE"}
 _FLIPPED: dict[type[exp.Binary], type[exp.Binary]] = {
@@ -89,6 +90,10 @@ def parse(sql: str, columns: Sequence[str]) -> Question:
 
 
 def _select(sql: str) -> exp.Select:
+    if len(sql) > LONGEST:
+        raise RecipeError(f"The question has {len(sql):,} characters, too many: {LONGEST:,} are read. Shorten it.")
+    if any("\ud800" <= character <= "\udfff" for character in sql):
+        raise RecipeError("The question holds half of a character, which no value can. Write it anew, as UTF-8.")
     logger = logging.getLogger("sqlglot")
     level = logger.level
     logger.setLevel(logging.CRITICAL)

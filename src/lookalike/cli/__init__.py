@@ -1,7 +1,8 @@
 """The command line: commands, progress, exit codes. Terminal output happens here and nowhere else.
 
 Exit codes: 0 done, 1 the promise does not hold, 2 bad usage or bad data, 3 no release can keep the promise,
-4 a needed part is not installed, 70 a fault of the software, 130 interrupted.
+4 a needed part is not installed, 70 a fault of the software, 130 interrupted, 141 nobody read a table on standard
+output to its end, 143 terminated.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from lookalike.cli.comparing import compare
 from lookalike.cli.exits import Commands
 from lookalike.cli.fidelity import fidelity
 from lookalike.cli.listing import algorithms, attacks, models
+from lookalike.cli.loading import load
 from lookalike.cli.publishing import demo, publish
 from lookalike.cli.querying import query
 from lookalike.cli.reproducing import reproduce
@@ -38,7 +40,7 @@ def main() -> None:
 
 
 for command in (
-    demo, studio, inspect, publish, compare, audit, measure, fidelity, query, sample, attack, synthesize, reproduce,
-    models, algorithms, attacks,
+    demo, studio, inspect, publish, compare, audit, measure, fidelity, query, sample, load, attack, synthesize,
+    reproduce, models, algorithms, attacks,
 ):  # fmt: skip
     main.add_command(command)

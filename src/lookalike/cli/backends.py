@@ -9,13 +9,18 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from lookalike.cli.output import TerminalProgress, note, peak_megabytes, print_json
+from lookalike.cli.output import STDOUT, TerminalProgress, note, peak_megabytes, print_json
+from lookalike.tables.databases.address import is_address
 
 LOCAL, SPARK = BACKENDS = ("local", "spark")
 _OF_SPARK = {"spark_conf": "--spark-conf", "part_rows": "--part-rows"}
 _NOT_ON_SPARK = {
     "private": "--private would gather which record became which row in one place, and the rows are never in one place",
     "pdf": "--pdf prints the full report, which is not made",
+    "safe_csv": "--safe-csv is not known to the executors that write the parts",
+    "sheet": "--sheet is for Excel workbooks, which Spark does not read",
+    "unpack_limit": "--unpack-limit is for packed files, which Spark unpacks by itself",
+    "to": "--to writes tables that one machine holds; load the Parquet files of the folder instead",
     "report": "--report full scores attacks, queries and predictions on the original in one machine's memory",
 }
 
@@ -50,6 +55,10 @@ def refuse_misplaced(context: click.Context) -> None:
             if given[name]:
                 raise click.UsageError(f"{flag} is for Spark. Add --backend spark, or leave it out.", context)
         return
+    if given["out"] == STDOUT or "://" in given["out"]:
+        raise click.UsageError("With --backend spark the release is written to a folder: --out DIR.", context)
+    if is_address(given["data"]):
+        raise click.UsageError("A table of a database is not read by Spark. Leave --backend spark out.", context)
     for name, reason in _NOT_ON_SPARK.items():
         asked = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
         if asked and given[name] not in (False, "brief"):

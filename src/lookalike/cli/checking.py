@@ -8,7 +8,15 @@ from typing import Any
 import click
 
 from lookalike.cli.columns import column_options, reading_from, reading_options, schema_from
-from lookalike.cli.output import TerminalProgress, note, note_first_use, print_json, print_table
+from lookalike.cli.output import (
+    TerminalProgress,
+    json_text,
+    note,
+    note_first_use,
+    print_json,
+    print_table,
+    say_verdict,
+)
 from lookalike.errors import RecipeError, counted
 
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
@@ -134,10 +142,7 @@ def audit(
         reopened = reopen(original, release, schema, suppressed=suppressed, progress=progress, **reading)
         found = audit_of(reopened, as_promises(models), private, progress)
     note(*reopened.notes)
-    if as_json:
-        print_json(found.to_plain())
-    else:
-        click.echo(str(found))
+    say_verdict(json_text(found.to_plain()) if as_json else str(found))
     click.get_current_context().exit(0 if found.passed else 1)
 
 

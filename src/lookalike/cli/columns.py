@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from lookalike.schema import Schema
 
 Command = Callable[..., Any]
+_READING = ("delimiter", "quote", "encoding", "header", "missing", "sheet", "unpack_limit")
 
 
 def _names(ctx: click.Context, option: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
@@ -38,8 +39,17 @@ def column_options(command: Command) -> Command:
 
 
 def reading_options(command: Command) -> Command:
-    """--delimiter, --quote, --encoding, --header, --missing; handed on as `reading`."""
+    """--delimiter, --quote, --encoding, --header, --missing, --sheet, --unpack-limit; handed on as `reading`."""
     for option in (
+        click.option(
+            "--unpack-limit",
+            type=click.IntRange(min=1),
+            metavar="MB",
+            help="The most that a compressed file may unpack to; by default what tables need, and bombs exceed.",
+        ),
+        click.option(
+            "--sheet", metavar="NAME", help="Sheet of an Excel workbook, or its number; the first if not given."
+        ),
         click.option("--missing", multiple=True, metavar="TEXT", help="A cell that means: no value (repeatable)."),
         click.option("--header/--no-header", default=None, help="Whether the first line of a CSV names the columns."),
         click.option("--encoding", metavar="NAME", help="Encoding of a CSV; detected if not given."),
@@ -48,6 +58,11 @@ def reading_options(command: Command) -> Command:
     ):
         command = option(command)
     return command
+
+
+SAFE_CSV = click.option(
+    "--safe-csv", is_flag=True, help="Put an apostrophe before CSV cells that a spreadsheet would compute (=, +, -, @)."
+)
 
 
 def schema_from(options: dict[str, Any]) -> Schema:
@@ -67,7 +82,9 @@ def schema_from(options: dict[str, Any]) -> Schema:
 
 def reading_from(options: dict[str, Any]) -> dict[str, Any]:
     """The reading options that were given; takes them out of `options`."""
-    given = {name: options.pop(name) for name in ("delimiter", "quote", "encoding", "header", "missing")}
+    given = {name: options.pop(name) for name in _READING}
+    if given["unpack_limit"] is not None:
+        given["unpack_limit"] <<= 20
     if given["delimiter"] in ("\\t", "tab"):
         given["delimiter"] = "\t"
     return {name: value for name, value in given.items() if value not in (None, ())}

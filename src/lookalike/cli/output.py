@@ -3,25 +3,38 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
+import shutil
 import signal
 import sys
 import threading
 import time
-from collections.abc import Iterable, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import click
 
+from lookalike.deprecations import Deprecation
 from lookalike.progress import SEARCHING
 
+STDOUT = "-"
+UNREAD = 141
+"""The exit code of a program that a closed pipe ends, as shells have it (128 and the signal's number)."""
 _PATIENCE = 1.0
 """Seconds before progress shows itself."""
 
 
 def print_json(content: Any) -> None:
     """One object on standard output; numbers that JSON lacks become text."""
-    click.echo(json.dumps(_jsonable(content), indent=2, ensure_ascii=False, allow_nan=False))
+    click.echo(json_text(content))
+
+
+def json_text(content: Any) -> str:
+    return json.dumps(_jsonable(content), indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def _jsonable(content: Any) -> Any:
@@ -38,6 +51,25 @@ def note(*sentences: str) -> None:
     """For the user, on standard error."""
     for sentence in sentences:
         click.echo(f"{click.style('note', fg='cyan')}: {sentence}", err=True)
+
+
+@contextmanager
+def deprecations_as_notes() -> Iterator[None]:
+    """Deprecated spellings are told in a note, once each, whatever filters Python has for warnings."""
+    told: set[str] = set()
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", Deprecation)
+        show = warnings.showwarning
+
+        def tell(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+            if not issubclass(category, Deprecation):
+                show(message, category, *where, **more)
+            elif str(message) not in told:
+                told.add(str(message))
+                note(str(message))
+
+        warnings.showwarning = tell
+        yield
 
 
 def note_first_use() -> None:
@@ -70,6 +102,31 @@ def print_table(headings: Iterable[str] | None, rows: Iterable[Sequence[str]]) -
         table.add_row(*(Text(cell, overflow="fold") for cell in row))
     console = Console()
     Console(width=console.width if console.is_terminal else 160).print(table)
+
+
+def send_to_stdout(path: Path) -> None:
+    """The bytes of a finished file on standard output; where its reader goes away, the code that pipes expect."""
+    stream = sys.stdout.buffer
+    try:
+        with path.open("rb") as file:
+            shutil.copyfileobj(file, stream)
+        stream.flush()
+    except BrokenPipeError:
+        leave_stdout()
+        click.get_current_context().exit(UNREAD)
+
+
+def say_verdict(text: str) -> None:
+    """Print what an exit code says as well: that must be right even if nobody reads to the end."""
+    try:
+        click.echo(text)
+    except BrokenPipeError:
+        leave_stdout()
+
+
+def leave_stdout() -> None:
+    """Write nothing more to a pipe that nobody reads, not even at the end of the process."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 class TerminalProgress:

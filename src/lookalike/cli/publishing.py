@@ -9,8 +9,9 @@ import click
 
 from lookalike.adversary import ADVERSARIES, READS_RELEASE
 from lookalike.cli.backends import SPARK, backend_options, publish_on_spark, refuse_misplaced
-from lookalike.cli.columns import column_options, reading_from, reading_options, schema_from
-from lookalike.cli.output import TerminalProgress, note, note_first_use, peak_megabytes, print_json
+from lookalike.cli.columns import SAFE_CSV, column_options, reading_from, reading_options, schema_from
+from lookalike.cli.destinations import check_out, print_published, refuse_beside_stdout
+from lookalike.cli.output import STDOUT, TerminalProgress, note, note_first_use, peak_megabytes, print_json
 
 
 def _report_options(command: Any) -> Any:
@@ -54,12 +55,26 @@ def _report_options(command: Any) -> Any:
     show_default=True,
     help="Whom the promise must hold against.",
 )
-@click.option("--out", required=True, type=click.Path(), metavar="DIR", help="The release folder to make.")
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(),
+    metavar="DIR",
+    help="The release folder to make, also as URL (s3://bucket/release); - prints the published CSV alone.",
+)
+@click.option(
+    "--to",
+    metavar="URL",
+    help="Also write the published tables into a database, as in sqlite:///file.db?table=name, after the folder.",
+)
 @click.option("--title", metavar="TEXT", help="Title of the report.")
 @click.option("--recipient", metavar="TEXT", help="For whom the release is made, as the report says.")
 @click.option("--seed", type=int, help="Only to repeat a run: whoever knows it can undo the shuffling.")
 @click.option("--private", is_flag=True, help="Also keep the linkage, in a sibling folder that says PRIVATE.")
-@click.option("--overwrite", is_flag=True, help="Replace an earlier release in that folder.")
+@click.option(
+    "--overwrite", is_flag=True, help="Replace an earlier release in that folder (and in the database, with --to)."
+)
+@SAFE_CSV
 @reading_options
 @_report_options
 @backend_options
@@ -68,17 +83,22 @@ def _report_options(command: Any) -> Any:
 def publish(
     context: click.Context, /, data: str, models: tuple[str, ...], out: str, as_json: bool, **options: Any
 ) -> None:
-    """Publish the table DATA (CSV, Parquet or Arrow) so that it keeps every promise.
+    """Publish the table DATA so that it keeps every promise.
 
     \b
     lookalike publish patients.csv --qi age,sex,zip --sensitive diagnosis \\
               --model k-anonymity:5 --model beta-likeness:2 --out release
+
+    DATA is a CSV file (also packed), a Parquet, Arrow or Excel file, a folder of Parquet files, a URL, or - for
+    standard input.
     """
     refuse_misplaced(context)
     reading, schema = reading_from(options), schema_from(options)
+    refuse_beside_stdout(context, out, as_json)
     spark_conf, part_rows = options.pop("spark_conf"), options.pop("part_rows")
     if options.pop("backend") == SPARK:
-        asked = {name: value for name, value in options.items() if name not in ("private", "report", "pdf")}
+        apart = ("private", "report", "pdf", "safe_csv", "to")
+        asked = {name: value for name, value in options.items() if name not in apart}
         publish_on_spark(
             data, schema, models, out, as_json, spark_conf=spark_conf, reading=reading, part_rows=part_rows, **asked
         )
@@ -127,16 +147,20 @@ def _publish(
     reading: dict[str, Any] | None = None,
     report: str = "full",
     pdf: bool | None = None,
+    safe_csv: bool = False,
+    to: str | None = None,
 ) -> None:
-    from lookalike.packages.manifest import DESCRIPTOR
-    from lookalike.packages.placing import check_target
     from lookalike.pipeline import Stopwatch
     from lookalike.publication import publish as publish_table
     from lookalike.report.paper import find_browser, needs_browser
 
     if pdf and find_browser() is None:
         raise needs_browser()
-    check_target(Path(out), marker=DESCRIPTOR, overwrite=overwrite)
+    check_out(out, overwrite=overwrite)
+    if to is not None:
+        from lookalike.packages.databases import check_database
+
+        check_database(to, overwrite=overwrite)
     note_first_use()
     writing = Stopwatch()
     with TerminalProgress() as progress:
@@ -161,6 +185,11 @@ def _publish(
                 abort=True,
                 err=True,
             )
+        if out == STDOUT:
+            progress.pause()
+            note(*publication.notes, *str(publication).splitlines())
+            print_published(publication, safe_csv=safe_csv)
+            return
         with writing.step("write"):
             files = publication.write(
                 out,
@@ -168,8 +197,10 @@ def _publish(
                 private=private,
                 report=report,
                 pdf=pdf,
+                safe_csv=safe_csv,
                 progress=progress,
             )
+            tables = () if to is None else _write_to(publication, to, out, overwrite=overwrite, progress=progress)
     note(*publication.notes)
     outcome = publication.outcome
     summary = {
@@ -190,14 +221,31 @@ def _publish(
         "peak_mb": peak_megabytes(),
         "out": out,
         "files": files,
+        "tables": tables,
     }
     if as_json:
         print_json(summary)
         return
     click.echo(str(publication))
     printed = " and report.pdf" if "report.pdf" in files else ""
-    click.echo(f"\nRelease:  {Path(out)}\nReport:   {Path(out) / 'report.html'}{printed}")
+    click.echo(f"\nRelease:  {out}\nReport:   {out.rstrip('/')}/report.html{printed}")
+    if tables:
+        click.echo(f"Database: {', '.join(tables)}")
     if private:
         from lookalike.packages.private import private_folder
 
         click.echo(f"Private:  {private_folder(Path(out))}  (keep it in the house)")
+
+
+def _write_to(publication: Any, url: str, out: str, **asked: Any) -> tuple[str, ...]:
+    """The tables in the database. If that fails the folder is there all the same, and it must be said."""
+    from lookalike.errors import LookalikeError
+
+    try:
+        names: tuple[str, ...] = publication.write_to(url, **asked)
+    except LookalikeError as error:
+        raise type(error)(
+            f"{error} The release folder {Path(out)} is complete, and the database is as it was. Do not publish again "
+            "for the sake of the database, since two releases of the same people tell more than one: lookalike load."
+        ) from None
+    return names

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import tempfile
+
 import click
 
-from lookalike.cli.output import TerminalProgress, note
+from lookalike.cli.columns import SAFE_CSV
+from lookalike.cli.output import STDOUT, TerminalProgress, note, send_to_stdout
 from lookalike.errors import counted
 
 
@@ -16,9 +19,11 @@ from lookalike.errors import counted
     "--out",
     required=True,
     metavar="FILE",
-    help="A .csv or .parquet file. With {world} in its name one file each; else one, with a first column world.",
+    help="A .csv or .parquet file, or - for CSV on standard output. With {world} in its name one file each; else one, "
+    "with a first column world.",
 )
-def sample(release: str, worlds: int, seed: int | None, out: str) -> None:
+@SAFE_CSV
+def sample(release: str, worlds: int, seed: int | None, out: str, safe_csv: bool) -> None:
     """Draw plain tables from RELEASE alone, for tools that want a value in every cell.
 
     \b
@@ -34,7 +39,13 @@ def sample(release: str, worlds: int, seed: int | None, out: str) -> None:
     with TerminalProgress() as progress:
         progress("reading", 0.0)
         plain = Plain.of(release)
-        paths = write_worlds(plain, out, worlds, seed, progress)
+        if out == STDOUT:
+            with tempfile.TemporaryDirectory(prefix="lookalike-") as here:
+                (path,) = write_worlds(plain, f"{here}/worlds.csv", worlds, seed, progress, safe_csv=safe_csv)
+                note(*plain.notes)
+                send_to_stdout(path)
+            return
+        paths = write_worlds(plain, out, worlds, seed, progress, safe_csv=safe_csv)
     note(*plain.notes)
     where = str(paths[0]) if len(paths) == 1 else f"{paths[0]} to {paths[-1]}"
     click.echo(f"{counted(worlds, 'table')} of {counted(plain.n_people, 'row')} in {where}.")

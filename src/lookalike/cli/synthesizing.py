@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import click
 
-from lookalike.cli.columns import column_options, reading_from, reading_options, schema_from
-from lookalike.cli.output import TerminalProgress, note, peak_megabytes, print_json
+from lookalike.cli.columns import SAFE_CSV, column_options, reading_from, reading_options, schema_from
+from lookalike.cli.output import STDOUT, TerminalProgress, note, peak_megabytes, print_json, send_to_stdout
 
 
 @click.command()
@@ -16,7 +17,13 @@ from lookalike.cli.output import TerminalProgress, note, peak_megabytes, print_j
 @column_options
 @click.option("--epsilon", metavar="E", help="How much one record may change: by a factor of e^E at most.")
 @click.option("--beta", metavar="B", help="Instead of --epsilon: ln(1 + B), as beta-likeness is compared.")
-@click.option("--out", required=True, type=click.Path(), metavar="FILE", help="A .csv or .parquet file to make.")
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(),
+    metavar="FILE",
+    help="A .csv or .parquet file to make; - is CSV on standard output.",
+)
 @click.option("--rows", type=click.IntRange(1), metavar="N", help="How many records; as many as DATA has if not given.")
 @click.option("--degree", metavar="K", help="The most columns that a column is drawn from; default 10.")
 @click.option("--theta", metavar="T", help="Least average count of a table, in units of its noise; default 4.")
@@ -30,6 +37,7 @@ from lookalike.cli.output import TerminalProgress, note, peak_megabytes, print_j
     help="Whether values that the schema does not declare are read from DATA, or refused.",
 )
 @click.option("--seed", type=int, help="Only to repeat a run: whoever knows it can take the noise off.")
+@SAFE_CSV
 @reading_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output and nothing else.")
 def synthesize(data: str, out: str, rows: int | None, seed: int | None, as_json: bool, **options: Any) -> None:
@@ -46,22 +54,32 @@ def synthesize(data: str, out: str, rows: int | None, seed: int | None, as_json:
     from lookalike.pipeline import Stopwatch
     from lookalike.synthesis import PrivBayes, epsilon_of_beta
     from lookalike.synthesizing import synthesize as synthesize_table
+    from lookalike.tables.urls import local_path
 
     epsilon, beta = options.pop("epsilon"), options.pop("beta")
     if (epsilon is None) == (beta is None):
         raise click.UsageError("Give --epsilon or --beta, one of the two: how much may one record change?")
-    reading, schema = reading_from(options), schema_from(options)
+    reading, schema, safe_csv = reading_from(options), schema_from(options), options.pop("safe_csv")
     settings = {name: value for name, value in options.items() if value is not None}
     method = PrivBayes(epsilon if beta is None else epsilon_of_beta(beta), **settings)
-    check_plain_target(Path(out))
+    if out == STDOUT and as_json:
+        raise click.UsageError("--json and --out - both write to standard output. Leave out one of them.")
+    if out != STDOUT:
+        check_plain_target(local_path(out))
     watch = Stopwatch()
     with TerminalProgress() as progress:
         with watch.step("synthesize"):
             made = synthesize_table(
                 data, method=method, schema=schema, rows=rows, seed=seed, progress=progress, **reading
             )
+        if out == STDOUT:
+            with tempfile.TemporaryDirectory(prefix="lookalike-") as here:
+                made.write(Path(here) / "records.csv", safe_csv=safe_csv)
+                note(*made.notes, *str(made).splitlines())
+                send_to_stdout(Path(here) / "records.csv")
+            return
         with watch.step("write"):
-            made.write(out)
+            made.write(out, safe_csv=safe_csv)
     note(*made.notes)
     if as_json:
         seconds = {step: round(spent, 3) for step, spent in watch.seconds.items()}

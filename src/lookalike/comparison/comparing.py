@@ -20,7 +20,7 @@ from lookalike.attacks import parse_attack
 from lookalike.comparison import tabulating
 from lookalike.comparison.fingerprints import run_fingerprint, table_fingerprint
 from lookalike.comparison.frontier import LOSSES, RISKS, axis_of, frontier, known_axes
-from lookalike.comparison.keeping import KIND, PICTURE, SUMMARY, TABLE, Kept
+from lookalike.comparison.keeping import FORMAT, KIND, PICTURE, SUMMARY, TABLE, Kept
 from lookalike.comparison.picture import picture
 from lookalike.comparison.planning import ModelsLike, Task, plan
 from lookalike.comparison.processes import cores, execute_all
@@ -63,6 +63,7 @@ class Comparison:
         best = self._best()
         return {
             "kind": KIND,
+            "format": FORMAT,
             "version": __version__,
             "complete": all(run.status != NOT_RUN for run in self.runs),
             "x": self.x,

@@ -14,9 +14,11 @@ import os
 from pathlib import Path
 
 from lookalike.comparison.results import AUDIT_FAILED, DONE, INFEASIBLE, UNFIT, Run
-from lookalike.errors import RecipeError
+from lookalike.errors import RecipeError, unread_format
+from lookalike.packages.hidden import cannot_write, hidden_beside
 
 KIND = "lookalike comparison"
+FORMAT = 1
 SUMMARY = "comparison.json"
 TABLE = "comparison.csv"
 PICTURE = "frontier.svg"
@@ -39,7 +41,7 @@ class Kept:
         try:
             (self.folder / _RUNS).mkdir(parents=True, exist_ok=True)
             if not (self.folder / SUMMARY).exists():
-                self.write(SUMMARY, json.dumps({"kind": KIND, "complete": False}) + "\n")
+                self.write(SUMMARY, json.dumps({"kind": KIND, "format": FORMAT, "complete": False}) + "\n")
         except OSError as error:
             raise RecipeError(f"Cannot write to {self.folder}: {error.strerror}. Choose another folder.") from None
 
@@ -64,15 +66,16 @@ class Kept:
         """A file that is there whole, or as it was before."""
         assert self.folder is not None
         target = self.folder / name
-        part = target.with_name(f".{target.name}.{os.getpid()}.part")
         try:
-            with part.open("w", encoding="utf-8", newline="") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(part, target)
-        finally:
-            part.unlink(missing_ok=True)
+            with hidden_beside(target) as hidden:
+                part = hidden / target.name
+                with part.open("w", encoding="utf-8", newline="") as file:
+                    file.write(content)
+                    file.flush()
+                    os.fsync(file.fileno())
+                os.replace(part, target)
+        except OSError as error:
+            raise cannot_write(target.parent, error) from None
 
 
 def _check(folder: Path) -> None:
@@ -80,11 +83,22 @@ def _check(folder: Path) -> None:
         return
     if not folder.is_dir():
         raise RecipeError(f"{folder} is a file; a comparison is kept in a folder. Choose another name.")
-    if not any(folder.iterdir()):
+    if all(_is_beginning(path) for path in folder.iterdir()):
         return
     try:
-        known = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))["kind"] == KIND
+        summary = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
+        known = summary["kind"] == KIND
     except (OSError, ValueError, KeyError, TypeError):
         known = False
+    if known and (found := summary.get("format", FORMAT)) != FORMAT:
+        # What a later version keeps there must not be lost to an older one.
+        raise RecipeError(unread_format(str(folder), found, (FORMAT,), summary.get("version")))
     if not known:
         raise RecipeError(f"{folder} holds something else than a comparison. Choose another name, or an empty folder.")
+
+
+def _is_beginning(path: Path) -> bool:
+    """What a comparison that was killed at once has left: no run yet, and no mark."""
+    if path.name == _RUNS and path.is_dir():
+        return not any(path.iterdir())
+    return path.is_dir() and path.name.startswith(f".{SUMMARY}.") and path.name.endswith(".part")

@@ -104,6 +104,17 @@ _DTYPES: dict[ValueType, Any] = {
 }
 
 
+def dtype_of(field: Field) -> pl.DataType:
+    """How a column stands in Parquet."""
+    plain = {ValueType.INTEGER: pl.Int64(), ValueType.NUMBER: pl.Float64(), ValueType.STRING: pl.String()}
+    value: Any = plain.get(field.type) or _DTYPES[field.type]
+    if field.encoding is Encoding.SET:
+        return pl.Struct({"values": pl.List(pl.String), "missing": pl.Boolean, "any": pl.Boolean})
+    if field.encoding in (Encoding.INTERVAL, Encoding.SPAN):
+        return pl.Struct({"low": value, "high": value, "missing": pl.Boolean})
+    return pl.Int64() if field.encoding is Encoding.BUCKET else value
+
+
 def _extent_entries(domain: Domain, cells: ExtentCells) -> tuple[ValueType, Encoding, pl.Series]:
     extents = cells.extents
     if isinstance(extents, Sets):

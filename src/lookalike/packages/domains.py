@@ -50,7 +50,7 @@ def read_alone(folder: Path) -> tuple[Release, PublishedManifest]:
         table, field = fields[attribute.name]
         try:
             domain = _domain(attribute, field, frames[table][field.name], manifest)
-        except (ValueError, TypeError, pl.exceptions.PolarsError):
+        except (ValueError, TypeError, ArithmeticError, pl.exceptions.PolarsError):
             raise DataError(
                 f"Column {quoted(attribute.name)} of {folder} holds cells that its manifest does not allow. "
                 "The release was changed: get it again."

@@ -7,6 +7,7 @@ Cost: one step a distinct cell.
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,12 +17,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from lookalike.errors import DataError, SchemaError, quoted
+from lookalike.guarded import read_text
 from lookalike.microdata import Codes, Domain, Domains
 from lookalike.packages.assembly import grouped, reject_unknown, stacked, take
 from lookalike.packages.cells import Encoding, Field, parse_cells, plain_unescape, values_of
 from lookalike.packages.holdings import DomainIndex, assembled
 from lookalike.packages.manifest import DESCRIPTOR, PublishedManifest, parse_descriptor
-from lookalike.packages.matrices import value_keys
+from lookalike.packages.matrices import value_keys, value_texts
 from lookalike.packages.tablefiles import checked_text, part_frame, text_frame, typed_frame
 from lookalike.release import Bucketized, Extents, Grouped, Matched, Perturbed, Randomizer, Release, Withheld
 
@@ -30,7 +32,7 @@ def read_manifest(folder: Path) -> PublishedManifest:
     """What a release folder says about itself."""
     path = Path(folder) / DESCRIPTOR
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise DataError(f"Cannot read {path}: {reason}.") from None
@@ -52,8 +54,10 @@ def read_folder(folder: Path, domains: Domains) -> tuple[Release, PublishedManif
         fields = manifest.tables[name]
         frame = text_frame(folder, name, fields, manifest.parts.get(name, ()))
         tables[name] = _PublishedColumns(f"{folder / name}.csv", frame, fields)
-    release = make(tables, domains, _withheld(manifest, domains))
-    return _with_matrices(release, manifest), manifest
+    release = _with_matrices(make(tables, domains, _withheld(manifest, domains)), manifest)
+    if isinstance(release, Perturbed):
+        _check_matrix_files(folder, manifest)
+    return release, manifest
 
 
 def read_parts(folder: Path, manifest: PublishedManifest, places: Sequence[int], domains: Domains) -> Release:
@@ -267,6 +271,28 @@ def _matrix(name: str, manifest: PublishedManifest) -> tuple[list[str | None], R
     if not sums or not 0 < total < 1 << 62 or min(entries) < 0 or any(column_sum != total for column_sum in sums):
         raise DataError(f"{where} is no matrix of probabilities: every column must sum to its total.")
     return values, Randomizer(np.array(rows, dtype=np.int64), total)
+
+
+def _check_matrix_files(folder: Path, manifest: PublishedManifest) -> None:
+    """The matrix that analysts read from a file of its own must be the one that the manifest states and is audited."""
+    for matrix in manifest.matrices:
+        path = folder / Path(str(matrix.get("file"))).name
+        if not path.is_file():
+            continue
+        values, randomizer = _matrix(str(matrix["column"]), manifest)
+        texts = value_texts(values)
+        stated = {
+            (became, was, str(weight))
+            for became, row in zip(texts, randomizer.weights.tolist(), strict=True)
+            for was, weight in zip(texts, row, strict=True)
+        }
+        try:
+            with path.open(encoding="utf-8", newline="") as file:
+                lines = list(csv.reader(file))[1:]
+        except (OSError, UnicodeDecodeError, csv.Error):
+            lines = []
+        if len(lines) != len(stated) or set(map(tuple, lines)) != stated:
+            raise DataError(f"{path} says something else than {DESCRIPTOR}. The release was changed: get it again.")
 
 
 def _all_whole(entries: Sequence[object]) -> bool:

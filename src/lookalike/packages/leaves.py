@@ -52,7 +52,8 @@ def _numbers(shown: Sequence[str], spec: Mapping[str, Any], type: ValueType) -> 
     for label in shown:
         if inside := _WHOLE.fullmatch(label):
             low, high = int(inside[1]), int(inside[2])
-            whole.update(range(low, min(high, low + _MOST_LISTED + 1) + 1))
+            if len(whole) <= _MOST_LISTED:
+                whole.update(range(low, min(high, low + _MOST_LISTED + 1) + 1))
         elif inside := _HALF_OPEN.fullmatch(label):
             start, end = float(inside[1]), float(inside[2])
             points = [start + (end - start) * step / _POINTS for step in range(_POINTS)]

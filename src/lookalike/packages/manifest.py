@@ -5,7 +5,8 @@ cells, what is promised and against whom. Nothing here depends on the order of t
 on a time finer than a day, and no value is named that the tables do not show or the user did not declare: a domain's
 observed ends and leaves stay home, since a rare one could belong to a single suppressed person.
 
-Format 1 has a file of each kind a table; format 2 has tables in parts (`tablefiles`). Both are read.
+Format 1 has a file of each kind a table; format 2 has tables in parts (`tablefiles`). Both are read. Keys that a later
+version adds to a format are left alone; what an older reader would misunderstand gets a new format.
 """
 
 from __future__ import annotations
@@ -17,9 +18,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from lookalike.errors import DataError
+from lookalike.errors import DataError, unread_format
+from lookalike.guarded import load_json
 from lookalike.microdata import Domain, Domains
 from lookalike.packages.cells import Encoding, Field
+from lookalike.packages.formulas import safe_name
 from lookalike.packages.matrices import matrices, matrix_names, matrix_resource, value_keys
 from lookalike.packages.tablefiles import CSV, Part, Parts, part_path
 from lookalike.release import Release
@@ -54,6 +57,8 @@ class Manifest:
     version: str = __version__
     created: datetime.date | None = None
     description: str = ""
+    safe_csv: bool = False
+    """Whether the CSV files have no cell that a spreadsheet would compute (`formulas`)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,6 +130,8 @@ def descriptor(
         "matrices": matrices(release),
         "files": sorted(files),
     }
+    if manifest.safe_csv:
+        block["safe_csv"] = True
     if manifest.created is not None:
         block["created"] = manifest.created.isoformat()
     package = {
@@ -132,7 +139,7 @@ def descriptor(
         "name": re.sub(r"[^a-z0-9]+", "-", manifest.title.casefold()).strip("-")[:60] or "release",
         "title": manifest.title,
         "description": manifest.description or " ".join(promise.sentence for promise in manifest.promises),
-        "resources": [_resource(name, fields, parts.get(name, ())) for name, fields in tables.items()]
+        "resources": [_resource(name, fields, parts.get(name, ()), manifest) for name, fields in tables.items()]
         + [matrix_resource(path) for path in matrix_names(release)],
         "lookalike": block,
     }
@@ -168,7 +175,7 @@ ENCODING_SENTENCES = {
 }
 
 
-def _resource(name: str, fields: Sequence[Field], parts: Sequence[Part]) -> dict[str, Any]:
+def _resource(name: str, fields: Sequence[Field], parts: Sequence[Part], manifest: Manifest) -> dict[str, Any]:
     plain = (Encoding.EXACT, Encoding.BUCKET)
     return {
         "profile": "tabular-data-resource",
@@ -180,7 +187,7 @@ def _resource(name: str, fields: Sequence[Field], parts: Sequence[Part]) -> dict
         "schema": {
             "fields": [
                 {
-                    "name": field.name,
+                    "name": safe_name(field.name) if manifest.safe_csv else field.name,
                     "type": _FRICTIONLESS[field.type] if field.encoding in plain else "string",
                     "description": ENCODING_SENTENCES[field.encoding],
                 }
@@ -215,7 +222,7 @@ def _public_attribute(domain: Domain) -> Attribute:
 def parse_descriptor(text: str, source: str) -> PublishedManifest:
     """The manifest of a release folder; DataError if it is broken or not ours."""
     try:
-        package = json.loads(text)
+        package = load_json(text)
     except ValueError as error:
         line = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
         raise DataError(f"{source} is not valid JSON{line}. The release is damaged: get it again.") from None
@@ -226,12 +233,12 @@ def parse_descriptor(text: str, source: str) -> PublishedManifest:
             "tool, name the CSV or Parquet file itself."
         )
     if block["format"] not in (FORMAT, FORMAT_IN_PARTS):
-        raise DataError(
-            f"{source} has format {block['format']!r}; this version reads formats {FORMAT} and {FORMAT_IN_PARTS}."
-        )
+        raise DataError(unread_format(source, block["format"], (FORMAT, FORMAT_IN_PARTS), block.get("version")))
     try:
+        # JSON can spell half of a character; no file and no column has one in its name.
+        json.dumps(package, ensure_ascii=False).encode()
         return _published(package, block)
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError):
         raise DataError(f"{source} lacks parts of its lookalike block. The release is damaged: get it again.") from None
 
 
@@ -263,6 +270,7 @@ def _published(package: Mapping[str, Any], block: Mapping[str, Any]) -> Publishe
         adversary=str(block["adversary"]),
         version=str(block["version"]),
         created=datetime.date.fromisoformat(block["created"]) if "created" in block else None,
+        safe_csv=bool(block.get("safe_csv", False)),
         form=str(block["form"]),
         n_suppressed=int(block["suppressed"]),
         n_dummies=int(block["dummies"]["records"]),

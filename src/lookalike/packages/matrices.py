@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from lookalike.microdata import Domain
@@ -13,6 +14,11 @@ from lookalike.release import Perturbed, Randomizer, Release
 def value_keys(domain: Domain) -> list[str | None]:
     """The texts of a domain's codes; None for missing."""
     return [*domain.texts[: len(domain.values)], *([None] if domain.has_missing else [])]
+
+
+def value_texts(keys: Sequence[str | None]) -> list[str]:
+    """How values print in the file of a matrix."""
+    return [MISSING if key is None else plain_escape(key) for key in keys]
 
 
 def matrix_names(release: Release) -> list[str]:
@@ -48,7 +54,7 @@ def matrices(release: Release) -> list[dict[str, Any]]:
 
 def matrix_rows(domain: Domain, randomizer: Randomizer) -> tuple[list[str], list[str], list[int]]:
     """A matrix as rows: what a value became, what it was, and the weight of that."""
-    texts = [MISSING if text is None else plain_escape(text) for text in value_keys(domain)]
+    texts = value_texts(value_keys(domain))
     n_codes = len(texts)
     became = [text for text in texts for _ in range(n_codes)]
     return became, texts * n_codes, [int(weight) for weight in randomizer.weights.ravel()]

@@ -39,7 +39,8 @@ _WITHIN = {
     "number": re.compile(rf"({_NUMBER})\s*[,;:]\s*({_NUMBER})", re.IGNORECASE),
     "date": re.compile(rf"({_DATE})\s*[,;]\s*({_DATE})", re.IGNORECASE),
 }
-_BRACKETED = re.compile(r"([\[\](])\s*(.*?)\s*([\[\])])", re.DOTALL)
+# Spaces are stripped apart: a pattern that leaves them to choice tries every division of a long run of them.
+_BRACKETED = re.compile(r"([\[\](])(.*)([\[\])])", re.DOTALL)
 _ONE_END = {
     "number": re.compile(rf"(>=|<=|>|<|\u2265|\u2264)\s*({_NUMBER})", re.IGNORECASE),
     "date": re.compile(rf"(>=|<=|>|<|\u2265|\u2264)\s*({_DATE})"),
@@ -101,9 +102,10 @@ def _interval(index: DomainIndex, text: str) -> Holding | None:
     if axis is None:
         return None
     brackets = _BRACKETED.fullmatch(text)
-    between = _PLAIN[axis].fullmatch(brackets[2] if brackets else text)
+    inner = brackets[2].strip() if brackets else text
+    between = _PLAIN[axis].fullmatch(inner)
     if brackets and not between and not (_is_unordered(index) and brackets[1] + brackets[3] == "[]"):
-        between = _WITHIN[axis].fullmatch(brackets[2])
+        between = _WITHIN[axis].fullmatch(inner)
     if between:
         low_open = brackets is not None and brackets[1] in "(]"
         high_open = brackets is not None and brackets[3] in ")["

@@ -3,22 +3,23 @@
     with placed(target, marker=..., overwrite=...) as building:
         ...                                          write files into `building`
 
-The files are built in a hidden folder beside the target (same file system, closed to others), synced, and moved into
-place by one rename. Whatever goes wrong before that, a crash or Ctrl-C, leaves the target as it was and removes the
-hidden folder. Only a folder that holds nothing but files of our own making is ever replaced.
+The files are built in a hidden folder beside the target (`hidden.py`), synced, and moved into place by one rename; an
+earlier release and the new one change places in one step where the system can do that. Whatever goes wrong before, a
+crash, a full disk or Ctrl-C, leaves the target as it was. Only a folder that holds nothing but files of our own making
+is ever replaced.
 """
 
 from __future__ import annotations
 
-import json
 import os
-import shutil
-import tempfile
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from lookalike.errors import RecipeError, counted
+from lookalike.guarded import load_json, read_text
+from lookalike.packages.hidden import ASIDE, cannot_write, clear_leftovers, hidden_beside
 
 
 @contextmanager
@@ -31,33 +32,50 @@ def placed(target: Path, *, marker: str, overwrite: bool) -> Iterator[Path]:
     target = Path(os.path.realpath(target))
     check_target(target, marker=marker, overwrite=overwrite)
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        hidden = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent))
+        with hidden_beside(target) as hidden:
+            # Inside the closed folder the new one gets the permissions that the user's other folders have.
+            building = hidden / "new"
+            building.mkdir()
+            yield building
+            for path in sorted(building.rglob("*"), reverse=True):
+                sync(path)
+            sync(building)
+            check_target(target, marker=marker, overwrite=overwrite)
+            _move_in(building, target, hidden / ASIDE)
+            sync(target.parent)
     except OSError as error:
-        raise RecipeError(f"Cannot write to {target.parent}: {error.strerror}. Choose another folder.") from None
-    building, aside = hidden / "new", hidden / "old"
-    try:
-        # Inside the closed folder the new one gets the permissions that the user's other folders have.
-        building.mkdir()
-        yield building
-        for path in sorted(building.rglob("*"), reverse=True):
-            sync(path)
-        sync(building)
-        check_target(target, marker=marker, overwrite=overwrite)
-        if target.exists():
-            os.rename(target, aside)
+        raise cannot_write(target.parent, error) from None
+
+
+def _move_in(building: Path, target: Path, aside: Path) -> None:
+    if not target.exists():
         os.rename(building, target)
-        sync(target.parent)
-    except BaseException:
-        if aside.exists() and not target.exists():
-            os.rename(aside, target)
-        raise
-    finally:
-        shutil.rmtree(hidden, ignore_errors=True)
+    elif not _exchange(building, target):
+        # Stopped between these two, the earlier release is put back, by this run or, if it was killed, by the next.
+        os.rename(target, aside)
+        os.rename(building, target)
+
+
+def _exchange(first: Path, second: Path) -> bool:
+    """Let two folders change places in one step; False where that cannot be done, and nothing was."""
+    if sys.platform != "linux":
+        return False
+    import ctypes
+
+    at_cwd, exchange = -100, 2
+    try:
+        rename = ctypes.CDLL(None).renameat2
+    except (OSError, AttributeError):
+        return False
+    return bool(rename(at_cwd, os.fsencode(first), at_cwd, os.fsencode(second), exchange) == 0)
 
 
 def check_target(target: Path, *, marker: str, overwrite: bool) -> None:
-    """Refuse a target that exists, unless it may be overwritten and holds nothing but our own files."""
+    """Refuse a target that exists, unless it may be overwritten and holds nothing but our own files.
+
+    What a killed run left beside it is put right first.
+    """
+    clear_leftovers(target)
     if not target.exists():
         return
     if not target.is_dir():
@@ -96,7 +114,7 @@ def _count_strange(target: Path, ours: set[str]) -> int:
 
 def _files_of(marker: Path) -> set[str] | None:
     try:
-        block = json.loads(marker.read_text(encoding="utf-8"))["lookalike"]
+        block = load_json(read_text(marker))["lookalike"]
         return {str(name) for name in block["files"]}
     except (OSError, ValueError, KeyError, TypeError):
         return None

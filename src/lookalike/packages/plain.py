@@ -6,7 +6,6 @@ The file appears whole or not at all, and never in the place of another.
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,9 +15,10 @@ import polars as pl
 from lookalike.errors import RecipeError
 from lookalike.microdata import Codes, Domain, Microdata
 from lookalike.packages.cells import typed_values
+from lookalike.packages.hidden import cannot_write, hidden_beside
 from lookalike.packages.writing import write_csv, write_parquet
 
-WRITERS = {".csv": write_csv, ".parquet": write_parquet}
+ENDINGS = (".csv", ".parquet")
 
 
 def plain_frame(data: Microdata) -> pl.DataFrame:
@@ -36,17 +36,20 @@ def _plain_series(domain: Domain, codes: Codes) -> pl.Series:
     return pl.concat([values, pl.Series([None], dtype=values.dtype)]).gather(codes)
 
 
-def write_plain(data: Microdata, target: Path) -> None:
-    """Write the records; the ending of the name says how."""
+def write_plain(data: Microdata, target: Path, *, safe_csv: bool = False) -> None:
+    """Write the records; the ending of the name says how. `safe_csv`: no cell that a spreadsheet would compute."""
     check_plain_target(target)
     with _placed_file(target) as building:
-        WRITERS[target.suffix.lower()](plain_frame(data), building)
+        if target.suffix.lower() == ".csv":
+            write_csv(plain_frame(data), building, safe=safe_csv)
+        else:
+            write_parquet(plain_frame(data), building)
 
 
 def check_plain_target(target: Path) -> None:
     """Refuse a name that says no format, and one that is taken."""
-    if target.suffix.lower() not in WRITERS:
-        raise RecipeError(f"{target} says no format. End the name in {' or '.join(WRITERS)}.")
+    if target.suffix.lower() not in ENDINGS:
+        raise RecipeError(f"{target} says no format. End the name in {' or '.join(ENDINGS)}.")
     if os.path.lexists(target):
         raise RecipeError(f"{target} exists already. Choose another name, or remove it first.")
 
@@ -55,9 +58,8 @@ def check_plain_target(target: Path) -> None:
 def _placed_file(target: Path) -> Iterator[Path]:
     """A file to write into, which becomes `target` when the block ends without an error."""
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=f".{target.name}.", suffix=".part", dir=target.parent) as hidden:
-            building = Path(hidden) / target.name
+        with hidden_beside(target) as hidden:
+            building = hidden / target.name
             yield building
             with building.open("rb+") as file:
                 os.fsync(file.fileno())
@@ -65,4 +67,4 @@ def _placed_file(target: Path) -> Iterator[Path]:
             check_plain_target(target)
             os.rename(building, target)
     except OSError as error:
-        raise RecipeError(f"Cannot write to {target.parent}: {error.strerror}. Choose another folder.") from None
+        raise cannot_write(target.parent, error) from None

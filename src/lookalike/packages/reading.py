@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lookalike.errors import DataError
+from lookalike.guarded import read_text
 from lookalike.microdata import Microdata
 from lookalike.packages.assembly import Note, suppressed_counted, unheard
 from lookalike.packages.folder import read_folder
@@ -33,12 +34,18 @@ def read_release(
     if folder is not None:
         release, manifest = read_folder(folder, original.domains)
         return replace(release, withheld=suppressed_counted(release, original)), manifest
-    if path.is_dir():
+    if path.is_dir() and not _is_parquet_folder(path):
         raise DataError(
             f"{path} is not a release: it has no {DESCRIPTOR}. Name a folder that lookalike wrote, or a CSV or "
-            "Parquet file."
+            "Parquet file, or a folder of Parquet files."
         )
     return read_foreign(path, original, suppressed=suppressed, note=note), None
+
+
+def _is_parquet_folder(path: Path) -> bool:
+    """Whether another tool may have written its table there: Parquet files and no others."""
+    files = [file for file in path.rglob("*") if file.is_file() and file.name[0] not in "._"]
+    return bool(files) and all(file.suffix in (".parquet", ".parq") for file in files)
 
 
 def release_folder(path: Path) -> Path | None:
@@ -59,7 +66,7 @@ def release_folder(path: Path) -> Path | None:
 def _tables_of(folder: Path) -> set[str]:
     """The tables that a release folder has, with their parts, as paths within it; none if it is no such folder."""
     try:
-        text = (folder / DESCRIPTOR).read_text(encoding="utf-8")
+        text = read_text(folder / DESCRIPTOR)
         manifest = parse_descriptor(text, str(folder))
     except (DataError, OSError, UnicodeDecodeError):
         return set()

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from lookalike.adversary import ADVERSARIES
 from lookalike.errors import counted
+from lookalike.packages.formulas import SAFE_CSV_SENTENCE
 from lookalike.packages.manifest import DESCRIPTOR, ENCODING_SENTENCES, Manifest, Tables
 from lookalike.packages.tablefiles import Parts
 from lookalike.packages.views import VIEWS
@@ -53,7 +54,7 @@ def readme(
     used = {field.encoding for fields in tables.values() for field in fields}
     lines += ["", "How to read a cell", ""]
     lines += [f"  {encoding}: {sentence}" for encoding, sentence in ENCODING_SENTENCES.items() if encoding in used]
-    lines += [*_SPELLING, "", "What is promised", ""]
+    lines += [*_SPELLING, *([f"  {SAFE_CSV_SENTENCE}"] if manifest.safe_csv else []), "", "What is promised", ""]
     lines += [f"  {promise.sentence} ({promise.text})" for promise in manifest.promises] or ["  Nothing."]
     against = ADVERSARIES.get(manifest.adversary, manifest.adversary)
     lines += ["", f"  This holds against someone who {against}.", f"  Made with: {manifest.algorithm}", ""]

@@ -20,7 +20,9 @@ from typing import Any
 import polars as pl
 
 from lookalike.errors import DataError, counted, quoted
-from lookalike.packages.cells import MISSING, Encoding, Field, print_cells
+from lookalike.guarded import check_plain_file
+from lookalike.packages.cells import MISSING, Encoding, Field, dtype_of, print_cells
+from lookalike.packages.formulas import restored
 
 CSV, PARQUET = "csv", "parquet"
 ENDINGS = (CSV, PARQUET)
@@ -68,6 +70,7 @@ def table_paths(table: str, parts: Sequence[Part]) -> list[str]:
 
 
 def digest_of(path: Path) -> str:
+    check_plain_file(path)
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -148,9 +151,16 @@ def checked_text(csv_path: Path, parquet_path: Path, fields: Sequence[Field]) ->
     frame = _read_text(csv_path)
     if not len(frame):
         raise DataError(f"{csv_path} has no rows. The release is damaged: get it again.")
-    if frame.columns != [field.name for field in fields]:
+    names = [field.name for field in fields]
+    # A safe CSV file has its cells and names as in the Parquet file only once they are given back.
+    if frame.columns != names:
+        frame = restored(frame)
+    if frame.columns != names:
         raise DataError(f"{csv_path} has other columns than its description says. The release was changed.")
-    if not frame.equals(_printed_parquet(parquet_path, fields), null_equal=True):
+    printed = _printed_parquet(parquet_path, fields)
+    if not frame.equals(printed, null_equal=True):
+        frame = restored(frame)
+    if frame.columns != names or not frame.equals(printed, null_equal=True):
         raise DataError(f"{parquet_path.name} and {csv_path.name} disagree. The release was changed: get it again.")
     return frame
 
@@ -158,12 +168,13 @@ def checked_text(csv_path: Path, parquet_path: Path, fields: Sequence[Field]) ->
 def _read_text(path: Path) -> pl.DataFrame:
     """A CSV file of ours as text; empty cells are null."""
     try:
+        check_plain_file(path)
         with path.open(encoding="utf-8", newline="") as file:
             header = next(csv.reader(file), [])
         # Polars leaves doubled quotes in a header as they are, so the names come from the csv module.
         frame = pl.read_csv(path, infer_schema=False, glob=False)
         frame.columns = header
-    except (OSError, UnicodeDecodeError, csv.Error, pl.exceptions.PolarsError) as error:
+    except (OSError, ValueError, csv.Error, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         reason = getattr(error, "strerror", None) or "it is not a CSV file as releases have them"
         raise DataError(f"Cannot read {path}: {reason}. The release is damaged: get it again.") from None
     return frame
@@ -171,10 +182,14 @@ def _read_text(path: Path) -> pl.DataFrame:
 
 def _typed(path: Path, fields: Sequence[Field]) -> pl.DataFrame:
     try:
+        check_plain_file(path)
         frame = pl.read_parquet(path, glob=False)
         # One by one: a name that looks like a pattern is only a name.
-        return pl.DataFrame([frame[field.name] for field in fields])
-    except (OSError, pl.exceptions.PolarsError) as error:
+        columns = [frame[field.name] for field in fields]
+        if any(column.dtype != dtype_of(field) for column, field in zip(columns, fields, strict=True)):
+            raise pl.exceptions.SchemaError("a column of another type")
+        return pl.DataFrame(columns)
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise _unreadable(path, error) from None
 
 

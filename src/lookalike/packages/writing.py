@@ -9,7 +9,10 @@ no order of the input, no index, no identifier, no seed and no path can go out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +23,7 @@ from lookalike.errors import DataError, RecipeError, quoted
 from lookalike.packages.assembly import take
 from lookalike.packages.cells import Encoding, Field, lay_out, print_cells
 from lookalike.packages.folder import read_folder
+from lookalike.packages.formulas import safe_frame
 from lookalike.packages.manifest import (
     DESCRIPTOR,
     Manifest,
@@ -74,7 +78,7 @@ def write_release(
         for place, table in enumerate(tables):
             progress("write", place / (len(tables) + 1), f"{table.name}.csv, {table.name}.parquet")
             csv, parquet = (building / f"{table.name}.{ending}" for ending in ENDINGS)
-            fields[table.name] = write_table(table, csv, parquet)
+            fields[table.name] = write_table(table, csv, parquet, safe_csv=manifest.safe_csv)
 
         def check(building: Path) -> None:
             progress("write", len(tables) / (len(tables) + 1), "reading back")
@@ -105,7 +109,7 @@ def describe(
     """
     names = file_names(release, parts, documents)
     if isinstance(release, Perturbed):
-        _write_matrices(building, release)
+        _write_matrices(building, release, safe_csv=manifest.safe_csv)
     texts = {
         **documents,
         DESCRIPTOR: descriptor(release, manifest, fields, names, parts),
@@ -147,21 +151,21 @@ def frames(release: Release) -> dict[str, pl.DataFrame]:
     """The published tables as data frames: generalised cells as text, plain values with their types."""
     made = {}
     for table in release.tables():
-        fields, typed, texts = _laid_out(table)
+        fields, typed, texts = laid_out(table)
         plain = (Encoding.EXACT, Encoding.BUCKET)
         made[table.name] = pl.DataFrame([(typed if field.encoding in plain else texts)[field.name] for field in fields])
     return made
 
 
-def write_table(table: PublishedTable, csv: Path, parquet: Path) -> tuple[Field, ...]:
+def write_table(table: PublishedTable, csv: Path, parquet: Path, *, safe_csv: bool = False) -> tuple[Field, ...]:
     """A table as CSV and as Parquet; its columns."""
-    fields, typed, texts = _laid_out(table)
+    fields, typed, texts = laid_out(table)
     write_parquet(typed, parquet)
-    write_csv(blanks_spelled_out(texts, fields), csv)
+    write_csv(blanks_spelled_out(texts, fields), csv, safe=safe_csv)
     return fields
 
 
-def _laid_out(table: PublishedTable) -> tuple[tuple[Field, ...], pl.DataFrame, pl.DataFrame]:
+def laid_out(table: PublishedTable) -> tuple[tuple[Field, ...], pl.DataFrame, pl.DataFrame]:
     """The columns of a table, its typed cells, and its cells as text."""
     fields: list[Field] = []
     typed: dict[str, pl.Series] = {}
@@ -184,8 +188,11 @@ def _free_name(name: str, taken: Iterable[str]) -> str:
     return name
 
 
-def write_csv(frame: pl.DataFrame, path: Path) -> None:
-    with path.open("wb") as file:
+def write_csv(frame: pl.DataFrame, path: Path, *, safe: bool = False) -> None:
+    """`safe`: without cells that a spreadsheet would compute."""
+    if safe:
+        frame = safe_frame(frame)
+    with errors_of_the_system(), path.open("wb") as file:
         file.write((",".join(_header_cell(name) for name in frame.columns) + "\n").encode("utf-8"))
         frame.write_csv(file, include_header=False, quote_style="necessary", line_terminator="\n", null_value="")
 
@@ -198,15 +205,28 @@ def _header_cell(name: str) -> str:
 
 
 def write_parquet(frame: pl.DataFrame, path: Path) -> None:
-    frame.write_parquet(path, compression="zstd")
+    with errors_of_the_system():
+        frame.write_parquet(path, compression="zstd")
 
 
-def _write_matrices(folder: Path, release: Perturbed) -> None:
+@contextmanager
+def errors_of_the_system() -> Iterator[None]:
+    """Polars tells of a full disk in a text of its own; here it becomes the error that it was."""
+    try:
+        yield
+    except (OSError, pl.exceptions.PolarsError) as error:
+        number = re.search(r"\(os error (\d+)\)", str(error))
+        if number is None:
+            raise
+        raise OSError(int(number[1]), os.strerror(int(number[1]))) from None
+
+
+def _write_matrices(folder: Path, release: Perturbed, *, safe_csv: bool) -> None:
     for domain, randomizer, name in zip(
         release.domains.sensitive, release.randomizers, matrix_names(release), strict=True
     ):
         became, was, weights = matrix_rows(domain, randomizer)
-        write_csv(pl.DataFrame({"became": became, "was": was, "weight": weights}), folder / name)
+        write_csv(pl.DataFrame({"became": became, "was": was, "weight": weights}), folder / name, safe=safe_csv)
 
 
 def _check_written(folder: Path, release: Release) -> None:

@@ -72,7 +72,7 @@ def to_pdf(html: str, browser: Path | None = None) -> bytes:
 
 
 def without_traces(pdf: bytes) -> bytes:
-    """The same document without the time of day and the kind of machine, place by place.
+    """The same document without the time of day, the kind of machine and the version of the browser, place by place.
 
     >>> without_traces(b"/Creator (Mozilla/5.0) /ModDate (D:20261115190228+00'00')")
     b"/Creator (lookalike  ) /ModDate (D:20261115000000+00'00')"
@@ -81,7 +81,7 @@ def without_traces(pdf: bytes) -> bytes:
     def as_long(name: re.Match[bytes]) -> bytes:
         return name[1] + b"lookalike".ljust(len(name[2]))[: len(name[2])] + name[3]
 
-    pdf = re.sub(rb"(/Creator \()([^()\\]*(?:\\.[^()\\]*)*)(\))", as_long, pdf)
+    pdf = re.sub(rb"(/(?:Creator|Producer) \()([^()\\]*(?:\\.[^()\\]*)*)(\))", as_long, pdf)
     return re.sub(rb"(Date \(D:\d{8})\d{6}[^)]{7}", rb"\g<1>000000+00'00'", pdf)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from fastapi import HTTPException, Request
 
 from lookalike.errors import DataError, LookalikeError
+from lookalike.packages.hidden import cannot_write
 
 MOST_BYTES = 2 << 30
 UPLOAD = "/api/projects/upload"
@@ -79,6 +80,9 @@ async def keep_upload(request: Request, name: str, folder: Path, most: int | Non
                 await asyncio.to_thread(file.write, piece)
         if size == 0:
             raise DataError("The file is empty. Choose another one.")
+    except OSError as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise cannot_write(folder.parent, error) from None
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise

@@ -39,6 +39,8 @@ class Hints:
     quote: str | None = None
     encoding: str | None = None
     header: bool | None = None
+    unpack_limit: int | None = None
+    """The most bytes that a compressed file may unpack to."""
 
 
 @dataclass(eq=False)
@@ -77,7 +79,7 @@ def read_delimited(
         encoding, settled = detect_encoding(path)
     unquoted = False
     while True:
-        file = TextFile(path, encoding)
+        file = TextFile(path, encoding, hints.unpack_limit)
         try:
             dialect, said = _dialect_of(file, hints)
             if unquoted:

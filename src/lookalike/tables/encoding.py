@@ -1,25 +1,22 @@
 """The bytes of a text file, as UTF-8, block by block.
 
 A byte order mark decides; without one the file is taken as UTF-8 until a byte proves it is not, and then as
-Windows-1252 (which `NotDecodable` lets the caller try). Compressed files (gzip) are unpacked on the way. Nothing is
-ever written to disk: a block is decoded, handed on and forgotten. Cost: one pass, one block in memory.
+Windows-1252 (which `NotDecodable` lets the caller try). Compressed files are unpacked on the way (`packed`). Nothing
+is ever written to disk: a block is decoded, handed on and forgotten. Cost: one pass, one block in memory.
 """
 
 from __future__ import annotations
 
 import codecs
-import gzip
-import zlib
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import IO, cast
 
 from lookalike.errors import DataError, RecipeError
+from lookalike.tables.packed import unpacked
 
 # As much as stays in a processor's cache while the arrays of a scan are made from it.
 BLOCK_BYTES = 1 << 20
-GZIP_MAGIC = b"\x1f\x8b"
 # The longer mark first: UTF-32 starts with the mark of UTF-16.
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -42,9 +39,10 @@ class NotDecodable(Exception):
 class TextFile:
     """A text file as blocks of UTF-8 without a byte order mark. Every walk over it starts anew."""
 
-    def __init__(self, path: Path, encoding: str) -> None:
+    def __init__(self, path: Path, encoding: str, unpack_limit: int | None = None) -> None:
         self.path = path
         self.encoding = encoding
+        self.unpack_limit = unpack_limit
         self.share_read = 0.0
         """How much of the file the current walk has behind it."""
 
@@ -52,10 +50,9 @@ class TextFile:
         n_bytes = max(self.path.stat().st_size, 1)
         decode = _Utf8Check() if self.encoding == "utf-8" else _Transcoder(self.encoding)
         n_given = 0
-        with self.path.open("rb") as raw:
-            stream = _unpacked(raw, self.path)
+        with self.path.open("rb") as raw, unpacked(raw, self.path, self.unpack_limit) as read:
             while True:
-                packed = self._next(stream, size)
+                packed = read(size)
                 try:
                     block = decode(packed, not packed)
                 except UnicodeError as error:
@@ -80,34 +77,14 @@ class TextFile:
 
     def _lines_in(self, n_blocks: int, size: int) -> int:
         """How many lines end in the first blocks: counted when an error needs it, not on every walk."""
-        walk = TextFile(self.path, self.encoding).blocks(size)
+        walk = TextFile(self.path, self.encoding, self.unpack_limit).blocks(size)
         return sum(block.count(b"\n") for block in islice(walk, n_blocks))
-
-    def _next(self, stream: IO[bytes], size: int) -> bytes:
-        try:
-            return stream.read(size)
-        except (EOFError, zlib.error, gzip.BadGzipFile):
-            raise DataError(
-                f"{self.path.name} is a damaged or cut off gzip file. Unpack it by hand, or fetch it again."
-            ) from None
-
-
-def is_gzip(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(2) == GZIP_MAGIC
-
-
-def _unpacked(raw: IO[bytes], path: Path) -> IO[bytes]:
-    return cast("IO[bytes]", gzip.GzipFile(fileobj=raw)) if is_gzip(path) else raw
 
 
 def detect_encoding(path: Path) -> tuple[str, bool]:
     """The encoding a byte order mark names, else UTF-8; and whether a mark was there."""
-    with path.open("rb") as raw:
-        try:
-            head = _unpacked(raw, path).read(4)
-        except (EOFError, zlib.error, gzip.BadGzipFile):
-            head = b""  # the walk over the file will say what is wrong
+    with path.open("rb") as raw, unpacked(raw, path) as read:
+        head = read(4)
     for mark, encoding in _MARKS:
         if head.startswith(mark):
             return encoding, True

@@ -1,4 +1,4 @@
-"""One door for every table: a CSV, Parquet or Arrow file, or a data frame, becomes a `Table` of codes.
+"""One door for every table: a file, a folder, a pipe, a URL, a database or a data frame becomes a `Table` of codes.
 
 A file is told by its first bytes and only then by its name. Columns that are not asked for are not read, except that
 every record of a CSV file is checked. Whatever goes wrong comes out as an error of this library that names the
@@ -8,8 +8,8 @@ column or the line and shows no value. Cost: one pass over the file and one sort
 from __future__ import annotations
 
 import io
-import zipfile
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,16 +17,24 @@ from typing import Any, TypeVar
 import polars as pl
 
 from lookalike.errors import DataError, RecipeError, counted, quoted
+from lookalike.guarded import check_plain_file
 from lookalike.microdata import Column, Table
 from lookalike.progress import Progress, silent
 from lookalike.schema import ValueType
+from lookalike.tables.arriving import at_hand
+from lookalike.tables.databases.address import is_address, parse_address
+from lookalike.tables.databases.reading import read_database
 from lookalike.tables.delimited import Hints, read_delimited
+from lookalike.tables.packed import ZIP, checked_limit
 from lookalike.tables.pandas_frames import is_pandas, pandas_names, pandas_series
+from lookalike.tables.parquet_folders import scan_folder
 from lookalike.tables.selection import checked_types, refuse_bad_names, wanted_names
+from lookalike.tables.sizing import check_size
 from lookalike.tables.typed import column_of
+from lookalike.tables.watching import unchanged
+from lookalike.tables.workbooks import OLD_EXCEL, is_workbook, read_sheet
 
 _PARQUET, _ARROW, _STREAM, _FEATHER_1 = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff", b"FEA1"
-_ZIP, _OLD_EXCEL = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 
 _Read = TypeVar("_Read")
 
@@ -41,13 +49,16 @@ def read_table(
     encoding: str | None = None,
     header: bool | None = None,
     missing: Collection[str] | None = None,
+    sheet: str | int | None = None,
+    unpack_limit: int | None = None,
     progress: Progress = silent,
 ) -> Table:
-    """The table at a path or in a frame of pandas, polars or Arrow.
+    """The table at a path, a URL, in a database, on standard input (-), or in a frame of pandas, polars or Arrow.
 
     `columns` are read and no others (in the order of the table); `types` are taken instead of guessed; `missing` are
     texts that mean "nothing" in every column. `delimiter`, `quote` ("" for none), `encoding` and `header` are for CSV
-    files and guessed where None; what was guessed stands in the table's notes.
+    files and guessed where None; what was guessed stands in the table's notes. `sheet` (a name, or a place from 1) is
+    for workbooks; `unpack_limit` is the most bytes that a compressed file may unpack to.
 
     >>> import polars
     >>> read_table(polars.DataFrame({"age": [30, None, 20]}))["age"].codes.tolist()
@@ -58,14 +69,20 @@ def read_table(
             raise RecipeError(f"{what} must be a list of texts, not the text {quoted(given)}. Put it in brackets.")
     asked = checked_types(types)
     gone = frozenset(missing or ())
+    if isinstance(source, str) and is_address(source):
+        address = parse_address(source)
+        progress("reading", 0.0, str(address))
+        names, fetched = read_database(address, columns, asked)
+        return _typed_table(names, fetched.get_column, str(address), columns, asked, gone, progress)
     if isinstance(source, str | Path):
-        path = Path(source)
-        hints = Hints(delimiter=delimiter, quote=quote, encoding=encoding, header=header)
+        limit = checked_limit(unpack_limit)
+        hints = Hints(delimiter=delimiter, quote=quote, encoding=encoding, header=header, unpack_limit=limit)
         try:
-            return _read_file(path, hints, columns, asked, gone, progress)
+            with at_hand(source) as path, unchanged(path):
+                return _read_file(path, hints, sheet, columns, asked, gone, progress)
         except OSError as error:
             raise DataError(
-                f"{path}: {error.strerror or 'the file cannot be read'}. Check the path and who may read it."
+                f"{source}: {error.strerror or 'the file cannot be read'}. Check the path and who may read it."
             ) from None
     if is_pandas(source):
         where = "the data frame"
@@ -81,40 +98,44 @@ def read_table(
 def _read_file(
     path: Path,
     hints: Hints,
+    sheet: str | int | None,
     columns: Collection[str] | None,
     types: Mapping[str, ValueType],
     missing: Collection[str],
     progress: Progress,
 ) -> Table:
-    if path.is_dir():
-        raise DataError(f"{path} is a folder. Give one file in it.")
     if not path.exists():
         raise DataError(f"There is no file {path}. Check the path.")
-    with path.open("rb") as file:
-        head = file.read(8)
-    if head.startswith(_PARQUET):
+    head = b""
+    if not path.is_dir():
+        check_plain_file(path)
+        with path.open("rb") as file:
+            head = file.read(8)
+    notes: list[str] = []
+    workbook = head.startswith(OLD_EXCEL) or (head.startswith(ZIP) and is_workbook(path))
+    if sheet is not None and not workbook:
+        raise RecipeError(f"{path.name} is no Excel workbook, so it has no sheets. Leave out which sheet to read.")
+    if path.is_dir():
+        frame = scan_folder(path)
+    elif workbook:
+        read, notes = read_sheet(path, sheet, hints.unpack_limit)
+        frame = read.lazy()
+    elif head.startswith(_PARQUET):
         frame = pl.scan_parquet(path, glob=False, hive_partitioning=False)
     elif head.startswith(_ARROW):
         frame = _safely(lambda: pl.read_ipc(io.BytesIO(path.read_bytes())).lazy(), _damaged(path.name))
     elif head.startswith(_STREAM):
         frame = _safely(lambda: pl.read_ipc_stream(path).lazy(), _damaged(path.name))
-    elif head.startswith((_ZIP, _OLD_EXCEL, _FEATHER_1)) or path.suffix in (".parquet", ".arrow", ".feather", ".ipc"):
+    elif head.startswith(_FEATHER_1) or path.suffix in (".parquet", ".arrow", ".feather", ".ipc", ".xlsx", ".xls"):
         raise DataError(f"{path.name} {_what_it_is(path, head)}. Save the table as CSV, Parquet or Arrow (IPC) first.")
     else:
+        check_size(path, len(columns) if columns else 1)
         return read_delimited(path, hints, columns, types, missing, progress)
-    return _polars_table(frame, path.name, columns, types, missing, progress)
+    table = _polars_table(frame, path.name, columns, types, missing, progress)
+    return replace(table, notes=(*notes, *table.notes))
 
 
 def _what_it_is(path: Path, head: bytes) -> str:
-    if head.startswith(_ZIP):
-        try:
-            with zipfile.ZipFile(path) as archive:
-                workbook = "xl/workbook.xml" in archive.namelist()
-        except zipfile.BadZipFile:
-            workbook = False
-        return "is an Excel workbook" if workbook else "is a zip archive"
-    if head.startswith(_OLD_EXCEL):
-        return "is an old Excel workbook"
     if head.startswith(_FEATHER_1):
         return "is a Feather file of version 1"
     return f"is named {path.suffix} but does not begin as such a file does"
@@ -141,8 +162,8 @@ def _read_frame(
         return _polars_table(source.lazy(), "the data frame", columns, types, missing, progress)
     if not hasattr(source, "__arrow_c_stream__"):
         raise DataError(
-            f"A table cannot be read from a {type(source).__name__}. Give the path of a CSV, Parquet or Arrow file, or "
-            "a data frame of pandas, polars or Arrow."
+            f"A table cannot be read from a {type(source).__name__}. Give the path of a CSV, Parquet, Arrow or Excel "
+            "file, or a data frame of pandas, polars or Arrow."
         )
     names = [str(name) for name in getattr(source, "column_names", ())]
     refuse_bad_names(names, "the Arrow table")

@@ -12,6 +12,12 @@ from collections.abc import Collection, Mapping, Sequence
 from lookalike.errors import SchemaError, counted, quoted, unknown_name
 from lookalike.schema import ValueType
 
+MOST_FIELDS = 100_000
+"""Columns that a table has at most."""
+MOST_COLUMNS = 10_000
+"""Columns that are read at most."""
+LONGEST_NAME = 10_000
+LONGEST_FIELD = 4 << 20
 _NOUNS = {
     ValueType.INTEGER: "whole numbers of at most 64 bits",
     ValueType.NUMBER: "numbers",
@@ -26,10 +32,17 @@ def wanted_names(
     names: Sequence[str], columns: Collection[str] | None, types: Mapping[str, ValueType], source: str
 ) -> list[str]:
     """The names to read, in the order of the table."""
+    known = set(names)
     for name in (*(columns or ()), *types):
-        if name not in names:
+        if name not in known:
             raise SchemaError(f"{source}: {unknown_name('column', name, names)}")
-    return [name for name in names if columns is None or name in columns]
+    wanted = [name for name in names if columns is None or name in columns]
+    if len(wanted) > MOST_COLUMNS:
+        raise SchemaError(
+            f"{source} has {len(wanted):,} columns, more than the {MOST_COLUMNS:,} that can be read at once. Name "
+            "those that are needed, or look whether rows and columns were exchanged."
+        )
+    return wanted
 
 
 def checked_types(types: Mapping[str, ValueType] | None) -> dict[str, ValueType]:
@@ -44,7 +57,16 @@ def checked_types(types: Mapping[str, ValueType] | None) -> dict[str, ValueType]
 
 
 def refuse_bad_names(names: Sequence[str], source: str) -> None:
-    """Every column has a name, and no two the same."""
+    """Every column has a name, no two the same, and none is endless."""
+    if len(names) > MOST_FIELDS:
+        raise SchemaError(
+            f"{source} has {counted(len(names), 'column')}, and a table has {MOST_FIELDS:,} at most. Leave some out."
+        )
+    if any(len(name) > LONGEST_NAME for name in names):
+        place = next(attr + 1 for attr, name in enumerate(names) if len(name) > LONGEST_NAME)
+        raise SchemaError(
+            f"{source}: the name of column {place} is longer than {LONGEST_NAME:,} characters. Is the first line a header?"
+        )
     nameless = [str(attr + 1) for attr, name in enumerate(names) if not name]
     if nameless:
         raise SchemaError(

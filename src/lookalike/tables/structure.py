@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from lookalike.errors import DataError, counted
 from lookalike.tables.dialect import Dialect, split_records
+from lookalike.tables.selection import LONGEST_FIELD, MOST_FIELDS
 
 Bytes = NDArray[np.uint8]
 Places = NDArray[np.int64]
@@ -118,6 +119,8 @@ class Records:
                 self._line += len(breaks)
                 return int(ends[-1]) + 1, None
             kept[: found + self._dialect.header] = False
+        if int((ends - starts).max()) > LONGEST_FIELD:
+            self._refuse_long_fields(buffer, ends, delimiters)
         if not self._is_even(ends, delimiters):
             kept &= ~self._blank_records(buffer, starts, ends, delimiters, kept)
         if self.n_fields == 1:
@@ -141,13 +144,29 @@ class Records:
             text = data[start : end + 1].decode("utf-8")
             if not text.strip(" \t\r\n") and self._dialect.delimiter not in text:
                 continue
+            self.n_fields = 1 + int(np.searchsorted(delimiters, end) - np.searchsorted(delimiters, start))
+            if self.n_fields > MOST_FIELDS:
+                raise self._error(
+                    f"line {self._line + record} has {self.n_fields:,} fields (separated by "
+                    f"{self._dialect.delimiter!r}), more than the {MOST_FIELDS:,} that can be read. Look whether rows "
+                    "and columns were exchanged, or line ends were lost."
+                )
             first = split_records(text, self._dialect.delimiter, self._dialect.quote)
             self.first = first[0] if first else [""]
-            self.n_fields = 1 + int(np.searchsorted(delimiters, end) - np.searchsorted(delimiters, start))
             if len(self.first) != self.n_fields:
                 raise self._error(f"line {self._line + record} could not be split into fields. Look at its quotes.")
             return record
         return None
+
+    def _refuse_long_fields(self, buffer: Bytes, ends: Places, delimiters: Places) -> None:
+        marks = np.sort(np.concatenate(([-1], delimiters, ends)))
+        longest = int(np.argmax(np.diff(marks)))
+        if marks[longest + 1] - marks[longest] - 1 > LONGEST_FIELD:
+            line = self._line_at(buffer, int(marks[longest]) + 1)
+            raise self._error(
+                f"a field on line {line} is longer than {LONGEST_FIELD >> 20} MB. Look for a quote that is opened "
+                "there and not closed, or leave that column out."
+            )
 
     def _is_even(self, ends: Places, delimiters: Places) -> bool:
         """Whether every record has as many fields as the first; exact, by the places alone."""

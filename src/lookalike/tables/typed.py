@@ -18,7 +18,7 @@ from lookalike.errors import DataError, counted, quoted
 from lookalike.microdata import Column, parse_number, texts_of
 from lookalike.schema import ValueType
 from lookalike.tables.inference import FIRST_DAY, LAST_DAY, UTC_NOTE, distinct_texts, settle
-from lookalike.tables.selection import misfit_message
+from lookalike.tables.selection import LONGEST_FIELD, misfit_message
 
 _MICROS_A_DAY = 86_400_000_000
 
@@ -57,6 +57,7 @@ def _encoded(name: str, series: pl.Series, source: str, notes: list[str]) -> Col
         series = series.cast(pl.String)
     dtype = series.dtype
     if dtype == pl.String:
+        _refuse_long_cells(name, series, source)
         return _encoded_text(name, series, notes)
     if dtype.is_integer():
         return _ranked(name, ValueType.INTEGER, series)
@@ -80,6 +81,15 @@ def _whole(name: str, series: pl.Series, notes: list[str]) -> pl.Series:
         return narrow
     notes.append(f"Column {quoted(name)}: whole numbers beyond 64 bits were rounded to 16 digits.")
     return series.cast(pl.Float64)
+
+
+def _refuse_long_cells(name: str, series: pl.Series, source: str) -> None:
+    longest = series.str.len_bytes().max()
+    if isinstance(longest, int) and longest > LONGEST_FIELD:
+        raise DataError(
+            f"{source}: column {quoted(name)} holds a text of more than {LONGEST_FIELD >> 20} MB. "
+            "Leave that column out."
+        )
 
 
 def _encoded_text(name: str, series: pl.Series, notes: list[str]) -> Column:

@@ -1,0 +1,127 @@
+"""Places that are not on this machine: s3://bucket/t.csv and the like, through fsspec where it is installed.
+
+A URL stands in the list of processes, in the shell's history and in logs, so one that carries a password or a key is
+refused, and refused without being shown. Who may read a place is said where its library looks for it: in the
+environment, or in its own files. Errors of these libraries may quote what they were given, so none of their words are
+repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from lookalike.errors import DataError, LookalikeError, MissingPart, RecipeError, quoted, unknown_name
+
+PROTOCOLS = {
+    "s3": "s3fs",
+    "gs": "gcsfs",
+    "gcs": "gcsfs",
+    "abfs": "adlfs",
+    "abfss": "adlfs",
+    "az": "adlfs",
+    "hdfs": "pyarrow",
+    "sftp": "paramiko",
+    "http": "aiohttp",
+    "https": "aiohttp",
+    "file": "fsspec",
+    "memory": "fsspec",
+}
+"""What is understood, and the package that fsspec needs for it."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A file or folder behind a URL that holds no secret."""
+
+    url: str
+    protocol: str
+
+    def __str__(self) -> str:
+        return self.url
+
+    @property
+    def name(self) -> str:
+        """The last part of its path, as messages call it."""
+        last = unquote(self.url.rstrip("/").rpartition("/")[2])
+        return last.replace("/", "_").replace("\0", "_") or "table"
+
+
+def is_url(source: object) -> bool:
+    """Whether a text is a URL and no path."""
+    return isinstance(source, str) and "://" in source
+
+
+def local_path(source: str | Path) -> Path:
+    """A path on this machine; a URL is refused, and not shown if it may hold a secret."""
+    if is_url(source):
+        place = place_of(str(source))
+        raise RecipeError(f"{place} is a URL, and this is read from folders on this machine only. Fetch it first.")
+    return Path(source)
+
+
+def place_of(url: str) -> Place:
+    """The place of a URL; RecipeError, without the URL in it, if it may hold a secret or cannot be understood."""
+    protocol = url.partition("://")[0].casefold()
+    if protocol not in PROTOCOLS:
+        raise RecipeError(unknown_name("kind of URL", protocol if protocol.isalnum() else "", PROTOCOLS))
+    if _may_hold_secret(url, protocol):
+        raise RecipeError(
+            f"The {protocol} URL holds a user, a password, a port in words or something after a question mark. URLs "
+            "are seen by others (lists of processes, logs), so keys are not taken from them: put them into the "
+            "environment or the settings of the library that reads the place, and give the plain URL."
+        )
+    if "::" in url:
+        raise RecipeError(f"The {protocol} URL is a chain of several. Give one plain URL.")
+    return Place(url, protocol)
+
+
+def _may_hold_secret(url: str, protocol: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError:  # what follows a colon is no number, as in key:secret
+        return True
+    if protocol == "file":
+        return bool(parts.netloc)
+    # abfs://container@account is how such a place is written; with a colon it is a password again.
+    rest = url.replace("@", "", 1) if protocol in ("abfs", "abfss") and parts.password is None else url
+    return any(sign in rest for sign in "@?#") or "%40" in parts.netloc
+
+
+@contextmanager
+def reached(place: Place, doing: str) -> Iterator[tuple[Any, str]]:
+    """The file system of a place and the path on it; whatever goes wrong inside is said in our words."""
+    try:
+        import fsspec
+    except ImportError:
+        raise _missing(place, "fsspec") from None
+    try:
+        yield fsspec.core.url_to_fs(place.url)
+    except ImportError:
+        raise _missing(place, PROTOCOLS[place.protocol]) from None
+    except FileNotFoundError:
+        raise DataError(f"There is nothing at {place}. Check the URL.") from None
+    except PermissionError:
+        raise DataError(
+            f"{place}: permission denied. Check who may {doing} there, and the keys you have set."
+        ) from None
+    except (LookalikeError, MemoryError):
+        raise
+    except Exception as error:
+        raise DataError(
+            f"{place} cannot be reached ({type(error).__name__}). Check the URL, the network, and the keys you have "
+            f"set, and whether you may {doing} there."
+        ) from None
+
+
+def _missing(place: Place, package: str) -> MissingPart:
+    return MissingPart(
+        f"URLs that begin with {quoted(place.protocol + '://')} need {package}. Install it: pip install "
+        f'"lookalike[urls]" {package}'.removesuffix(" fsspec")
+        + ". Or fetch the files by hand."
+    )
