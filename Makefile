@@ -113,8 +113,9 @@ test-nojit: $(STAMP) ## kernels as plain Python, under coverage
 studio-fuzz: $(STAMP) ## try to break the studio's API, for minutes (the checks do it for seconds)
 	LOOKALIKE_FUZZ=500 $(BIN)/python -m pytest -n $(JOBS) tests/studio/test_fuzz.py
 
-audit-exam: $(STAMP) ## thousands of true and tampered releases: the audit against an oracle (CASES=300 of each form)
+audit-exam: $(STAMP) peer ## thousands of true and tampered releases: the audit against an oracle (CASES=300 of each form) and pyCANON
 	$(BIN)/python scripts/audit_exam.py $(or $(CASES),300)
+	LOOKALIKE_PEER_CASES=$(or $(CASES),300) $(BIN)/python -m pytest -q tests/peers/test_pycanon.py
 
 audit-mutants: $(STAMP) ## small mistakes put into the audit: does its exam notice each?
 	$(BIN)/python scripts/audit_mutants.py

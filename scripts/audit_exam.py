@@ -19,7 +19,15 @@ from lookalike.algorithms import ALGORITHMS
 from tests.audit.planting.cases import FORMS
 from tests.audit.planting.exam import Marks, sit
 from tests.audit.planting.parts import FORMS_IN_PARTS
-from tests.audit.planting.rooms import sit_chance, sit_folder, sit_method, sit_parts, sit_ties
+from tests.audit.planting.rooms import (
+    sit_chance,
+    sit_folder,
+    sit_forced,
+    sit_method,
+    sit_parts,
+    sit_parts_on_disk,
+    sit_ties,
+)
 
 QUICK = {"optimal-buckets": "optimal-buckets:seconds=2"}
 
@@ -45,8 +53,11 @@ def main(arguments: list[str]) -> int:
         for seed in range(n_cases // 6):
             for form in FORMS:
                 sit_folder(marks, form, seed, Path(folder))
+            for form in ("grouped", "perturbed"):
+                sit_parts_on_disk(marks, form, seed, Path(folder))
     said("on disk")
     sit_ties(marks)
+    sit_forced(marks)
     for seed in range(max(n_cases // 30, 1)):
         sit_chance(marks, seed)
     said("by chance")

@@ -108,7 +108,7 @@ def first_disagreement(seeds: int) -> str | None:
     """What the exam says first against the audit as it is imported; None: nothing."""
     from tests.audit.planting.cases import FORMS
     from tests.audit.planting.exam import Marks, sit
-    from tests.audit.planting.rooms import sit_chance, sit_parts, sit_ties
+    from tests.audit.planting.rooms import sit_chance, sit_forced, sit_parts, sit_ties
 
     marks = Marks()
     try:
@@ -122,6 +122,7 @@ def first_disagreement(seeds: int) -> str | None:
             if seed == 0:
                 sit_chance(marks, seed)
                 sit_ties(marks)
+                sit_forced(marks)
             if marks.wrong:
                 return marks.wrong[0]
     except Exception as error:

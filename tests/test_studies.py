@@ -7,6 +7,7 @@ import sys
 from fractions import Fraction
 from pathlib import Path
 from types import ModuleType
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -25,20 +26,33 @@ def script(name: str) -> ModuleType:
     found = importlib.util.module_from_spec(spec)
     # Data classes look up the module that they are defined in.
     sys.modules[spec.name] = found
-    spec.loader.exec_module(found)
+    # Studies import one another as scripts do.
+    with mock.patch.object(sys, "path", [str(STUDIES), *sys.path]):
+        spec.loader.exec_module(found)
     return found
 
 
 @pytest.fixture(scope="module")
-def study() -> ModuleType:
-    return script("adversaries")
+def exact() -> ModuleType:
+    return script("exact_bayes")
+
+
+@pytest.fixture(scope="module")
+def learning() -> ModuleType:
+    return script("learning")
+
+
+def test_both_parts_are_shown_by_one_script() -> None:
+    study = script("adversaries")
+    with pytest.raises(SystemExit), mock.patch.object(sys, "argv", ["adversaries.py", "--help"]):
+        study.main()
 
 
 @pytest.mark.parametrize(("values", "places"), [("aabb", [0, 1, 3, 7]), ("aabbc", [0, 1, 3, 7, 20])])
 def test_strict_tells_whoever_knows_the_method_one_in_the_size_of_the_group(
-    study: ModuleType, values: str, places: list[int]
+    exact: ModuleType, values: str, places: list[int]
 ) -> None:
-    beliefs = study.Beliefs.after(study.strict_runs(values, ELL, places))
+    beliefs = exact.Beliefs.after(exact.strict_runs(values, ELL, places))
     for release in beliefs.weights:
         for record, posterior in enumerate(beliefs.posteriors(release)):
             members = next(members for members, _ in release if record in members)
@@ -48,9 +62,9 @@ def test_strict_tells_whoever_knows_the_method_one_in_the_size_of_the_group(
     assert learnt.above == 0
 
 
-def test_beliefs_about_free_are_proper(study: ModuleType) -> None:
-    beliefs = study.Beliefs.after(study.seeded_runs("free", "aabc", ELL, PLACES, seeds=2))
-    assert sum(beliefs.weights.values()) == 2 * len(study.worlds_of("aabc"))
+def test_beliefs_about_free_are_proper(exact: ModuleType) -> None:
+    beliefs = exact.Beliefs.after(exact.seeded_runs("free", "aabc", ELL, PLACES, seeds=2))
+    assert sum(beliefs.weights.values()) == 2 * len(exact.worlds_of("aabc"))
     for release in beliefs.weights:
         posteriors = beliefs.posteriors(release)
         assert [sum(posterior.values()) for posterior in posteriors] == [1] * len(PLACES)
@@ -60,44 +74,44 @@ def test_beliefs_about_free_are_proper(study: ModuleType) -> None:
     assert Fraction(1, ELL) <= learnt.guessed <= learnt.worst <= 1
 
 
-def test_few_seeds_tell_more_than_all_choices(study: ModuleType) -> None:
+def test_few_seeds_tell_more_than_all_choices(exact: ModuleType) -> None:
     """Whoever knows the seed of strict knows who stands in which column."""
-    beliefs = study.Beliefs.after(study.seeded_runs("strict", "aabbcc", ELL, [0, 1, 3, 7, 8, 20], seeds=1))
+    beliefs = exact.Beliefs.after(exact.seeded_runs("strict", "aabbcc", ELL, [0, 1, 3, 7, 8, 20], seeds=1))
     assert beliefs.learnt(ELL).worst > Fraction(1, ELL)
 
 
-def test_cells_spread_their_weight_evenly(study: ModuleType) -> None:
+def test_cells_spread_their_weight_evenly(learning: ModuleType) -> None:
     low, high = np.array([0, 2], dtype=np.int32), np.array([1, 2], dtype=np.int32)
     points = np.zeros(2)
     ranges = Ranges(low, high, np.array([True, False]), points, points)
     third = 1 / 3
-    assert study.spread_over_codes(ranges, 4, 3).tolist() == [[third, third, 0, third], [0, 0, 1, 0]]
+    assert learning.spread_over_codes(ranges, 4, 3).tolist() == [[third, third, 0, third], [0, 0, 1, 0]]
     sets = Sets(np.array([0, 2, 3]), np.array([0, 2, 1], dtype=np.int32))
-    assert study.spread_over_codes(sets, 3, 3).tolist() == [[0.5, 0, 0.5], [0, 1, 0]]
+    assert learning.spread_over_codes(sets, 3, 3).tolist() == [[0.5, 0, 0.5], [0, 1, 0]]
 
 
-def test_a_reader_of_the_exact_table_has_learnt_it_all(study: ModuleType) -> None:
+def test_a_reader_of_the_exact_table_has_learnt_it_all(learning: ModuleType) -> None:
     """Groups of one record each: the reader is the one who learns from the original."""
-    data = study.coded_table(census(300, seed=3))
-    release, group_of_record = study.released(data, "free", 1, seed=1)
-    found = study.attacked(data, release, group_of_record)
+    data = learning.coded_table(census(300, seed=3))
+    release, group_of_record = learning.released(data, "free", 1, seed=1)
+    found = learning.attacked(data, release, group_of_record)
     assert len(np.unique(group_of_record)) == 300
-    assert found.any_value == pytest.approx(study.from_original(data))
+    assert found.any_value == pytest.approx(learning.from_original(data))
     assert found.in_group == 1
 
 
 @pytest.mark.parametrize("mode", ["free", "strict"])
-def test_learning_attackers_guess_within_reason(study: ModuleType, mode: str) -> None:
-    data = study.coded_table(census(400, seed=2))
-    release, group_of_record = study.released(data, mode, 4, seed=1)
-    found = study.attacked(data, release, group_of_record)
+def test_learning_attackers_guess_within_reason(learning: ModuleType, mode: str) -> None:
+    data = learning.coded_table(census(400, seed=2))
+    release, group_of_record = learning.released(data, mode, 4, seed=1)
+    found = learning.attacked(data, release, group_of_record)
     assert all(0 <= share <= 1 for share in vars(found).values())
-    assert study.most_frequent(data) <= study.from_original(data) <= 1
+    assert learning.most_frequent(data) <= learning.from_original(data) <= 1
     assert found.in_group_knowing >= Fraction(1, 5)
 
 
-def test_intervals_hold_the_share(study: ModuleType) -> None:
-    low, high = study.interval(0.1, 10_000)
+def test_intervals_hold_the_share(learning: ModuleType) -> None:
+    low, high = learning.interval(0.1, 10_000)
     assert low < 0.1 < high
     assert high - low == pytest.approx(2 * 1.96 * (0.09 / 10_000) ** 0.5, rel=1e-3)
 

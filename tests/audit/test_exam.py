@@ -16,7 +16,7 @@ from tests.audit.planting.cases import FORMS
 from tests.audit.planting.exam import Marks, sit
 from tests.audit.planting.folders import EDITS
 from tests.audit.planting.plants import PLANTS
-from tests.audit.planting.rooms import sit_chance, sit_folder, sit_parts, sit_ties
+from tests.audit.planting.rooms import sit_chance, sit_folder, sit_forced, sit_parts, sit_parts_on_disk, sit_ties
 
 N_CASES = 2
 
@@ -49,10 +49,21 @@ def test_folders_that_were_changed_are_noticed(tmp_path, form, seed):
     assert sum(marks.planted[kind] for kind in EDITS) >= 3
 
 
+@pytest.mark.parametrize("form", ["grouped", "perturbed"])
+def test_folders_of_parts_say_what_the_oracle_says(tmp_path, form):
+    marks = Marks()
+    for seed in range(2):
+        sit_parts_on_disk(marks, form, seed, tmp_path)
+    assert not marks.wrong, str(marks)
+    assert marks.honest.total() == 2
+    assert marks.planted
+
+
 def test_rows_in_order_and_values_not_redrawn_are_noticed():
     marks = Marks()
     sit_chance(marks, 5)
     sit_ties(marks)
+    sit_forced(marks)
     assert not marks.wrong, str(marks)
     assert marks.planted.total() == 8
 

@@ -9,6 +9,7 @@ do not survive a fork.
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import signal
@@ -36,6 +37,8 @@ class Fault:
     """The process is killed after so many seconds."""
     most_bytes: int | None = None
     """No file can grow beyond this."""
+    most_memory: int | None = None
+    """The process can take so many bytes of address space more."""
     powerless: bool = False
     """Root is held to the permissions of files as anybody else is."""
 
@@ -53,6 +56,26 @@ class Ending:
     @property
     def was_killed(self) -> bool:
         return self.code == -signal.SIGKILL
+
+
+def answer_of_fork(work: Callable[[], Any]) -> Any:
+    """What the work gives, as JSON, from a fork: libraries with threads of their own stay out of this process."""
+    receiving, sending = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            sys.stdout = os.fdopen(1, "w", closefd=False)
+            with os.fdopen(sending, "w") as pipe:
+                json.dump(work(), pipe)
+        finally:
+            os._exit(0)
+    os.close(sending)
+    with os.fdopen(receiving) as pipe:
+        told = pipe.read()
+    os.waitpid(pid, 0)
+    assert told, "the fork failed; see what it printed"
+    return json.loads(told)
 
 
 def in_fork(work: Callable[[], int], fault: Fault, folder: Path) -> Ending:
@@ -87,6 +110,10 @@ def _arm(fault: Fault, folder: Path, tally: int) -> None:
     if fault.most_bytes is not None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (fault.most_bytes, fault.most_bytes))
+    if fault.most_memory is not None:
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        most = pages * resource.getpagesize() + fault.most_memory
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
     if fault.powerless:
         _drop_powers()
     count = changes = 0

@@ -11,104 +11,34 @@ from __future__ import annotations
 
 import argparse
 import errno
-import json
 import os
 import random
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from tests.faults.injection import Ending, Fault, in_fork
+from tests.faults.scenarios import SCENARIOS, Scenario, content_of, run
 
-QI = ["--qi", "age,sex", "--sensitive", "diagnosis"]
-ASKED = [*QI, "--model", "k-anonymity:3", "--algorithm", "mondrian"]
-KINDS = ("kill at a moment", "kill at a time", "no room", "no room for a file", "input/output error", "read-only")
-
-
-@dataclass(frozen=True)
-class Scenario:
-    """A command and what it makes, both in the folder of a trial."""
-
-    words: Callable[[Path], list[str]]
-    target: str
-    overwrites: bool = False
-    is_release: bool = True
-
-
-def _publish(*more: str) -> Callable[[Path], list[str]]:
-    return lambda home: ["publish", str(home / "people.csv"), *ASKED, "--out", str(home / "out" / "release"), *more]
-
-
-SCENARIOS = {
-    "publish": Scenario(_publish(), "release"),
-    "publish --overwrite": Scenario(_publish("--overwrite"), "release", overwrites=True),
-    "publish --private --overwrite": Scenario(_publish("--private", "--overwrite"), "release", overwrites=True),
-    "publish in parts": Scenario(lambda home: ["(parts)"], "release", overwrites=True),
-    "studio export": Scenario(lambda home: ["(export)"], "release", overwrites=True),
-    "sample": Scenario(
-        lambda home: ["sample", str(home / "earlier"), "--worlds", "1", "--out", str(home / "out" / "drawn.csv")],
-        "drawn.csv",
-        is_release=False,
-    ),
-    "synthesize": Scenario(
-        lambda home: [
-            "synthesize", str(home / "people.csv"), *QI, "--epsilon", "2", "--out", str(home / "out" / "made.csv"),
-        ],
-        "made.csv",
-        is_release=False,
-    ),
-}  # fmt: skip
-
-
-def run(words: list[str], home: Path) -> int:
-    """The command, or what has no command."""
-    os.environ["TMPDIR"] = tempfile.tempdir = str(home / "tmp")
-    if words[0].startswith("("):
-        return _without_command(words[0], home)
-    from lookalike.cli import main
-
-    try:
-        main(words, "lookalike")
-    except SystemExit as done:
-        return int(done.code or 0)
-
-
-def _without_command(what: str, home: Path) -> int:
-    from lookalike.errors import LookalikeError
-
-    try:
-        if what == "(export)":
-            from lookalike.studio.exporting import export_to
-            from lookalike.studio.jobs import Job
-
-            job = Job(1, "people", "publish", {}, home / "job", state="done")
-            export_to(job, home / "out" / "release", overwrite=True)
-        else:
-            import polars as pl
-
-            from lookalike.backends.local import LocalBackend
-            from lookalike.contracts import Promise
-            from lookalike.distribution.publishing import publish_in_parts
-            from lookalike.models import KAnonymity
-            from lookalike.pipeline import Recipe
-            from lookalike.schema import Schema
-
-            recipe = Recipe(
-                schema=Schema.of(qi=["age", "sex"], sensitive=["diagnosis"]), promises=(Promise(KAnonymity(3)),)
-            )
-            frame = pl.read_csv(home / "people.csv")
-            publish_in_parts(LocalBackend(frame), recipe, home / "out" / "release", overwrite=True, part_rows=1000)
-    except LookalikeError as error:
-        print(f"Error: {error}", file=sys.stderr)
-        return 2
-    return 0
+SMALL_DISK, LITTLE_MEMORY = "a small disk", "too little memory"
+KINDS = (
+    "kill at a moment",
+    "kill at a time",
+    "no room",
+    "no room for a file",
+    SMALL_DISK,
+    "input/output error",
+    "read-only",
+    LITTLE_MEMORY,
+)
 
 
 class Trials:
@@ -118,6 +48,7 @@ class Trials:
         self.root, self.rng, self.moments = root, rng, dict[str, int]()
         self.seconds: dict[str, float] = {}
         self.counts: Counter[str] = Counter()
+        self.disk: Path | None = None
         self.model = root / "model"
         for name in ("out", "tmp", "job"):
             (self.model / name).mkdir(parents=True)
@@ -128,24 +59,27 @@ class Trials:
         os.rename(self.model / "out" / "release", self.model / "earlier")
         shutil.copytree(self.model / "earlier", self.model / "job" / "release")
 
-    def _do(self, words: list[str], home: Path, fault: Fault | None = None) -> Ending:
-        ending = in_fork(lambda: run(words, home), fault or Fault(), home / "out")
-        assert fault is not None or ending.code == 0, (words, ending)
-        return ending
-
     def home(self, scenario: Scenario) -> Path:
         home = self.root / "trial"
         shutil.rmtree(home, ignore_errors=True)
         shutil.copytree(self.model, home)
-        if scenario.overwrites:
-            shutil.copytree(home / "earlier", home / "out" / "release")
+        if scenario.earlier is not None:
+            shutil.copytree(home / scenario.earlier, home / "out" / scenario.target)
+        elif scenario.goes_on and self.rng.random() < 0.5:
+            # A database or a comparison that was there before.
+            self._calm(scenario, home)
         return home
+
+    def _calm(self, scenario: Scenario, home: Path) -> Ending:
+        ending = in_fork(lambda: run(scenario.words(home), home), Fault(), home / "out")
+        assert ending.code == 0, (scenario, ending)
+        return ending
 
     def measure(self, name: str, home: Path | None = None) -> None:
         """How often and how long a calm run touches the folder."""
         scenario = SCENARIOS[name]
         home, began = home or self.home(scenario), time.monotonic()
-        self.moments[name] = self._do(scenario.words(home), home).touches
+        self.moments[name] = self._calm(scenario, home).touches
         self.seconds[name] = time.monotonic() - began
 
     def trial(self, name: str, kind: str) -> None:
@@ -153,29 +87,36 @@ class Trials:
             self.measure(name)
         scenario = SCENARIOS[name]
         home = self.home(scenario)
-        before, original = _content(home / "out" / scenario.target), (home / "people.csv").read_bytes()
-        fault = self._fault(kind, name)
-        if kind == "read-only":
-            (home / "out").chmod(0o500)
-        ending = self._do(scenario.words(home), home, fault)
-        (home / "out").chmod(0o700)
-        told = f"{name}, {kind}, {fault}: {ending}"
-        assert ending.was_killed or ending.code in (0, 2), told
-        assert "Traceback" not in ending.said, told
-        assert (home / "people.csv").read_bytes() == original, told
-        self._check_left(home, scenario, told)
-        after = _content(home / "out" / scenario.target)
-        state = "as it was" if after == before else "new"
-        assert ending.code != 0 or state == "new", told
-        assert ending.code != 2 or "Error: " in ending.said, told
-        if state == "new":
-            self._check_whole(home, scenario, told)
-        self._repeat(home, scenario, state, told)
+        target, fault = home / "out" / scenario.target, self._fault(kind, name)
+        before, original = scenario.content(target), (home / "people.csv").read_bytes()
+        with self._disk(home / "out") if kind == SMALL_DISK else _as_it_is():
+            if kind == "read-only":
+                (home / "out").chmod(0o500)
+            ending = in_fork(lambda: run(scenario.words(home), home), fault, home / "out")
+            (home / "out").chmod(0o700)
+            told = f"{name}, {kind}, {fault}: {ending}"
+            # Libraries below Python end the process when they get no memory: like a kill, only by itself.
+            ended = ending.was_killed or (kind == LITTLE_MEMORY and ending.code < 0)
+            assert ended or ending.code in (0, 2), told
+            assert ended or "Traceback" not in ending.said, told
+            assert (home / "people.csv").read_bytes() == original, told
+            self._check_left(home, scenario, told)
+            after = scenario.content(target)
+            state = "as it was" if after == before else "new"
+            assert ending.code != 0 or scenario.goes_on or state == "new", told
+            assert ending.code != 2 or "Error: " in ending.said, told
+            try:
+                if state == "new":
+                    scenario.whole(home, target)
+                self._repeat(home, scenario, told)
+            except AssertionError as error:
+                raise AssertionError(told) from error
         self.counts[f"{kind}: survived"] += 1
-        self.counts[f"{name}: {'killed' if ending.was_killed else 'refused' if ending.code else 'done'}, {state}"] += 1
+        how = "killed" if ending.was_killed else "ended" if ended else "refused" if ending.code else "done"
+        self.counts[f"{name}: {how}, {state}"] += 1
 
     def _fault(self, kind: str, name: str) -> Fault:
-        moment = self.rng.randint(1, self.moments[name])
+        moment = self.rng.randint(1, max(self.moments[name], 1))
         if kind == "kill at a moment":
             return Fault(kill_at=moment)
         if kind == "kill at a time":
@@ -184,45 +125,67 @@ class Trials:
             return Fault(most_bytes=int(10 ** self.rng.uniform(1, 5)))
         if kind == "read-only":
             return Fault(powerless=True)
+        if kind == LITTLE_MEMORY:
+            return Fault(most_memory=int(10 ** self.rng.uniform(6, 9)))
+        if kind == SMALL_DISK:
+            return Fault()
         return Fault(refuse_at=moment, error=errno.ENOSPC if kind == "no room" else errno.EIO)
+
+    @contextmanager
+    def _disk(self, folder: Path) -> Iterator[None]:
+        """A file system of its own for the folder, with little room beside what is there; more for the run after it."""
+        kept = content_of(folder) or {}
+        there = sum(len(content) + 8192 for content in kept.values())
+        shutil.copytree(folder, folder.parent / "kept")
+        size = there + int(10 ** self.rng.uniform(3.6, 6))
+        _mount("-t", "tmpfs", "-o", f"size={size},mode=700", "lookalike-faults", str(folder))
+        try:
+            shutil.copytree(folder.parent / "kept", folder, dirs_exist_ok=True)
+            self.disk = folder
+            yield
+        finally:
+            self.disk = None
+            subprocess.run(["umount", str(folder)], check=True)
+            shutil.rmtree(folder.parent / "kept")
 
     def _check_left(self, home: Path, scenario: Scenario, told: str) -> None:
         """Nothing but the target, its private part, and hidden folders that are closed to others."""
         for path in (home / "out").iterdir():
-            known = path.name in (scenario.target, f"{scenario.target} PRIVATE")
+            known = path.name in (scenario.target, f"{scenario.target} PRIVATE", *scenario.beside)
             assert known or (path.name.startswith(".") and path.stat().st_mode & 0o077 == 0), (path, told)
         private = home / "out" / f"{scenario.target} PRIVATE"
         assert not private.exists() or private.stat().st_mode & 0o077 == 0, told
         assert all(path.stat().st_mode & 0o077 == 0 for path in (home / "tmp").iterdir()), told
 
-    def _check_whole(self, home: Path, scenario: Scenario, told: str) -> None:
+    def _repeat(self, home: Path, scenario: Scenario, told: str) -> None:
         target = home / "out" / scenario.target
-        if not scenario.is_release:
-            files = [target] if target.is_file() else sorted(target.glob("*.csv"))
-            original = len((home / "people.csv").read_bytes().splitlines())
-            assert files, told
-            assert all(len(path.read_bytes().splitlines()) == original for path in files), told
-            return
-        listed = json.loads((target / "datapackage.json").read_text())["lookalike"]["files"]
-        found = sorted(path.relative_to(target).as_posix() for path in target.rglob("*") if path.is_file())
-        assert found == sorted(listed), told
-        self._do(["audit", str(home / "people.csv"), str(target)], home)
-
-    def _repeat(self, home: Path, scenario: Scenario, state: str, told: str) -> None:
-        target = home / "out" / scenario.target
-        if target.exists() and not scenario.overwrites:
+        if self.disk is not None:
+            _mount("-o", "remount,size=256m", str(self.disk))
+        if target.exists() and scenario.earlier is None and not scenario.goes_on:
             shutil.rmtree(target) if target.is_dir() else target.unlink()
-        again = in_fork(lambda: run(scenario.words(home), home), Fault(), home / "out")
-        assert again.code == 0, (told, again)
+        self._calm(scenario, home)
+        scenario.whole(home, target)
         left = [path.name for path in (home / "out").iterdir() if path.name.startswith(".")]
         assert not left, (told, left)
 
 
-def _content(path: Path) -> dict[str, bytes] | None:
-    if not path.exists():
-        return None
-    files = [path] if path.is_file() else [inner for inner in path.rglob("*") if inner.is_file()]
-    return {str(file.relative_to(path.parent)): file.read_bytes() for file in files}
+@contextmanager
+def _as_it_is() -> Iterator[None]:
+    yield
+
+
+def _mount(*words: str) -> None:
+    subprocess.run(["mount", *words], check=True, capture_output=True)
+
+
+def _can_mount() -> bool:
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            _mount("-t", "tmpfs", "-o", "size=64k", "lookalike-faults", folder)
+        except (OSError, subprocess.CalledProcessError):
+            return False
+        subprocess.run(["umount", folder], check=True)
+        return True
 
 
 def _load() -> None:
@@ -249,6 +212,9 @@ def main() -> None:
     asked.add_argument("--kinds", default=",".join(KINDS))
     asked.add_argument("--only", action="append", choices=list(SCENARIOS))
     chosen = asked.parse_args()
+    if SMALL_DISK in chosen.kinds and not _can_mount():
+        print(f"{SMALL_DISK!r} is left out: only root may mount one, and not everywhere", flush=True)
+        chosen.kinds = ",".join(kind for kind in chosen.kinds.split(",") if kind != SMALL_DISK)
     seed = chosen.seed if chosen.seed is not None else random.SystemRandom().randrange(1 << 32)
     print(f"{chosen.count} faults, --seed {seed}", flush=True)
     _load()

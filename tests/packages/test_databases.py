@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import random
+import signal
+import subprocess
+import sys
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -145,6 +148,32 @@ def test_a_server_that_hangs_up_leaves_nothing(
     with pytest.raises(DataError, match="PostgreSQL"):
         made.write_to(postgres.table("public.gone"))
     assert postgres.tables() == before
+
+
+KILLED = """
+import os, signal, sys
+from lookalike.cli import main
+from lookalike.packages import databases
+
+databases.rename = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+main(sys.argv[1:], "lookalike")
+"""
+
+
+def test_a_run_killed_while_it_writes_leaves_the_tables_as_they_were(
+    place: Place, made: la.Publication, tmp_path: Path
+) -> None:
+    """In the worst moment: the earlier table is dropped, the new one has not got its name."""
+    made.write(tmp_path / "release")
+    load = ["load", str(tmp_path / "release"), "--to", place.table("r"), "--overwrite"]
+    made.write_to(place.table("r"))
+    before = sorted(map(str, place.run("SELECT * FROM r")))
+    killed = subprocess.run([sys.executable, "-c", KILLED, *load], capture_output=True, text=True)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert place.tables() == {"r"}
+    assert sorted(map(str, place.run("SELECT * FROM r"))) == before
+    assert lookalike(*load).returncode == 0
+    assert place.tables() == {"r"}
 
 
 def test_names_that_a_database_would_bend_are_refused(made: la.Publication, tmp_path: Path) -> None:

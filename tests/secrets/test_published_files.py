@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import stat
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,8 @@ from lookalike.pipeline import Recipe
 from lookalike.publication import _manifest
 from lookalike.release import Perturbed
 from lookalike.schema import Schema
+from lookalike.studio.exporting import archive
+from lookalike.studio.jobs import Job
 from tests.cli.running import lookalike
 from tests.golden.making import COMPARISON, GOLDEN
 from tests.golden.making import SEED as GOLDEN_SEED
@@ -137,11 +140,11 @@ def test_no_method_publishes_a_trace(house: Path, tmp_path: Path, name: str) -> 
 
 @pytest.fixture(scope="module")
 def written(house: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A release with its report and its private folder, made by somebody who lets everybody read their files."""
+    """A release with all of its report and its private folder, by somebody who lets everybody read their files."""
     folder = tmp_path_factory.mktemp("written") / "out"
     before = os.umask(0)
     try:
-        published(house, METHODS["freeform"]).write(folder, report="brief", private=True)
+        published(house, METHODS["freeform"]).write(folder, report="full", private=True)
     finally:
         os.umask(before)
     return folder
@@ -149,11 +152,18 @@ def written(house: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_reports_tell_nothing_and_the_private_folder_is_closed(written: Path) -> None:
     assert {"report.html", "report.json"} <= {path.name for path in files_of(written)}
+    assert "attacks" in json.loads((written / "report.json").read_text(encoding="utf-8"))
     check_files(written)
     private = private_folder(written)
     assert traces([private / "seed.txt"], seed=SEED)
     assert stat.S_IMODE(private.stat().st_mode) == 0o700
     assert {stat.S_IMODE(path.stat().st_mode) for path in private.iterdir()} == {0o600}
+
+
+def test_the_archive_of_a_studio(house: Path, written: Path, tmp_path: Path) -> None:
+    job = Job(1, "planted.csv", "publish", {}, tmp_path, state="done")
+    shutil.copytree(written, tmp_path / "release")
+    assert traces([archive(job)], seed=SEED, words=[*PLANTED, house, tmp_path]) == []
 
 
 @pytest.mark.parametrize("name", ["mondrian", "anatomy"])

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import httpx
@@ -56,11 +56,11 @@ def test_what_a_killed_studio_left_is_removed_and_nothing_else(tmp_path: Path, m
     assert not alive.folder.exists()
 
 
-@pytest.fixture
-def process(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    """A real studio, with a folder for temporary files of its own."""
+@contextmanager
+def real_studio(folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """A studio in a process of its own, with a folder for temporary files."""
     command = [sys.executable, "-m", "lookalike", "studio", "--no-browser"]
-    environment = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONUNBUFFERED": "1"}
+    environment = {**os.environ, "TMPDIR": str(folder), "PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
@@ -68,13 +68,42 @@ def process(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
         process.kill()
 
 
+@pytest.fixture
+def process(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    with real_studio(tmp_path) as process:
+        yield process
+
+
+def _link(process: subprocess.Popen[str]) -> tuple[str, str]:
+    """Where a studio is, and its token, as it prints them."""
+    assert process.stdout is not None
+    link = process.stdout.readline().split()[-1]
+    found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/\?token=([\w-]{32})", link)
+    assert found is not None
+    return found[1], found[2]
+
+
+def test_what_a_killed_studio_leaves_is_closed_and_goes_with_the_next(
+    process: subprocess.Popen[str], tmp_path: Path
+) -> None:
+    port, token = _link(process)
+    upload = {"url": f"http://127.0.0.1:{port}/api/projects/upload", "headers": {"Authorization": f"Bearer {token}"}}
+    assert httpx.post(**upload, params={"name": "a.csv"}, content=CSV).status_code == 201
+    process.kill()
+    process.wait(20)
+    (left,) = tmp_path.glob(f"{PREFIX}*")
+    assert left.stat().st_mode & 0o077 == 0
+    with real_studio(tmp_path) as after:
+        _link(after)
+        (own,) = tmp_path.glob(f"{PREFIX}*")
+        assert own != left
+
+
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
 def test_a_real_studio_serves_this_machine_alone_and_leaves_nothing(
     process: subprocess.Popen[str], tmp_path: Path, name: str
 ) -> None:
-    assert process.stdout is not None
-    link = process.stdout.readline().split()[-1]
-    port, token = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/\?token=([\w-]{32})", link).groups()  # type: ignore[union-attr]
+    port, token = _link(process)
     with httpx.Client(base_url=f"http://127.0.0.1:{port}", headers={"Authorization": f"Bearer {token}"}) as client:
         answer = client.post("/api/projects/upload", params={"name": "a.csv"}, content=CSV.replace("a", "Mrs. Secret"))
         assert answer.status_code == 201

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import bz2
+import errno
+import gzip
 import io
+import lzma
 import os
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +18,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from tests.studio.asking import CSV, HERE, TOKEN, folder_of, opened, refused, rooms, studio, upload
+from tests.tables.workbook_files import write_workbook
 
 
 @pytest.mark.parametrize(
@@ -112,6 +118,26 @@ def test_files_that_cannot_be_read_say_why_and_leave_nothing(
     assert rooms(client) == before
 
 
+@pytest.mark.parametrize("ending", [".csv.gz", ".csv.bz2", ".csv.xz", ".zip", ".xlsx"])
+def test_compressed_files_and_workbooks(client: TestClient, tmp_path: Path, ending: str) -> None:
+    rows = [line.split(",") for line in CSV.splitlines()]
+    text = CSV.encode()
+    if ending == ".xlsx":
+        content = write_workbook(tmp_path / "people.xlsx", {"people": rows}).read_bytes()
+    elif ending == ".zip":
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w") as archive:
+            archive.writestr("people.csv", text)
+        content = buffer.getvalue()
+    else:
+        content = {".csv.gz": gzip, ".csv.bz2": bz2, ".csv.xz": lzma}[ending].compress(text)
+    answer = upload(client, content, f"people{ending}")
+    assert answer.status_code == 201, answer.text
+    assert answer.json()["columns"] == rows[0]
+    assert f".{ending.rpartition('.')[2]}" in client.get("/").text
+    client.delete(f"/api/projects/{answer.json()['id']}")
+
+
 def test_a_header_of_ten_megabytes_does_nothing() -> None:
     with studio(most_bytes=20 << 20) as client:
         refused(upload(client, b"a" * (10 << 20) + b",b\n1,2\n"), "longer than 4 MB")
@@ -166,6 +192,17 @@ def _upload_scope() -> dict[str, Any]:
         "scheme": "http",
         "http_version": "1.1",
     }
+
+
+def test_a_full_disk_is_said_and_nothing_is_left(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder_of(client)))
+
+    before = rooms(client)
+    monkeypatch.setattr("lookalike.studio.uploads.asyncio.to_thread", full)
+    answer = upload(client)
+    refused(answer, "no room left")
+    assert rooms(client) == before
 
 
 def test_a_client_that_leaves_in_the_middle_leaves_nothing_behind(client: TestClient) -> None:

@@ -102,6 +102,13 @@ def test_archives_without_one_table(tmp_path: Path, names: tuple[str, ...], said
         read_table(kept(tmp_path, zipped(b"" if names[0].endswith("/") else b"a\n1\n", *names)))
 
 
+def test_an_archive_of_endlessly_many_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packed, "LONGEST_DIRECTORY", 2000)
+    assert read_table(kept(tmp_path, zipped(b"a,b\n1,2\n"))).names == ["a", "b"]
+    with pytest.raises(DataError, match="zip archive of far too many files"):
+        read_table(kept(tmp_path, zipped(b"a\n1\n", *(f"{number}.csv" for number in range(100)))))
+
+
 def test_what_desktops_add_to_archives_is_left_out(tmp_path: Path) -> None:
     data = zipped(b"a,b\n1,2\n", "t.csv", "__MACOSX/._t.csv", ".DS_Store")
     assert read_table(kept(tmp_path, data)).names == ["a", "b"]

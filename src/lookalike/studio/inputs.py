@@ -24,7 +24,7 @@ class ReadingOptions(Input):
 
 class FromPath(ReadingOptions):
     path: Annotated[str, Field(min_length=1, max_length=4096)]
-    """A CSV, Parquet or Arrow file on this machine."""
+    """A CSV, Excel, Parquet or Arrow file on this machine."""
 
 
 class ColumnSettings(Input):

@@ -19,6 +19,7 @@ from lookalike.studio.hierarchies import FORMS, write_taxonomy
 from lookalike.studio.jobs import ENDED, Job
 from lookalike.studio.methods import describe_methods, what_to_compare
 from lookalike.studio.promising import describe_promises
+from lookalike.studio.uploads import ENDINGS
 from lookalike.studio.workspace import NotOpen, Project
 from lookalike.version import __version__
 
@@ -38,7 +39,8 @@ STEPS = (
 
 @router.get("/")
 def load_page(request: Request) -> HTMLResponse:
-    return _page("load.html", request, projects=api.list_projects(request), most_bytes=request.app.state.most_bytes)
+    known = {"most_bytes": request.app.state.most_bytes, "endings": ENDINGS}
+    return _page("load.html", request, projects=api.list_projects(request), **known)
 
 
 @router.get("/projects/{id}", response_model=None)

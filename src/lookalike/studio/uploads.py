@@ -21,7 +21,9 @@ MOST_BYTES_ASKED = 32 << 20
 """Of any other request."""
 NO_FILES = ("/proc", "/sys", "/dev")
 """What lies there looks like files, but reading may never end, or change something."""
-ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".ipc")
+_PLAIN = (".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".ipc", ".xlsx", ".xlsm", ".xls")
+_PACKED = (".gz", ".bz2", ".xz", ".zst", ".zip")
+ENDINGS = (*_PLAIN, *_PACKED)
 
 
 class TooLarge(LookalikeError):

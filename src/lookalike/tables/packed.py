@@ -27,6 +27,7 @@ MOST_RATIO = 200
 MOST_BYTES = 32 << 30
 _XZ_MEMORY = 256 << 20
 _PIECE = 1 << 16
+LONGEST_DIRECTORY = 16 << 20
 ZIP = b"PK\x03\x04"
 _NAMES = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd", ZIP: "zip"}
 _DAMAGED = (EOFError, OSError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError)
@@ -138,7 +139,7 @@ def _zstd(raw: IO[bytes], path: Path) -> IO[bytes]:
 
 
 def _only_member(raw: IO[bytes], path: Path) -> IO[bytes]:
-    archive = zipfile.ZipFile(raw)
+    archive = opened_archive(raw, path)
     files = [member for member in archive.infolist() if not member.is_dir() and not _is_litter(member.filename)]
     if len(files) != 1:
         raise DataError(
@@ -155,6 +156,39 @@ def _only_member(raw: IO[bytes], path: Path) -> IO[bytes]:
             "unpack it and give that file."
         )
     return archive.open(member)
+
+
+def opened_archive(raw: IO[bytes], path: Path) -> zipfile.ZipFile:
+    """A zip archive, unless its list of files is endless: all of that is held in memory, and grows tenfold there."""
+    return zipfile.ZipFile(cast("IO[bytes]", _InPieces(raw, path)))
+
+
+class _InPieces(io.RawIOBase):
+    """A file of which nobody reads much at once. The list of files in an archive is read at once."""
+
+    def __init__(self, raw: IO[bytes], path: Path) -> None:
+        self._raw = raw
+        self._path = path
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        return self._raw.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._raw.tell()
+
+    def read(self, size: int = -1, /) -> bytes:
+        piece = self._raw.read(LONGEST_DIRECTORY + 1 if size < 0 else min(size, LONGEST_DIRECTORY + 1))
+        if len(piece) > LONGEST_DIRECTORY:
+            raise DataError(
+                f"{self._path.name} is a zip archive of far too many files. Unpack it and give the one with the table."
+            )
+        return piece
 
 
 def _is_litter(name: str) -> bool:

@@ -29,7 +29,7 @@ from lookalike.tables.packed import ZIP, checked_limit
 from lookalike.tables.pandas_frames import is_pandas, pandas_names, pandas_series
 from lookalike.tables.parquet_folders import scan_folder
 from lookalike.tables.selection import checked_types, refuse_bad_names, wanted_names
-from lookalike.tables.sizing import check_size
+from lookalike.tables.sizing import check_size, check_text_size
 from lookalike.tables.typed import column_of
 from lookalike.tables.watching import unchanged
 from lookalike.tables.workbooks import OLD_EXCEL, is_workbook, read_sheet
@@ -129,7 +129,7 @@ def _read_file(
     elif head.startswith(_FEATHER_1) or path.suffix in (".parquet", ".arrow", ".feather", ".ipc", ".xlsx", ".xls"):
         raise DataError(f"{path.name} {_what_it_is(path, head)}. Save the table as CSV, Parquet or Arrow (IPC) first.")
     else:
-        check_size(path, len(columns) if columns else 1)
+        check_text_size(path, len(columns) if columns else 1)
         return read_delimited(path, hints, columns, types, missing, progress)
     table = _polars_table(frame, path.name, columns, types, missing, progress)
     return replace(table, notes=(*notes, *table.notes))
@@ -185,6 +185,7 @@ def _polars_table(
     def series_of(name: str) -> pl.Series:
         return _safely(lambda: frame.select(pl.nth(names.index(name))).collect().to_series(), damaged)
 
+    check_size(where, _safely(lambda: int(frame.select(pl.len()).collect().item()), damaged), len(columns or names))
     return _typed_table(names, series_of, where, columns, types, missing, progress)
 
 

@@ -65,7 +65,8 @@ def refuse_bad_names(names: Sequence[str], source: str) -> None:
     if any(len(name) > LONGEST_NAME for name in names):
         place = next(attr + 1 for attr, name in enumerate(names) if len(name) > LONGEST_NAME)
         raise SchemaError(
-            f"{source}: the name of column {place} is longer than {LONGEST_NAME:,} characters. Is the first line a header?"
+            f"{source}: the name of column {place} is longer than {LONGEST_NAME:,} characters. Is the first line a "
+            "header?"
         )
     nameless = [str(attr + 1) for attr, name in enumerate(names) if not name]
     if nameless:

@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 
 from lookalike.errors import DataError, MissingPart, RecipeError, SchemaError, counted, quoted, unknown_name
-from lookalike.tables.packed import refuse_too_much
+from lookalike.tables.packed import opened_archive, refuse_too_much
 from lookalike.tables.selection import refuse_bad_names
 
 OLD_EXCEL = b"\xd0\xcf\x11\xe0"
@@ -30,7 +30,7 @@ _EXACT = 1 << 53
 def is_workbook(path: Path) -> bool:
     """Whether a zip archive is an Excel workbook."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with path.open("rb") as file, opened_archive(file, path) as archive:
             return any(name.startswith("xl/workbook.") for name in archive.namelist())
     except (zipfile.BadZipFile, ValueError, NotImplementedError):
         return False
@@ -137,7 +137,7 @@ def _refuse_bombs(path: Path, unpack_limit: int | None) -> None:
     packed = path.stat().st_size
     total = 0
     try:
-        with zipfile.ZipFile(path) as archive:
+        with path.open("rb") as file, opened_archive(file, path) as archive:
             refuse_too_much(sum(member.file_size for member in archive.infolist()), packed, path, unpack_limit)
             for member in archive.infolist():
                 is_sheet = "worksheets/" in member.filename

@@ -13,7 +13,7 @@ from lookalike.release import Grouped, MatchGraph, Randomizer, Ranges, Release, 
 from tests.audit.making import bucketized, grouped, matched, moved, perturbed, random_groups
 from tests.audit.planting.tables import MOST_ROWS, random_table
 
-FORMS = ("grouped", "widened", "withheld", "matched", "bucketized", "perturbed")
+FORMS = ("grouped", "widened", "withheld", "matched", "bucketized", "perturbed", "matched widened")
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,17 +30,18 @@ class Case:
 
 def honest(rng: np.random.Generator, form: str) -> Case:
     """A random table and a true release of it; bounds on sizes keep the oracle's searches short."""
-    n_rows = int(rng.integers(4, {"matched": 11, "bucketized": 13}.get(form, MOST_ROWS)))
+    most = {"matched": 11, "matched widened": 9, "bucketized": 13}.get(form, MOST_ROWS)
+    n_rows = int(rng.integers(4, most))
     data = random_table(rng, n_rows)
     order = rng.permutation(n_rows)
     groups = random_groups(rng, n_rows, int(rng.integers(1, max(n_rows // 2, 2))))
-    if form == "matched":
-        degree = int(rng.integers(1, min(n_rows, 4) + 1))
+    if form in ("matched", "matched widened"):
+        degree = int(rng.integers(1, min(n_rows, 4 if form == "matched" else 2) + 1))
         around = rng.permutation(n_rows)
         slots = [[int(around[(slot + step) % n_rows]) for step in range(degree)] for slot in range(n_rows)]
         shift = int(rng.integers(degree))
         release, graph = matched(data, slots, [slot[shift] for slot in slots], order)
-        return Case(release, data, graph)
+        return Case(release if form == "matched" else widened(rng, release), data, graph)
     if form == "bucketized":
         return Case(bucketized(data, groups, order, rng.permutation(n_rows)), data, unit_of_record=groups)
     if form == "perturbed":
@@ -60,8 +61,11 @@ def random_matrix(rng: np.random.Generator, n_codes: int, total: int = 12) -> Ra
     return Randomizer(np.array(columns, dtype=np.int64).T.copy(), total)
 
 
-def widened(rng: np.random.Generator, release: Grouped) -> Grouped:
-    """Some ranges reach further than they must: true all the same, and classes may come to look alike."""
+def widened(rng: np.random.Generator, release: Any) -> Any:
+    """Some ranges reach further than they must: true all the same.
+
+    Classes may come to look alike, and matched records may fit rows that no complete assignment gives them.
+    """
     extents = []
     for domain, extent in zip(release.domains.quasi, release.extents, strict=True):
         if isinstance(extent, Ranges) and domain.taxonomy is None and len(domain.values):

@@ -8,18 +8,26 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from lookalike.audit import verify
+from lookalike.backends.local import LocalBackend
+from lookalike.contracts import Promise
+from lookalike.distribution.auditing import verify_in_parts
 from lookalike.errors import LookalikeError
+from lookalike.microdata import Microdata
+from lookalike.packages.parts import complete, write_part
 from lookalike.packages.reading import read_release
 from lookalike.packages.writing import write_release, write_table
 from lookalike.release import Withheld
+from tests.audit.making import moved
 from tests.audit.planting.cases import Case
 from tests.packages.release_forms import MANIFEST
 
@@ -38,6 +46,38 @@ def edit(name: str) -> Callable[[Edit], Edit]:
 
 def write(case: Case, folder: Path) -> None:
     write_release(folder, case.release, documents={}, manifest=MANIFEST, overwrite=True)
+
+
+def write_in_parts(cases: Sequence[Case], folder: Path) -> None:
+    """The cases as parts of one folder."""
+    shutil.rmtree(folder, ignore_errors=True)
+    written = [write_part(folder, number, case.release)[0] for number, case in enumerate(cases) if case.release.n_rows]
+    folder.mkdir()
+    complete(folder, written, moved(cases[0].release, np.zeros(0, dtype=np.int64)), documents={}, manifest=MANIFEST)
+
+
+def passes_in_parts(data: Microdata, promises: Sequence[Promise], folder: Path) -> bool:
+    """Whether a folder of parts passes its audit part by part, against the original as a frame."""
+    try:
+        return verify_in_parts(LocalBackend(frame_of(data)), folder, promises).passed
+    except LookalikeError:
+        return False
+
+
+def frame_of(data: Microdata) -> pl.DataFrame:
+    """The records as their owner has them."""
+    blocks = (
+        (data.domains.quasi, data.quasi),
+        (data.domains.sensitive, data.sensitive),
+        (data.domains.carried, data.carried),
+    )
+    return pl.DataFrame(
+        {
+            domain.name: [domain.values[code] if code < len(domain.values) else None for code in codes[:, index]]
+            for domains, codes in blocks
+            for index, domain in enumerate(domains)
+        }
+    )
 
 
 def rewrite_tables(case: Case, folder: Path) -> None:

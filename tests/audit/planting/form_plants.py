@@ -90,6 +90,18 @@ def _column_taken(rng: np.random.Generator, case: Case) -> Case | None:
     return _with_matrix(rng, case, change)
 
 
+@plant("matrix that never draws a published value")
+def _never_drawn(rng: np.random.Generator, case: Case) -> Case | None:
+    if not isinstance(case.release, Perturbed) or len(case.release.randomizers[0].weights) < 2:
+        return None
+    matrix = case.release.randomizers[0]
+    shown = int(rng.choice(case.release.sensitive[:, 0]))
+    weights = matrix.weights.copy()
+    weights[(shown + 1) % len(weights)] += weights[shown]
+    weights[shown] = 0
+    return with_release(case, randomizers=(Randomizer(weights, matrix.total), *case.release.randomizers[1:]))
+
+
 @plant("another matrix")
 def _another(rng: np.random.Generator, case: Case) -> Case | None:
     if not isinstance(case.release, Perturbed):

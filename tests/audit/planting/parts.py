@@ -18,7 +18,14 @@ from tests.oracles.promises import judged
 from tests.oracles.truthful import faults, prior, units
 
 FORMS_IN_PARTS = ("grouped", "matched", "bucketized", "perturbed")
-WRONGS = ("none", "part missing", "part doubled", "other counts of the whole")
+WRONGS = (
+    "none",
+    "part missing",
+    "part doubled",
+    "first part held against other counts",
+    "last part held against other counts",
+    "whole of another size",
+)
 
 
 def part_of(data: Microdata, records: Any) -> Microdata:
@@ -105,10 +112,21 @@ def wronged(wrong: str, cases: list[Case]) -> list[Case]:
         return cases[1:]
     if wrong == "part doubled":
         return [*cases, cases[0]]
-    if wrong == "other counts of the whole":
-        whole = cases[0].data.whole
-        assert whole is not None
-        counts = (whole.counts[0] + np.eye(1, len(whole.counts[0]), dtype=np.int64)[0], *whole.counts[1:])
-        told = replace(cases[0].data, whole=Whole(whole.n_rows + 1, counts))
-        return [replace(cases[0], data=told), *cases[1:]]
+    if wrong == "first part held against other counts":
+        return [_against_other_counts(cases[0]), *cases[1:]]
+    if wrong == "last part held against other counts":
+        return [*cases[:-1], _against_other_counts(cases[-1])]
+    if wrong == "whole of another size":
+        return [replace(case, data=replace(case.data, whole=_larger(case.data.whole))) for case in cases]
     return cases
+
+
+def _against_other_counts(case: Case) -> Case:
+    whole = _larger(case.data.whole)
+    one_more = whole.counts[0] + np.eye(1, len(whole.counts[0]), dtype=np.int64)[0]
+    return replace(case, data=replace(case.data, whole=replace(whole, counts=(one_more, *whole.counts[1:]))))
+
+
+def _larger(whole: Whole | None) -> Whole:
+    assert whole is not None
+    return replace(whole, n_rows=whole.n_rows + 1)

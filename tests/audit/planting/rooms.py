@@ -13,16 +13,17 @@ from lookalike.audit import verify
 from lookalike.contracts import Promise
 from lookalike.errors import Infeasible, LookalikeError, Unsupported
 from lookalike.models import parse_model
+from lookalike.packages.reading import read_release
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.release import Bucketized
-from tests.audit.making import bucketized, grouped, mixed_table, mixing_matrix, number_table, perturbed, ring
+from lookalike.release import Bucketized, Ranges
+from tests.audit.making import bucketized, grouped, matched, mixed_table, mixing_matrix, number_table, perturbed, ring
 from tests.audit.planting import folders, parts
 from tests.audit.planting.cases import Case, honest
 from tests.audit.planting.exam import Marks, edges_of, hold
 from tests.audit.planting.plants import PLANTS
 from tests.audit.planting.tables import random_table
-from tests.oracles.truthful import keeps, promised
+from tests.oracles.truthful import faults, keeps, promised
 
 PROMISES = (
     "k-anonymity:2",
@@ -108,6 +109,39 @@ def sit_parts(marks: Marks, form: str, seed: int) -> None:
             marks.wrong.append(f"{where}: {kind}: {'harmless' if right else 'a violation'}, the audit: {passed}")
 
 
+def sit_parts_on_disk(marks: Marks, form: str, seed: int, folder: Path) -> None:
+    """A folder of parts, honest and with one changed: audited part by part, held against the oracle on the whole."""
+    rng = np.random.default_rng([seed, 400 + parts.FORMS_IN_PARTS.index(form)])
+    data, cases = parts.in_parts(rng, form)
+    out, where = folder / f"{form}-{seed}", f"{form} in parts on disk, seed {seed}"
+    folders.write_in_parts(cases, out)
+    whole, _ = read_release(out, data)
+    promises = [
+        promise for promise, _, _ in parts.edges_in_parts(rng, data, cases) if promised(whole, data, promise).holds
+    ][:3]
+    kinds = [kind for kind in PLANTS if not kind.startswith(("range", "value outside")) and "withheld" not in kind]
+    for kind in ("honest", *rng.permutation(kinds)[:6].tolist()):
+        changed = cases[0] if kind == "honest" else PLANTS[kind](rng, cases[0])
+        if changed is None or changed.release.withheld is not cases[0].release.withheld:
+            continue
+        try:
+            folders.write_in_parts([changed, *cases[1:]], out)
+            whole, _ = read_release(out, data)
+        except LookalikeError:
+            marks.planted[f"{kind}, refused when it was written in parts"] += 1
+            if not any(faults(changed.release, changed.data)):
+                marks.wrong.append(f"{where}: {kind}: nothing is wrong, and it cannot be written")
+            continue
+        right = keeps(whole, data, promises)
+        if kind == "honest":
+            marks.honest[f"{form} in parts on disk"] += 1
+        else:
+            (marks.harmless if right else marks.planted)[f"{kind}, in one part on disk"] += 1
+        passed = folders.passes_in_parts(data, promises, out)
+        if passed != right:
+            marks.wrong.append(f"{where}: {kind}: {'harmless' if right else 'a violation'}, the audit: {passed}")
+
+
 def sit_folder(marks: Marks, form: str, seed: int, folder: Path) -> None:
     """A release on disk: read back as it was, then with its files changed."""
     rng = np.random.default_rng([seed, 200])
@@ -158,6 +192,23 @@ def sit_ties(marks: Marks) -> None:
     marks.kept["l-diversity entropy"] += 1
     if not promised(release, data, promise).holds or not verify(release, data, [promise]).passed:
         marks.wrong.append("a tie of entropies is kept, and was refused")
+
+
+def sit_forced(marks: Marks) -> None:
+    """Three fit two rows each, and yet one of them has no choice: the other two need the rows that they share."""
+    data = number_table([[0], [1], [5]], [0, 1, 2])
+    release, graph = matched(data, [[0, 1], [0, 1], [2]], [0, 1, 2], [1, 2, 0])
+    (ages,) = release.extents
+    wide = Ranges.of(data.domains.quasi[0], ages.lows, np.where(ages.highs == 1, 2, ages.highs), ages.missing)
+    release = replace(release, extents=(wide,))
+    for promise, holds in (
+        (Promise(parse_model("k-concealment:1")), True),
+        (Promise(parse_model("k-concealment:2")), False),
+    ):
+        assert promised(release, data, promise, graph).holds == holds
+        (marks.kept if holds else marks.broken)["k-concealment, no choice"] += 1
+        if verify(release, data, [promise], graph=graph).verdicts[0].passed != holds:
+            marks.wrong.append(f"{promise} is {'kept' if holds else 'broken'}, and the audit says otherwise")
 
 
 def sit_chance(marks: Marks, seed: int) -> None:

@@ -41,7 +41,7 @@
   zone.addEventListener("drop", (event) => {
     const files = event.dataTransfer.files;
     if (files.length === 1) upload(files[0]);
-    else studio.say(files.length ? "One file at a time, please." : "That was no file. Drop a CSV or Parquet file.", true);
+    else studio.say(files.length ? "One file at a time, please." : "That was no file. Drop a CSV, Excel or Parquet file.", true);
   });
 
   byId("open-path").addEventListener("submit", (event) => {

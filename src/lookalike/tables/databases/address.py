@@ -1,7 +1,7 @@
 """Where a table lies, as a URL says it:
 
     postgresql://user@host:5432/database?table=schema.name
-    sqlite:///file.db?table=name          sqlite:////from/the/root/file.db?table=name
+    sqlite:///file.db?table=name          four slashes where the path begins at the root
     duckdb:///file.duckdb?table=name
     env:NAME, env:NAME?table=name         the URL, or its beginning, stands in the environment variable NAME
 
