@@ -27,11 +27,8 @@ from lookalike.requirement import Requirement
 Counts = NDArray[np.int64]
 SAMPLE = 300_000
 _ROUNDS = 8
-_CUT_ABOVE, _DEALT_ABOVE = 1.5, 5
-"""Cells larger than so many parts are cut again; those that cannot be are dealt out in slices of at most that many.
-
-Slices lose more than cells, so they are few and large.
-"""
+_CUT_ABOVE, _DEALT_ABOVE, _DEALT_INTO = 1.5, 5, 4
+"""Cells larger than so many parts are cut again; those that cannot be are dealt out in slices, which lose more."""
 MOST_IN_A_PART = 20_000_000
 """Records that one task can be given."""
 
@@ -154,7 +151,7 @@ def _sliced(
     for number, size in enumerate(cells.sizes):
         if size > _DEALT_ABOVE * part_rows:
             mine = [column[number] for column in counts]
-            slices = _slices(survey, requirements, mine, fits, _DEALT_ABOVE * part_rows, None)
+            slices = _slices(survey, requirements, mine, fits, _DEALT_INTO * part_rows, None)
             if slices.n_parts > 1:
                 found[number] = slices
     return SlicedCells(cells, found) if found else cells
