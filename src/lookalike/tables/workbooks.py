@@ -142,8 +142,8 @@ def _refuse_bombs(path: Path, unpack_limit: int | None) -> None:
             for member in archive.infolist():
                 is_sheet = "worksheets/" in member.filename
                 rows, columns, before = 1, 1, b""
-                with archive.open(member) as file:
-                    while piece := file.read(_PIECE):
+                with archive.open(member) as content:
+                    while piece := content.read(_PIECE):
                         total += len(piece)
                         refuse_too_much(total, packed, path, unpack_limit)
                         for letters, row in _PLACE.findall(before + piece) if is_sheet else ():
