@@ -12,7 +12,7 @@ JOBS   ?= 2
 PIP    := -m pip install --quiet --disable-pip-version-check --no-compile
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt lint types test test-fast test-nojit notebooks peer docs studio-fuzz audit-exam audit-mutants fuzz faults bench check demo dist known-flaws clean
+.PHONY: help setup fmt lint types test test-fast test-long test-nojit notebooks peer docs studio-fuzz audit-exam audit-mutants fuzz faults bench check demo dist known-flaws clean
 
 help: ## show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -106,6 +106,9 @@ test: $(STAMP) $(PEER)/.tried $(SEEN) $(JAVA) $(SERVER) ## all tests
 test-fast: $(STAMP) ## the tests without the comparison with other tools
 	$(BIN)/python -m pytest -n $(JOBS) -m "not peer" tests
 
+test-long: $(STAMP) ## all tests, with thirty times as many random examples
+	$(BIN)/python -m pytest -n $(JOBS) --hypothesis-profile=thorough tests
+
 test-nojit: $(STAMP) ## kernels as plain Python, under coverage
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest tests/kernels tests/algorithms tests/audit/test_containment.py
 	$(BIN)/python -m coverage report --include 'src/lookalike/kernels/*'
@@ -161,7 +164,7 @@ known-flaws: $(STAMP) $(AUDIT)/bin/pip-audit ## ask for known vulnerabilities of
 check: ## everything that must pass before a merge
 	@$(MAKE) --no-print-directory -j 2 setup peer
 	@$(MAKE) --no-print-directory lint
-	@$(MAKE) --no-print-directory -j 2 types docs dist test
+	@$(MAKE) --no-print-directory -j 2 test types docs dist
 
 clean: ## remove environments, caches and the demo
 	rm -rf $(VENV) .venvs dist build site demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

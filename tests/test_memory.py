@@ -5,6 +5,7 @@ from __future__ import annotations
 import resource
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from lookalike import memory
@@ -14,7 +15,7 @@ from lookalike.publication import as_promises
 from lookalike.samples import hospital
 from lookalike.schema import Schema
 from lookalike.tables import read_table
-from lookalike.tables.sizing import check_size
+from lookalike.tables.sizing import check_text_size
 
 
 @pytest.fixture(autouse=True)
@@ -104,10 +105,20 @@ def test_a_run_is_refused_before_it_begins(monkeypatch: pytest.MonkeyPatch) -> N
         run(recipe, hospital(300, seed=1))
 
 
+def test_a_small_file_of_endless_rows_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "people.parquet"
+    pl.select(age=pl.repeat(40, 3_000_000), sex=pl.repeat("f", 3_000_000)).write_parquet(path)
+    assert path.stat().st_size < 100_000
+    monkeypatch.setenv(memory.VARIABLE, "20M")
+    with pytest.raises(DataError, match=r"people\.parquet has 3,000,000 records; to read 2 of its columns needs"):
+        read_table(path)
+    assert read_table(path, columns=["age"]).n_rows == 3_000_000
+
+
 def test_a_file_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "people.csv"
     path.write_text("age,sex\n" + "40,f\n" * 100_000)
     monkeypatch.setenv(memory.VARIABLE, "600K")
-    check_size(path, 1)
+    check_text_size(path, 1)
     with pytest.raises(DataError, match=r"people\.csv has about 100,\d\d\d records; to read 2 of its columns needs"):
         read_table(path, columns=["age", "sex"])

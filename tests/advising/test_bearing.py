@@ -57,7 +57,7 @@ def test_entropy_of_equal_values_is_their_number() -> None:
     assert str(bearing_of([5, 5, 5, 5]).models[2].model) == "l-diversity:4,kind=entropy"
 
 
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(histograms)
 def test_nothing_larger_is_eligible(counts: list[int]) -> None:
     prior, column = domain_of(counts)

@@ -27,7 +27,7 @@ def n_alone(rows: list[tuple[int, ...]], places: tuple[int, ...]) -> int:
     return sum(number == 1 for number in Counter(tuple(row[place] for place in places) for row in rows).values())
 
 
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(rows_of_four)
 def test_pairs_and_leverage_against_counting(rows: list[tuple[int, ...]]) -> None:
     table = table_of(rows)

@@ -67,7 +67,7 @@ def least_loss(data: Microdata, requirements: tuple) -> float | None:  # type: i
     return min(totals) / data.n_rows / data.quasi.shape[1] if totals else None
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     data=microdatas(min_rows=2, max_rows=7),
     model=st.sampled_from(

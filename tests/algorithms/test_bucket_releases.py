@@ -34,7 +34,7 @@ from tests.worlds import tiny_table, worlds
 # -- anatomy --------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(counts=st.lists(st.integers(1, 30), min_size=1, max_size=12), ell=st.integers(1, 6), seed=st.integers(0, 99))
 def test_anatomy_makes_buckets_of_different_values(counts: list[int], ell: int, seed: int) -> None:
     asked = Asked(np.array(counts), [Fraction(1, ell)] * len(counts), 1, has_values=True)

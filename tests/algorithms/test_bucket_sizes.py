@@ -155,7 +155,7 @@ def setting(drawn: list[tuple[int, int]]) -> tuple[np.ndarray, list[Fraction]]:
     return counts, [min(Fraction(1), Fraction(count, n_rows) + Fraction(more, 60)) for count, more in drawn]
 
 
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=800, deadline=None)
 @given(drawn=shares, sizes=st.tuples(st.integers(1, 9), st.integers(1, 5)).map(lambda pair: (pair[0], sum(pair))))
 def test_the_first_valid_candidate_is_found(drawn: list[tuple[int, int]], sizes: tuple[int, int]) -> None:
     counts, ceilings = setting(drawn)
@@ -165,7 +165,7 @@ def test_the_first_valid_candidate_is_found(drawn: list[tuple[int, int]], sizes:
     assert tuple(int(number) for number in found) == (valid[0] if valid else (-1, -1))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(drawn=shares, largest=st.integers(2, 10))
 def test_pruning_changes_nothing_but_the_number_of_tests(drawn: list[tuple[int, int]], largest: int) -> None:
     counts, ceilings = setting(drawn)
@@ -220,7 +220,7 @@ def test_counting_decides_what_trying_everything_decides(drawn: list[tuple[int, 
         assert two_sizes_valid(counts, limits, pair, sizes) == feasible(counts, limits, sizes, pair)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(drawn=shares, sizes=st.sampled_from([(1, 3), (2, 3), (2, 5), (3, 7)]))
 def test_records_are_divided_within_the_limits(drawn: list[tuple[int, int]], sizes: tuple[int, int]) -> None:
     counts, ceilings = setting(drawn)
@@ -254,7 +254,7 @@ def least_loss(counts: np.ndarray, sized: Range) -> int | None:
     return best
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(drawn=st.lists(st.tuples(st.integers(1, 5), st.integers(0, 40)), min_size=1, max_size=4))
 def test_the_integer_program_is_exhaustive_search(drawn: list[tuple[int, int]]) -> None:
     counts, ceilings = setting(drawn)

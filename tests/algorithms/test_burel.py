@@ -60,7 +60,7 @@ def test_example_one_of_the_paper() -> None:
     assert drawing.halved(np.array([2, 2, 2])).tolist() == [[1, 1, 1], [1, 1, 1]]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.lists(st.integers(1, 12), min_size=1, max_size=7), st.fractions(Fraction(1, 10), 3, max_denominator=10))
 def test_no_division_into_neighbours_has_fewer_buckets(numbers: list[int], beta: Fraction) -> None:
     counts, n_rows = np.array(numbers), sum(numbers)
@@ -81,7 +81,7 @@ def test_no_division_into_neighbours_has_fewer_buckets(numbers: list[int], beta:
     assert len(buckets) == fewest
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     data=microdatas(min_rows=4, max_rows=40, n_sensitive=st.just(1)),
     retrieve=st.sampled_from(["curve", "cuts", "window", "random", "neighbours"]),
@@ -194,7 +194,7 @@ def test_whoever_knows_the_method_can_be_certain_about_somebody(retrieve: str) -
     assert retrieve == "cuts" or max(beliefs) == 1
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(data=microdatas(min_rows=4, max_rows=60, n_sensitive=st.just(1)), beta=st.sampled_from(["0.5", "1", "3"]))
 def test_dmondrian_keeps_a_delta_disclosure_that_implies_its_beta(data: Microdata, beta: str) -> None:
     promises = pipeline.settle([Promise(parse_model(f"beta-likeness:{beta}"))], data)

@@ -210,7 +210,7 @@ def test_every_setting_keeps_every_promise(text: str, data: Microdata, model: st
     assert release.n_rows + release.withheld.n_suppressed == data.n_rows
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(world=st.text("pn", min_size=4, max_size=40), ell=st.sampled_from(["2", "3", "2.5"]))
 def test_greedy_groups_have_no_shorter_run_that_may_stand(world: str, ell: str) -> None:
     share = Fraction(1) / Fraction(ell)

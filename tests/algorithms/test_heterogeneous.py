@@ -61,7 +61,7 @@ def test_everybody_sees_l_different_values_once_each(matcher: str, n_rows: int) 
         assert len(set(seen)) == len(seen)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     data=microdatas(min_rows=4, max_rows=40, n_sensitive=st.just(1)),
     model=st.sampled_from(["l-diversity:2", "beta-likeness:1,bound=basic", "beta-likeness:2", "alpha-k:alpha=0.6,k=3"]),
@@ -256,7 +256,7 @@ def test_buckets_in_cyclic_rounds_give_every_position_five_values() -> None:
     assert seen == {"abcde": 5, "abcdf": 5, "abcef": 5}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     st.lists(st.integers(1, 6), min_size=2, max_size=8),
     st.integers(2, 4),

@@ -90,7 +90,7 @@ def test_beta_zero_has_pure_buckets() -> None:
     assert (np.count_nonzero(layout, axis=1) == 1).all()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     st.lists(st.integers(1, 30), min_size=2, max_size=6),
     st.fractions(Fraction(1, 4), 4, max_denominator=8),
@@ -128,7 +128,7 @@ def test_the_buckets_of_the_15_records() -> None:
     ]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.lists(st.integers(1, 8), min_size=2, max_size=12), st.integers(2, 5))
 def test_published_buckets_come_out_even(numbers: list[int], ell: int) -> None:
     counts = np.array(numbers)

@@ -138,7 +138,7 @@ promises = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(counts=tables, model=promises, kappa=st.sampled_from(["0.01", "0.5", "1"]))
 def test_every_posterior_stays_within_its_bounds(counts: list[int], model: BetaLikeness, kappa: str) -> None:
     try:
@@ -156,7 +156,7 @@ def test_every_posterior_stays_within_its_bounds(counts: list[int], model: BetaL
             assert floor <= Fraction(weight, sum(joint)) <= ceiling
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(counts=tables, keeps=st.data())
 def test_the_short_test_agrees_with_bayes_over_the_whole_matrix(counts: list[int], keeps: st.DataObject) -> None:
     try:

@@ -31,7 +31,7 @@ def made(data: Microdata, *models: str, seed: int = 3):  # type: ignore[no-untyp
     return (*Ring().anonymize(data, pipeline.required(promises, data), Randomness(seed), silent), promises)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(st.integers(0, 8), min_size=2, max_size=45), st.integers(2, 5), st.integers(0, 99))
 def test_any_neighbours_on_a_ring_have_different_values(codes: list[int], degree: int, seed: int) -> None:
     values = np.array(codes, dtype=np.int32)

@@ -36,7 +36,7 @@ def _loaded(folder: str, rows: Any) -> la.PublishedRelease:
     return la.load(path)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(rows=records, age=SUBSETS_OF_AGE, illness=SUBSETS_OF_ILLNESS)
 def test_a_count_is_the_mean_over_every_assignment(rows: Any, age: Any, illness: Any) -> None:
     buckets, ages, _, illnesses, smokes = rows
@@ -55,7 +55,7 @@ def test_a_count_is_the_mean_over_every_assignment(rows: Any, age: Any, illness:
     assert found.n_rows == sum(_satisfied(known, age) for known in ages)
 
 
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(rows=records, age=SUBSETS_OF_AGE)
 def test_cells_of_a_cross_table_are_means_over_every_assignment(rows: Any, age: Any) -> None:
     buckets, ages, sexes, illnesses, smokes = rows

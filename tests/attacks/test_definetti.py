@@ -86,7 +86,7 @@ def test_finds_out_who_has_what_where_a_quasi_identifier_gives_it_away(
     assert finding.exposure.n_units == 600
 
 
-@pytest.mark.parametrize("size", [2, 3, 6])
+@pytest.mark.parametrize("size", [2, 3])
 @pytest.mark.parametrize("form", FORMS)
 def test_guesses_no_better_where_values_have_nothing_to_do_with_quasi_identifiers(form: str, size: int) -> None:
     rng = np.random.default_rng(5)

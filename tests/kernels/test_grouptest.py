@@ -59,7 +59,7 @@ def judged(rule_of: list[Requirement], group: list[int], prior: list[int]) -> bo
     return bool(verdict)
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(requirements(), groups())
 def test_agrees_with_the_requirement_read_aloud(requirement: Requirement, case: tuple[list[int], list[int]]) -> None:
     group, prior = case
@@ -84,7 +84,7 @@ def test_several_requirements_must_all_hold(rules: list[Requirement], case: tupl
 
 
 @given(*[st.integers(0, (1 << 63) - 1)] * 4)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_products_are_compared_in_128_bits(first: int, second: int, third: int, fourth: int) -> None:
     assert at_most(first, second, third, fourth) == (first * second <= third * fourth)
 

@@ -27,7 +27,7 @@ def test_width_is_the_loss_of_the_least_extent(data: Microdata, draw: st.DataObj
         assert width(axes, attr, cutting, members, 0, len(members)) == expected
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(st.integers(0, 70_000), min_size=1, max_size=400))
 def test_sort_is_stable_for_small_and_large_codes(codes: list[int]) -> None:
     table = np.array(codes, dtype=np.int32).reshape(-1, 1)

@@ -127,7 +127,7 @@ def test_escapes_are_undone(text: str) -> None:
     assert escape_member(text) not in ("", "*", "(missing)")
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(microdata())
 def test_every_extent_survives_its_text(data: Microdata) -> None:
     unit_of_record = np.arange(data.n_rows) // 2

@@ -44,7 +44,7 @@ def test_the_folder_is_a_valid_data_package(form: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(draw=st.data())
 def test_nasty_releases_read_back_the_same(form: str, draw: st.DataObject) -> None:
     data, release = draw.draw(releases(form))

@@ -40,7 +40,7 @@ def counted_by_hand(queries: Queries, quasi: Any, sensitive: Any) -> list[int]:
 
 
 @given(microdatas(max_rows=25), st.integers(0, 99))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_true_counts_are_those_of_every_row(data: Microdata, seed: int) -> None:
     queries = some_queries(data, 70, np.random.default_rng(seed))
     assert true_counts(queries, data).tolist() == counted_by_hand(queries, data.quasi, data.sensitive)

@@ -56,7 +56,7 @@ def test_nothing_observed_is_nothing_found() -> None:
 chances = st.lists(st.integers(ONE // 1000, ONE - 1), min_size=2, max_size=12)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(keeps=chances, seed=st.integers(0, 1000))
 def test_the_closed_form_is_the_inverse(keeps: list[int], seed: int) -> None:
     back = Reconstruction(even(keeps))

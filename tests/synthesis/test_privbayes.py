@@ -108,7 +108,7 @@ def test_values_that_nobody_has_can_be_drawn() -> None:
     assert len(np.unique(made.data.quasi)) > 1
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(microdatas(max_rows=40), st.sampled_from(["0.01", "1", "100"]), st.integers(0, 9))
 def test_any_table_gives_records_over_its_columns(data: Microdata, epsilon: str, seed: int) -> None:
     """Missing values, trees, orders, decimals, a single row, carried columns."""

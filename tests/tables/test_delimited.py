@@ -237,7 +237,7 @@ def tables(draw: st.DrawFn) -> tuple[list[str], list[list[str]]]:
     return head, draw(st.lists(st.lists(nasty, min_size=len(head), max_size=len(head)), max_size=8))
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(
     tables(),
     st.sampled_from([",", ";", "\t", "|", ":"]),
