@@ -106,10 +106,13 @@ EXAM_ROOMS = ("grouped", "perturbed")
 
 def first_disagreement(seeds: int) -> str | None:
     """What the exam says first against the audit as it is imported; None: nothing."""
+    from tests.audit.planting import exam
     from tests.audit.planting.cases import FORMS
     from tests.audit.planting.exam import Marks, sit
+    from tests.audit.planting.plants import PLANTS
     from tests.audit.planting.rooms import sit_chance, sit_forced, sit_parts, sit_ties
 
+    exam.PLANTS_A_CASE = len(PLANTS)
     marks = Marks()
     try:
         for seed in range(seeds):

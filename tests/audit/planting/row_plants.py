@@ -87,10 +87,12 @@ def _exchanged_in_part(rng: np.random.Generator, case: Case) -> Case | None:
 
 @plant("carried value changed")
 def _carried(rng: np.random.Generator, case: Case) -> Case | None:
-    if not case.release.carried.shape[1]:
+    n_codes = case.data.domains.carried[0].n_codes if case.release.carried.shape[1] else 0
+    if n_codes < 2:
         return None
     carried = case.release.carried.copy()
-    carried[rng.integers(len(carried)), 0] = rng.integers(case.data.domains.carried[0].n_codes)
+    row = rng.integers(len(carried))
+    carried[row, 0] = (carried[row, 0] + rng.integers(1, n_codes)) % n_codes
     return with_release(case, carried=carried)
 
 
