@@ -159,3 +159,13 @@ def test_columns_stand_side_by_side_in_the_order_of_the_rows() -> None:
     assert charts.COLOURS[1] in text
     plain = " ".join(drawn(charts.columns(rows[:2], "error", "share", y_title="of all"))[0].itertext())
     assert "of all" in plain
+
+
+def test_characters_that_no_picture_can_hold_are_replaced() -> None:
+    """Found by hand: an escape character in a value ended the whole process."""
+    spec = {"a\x1b": ["\x00red\x1b[0m", {"b": "\ud800\ufffe"}], "kept": ["é 日本 \U0001f600\n", 1.5, None]}
+    assert charts._drawable(spec) == {
+        "a\ufffd": ["\ufffdred\ufffd[0m", {"b": "\ufffd\ufffd"}],
+        "kept": ["é 日本 \U0001f600\n", 1.5, None],
+    }
+    ElementTree.fromstring(charts.svg(charts.bars([{"job": "\x1b[31mcook", "n": 3}], "n", "job")))

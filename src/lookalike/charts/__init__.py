@@ -6,7 +6,9 @@ bars      bars, columns, spans      style     colours, marks, axes
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import Any
 
 from lookalike.charts.amounts import bars, columns, spans
 from lookalike.charts.areas import boxes, tiles
@@ -35,7 +37,7 @@ def svg(chart: Chart) -> str:
     """The picture as text, to stand in a page or a file by itself."""
     import vl_convert
 
-    drawn: str = vl_convert.vegalite_to_svg(chart.to_dict())
+    drawn: str = vl_convert.vegalite_to_svg(_drawable(chart.to_dict()))
     return drawn
 
 
@@ -46,4 +48,17 @@ def write_svg(chart: Chart, path: Path) -> None:
 def write_png(chart: Chart, path: Path, scale: float = 2.0) -> None:
     import vl_convert
 
-    path.write_bytes(vl_convert.vegalite_to_png(chart.to_dict(), scale=scale))
+    path.write_bytes(vl_convert.vegalite_to_png(_drawable(chart.to_dict()), scale=scale))
+
+
+_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Values may hold such characters. A picture cannot, and who draws it ends the whole process over one."""
+
+
+def _drawable(spec: Any) -> Any:
+    """A description of a picture without characters that no picture can hold."""
+    if isinstance(spec, str):
+        return _NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", spec)
+    if isinstance(spec, dict):
+        return {_drawable(key): _drawable(value) for key, value in spec.items()}
+    return [_drawable(entry) for entry in spec] if isinstance(spec, list) else spec
