@@ -136,7 +136,7 @@ fuzz: $(FUZZER) ## hostile input on every door, for SECONDS each (60); prints in
 FAULTS ?= 2000
 faults: $(STAMP) ## kill, starve and refuse runs, and look at what they leave, through a night (FAULTS=number)
 	d=$$(mktemp -d) && $(BIN)/python tests/faults/folder_kills.py $$d; e=$$?; rm -rf $$d; exit $$e
-	$(BIN)/python tests/faults/runs.py --count $(FAULTS)
+	$(BIN)/python tests/faults/runs.py --count $(FAULTS) --jobs $(JOBS)
 
 bench: $(STAMP) ## measure time, memory and loss (pass DATA=folder for your own tables)
 	$(BIN)/python benchmarks/foundation.py $(if $(DATA),--data $(DATA))

@@ -24,7 +24,7 @@ class Fault(Exception):
         """Equal for two inputs that probably show the same fault."""
 
 
-def tried(work: Callable[[], object], *, named: bytes | str = b"") -> bool:
+def tried(work: Callable[[], object], *, named: bytes | str = b"", seconds: float = MOST_SECONDS) -> bool:
     """Whether the work was done rather than refused; `named` is what messages may quote. Fault for anything else."""
     started = time.process_time()
     done = True
@@ -37,7 +37,7 @@ def tried(work: Callable[[], object], *, named: bytes | str = b"") -> bool:
         raise
     except BaseException as error:  # Rust's panics are no plain exceptions
         raise Fault(type(error).__name__, _place_of(error)) from error
-    if time.process_time() - started > MOST_SECONDS:
+    if time.process_time() - started > seconds:
         raise Fault("too slow", getattr(work, "__qualname__", "?"))
     return done
 

@@ -163,9 +163,10 @@ def test_columns_stand_side_by_side_in_the_order_of_the_rows() -> None:
 
 def test_characters_that_no_picture_can_hold_are_replaced() -> None:
     """Found by hand: an escape character in a value ended the whole process."""
-    spec = {"a\x1b": ["\x00red\x1b[0m", {"b": "\ud800\ufffe"}], "kept": ["é 日本 \U0001f600\n", 1.5, None]}
+    spec = {"a\x1b": ["\x00red\x1b[0m", {"b": "\ud800\ufffe\u2028\u2029"}], "kept": ["é 日本 \U0001f600\n", 1.5, None]}
     assert charts._drawable(spec) == {
-        "a\ufffd": ["\ufffdred\ufffd[0m", {"b": "\ufffd\ufffd"}],
+        "a\ufffd": ["\ufffdred\ufffd[0m", {"b": "\ufffd" * 4}],
         "kept": ["é 日本 \U0001f600\n", 1.5, None],
     }
-    ElementTree.fromstring(charts.svg(charts.bars([{"job": "\x1b[31mcook", "n": 3}], "n", "job")))
+    for job in ("\x1b[31mcook", "cook\u2028"):
+        ElementTree.fromstring(charts.svg(charts.bars([{"job": job, "n": 3}], "n", "job")))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import resource
+import subprocess
+import sys
 from pathlib import Path
 
 import polars as pl
@@ -122,3 +124,22 @@ def test_a_file_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: pytest
     check_text_size(path, 1)
     with pytest.raises(DataError, match=r"people\.csv has about 100,\d\d\d records; to read 2 of its columns needs"):
         read_table(path, columns=["age", "sex"])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ulimit -v")
+@pytest.mark.parametrize("megabytes", [1_000, 3_000, 40_000])
+def test_a_limit_on_addresses_is_a_refusal_and_no_crash(tmp_path: Path, megabytes: int) -> None:
+    """Found by the faults: the library that draws reserves 64 GB of addresses, and ended the process without them."""
+    (tmp_path / "people.csv").write_text("age,ill\n" + "40,flu\n41,cold\n" * 20)
+    limit = (
+        f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({megabytes} << 20,) * 2); "
+        "from lookalike.cli import main; main(prog_name='lookalike')"
+    )
+    asked = ["--qi", "age", "--sensitive", "ill", "--model", "k-anonymity:3", "--out", "out"]
+    done = subprocess.run(
+        [sys.executable, "-c", limit, "publish", "people.csv", *asked], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 2, done.stderr
+    assert "ulimit -v" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]

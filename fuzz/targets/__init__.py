@@ -7,8 +7,11 @@ from types import ModuleType
 
 NAMES = (
     "delimited",
+    "packed",
+    "workbooks",
     "typed",
     "frames",
+    "databases",
     "schemas",
     "taxonomies",
     "recipes",
@@ -18,6 +21,7 @@ NAMES = (
     "releases",
     "private",
     "commands",
+    "pages",
 )
 
 

@@ -52,7 +52,7 @@ def available(root: Path = Path("/")) -> int | None:
         return None
     if said:
         return _parsed(said)
-    figures = [_of_machine(root), _of_group(root), _of_process(root)]
+    figures = [_of_machine(root), _of_group(root), address_space_left(root)]
     return min((figure for figure in figures if figure is not None), default=None)
 
 
@@ -110,8 +110,8 @@ def _cached(folder: Path) -> int:
     return 0
 
 
-def _of_process(root: Path) -> int | None:
-    """What a limit on the address space leaves (ulimit -v)."""
+def address_space_left(root: Path = Path("/")) -> int | None:
+    """What a limit on the address space leaves (ulimit -v); None if there is none."""
     try:
         import resource
     except ImportError:
@@ -123,6 +123,15 @@ def _of_process(root: Path) -> int | None:
         if line.startswith("VmSize:"):
             return max(0, most - (int(line.split()[1]) << 10))
     return most
+
+
+def is_scarce() -> bool:
+    """Whether a fault is best put down to a lack of addresses: libraries that get none say so in many ways."""
+    left = address_space_left()
+    return left is not None and left < _SCARCE
+
+
+_SCARCE = 256 << 20
 
 
 def _number(path: Path) -> int | None:

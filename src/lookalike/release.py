@@ -320,9 +320,11 @@ def cover(domain: Domain, codes: Codes, unit_of_record: NDArray[Any], n_units: i
         missing = np.zeros(n_units, dtype=bool)
         missing[unit_of_record[~real]] = True
         return Ranges.of(domain, lows, highs, missing)
-    keys = np.unique(unit_of_record.astype(np.int64) * domain.n_codes + codes)
-    starts = np.searchsorted(keys, np.arange(n_units + 1, dtype=np.int64) * domain.n_codes)
-    return Sets(starts.astype(np.int64), (keys % domain.n_codes).astype(np.int32))
+    # Of a column that is withheld as a whole a reader knows no value, and everybody has code 0.
+    n_codes = max(domain.n_codes, 1)
+    keys = np.unique(unit_of_record.astype(np.int64) * n_codes + codes)
+    starts = np.searchsorted(keys, np.arange(n_units + 1, dtype=np.int64) * n_codes)
+    return Sets(starts.astype(np.int64), (keys % n_codes).astype(np.int32))
 
 
 def is_numeric_cell(domain: Domain) -> bool:

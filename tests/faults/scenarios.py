@@ -173,6 +173,7 @@ def run(words: list[str], home: Path) -> int:
 
 def _without_command(what: str, home: Path) -> int:
     from lookalike.errors import LookalikeError
+    from lookalike.memory import address_space_left
 
     try:
         if what == "(export)":
@@ -198,5 +199,11 @@ def _without_command(what: str, home: Path) -> int:
             publish_in_parts(LocalBackend(frame), recipe, home / "out" / "release", overwrite=True, part_rows=1000)
     except LookalikeError as error:
         print(f"Error: {error}", file=sys.stderr)
+        return 2
+    except Exception as error:
+        # Without memory a caller in Python gets whatever the library that wanted some raises.
+        if address_space_left() is None:
+            raise
+        print(f"Error: {type(error).__name__}", file=sys.stderr)
         return 2
     return 0

@@ -16,7 +16,7 @@ from fuzz.targets import NAMES, target
 from lookalike.errors import DataError
 
 CASES = sorted((Path(__file__).parent / "cases").iterdir())
-SLOW = {"questions": 8, "releases": 8, "commands": 5, "manifests": 10, "delimited": 10}
+SLOW = {"pages": 2, "databases": 20, "questions": 8, "releases": 8, "commands": 5, "manifests": 10, "delimited": 10}
 """Examples for targets that take some milliseconds each."""
 
 

@@ -7,13 +7,16 @@ bars      bars, columns, spans      style     colours, marks, axes
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from lookalike import memory
 from lookalike.charts.amounts import bars, columns, spans
 from lookalike.charts.areas import boxes, tiles
 from lookalike.charts.curves import lines, scatter
 from lookalike.charts.style import COLOURS, INK, Chart, Row
+from lookalike.errors import DataError
 
 __all__ = [
     "COLOURS",
@@ -22,6 +25,7 @@ __all__ = [
     "Row",
     "bars",
     "boxes",
+    "check_room",
     "columns",
     "lines",
     "scatter",
@@ -37,6 +41,7 @@ def svg(chart: Chart) -> str:
     """The picture as text, to stand in a page or a file by itself."""
     import vl_convert
 
+    check_room()
     drawn: str = vl_convert.vegalite_to_svg(_drawable(chart.to_dict()))
     return drawn
 
@@ -48,17 +53,35 @@ def write_svg(chart: Chart, path: Path) -> None:
 def write_png(chart: Chart, path: Path, scale: float = 2.0) -> None:
     import vl_convert
 
+    check_room()
     path.write_bytes(vl_convert.vegalite_to_png(_drawable(chart.to_dict()), scale=scale))
 
 
-_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Values may hold such characters. A picture cannot, and who draws it ends the whole process over one."""
+_SPACE = 65 << 30
+"""Addresses that the drawing library reserves, without using any memory behind them. It aborts otherwise."""
+
+
+@cache
+def check_room() -> None:
+    """Raise `DataError` if a limit on addresses leaves no room to draw; asked once, before the first picture."""
+    left = memory.address_space_left()
+    if left is not None and left < _SPACE:
+        raise DataError(
+            f"The process may take {memory.shown(left)} more addresses (ulimit -v), and drawing the report's pictures "
+            f"reserves {memory.shown(_SPACE)} of them, though hardly any memory. Lift that limit (ulimit -v "
+            f"unlimited), and limit memory by {memory.VARIABLE} or by a control group instead."
+        )
+
+
+_NOT_IN_PICTURES = re.compile("[^\t\n\r\x20-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Values may hold such characters. XML does not, and who draws it ends the whole process over one; and the library's
+expressions break at the two that part lines and paragraphs."""
 
 
 def _drawable(spec: Any) -> Any:
     """A description of a picture without characters that no picture can hold."""
     if isinstance(spec, str):
-        return _NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", spec)
+        return _NOT_IN_PICTURES.sub("\N{REPLACEMENT CHARACTER}", spec)
     if isinstance(spec, dict):
         return {_drawable(key): _drawable(value) for key, value in spec.items()}
     return [_drawable(entry) for entry in spec] if isinstance(spec, list) else spec

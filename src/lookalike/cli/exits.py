@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 
 import click
 
+from lookalike import memory
 from lookalike.cli.output import deprecations_as_notes, print_json
 from lookalike.deprecations import OPTION, current
 from lookalike.errors import AuditFailed, Infeasible, LookalikeError, MissingPart
@@ -97,17 +98,13 @@ class Commands(click.Group):
             sys.stderr.flush()
             os._exit(end.code if isinstance(end, Terminated) else INTERRUPTED)
         except MemoryError:
-            message = (
-                "The machine's memory is not enough for this table. Name fewer columns, or publish in parts on Spark "
-                "(--backend spark)."
-            )
-            _say(message)
-            _as_json(as_json, {"kind": "MemoryError", "message": message})
-            code = USAGE
+            code = _out_of_memory(as_json)
         except BrokenPipeError:
             # The reader of our output went away (lookalike models | head): not an error of ours.
             sys.stdout = None
         except Exception as error:
+            if memory.is_scarce():
+                sys.exit(_out_of_memory(as_json))
             # Where it happened, but not what it says: a message from below could quote the data.
             traceback.print_tb(error.__traceback__)
             message = f"A fault of the software ({type(error).__name__}), with nothing written. Please report it."
@@ -115,6 +112,16 @@ class Commands(click.Group):
             _as_json(as_json, {"kind": "Fault", "message": message})
             code = FAULT
         sys.exit(code)
+
+
+def _out_of_memory(as_json: bool) -> int:
+    message = (
+        "The memory that the process may take is not enough for this table. Name fewer columns, allow more (ulimit "
+        "-v), or publish in parts on Spark (--backend spark)."
+    )
+    _say(message)
+    _as_json(as_json, {"kind": "MemoryError", "message": message})
+    return USAGE
 
 
 def _of_today(word: str) -> str:

@@ -18,6 +18,7 @@ from lookalike.comparison.results import AUDIT_FAILED, DONE, FAULT, INFEASIBLE, 
 from lookalike.contracts import Target
 from lookalike.errors import AuditFailed, Infeasible, LookalikeError, Unsupported
 from lookalike.evaluation.attacked import attack_target
+from lookalike.memory import is_scarce
 from lookalike.microdata import Table
 from lookalike.pipeline import Outcome, Recipe, Stopwatch
 from lookalike.pipeline import run as publish
@@ -77,9 +78,9 @@ def execute(task: Task, table: Table, schema: Schema) -> Run:
         return task.run(INFEASIBLE, str(error), nearest=error.nearest)
     except LookalikeError as error:
         return task.run(UNFIT, str(error))
-    except MemoryError:
-        return task.run(FAULT, "The machine's memory is not enough. Compare fewer at once (--jobs 1).")
     except Exception as error:
+        if isinstance(error, MemoryError) or is_scarce():
+            return task.run(FAULT, "The machine's memory is not enough. Compare fewer at once (--jobs 1).")
         # Which fault, but not what it says: a message from below could quote the data.
         return task.run(FAULT, f"A fault of the software ({type(error).__name__}). Please report it.")
 

@@ -140,7 +140,9 @@ def _zstd(raw: IO[bytes], path: Path) -> IO[bytes]:
 
 def _only_member(raw: IO[bytes], path: Path) -> IO[bytes]:
     archive = opened_archive(raw, path)
-    files = [member for member in archive.infolist() if not member.is_dir() and not _is_litter(member.filename)]
+    files = [
+        member for member in archive.infolist() if not member.filename.endswith("/") and not _is_litter(member.filename)
+    ]
     if len(files) != 1:
         raise DataError(
             f"{path.name} is a zip archive with {counted(len(files), 'file')}. Unpack it and give the one that holds "

@@ -98,6 +98,17 @@ def test_a_table_that_is_not_there_is_answered_by_those_that_are(place: Place) -
         la.read_table(place.table("peopel"))
 
 
+def test_text_of_sqlite_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "people.db"
+    with sqlite3.connect(file) as there:
+        there.execute("CREATE TABLE people (age INTEGER, ill TEXT)")
+        there.execute("INSERT INTO people VALUES (30, CAST(x'ebff' AS TEXT))")
+    there.close()
+    with pytest.raises(DataError, match='Column "ill" has text that is not UTF-8'):
+        la.read_table(f"sqlite:///{file}?table=people")
+    assert la.read_table(f"sqlite:///{file}?table=people", columns=["age"]).names == ["age"]
+
+
 def test_a_long_run_of_missing_values_does_not_decide_the_type(tmp_path: Path) -> None:
     file = tmp_path / "people.db"
     with sqlite3.connect(file) as there:

@@ -92,6 +92,7 @@ def parse_address(url: str, environment: Mapping[str, str] | None = None) -> Add
 
 def _parsed(url: str, *, may_hold_password: bool) -> Address:
     try:
+        url.encode()
         parts = urlsplit(url)
         settings = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
         secret, _ = parts.password, parts.port
@@ -137,7 +138,7 @@ def _for_client(place: str, path: str, settings: list[tuple[str, str]]) -> str:
     return f"postgresql://{place}{path}?{urlencode(given, quote_via=quote)}"
 
 
-_HELD = re.compile(r"(\w://[^\s:/?#]*:)\S+@")
+_HELD = re.compile(r"(\w:/{0,2}[^\s:/?#]*:)\S+@")
 _STATED = re.compile(r"((?:ssl)?password=)[^\s&]+", re.IGNORECASE)
 
 

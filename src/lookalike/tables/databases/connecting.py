@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 import polars as pl
 
-from lookalike.errors import DataError, MissingPart
+from lookalike.errors import DataError, MissingPart, quoted
 from lookalike.tables.databases.address import Address, Database
 
 _SHOWN = {Database.POSTGRESQL: "PostgreSQL", Database.SQLITE: "SQLite", Database.DUCKDB: "DuckDB"}
@@ -61,11 +61,17 @@ class Connection:
         with self._adbc.cursor() as cursor:
             cursor.execute(sql)
 
-    def ask(self, sql: str, values: Sequence[str] = ()) -> pl.DataFrame:
-        """The rows of a query, taken over batch by batch; values stand in it as $1, $2 ..."""
+    def ask(self, sql: str, values: Sequence[str] = (), known_as: Mapping[str, str] | None = None) -> pl.DataFrame:
+        """The rows of a query, taken over batch by batch; values stand in it as $1, $2 ...
+
+        `known_as` has the names of columns that people know, for messages.
+        """
         with self._adbc.cursor() as cursor:
             cursor.execute(sql, tuple(values) or None)
-            return pl.DataFrame(cursor.fetch_arrow())
+            frame = pl.DataFrame(cursor.fetch_arrow())
+        if self.database is Database.SQLITE:
+            _refuse_other_bytes(frame, known_as or {})
+        return frame
 
     def fill(self, table: str, schema: str | None, frame: pl.DataFrame) -> None:
         """Append rows to a table that is there."""
@@ -74,6 +80,20 @@ class Connection:
 
     def commit(self) -> None:
         self._adbc.commit()
+
+
+def _refuse_other_bytes(frame: pl.DataFrame, known_as: Mapping[str, str]) -> None:
+    """SQLite keeps any bytes as text, and its driver hands them on unchecked."""
+    for cells in frame.get_columns():
+        if cells.dtype != pl.String:
+            continue
+        try:
+            cells.cast(pl.Binary).cast(pl.String)
+        except pl.exceptions.PolarsError:
+            raise DataError(
+                f"Column {quoted(known_as.get(cells.name, cells.name))} has text that is not UTF-8: SQLite keeps whatever bytes it is given. "
+                "Write it anew in UTF-8, or leave the column out."
+            ) from None
 
 
 @contextmanager

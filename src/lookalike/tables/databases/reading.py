@@ -38,7 +38,8 @@ def fetched(connection: Connection, table: TableName, columns: list[SourceColumn
             raise refuse_type(column.name, column.type, f"table {quoted(str(table))}")
     if not columns:
         return pl.DataFrame()
-    frame = connection.ask(query(table, columns, connection.database))
+    known_as = {f"c{place}": column.name for place, column in enumerate(columns)}
+    frame = connection.ask(query(table, columns, connection.database), known_as=known_as)
     if connection.database is Database.SQLITE:
         frame = frame.filter(pl.col("example") == 0).drop("example")
         declared = [column.type.upper() for column in columns]
