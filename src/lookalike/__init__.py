@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         RhoPrivacy,
         TCloseness,
     )
+    from lookalike.parted import publish_in_parts
     from lookalike.publication import Publication, advise, inspect, publish, read_table
     from lookalike.release import Bucketized, Grouped, Matched, Perturbed
     from lookalike.reopening import measure, verify
@@ -111,6 +112,7 @@ __all__ = [
     "measure",
     "pool",
     "publish",
+    "publish_in_parts",
     "read_table",
     "sample",
     "suggest_schema",
@@ -174,6 +176,7 @@ _HOMES = {
     "measure": "lookalike.reopening",
     "pool": "lookalike.analysis",
     "publish": "lookalike.publication",
+    "publish_in_parts": "lookalike.parted",
     "read_table": "lookalike.publication",
     "sample": "lookalike.analysis",
     "suggest_schema": "lookalike.inspection",

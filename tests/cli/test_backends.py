@@ -128,11 +128,12 @@ def test_json_has_the_keys_of_every_release_and_the_parts(cluster: Cluster, tmp_
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        ("--backend spark --private", "the rows are never in one place. Leave it out with --backend spark"),
-        ("--backend spark --report full", "in one machine's memory"),
+        ("--backend spark --private", "made without such a list. Leave it out with --backend spark"),
+        ("--backend spark --report full", "in one memory"),
         ("--backend spark --pdf", "--pdf prints the full report"),
         ("--spark-conf spark.master=x", "--spark-conf is for Spark. Add --backend spark"),
-        ("--part-rows 10", "--part-rows is for Spark. Add --backend spark"),
+        ("--part-rows 5000 --private", "made without such a list. Leave it out with --part-rows"),
+        ("--part-rows 5000 --to sqlite:///x.db?table=t", "--to writes tables that are whole"),
         ("--backend spark --part-rows 0", "0 is not in the range"),
         ("--backend spark --spark-conf spark.master", "--spark-conf takes KEY=VALUE"),
         ("--backend spark --spark-conf =x", "and not nothing"),

@@ -200,7 +200,7 @@ def _without_command(what: str, home: Path) -> int:
     except LookalikeError as error:
         print(f"Error: {error}", file=sys.stderr)
         return 2
-    except Exception as error:
+    except BaseException as error:  # panics of libraries in Rust are no plain exceptions
         # Without memory a caller in Python gets whatever the library that wanted some raises.
         if address_space_left() is None:
             raise

@@ -1,4 +1,4 @@
-"""`publish --backend spark`: the same command where the table is read, cut and written by a cluster."""
+"""`publish --part-rows` and `--backend spark`: the same command where a table is published in parts, here or there."""
 
 from __future__ import annotations
 
@@ -9,26 +9,32 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from lookalike.cli.output import STDOUT, TerminalProgress, note, peak_megabytes, print_json
+from lookalike.cli.output import STDOUT, TerminalProgress, note, note_first_use, peak_megabytes, print_json
 from lookalike.tables.databases.address import is_address
 
 LOCAL, SPARK = BACKENDS = ("local", "spark")
-_OF_SPARK = {"spark_conf": "--spark-conf", "part_rows": "--part-rows"}
-_NOT_ON_SPARK = {
-    "private": "--private would gather which record became which row in one place, and the rows are never in one place",
-    "pdf": "--pdf prints the full report, which is not made",
-    "safe_csv": "--safe-csv is not known to the executors that write the parts",
+_NOT_IN_PARTS = {
+    "private": "--private keeps which record became which row of one table, and parts are made without such a list",
+    "pdf": "--pdf prints the full report, which is not made for parts",
+    "safe_csv": "--safe-csv is not known to those who write the parts",
+    "to": "--to writes tables that are whole; load the Parquet files of the folder instead",
+    "report": "--report full scores attacks, queries and predictions on the original and the release in one memory",
+}
+_NOT_ON_SPARK = _NOT_IN_PARTS | {
     "sheet": "--sheet is for Excel workbooks, which Spark does not read",
     "unpack_limit": "--unpack-limit is for packed files, which Spark unpacks by itself",
-    "to": "--to writes tables that one machine holds; load the Parquet files of the folder instead",
-    "report": "--report full scores attacks, queries and predictions on the original in one machine's memory",
 }
 
 
 def backend_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """--backend, --spark-conf, --part-rows; `refuse_misplaced` holds them against the rest."""
     for option in (
-        click.option("--part-rows", type=click.IntRange(min=1), metavar="N", help="Spark: rows a part has, about."),
+        click.option(
+            "--part-rows",
+            type=click.IntRange(min=1),
+            metavar="N",
+            help="Publish in parts of about N rows: tables are folders of files. On Spark always.",
+        ),
         click.option(
             "--spark-conf",
             multiple=True,
@@ -50,19 +56,20 @@ def backend_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def refuse_misplaced(context: click.Context) -> None:
     """Options that mean nothing, or cannot be kept, with the back end that was chosen."""
     given = context.params
-    if given["backend"] == LOCAL:
-        for name, flag in _OF_SPARK.items():
-            if given[name]:
-                raise click.UsageError(f"{flag} is for Spark. Add --backend spark, or leave it out.", context)
+    on_spark = given["backend"] == SPARK
+    if given["spark_conf"] and not on_spark:
+        raise click.UsageError("--spark-conf is for Spark. Add --backend spark, or leave it out.", context)
+    if not on_spark and given["part_rows"] is None:
         return
+    flag = "--backend spark" if on_spark else "--part-rows"
     if given["out"] == STDOUT or "://" in given["out"]:
-        raise click.UsageError("With --backend spark the release is written to a folder: --out DIR.", context)
-    if is_address(given["data"]):
+        raise click.UsageError(f"With {flag} the release is written to a folder: --out DIR.", context)
+    if on_spark and is_address(given["data"]):
         raise click.UsageError("A table of a database is not read by Spark. Leave --backend spark out.", context)
-    for name, reason in _NOT_ON_SPARK.items():
+    for name, reason in (_NOT_ON_SPARK if on_spark else _NOT_IN_PARTS).items():
         asked = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
         if asked and given[name] not in (False, "brief"):
-            raise click.UsageError(f"{reason}. Leave it out with --backend spark.", context)
+            raise click.UsageError(f"{reason}. Leave it out with {flag}.", context)
 
 
 def settings_from(texts: Iterable[str]) -> dict[str, str]:
@@ -77,6 +84,21 @@ def settings_from(texts: Iterable[str]) -> dict[str, str]:
             )
         settings[key.strip()] = value.strip()
     return settings
+
+
+def publish_here(
+    data: str, schema: Any, models: tuple[str, ...], out: str, as_json: bool, *, reading: dict[str, Any], **asked: Any
+) -> None:
+    """Publish DATA in parts on this machine, say what came of it."""
+    from lookalike.packages.manifest import DESCRIPTOR
+    from lookalike.packages.placing import check_target
+    from lookalike.parted import publish_in_parts
+
+    check_target(Path(out), marker=DESCRIPTOR, overwrite=asked["overwrite"])
+    note_first_use()
+    with TerminalProgress() as progress:
+        made = publish_in_parts(data, out=out, schema=schema, model=models, progress=progress, **asked, **reading)
+    _say(made, out, as_json)
 
 
 def publish_on_spark(
@@ -116,6 +138,10 @@ def publish_on_spark(
             progress=progress,
             **{name: value for name, value in asked.items() if value is not None},
         )
+    _say(made, out, as_json)
+
+
+def _say(made: Any, out: str, as_json: bool) -> None:
     note(*made.notes)
     if as_json:
         print_json(

@@ -102,7 +102,9 @@ class Commands(click.Group):
         except BrokenPipeError:
             # The reader of our output went away (lookalike models | head): not an error of ours.
             sys.stdout = None
-        except Exception as error:
+        except SystemExit:
+            raise
+        except BaseException as error:  # panics of libraries in Rust are no plain exceptions
             if memory.is_scarce():
                 sys.exit(_out_of_memory(as_json))
             # Where it happened, but not what it says: a message from below could quote the data.

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from lookalike.adversary import ADVERSARIES, READS_RELEASE
-from lookalike.cli.backends import SPARK, backend_options, publish_on_spark, refuse_misplaced
+from lookalike.cli.backends import SPARK, backend_options, publish_here, publish_on_spark, refuse_misplaced
 from lookalike.cli.columns import SAFE_CSV, column_options, reading_from, reading_options, schema_from
 from lookalike.cli.destinations import check_out, print_published, refuse_beside_stdout
 from lookalike.cli.output import STDOUT, TerminalProgress, note, note_first_use, peak_megabytes, print_json
@@ -96,12 +96,15 @@ def publish(
     reading, schema = reading_from(options), schema_from(options)
     refuse_beside_stdout(context, out, as_json)
     spark_conf, part_rows = options.pop("spark_conf"), options.pop("part_rows")
-    if options.pop("backend") == SPARK:
+    on_spark = options.pop("backend") == SPARK
+    if on_spark or part_rows is not None:
         apart = ("private", "report", "pdf", "safe_csv", "to")
-        asked = {name: value for name, value in options.items() if name not in apart}
-        publish_on_spark(
-            data, schema, models, out, as_json, spark_conf=spark_conf, reading=reading, part_rows=part_rows, **asked
-        )
+        asked: dict[str, Any] = {name: value for name, value in options.items() if name not in apart}
+        asked |= {"reading": reading, "part_rows": part_rows}
+        if on_spark:
+            publish_on_spark(data, schema, models, out, as_json, spark_conf=spark_conf, **asked)
+        else:
+            publish_here(data, schema, models, out, as_json, **asked)
         return
     _publish(data, schema, models, out, as_json, reading=reading, **options)
 

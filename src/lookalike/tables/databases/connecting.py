@@ -90,9 +90,10 @@ def _refuse_other_bytes(frame: pl.DataFrame, known_as: Mapping[str, str]) -> Non
         try:
             cells.cast(pl.Binary).cast(pl.String)
         except pl.exceptions.PolarsError:
+            name = known_as.get(cells.name, cells.name)
             raise DataError(
-                f"Column {quoted(known_as.get(cells.name, cells.name))} has text that is not UTF-8: SQLite keeps whatever bytes it is given. "
-                "Write it anew in UTF-8, or leave the column out."
+                f"Column {quoted(name)} has text that is not UTF-8: SQLite keeps whatever bytes it is given. Write it "
+                "anew in UTF-8, or leave the column out."
             ) from None
 
 

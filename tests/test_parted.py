@@ -1,0 +1,61 @@
+"""Publishing in parts on one machine: folders of Parquet files in, folders of Parquet files out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import lookalike as la
+from lookalike.errors import RecipeError
+from lookalike.samples import hospital, to_csv
+from tests.cli.running import lookalike
+
+QI = ["age", "sex", "zip code"]
+
+
+@pytest.fixture(scope="module")
+def stays(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Years in folders of their own, as Hive has them."""
+    folder = tmp_path_factory.mktemp("in") / "stays"
+    to_csv(hospital(4_000, seed=3), folder.with_suffix(".csv"))
+    table = pl.read_csv(folder.with_suffix(".csv"))
+    for place, year in enumerate((2023, 2024)):
+        (folder / f"year={year}").mkdir(parents=True)
+        table[place * 2_000 : (place + 1) * 2_000].write_parquet(folder / f"year={year}" / "part.parquet")
+    return folder
+
+
+def test_parquet_folders_in_and_out(stays: Path, tmp_path: Path) -> None:
+    out = tmp_path / "release"
+    made = la.publish_in_parts(
+        stays, qi=[*QI, "year"], sensitive="diagnosis", model="l-diversity:3", part_rows=1_000, out=out, seed=5
+    )
+    assert made.audit.passed
+    assert made.n_parts > 1
+    assert len(list((out / "release.parquet").iterdir())) == made.n_parts
+    published = pl.read_parquet(out / "release.parquet" / "*.parquet")
+    assert (len(published), set(published.columns)) == (4_000, {*QI, "year", "diagnosis"})
+    assert la.verify(stays, out).passed
+
+
+def test_the_command_does_the_same_and_says_how_to_repeat_it(stays: Path, tmp_path: Path) -> None:
+    out = tmp_path / "release"
+    asked = ["--qi", ",".join(QI), "--sensitive", "diagnosis", "--model", "k-anonymity:4", "--part-rows", "1000"]
+    said = lookalike("publish", str(stays), *asked, "--out", str(out))
+    assert said.returncode == 0, said.stderr
+    assert "that keep k-anonymity:4" in said.stdout
+    assert "--part-rows 1000" in (out / "report.html").read_text(encoding="utf-8")
+    again = lookalike("publish", str(stays), *asked, "--out", str(out))
+    assert again.returncode == 2
+    assert "--overwrite" in again.stderr
+    assert lookalike("publish", str(stays), *asked, "--out", str(out), "--overwrite").returncode == 0
+
+
+def test_what_cannot_be_done_in_parts_is_refused(stays: Path, tmp_path: Path) -> None:
+    with pytest.raises(RecipeError, match="too small"):
+        la.publish_in_parts(stays, qi=QI, model="k-anonymity:4", part_rows=10, out=tmp_path / "release")
+    with pytest.raises(la.Unsupported, match="freeform"):
+        la.publish_in_parts(stays, qi=QI, model="k-anonymity:4", algorithm="freeform", out=tmp_path / "release")
+    assert not (tmp_path / "release").exists()
