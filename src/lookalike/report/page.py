@@ -36,18 +36,24 @@ def _short(number: str | None) -> str:
         return number
 
 
+def _whole(text: str, most: int | None = None) -> str:
+    """Where the studio shortens, the report does not."""
+    return text
+
+
 _FILTERS = {
     "percent": lambda share: f"{100 * share:.3g} %",
     "figure": lambda number: f"{number:,.4g}" if number < 1e6 else f"{number:,.0f}",
     "reached": _short,
+    "clip": _whole,
 }
-"""How numbers are shown, wherever a report is."""
+"""How numbers and texts are shown, wherever a report is."""
 
 
 def environment_of(package: str) -> jinja2.Environment:
-    """The templates of a package, with all text escaped and numbers shown as in reports."""
+    """The templates of a package, with those of reports, all text escaped and numbers shown as in reports."""
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader(package),
+        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(name) for name in dict.fromkeys((package, "lookalike"))]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
