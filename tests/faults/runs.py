@@ -22,6 +22,7 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
+from itertools import pairwise
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -239,8 +240,14 @@ def _series(names: list[str], kinds: list[str], places: range, rows: int, seed: 
                 trials.counts[f"{kind}: {NOT_SURVIVED}"] += 1
                 print(f"NOT SURVIVED, number {place + 1}: {error}", flush=True)
             if done % 50 == 0:
-                print(f"{done:6} tried so far by process {places.start + 1}", flush=True)
+                print(f"{done:6} tried, from number {places.start + 1} on", flush=True)
     return trials.counts
+
+
+def _dealt(count: int, jobs: int) -> list[range]:
+    """Places one after another: each process meets every kind and every command."""
+    bounds = [count * job // jobs for job in range(jobs + 1)]
+    return [range(start, stop) for start, stop in pairwise(bounds)]
 
 
 def main() -> None:
@@ -262,8 +269,8 @@ def main() -> None:
     counts: Counter[str] = Counter()
     with ProcessPoolExecutor(chosen.jobs, mp_context=get_context("fork")) as pool:
         series = [
-            pool.submit(_series, names, kinds, range(job, chosen.count, chosen.jobs), chosen.rows, f"{seed} {job}")
-            for job in range(chosen.jobs)
+            pool.submit(_series, names, kinds, places, chosen.rows, f"{seed} {places.start}")
+            for places in _dealt(chosen.count, chosen.jobs)
         ]
         for done in as_completed(series):
             counts += done.result()

@@ -9,6 +9,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from lookalike.cli.destinations import check_out
 from lookalike.cli.output import STDOUT, TerminalProgress, note, note_first_use, peak_megabytes, print_json
 from lookalike.tables.databases.address import is_address
 
@@ -90,11 +91,9 @@ def publish_here(
     data: str, schema: Any, models: tuple[str, ...], out: str, as_json: bool, *, reading: dict[str, Any], **asked: Any
 ) -> None:
     """Publish DATA in parts on this machine, say what came of it."""
-    from lookalike.packages.manifest import DESCRIPTOR
-    from lookalike.packages.placing import check_target
     from lookalike.parted import publish_in_parts
 
-    check_target(Path(out), marker=DESCRIPTOR, overwrite=asked["overwrite"])
+    check_out(out, overwrite=asked["overwrite"])
     note_first_use()
     with TerminalProgress() as progress:
         made = publish_in_parts(data, out=out, schema=schema, model=models, progress=progress, **asked, **reading)
@@ -115,12 +114,10 @@ def publish_on_spark(
     """Read DATA by Spark, publish it there, say what came of it."""
     from lookalike.backends.sessions import session, without_pandas_warning
     from lookalike.backends.sources import read_source
-    from lookalike.packages.manifest import DESCRIPTOR
-    from lookalike.packages.placing import check_target
     from lookalike.spark import publish
 
     settings = settings_from(spark_conf)
-    check_target(Path(out), marker=DESCRIPTOR, overwrite=asked["overwrite"])
+    check_out(out, overwrite=asked["overwrite"])
     with TerminalProgress() as progress, without_pandas_warning():
         progress("starting Spark", 0.0)
         spark = session(settings)

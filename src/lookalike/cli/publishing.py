@@ -153,7 +153,6 @@ def _publish(
     safe_csv: bool = False,
     to: str | None = None,
 ) -> None:
-    from lookalike.charts import check_room
     from lookalike.pipeline import Stopwatch
     from lookalike.publication import publish as publish_table
     from lookalike.report.paper import find_browser, needs_browser
@@ -161,7 +160,6 @@ def _publish(
     if pdf and find_browser() is None:
         raise needs_browser()
     check_out(out, overwrite=overwrite)
-    check_room()
     if to is not None:
         from lookalike.packages.databases import check_database
 

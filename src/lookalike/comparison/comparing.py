@@ -169,6 +169,8 @@ def compare(
         raise RecipeError(unknown_name("adversary", adversary, ADVERSARIES))
     if jobs is not None and jobs < 1:
         raise RecipeError(f"jobs is {jobs}. It must be 1 or more.")
+    if folder is not None:
+        charts.check_room()
     kept = Kept(folder)
     given = as_schema(schema, qi, sensitive, carry, numeric, categorical)
     named = [attacks] if isinstance(attacks, str) else attacks

@@ -57,6 +57,7 @@ def reproduce(
     if target is not None:
         if target.exists() and not target.is_dir():
             raise DataError(f"{target} is a file. Name a folder for results and figures.")
+        charts.check_room()
         target.mkdir(parents=True, exist_ok=True)
     datasets = Datasets(folder)
     done = []
