@@ -19,17 +19,31 @@ from lookalike.errors import DataError, quoted
 
 _NOTHING = "__HIVE_DEFAULT_PARTITION__"
 MOST_FILES = 10_000
+MOST_HELD = 1 << 30
+"""Files of up to so many bytes are taken into memory; larger ones are mapped."""
+
+
+def scan_file(path: Path) -> pl.LazyFrame:
+    """The rows of a file, as it is now."""
+    return _scanned(path, held=path.stat().st_size <= MOST_HELD)
+
+
+def _scanned(path: Path, *, held: bool) -> pl.LazyFrame:
+    # A file that is mapped into memory ends the process if somebody cuts it off meanwhile.
+    return pl.scan_parquet(path.read_bytes() if held else path, glob=False, hive_partitioning=False)
 
 
 def scan_folder(folder: Path) -> pl.LazyFrame:
     """The rows of all files, with the columns that folders name at the end."""
     files = _parquet_files(folder)
-    schema = _schema_of(files[0])
+    held = sum(path.stat().st_size for path in files) <= MOST_HELD
+    frames = [_scanned(path, held=held) for path in files]
+    schemas = [_schema_of(path, frame) for path, frame in zip(files, frames, strict=True)]
+    schema = schemas[0]
     keys = [_keys(path.relative_to(folder)) for path in files]
-    for path, found in zip(files, keys, strict=True):
+    for path, found, other in zip(files, keys, schemas, strict=True):
         if list(found) != list(keys[0]):
             raise _disagree(folder, files[0], path, "lie below folders of other columns")
-        other = _schema_of(path)
         if other.names() != schema.names():
             raise _disagree(folder, files[0], path, "have other columns, or in another order")
         for name, type in other.items():
@@ -41,10 +55,10 @@ def scan_folder(folder: Path) -> pl.LazyFrame:
     columns = {name: _typed([found[name] for found in keys]) for name in keys[0]}
     return pl.concat(
         [
-            pl.scan_parquet(path, glob=False, hive_partitioning=False).with_columns(
+            frame.with_columns(
                 pl.lit(column[place], dtype=column.dtype).alias(name) for name, column in columns.items()
             )
-            for place, path in enumerate(files)
+            for place, frame in enumerate(frames)
         ]
     )
 
@@ -69,9 +83,9 @@ def _parquet_files(folder: Path) -> list[Path]:
     return sorted(found)
 
 
-def _schema_of(path: Path) -> pl.Schema:
+def _schema_of(path: Path, frame: pl.LazyFrame) -> pl.Schema:
     try:
-        return pl.scan_parquet(path, glob=False, hive_partitioning=False).collect_schema()
+        return frame.collect_schema()
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
         raise DataError(f"{path.name} in {path.parent.name} is damaged, or no Parquet file. Write it anew.") from None
 

@@ -27,7 +27,7 @@ from lookalike.tables.databases.reading import read_database
 from lookalike.tables.delimited import Hints, read_delimited
 from lookalike.tables.packed import ZIP, checked_limit
 from lookalike.tables.pandas_frames import is_pandas, pandas_names, pandas_series
-from lookalike.tables.parquet_folders import scan_folder
+from lookalike.tables.parquet_folders import scan_file, scan_folder
 from lookalike.tables.selection import checked_types, refuse_bad_names, wanted_names
 from lookalike.tables.sizing import check_size, check_text_size
 from lookalike.tables.typed import column_of
@@ -121,7 +121,7 @@ def _read_file(
         read, notes = read_sheet(path, sheet, hints.unpack_limit)
         frame = read.lazy()
     elif head.startswith(_PARQUET):
-        frame = pl.scan_parquet(path, glob=False, hive_partitioning=False)
+        frame = scan_file(path)
     elif head.startswith(_ARROW):
         frame = _safely(lambda: pl.read_ipc(io.BytesIO(path.read_bytes())).lazy(), _damaged(path.name))
     elif head.startswith(_STREAM):
