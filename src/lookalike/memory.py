@@ -125,6 +125,21 @@ def address_space_left(root: Path = Path("/")) -> int | None:
     return most
 
 
+def check_addresses(least: int) -> None:
+    """Raise `DataError` if a limit leaves fewer: libraries that get none for their threads abort, or wait for ever."""
+    left = address_space_left()
+    if left is not None and left < least:
+        raise DataError(
+            f"The process may take {shown(left)} more addresses (ulimit -v), and its libraries need {shown(least)}, "
+            f"though not as memory. Lift that limit (ulimit -v unlimited), and limit memory by {VARIABLE} or by a "
+            "control group instead."
+        )
+
+
+TO_START, TO_READ = 3 << 30, 1 << 30
+"""Addresses that a command needs before it loads anything, and a program that did when it reads its first table."""
+
+
 def is_scarce() -> bool:
     """Whether a fault is best put down to a lack of addresses: libraries that get none say so in many ways."""
     left = address_space_left()

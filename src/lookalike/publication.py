@@ -167,6 +167,13 @@ class Publication:
             raise RecipeError(f"The release is written and whole, but its private part is not. {error}") from None
         return written
 
+    def write_tables(self, folder: str | Path, *, safe_csv: bool = False) -> list[str]:
+        """Write a new folder as `write` does, without report and audit; returns the names of its files."""
+        from lookalike.packages.writing import write_release
+
+        manifest = replace(_manifest(self.outcome, self.title), safe_csv=safe_csv)
+        return write_release(Path(folder), self.release, documents={}, manifest=manifest)
+
     def write_to(self, url: str, *, overwrite: bool = False, progress: Progress = silent) -> tuple[str, ...]:
         """Write the published tables into a database, all or nothing; returns their names.
 

@@ -36,7 +36,7 @@ def test_a_fault_for_lack_of_addresses_is_put_down_to_memory(monkeypatch: pytest
         raise OSError("cannot load library")
 
     monkeypatch.setattr("lookalike.samples.sample_schema", fails)
-    monkeypatch.setattr(memory, "address_space_left", lambda: 100 << 20)
+    monkeypatch.setattr(memory, "is_scarce", lambda: True)
     said = lookalike("demo", "--out", "nowhere", "--json")
     assert said.returncode == 2
     assert json.loads(said.stdout)["error"]["kind"] == "MemoryError"

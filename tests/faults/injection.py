@@ -14,6 +14,7 @@ import os
 import resource
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ class Fault:
     refuse_at: int | None = None
     """The k-th touch that would change something fails with `error`, and so does every later one."""
     error: int = 0
+    """A number of the system's; 0: there is no memory."""
     kill_after: float | None = None
     """The process is killed after so many seconds."""
     most_bytes: int | None = None
@@ -101,9 +103,16 @@ def in_fork(work: Callable[[], int], fault: Fault, folder: Path) -> Ending:
     if fault.kill_after is not None:
         time.sleep(fault.kill_after)
         os.kill(pid, signal.SIGKILL)
+    watch = threading.Timer(_HANGS_AFTER, os.kill, (pid, signal.SIGALRM))
+    watch.start()
     with os.fdopen(said, "rb") as words, os.fdopen(touches, "rb") as dots:
         told, n_touches = words.read().decode(errors="replace"), len(dots.read())
+    watch.cancel()
     return Ending(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), told, n_touches)
+
+
+_HANGS_AFTER = 300
+"""Seconds, after which a signal ends it that no fault gives."""
 
 
 def _arm(fault: Fault, folder: Path, tally: int) -> None:
@@ -125,7 +134,7 @@ def _arm(fault: Fault, folder: Path, tally: int) -> None:
         if count == fault.kill_at:
             os.kill(os.getpid(), signal.SIGKILL)
         if changing and fault.refuse_at is not None and changes >= fault.refuse_at:
-            raise OSError(fault.error, os.strerror(fault.error))
+            raise OSError(fault.error, os.strerror(fault.error)) if fault.error else MemoryError
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
         if event == "open":

@@ -14,6 +14,7 @@ import errno
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -31,7 +32,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from tests.faults.injection import Ending, Fault, in_fork
 from tests.faults.scenarios import SCENARIOS, Scenario, content_of, run
 
-SMALL_DISK, LITTLE_MEMORY = "a small disk", "too little memory"
+SMALL_DISK, FEW_ADDRESSES, NO_MEMORY = "a small disk", "few addresses", "memory runs out"
 NOT_SURVIVED = "not survived"
 KINDS = (
     "kill at a moment",
@@ -41,7 +42,8 @@ KINDS = (
     SMALL_DISK,
     "input/output error",
     "read-only",
-    LITTLE_MEMORY,
+    NO_MEMORY,
+    FEW_ADDRESSES,
 )
 
 
@@ -99,7 +101,7 @@ class Trials:
             ending = in_fork(lambda: run(scenario.words(home), home), fault, home / "out")
             (home / "out").chmod(0o700)
             told = f"{name}, {kind}, {fault}: {ending}"
-            ended = ending.was_killed or (kind == LITTLE_MEMORY and _ends_itself(name, ending.code))
+            ended = ending.was_killed or (kind == FEW_ADDRESSES and _ends_itself(name, ending.code))
             assert ended or ending.code in (0, 2), told
             assert ended or "Traceback" not in ending.said, told
             assert (home / "people.csv").read_bytes() == original, told
@@ -128,11 +130,12 @@ class Trials:
             return Fault(most_bytes=int(10 ** self.rng.uniform(1, 5)))
         if kind == "read-only":
             return Fault(powerless=True)
-        if kind == LITTLE_MEMORY:
-            return Fault(most_memory=int(10 ** self.rng.uniform(6, 9)))
+        if kind == FEW_ADDRESSES:
+            return Fault(most_memory=int(10 ** self.rng.uniform(6, 10.5)))
         if kind == SMALL_DISK:
             return Fault()
-        return Fault(refuse_at=moment, error=errno.ENOSPC if kind == "no room" else errno.EIO)
+        errors = {"no room": errno.ENOSPC, NO_MEMORY: 0}
+        return Fault(refuse_at=moment, error=errors.get(kind, errno.EIO))
 
     @contextmanager
     def _disk(self, folder: Path) -> Iterator[None]:
@@ -177,7 +180,7 @@ def _ends_itself(name: str, code: int) -> bool:
 
     Of the processes that `compare` starts the table says so, and it ends with 70.
     """
-    return code < 0 or code == _NO_LOADER or (name == "compare" and code == 70)
+    return (code < 0 and code != -signal.SIGALRM) or code == _NO_LOADER or (name == "compare" and code == 70)
 
 
 _NO_LOADER = 127

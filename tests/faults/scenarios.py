@@ -202,7 +202,7 @@ def _without_command(what: str, home: Path) -> int:
         return 2
     except BaseException as error:  # panics of libraries in Rust are no plain exceptions
         # Without memory a caller in Python gets whatever the library that wanted some raises.
-        if address_space_left() is None:
+        if address_space_left() is None and not isinstance(error, MemoryError):
             raise
         print(f"Error: {type(error).__name__}", file=sys.stderr)
         return 2

@@ -16,7 +16,6 @@ from lookalike.charts.amounts import bars, columns, spans
 from lookalike.charts.areas import boxes, tiles
 from lookalike.charts.curves import lines, scatter
 from lookalike.charts.style import COLOURS, INK, Chart, Row
-from lookalike.errors import DataError
 
 __all__ = [
     "COLOURS",
@@ -58,19 +57,13 @@ def write_png(chart: Chart, path: Path, scale: float = 2.0) -> None:
 
 
 _SPACE = 65 << 30
-"""Addresses that the drawing library reserves, without using any memory behind them. It aborts otherwise."""
+"""Addresses that the library which draws reserves, without using any memory behind them. It aborts otherwise."""
 
 
 @cache
 def check_room() -> None:
     """Raise `DataError` if a limit on addresses leaves no room to draw; asked once, before the first picture."""
-    left = memory.address_space_left()
-    if left is not None and left < _SPACE:
-        raise DataError(
-            f"The process may take {memory.shown(left)} more addresses (ulimit -v), and drawing the report's pictures "
-            f"reserves {memory.shown(_SPACE)} of them, though hardly any memory. Lift that limit (ulimit -v "
-            f"unlimited), and limit memory by {memory.VARIABLE} or by a control group instead."
-        )
+    memory.check_addresses(_SPACE)
 
 
 _NOT_IN_PICTURES = re.compile("[^\t\n\r\x20-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

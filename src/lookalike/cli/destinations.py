@@ -58,5 +58,5 @@ def print_published(publication: Publication, *, safe_csv: bool) -> None:
         )
     with tempfile.TemporaryDirectory(prefix="lookalike-") as here:
         folder = Path(here) / "release"
-        publication.write(folder, report="brief", safe_csv=safe_csv)
+        publication.write_tables(folder, safe_csv=safe_csv)
         send_to_stdout(folder / "release.csv")

@@ -69,6 +69,10 @@ class Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        memory.check_addresses(memory.TO_START)
+        return super().invoke(ctx)
+
     def main(
         self, args: Sequence[str] | None = None, prog_name: str | None = None, *extra: Any, **more: Any
     ) -> NoReturn:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from lookalike.errors import DataError, SchemaError, quoted
 from lookalike.guarded import read_text
+from lookalike.memory import TO_READ, check_addresses
 from lookalike.microdata import Codes, Domain, Domains
 from lookalike.packages.assembly import grouped, reject_unknown, stacked, take
 from lookalike.packages.cells import Encoding, Field, parse_cells, plain_unescape, values_of
@@ -89,6 +90,7 @@ def read_again(files: Mapping[str, tuple[Path, Path, Sequence[Field]]], release:
 
 def read_frames(folder: Path) -> tuple[PublishedManifest, dict[str, pl.DataFrame]]:
     """What a release folder says about itself, and its tables with types; no original is needed."""
+    check_addresses(TO_READ)
     manifest = read_manifest(folder)
     tables = {
         name: typed_frame(folder, name, fields, manifest.parts.get(name, ()))

@@ -18,6 +18,7 @@ import polars as pl
 
 from lookalike.errors import DataError, RecipeError, counted, quoted
 from lookalike.guarded import check_plain_file
+from lookalike.memory import TO_READ, check_addresses
 from lookalike.microdata import Column, Table
 from lookalike.progress import Progress, silent
 from lookalike.schema import ValueType
@@ -64,6 +65,7 @@ def read_table(
     >>> read_table(polars.DataFrame({"age": [30, None, 20]}))["age"].codes.tolist()
     [1, 2, 0]
     """
+    check_addresses(TO_READ)
     for what, given in (("columns", columns), ("missing", missing)):
         if isinstance(given, str):
             raise RecipeError(f"{what} must be a list of texts, not the text {quoted(given)}. Put it in brackets.")
