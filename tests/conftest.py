@@ -13,7 +13,7 @@ from lookalike.samples import hospital, to_csv
 from tests.places import place, postgres, server  # noqa: F401  fixtures
 
 # Machines are noisy: how long an example takes says nothing about whether it is right.
-settings.register_profile("checks", deadline=None, max_examples=30)
+settings.register_profile("checks", deadline=None, max_examples=20)
 settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.load_profile("checks")
 

@@ -20,11 +20,12 @@ from lookalike.charts.style import COLOURS, INK, Chart, Row
 __all__ = [
     "COLOURS",
     "INK",
+    "NOT_DRAWN",
     "Chart",
     "Row",
     "bars",
     "boxes",
-    "check_room",
+    "can_draw",
     "columns",
     "lines",
     "scatter",
@@ -40,7 +41,7 @@ def svg(chart: Chart) -> str:
     """The picture as text, to stand in a page or a file by itself."""
     import vl_convert
 
-    check_room()
+    _require_room()
     drawn: str = vl_convert.vegalite_to_svg(_drawable(chart.to_dict()))
     return drawn
 
@@ -52,18 +53,25 @@ def write_svg(chart: Chart, path: Path) -> None:
 def write_png(chart: Chart, path: Path, scale: float = 2.0) -> None:
     import vl_convert
 
-    check_room()
+    _require_room()
     path.write_bytes(vl_convert.vegalite_to_png(_drawable(chart.to_dict()), scale=scale))
 
 
 _SPACE = 65 << 30
 """Addresses that the library which draws reserves, without using any memory behind them. It aborts otherwise."""
+NOT_DRAWN = "Pictures are left out: a limit on addresses (ulimit -v) leaves too few to draw them."
 
 
 @cache
-def check_room() -> None:
-    """Raise `DataError` if a limit on addresses leaves no room to draw; asked once, before the first picture."""
-    memory.check_addresses(_SPACE)
+def can_draw() -> bool:
+    """Whether a limit on addresses leaves room for pictures; asked once, before the first one reserves it."""
+    left = memory.address_space_left()
+    return left is None or left >= _SPACE
+
+
+def _require_room() -> None:
+    if not can_draw():
+        memory.check_addresses(_SPACE)
 
 
 _NOT_IN_PICTURES = re.compile("[^\t\n\r\x20-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -31,15 +31,13 @@ def refuse_beside_stdout(context: click.Context, out: str, as_json: bool) -> Non
 
 
 def check_out(out: str, *, overwrite: bool) -> None:
-    """Refuse a destination before any work is done for it, and a report that could not be drawn."""
-    from lookalike.charts import check_room
+    """Refuse a destination before any work is done for it."""
     from lookalike.packages.manifest import DESCRIPTOR
     from lookalike.packages.placing import check_target
     from lookalike.tables.urls import is_url, place_of
 
     if out == STDOUT:
         return
-    check_room()
     if is_url(out):
         from lookalike.packages.sending import check_destination
 

@@ -22,10 +22,7 @@ def studio(port: int, browser: bool, most: int) -> None:
     The page is served to this machine only, and the link holds a secret: do not pass it on. Ctrl-C ends it, and removes
     what it kept for the time being.
     """
-    from lookalike.charts import check_room
     from lookalike.studio.serving import serve
-
-    check_room()
 
     def ready(link: str) -> None:
         click.echo(f"lookalike studio: {link}\nCtrl-C ends it.")

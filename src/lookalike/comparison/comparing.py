@@ -169,8 +169,6 @@ def compare(
         raise RecipeError(unknown_name("adversary", adversary, ADVERSARIES))
     if jobs is not None and jobs < 1:
         raise RecipeError(f"jobs is {jobs}. It must be 1 or more.")
-    if folder is not None:
-        charts.check_room()
     kept = Kept(folder)
     given = as_schema(schema, qi, sensitive, carry, numeric, categorical)
     named = [attacks] if isinstance(attacks, str) else attacks
@@ -184,6 +182,8 @@ def compare(
     notes = [*table.notes]
     if reused:
         notes.append(f"{counted(len(reused), 'run')} of this table and recipe were there already and not made again.")
+    if kept.folder is not None and not charts.can_draw():
+        notes.append(charts.NOT_DRAWN)
     comparison = Comparison(
         runs=runs,
         made=made,
@@ -244,6 +244,6 @@ def _carried_out(
 def _write(comparison: Comparison, kept: Kept) -> None:
     kept.write(TABLE, comparison.to_csv())
     chart = comparison.chart()
-    if chart is not None:
+    if chart is not None and charts.can_draw():
         kept.write(PICTURE, charts.svg(chart))
     kept.write(SUMMARY, json.dumps(comparison.to_plain(), indent=2, ensure_ascii=False, allow_nan=False) + "\n")

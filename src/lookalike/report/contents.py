@@ -14,6 +14,7 @@ import shlex
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from lookalike import charts
 from lookalike.adversary import ADVERSARIES, READS_RELEASE
 from lookalike.contracts import Finding
 from lookalike.evaluation import Evaluation
@@ -164,6 +165,7 @@ class Report:
             tradeoff=None if evaluation is None else _coarse_tradeoff(evaluation.tradeoff),
             left_out=(
                 *(() if may_be_told(basis) else (_NOT_TOLD,)),
+                *(() if charts.can_draw() else (charts.NOT_DRAWN,)),
                 *basis.left_out,
                 *(evaluation.left_out if evaluation else ()),
             ),

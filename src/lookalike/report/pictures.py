@@ -8,10 +8,13 @@ from lookalike.report.beliefs import BeliefTable
 from lookalike.report.contents import Report
 
 _WIDE = 430
+_ONCE = ("sizes", "attacks", "losses", "tradeoff", "answers")
 
 
 def drawn(report: Report) -> dict[str, str]:
     """Every picture of a report by name; empty where there is nothing to draw. `beliefs-N` is that of column N."""
+    if not charts.can_draw():
+        return dict.fromkeys((*(f"beliefs-{place}" for place in range(len(report.beliefs))), *_ONCE), "")
     return {
         **{f"beliefs-{place}": beliefs(table) if table.lines else "" for place, table in enumerate(report.beliefs)},
         "sizes": sizes(report) if report.sizes else "",

@@ -148,7 +148,7 @@ def _compare(task: dict[str, Any], told: _Told) -> None:
     )
     (out / SUMMARY).write_text(json.dumps(found.to_plain(), ensure_ascii=False), encoding="utf-8")
     chart = found.chart()
-    pictures = {"frontier": "" if chart is None else charts.svg(chart)}
+    pictures = {"frontier": charts.svg(chart) if chart is not None and charts.can_draw() else ""}
     (out / PICTURES).write_text(json.dumps(pictures, ensure_ascii=False), encoding="utf-8")
 
 
