@@ -26,8 +26,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What needs the cluster comes first and together.
 
     pytest-xdist hands out tests in runs, the first run to the first worker: so one worker starts the one cluster, at
-    once, while the others go on with the rest. (With `--dist loadgroup` the mark has the same effect.) Before all others
-    come those that do the same on this machine: kernels that it has compiled, executors need not compile each by itself.
+    once, while the others go on with the rest. (With `--dist loadgroup` the mark has the same effect.) First come
+    those that also work on this machine: what it has compiled by then, executors need not compile each by itself.
     """
     on_cluster = [item for item in items if "spark" in getattr(item, "fixturenames", ())]
     on_cluster.sort(key=lambda item: "agree_to_the_byte" not in item.name)
