@@ -7,7 +7,7 @@ PEER   := .venvs/pycanon
 SEEN   := $(VENV)/.browser
 JAVA   := $(VENV)/.java
 SERVER := $(VENV)/.postgresql
-JOBS   ?= 3
+JOBS   ?= 2
 # Python compiles modules as they are first imported: a small part of all that is installed.
 PIP    := -m pip install --quiet --disable-pip-version-check --no-compile
 
