@@ -134,7 +134,7 @@ fuzz: $(FUZZER) ## hostile input on every door, for SECONDS each (60); prints in
 	$(BIN)/python -m fuzz --seconds $(SECONDS)
 
 FAULTS ?= 2000
-faults: $(STAMP) ## kill, starve and refuse runs, and look at what they leave, through a night (FAULTS=number)
+faults: $(STAMP) ## kill, starve and refuse runs, and look at what they leave, for forty minutes or so (FAULTS=number)
 	d=$$(mktemp -d) && $(BIN)/python tests/faults/folder_kills.py $$d; e=$$?; rm -rf $$d; exit $$e
 	$(BIN)/python tests/faults/runs.py --count $(FAULTS) --jobs $(JOBS)
 
