@@ -106,7 +106,7 @@ test: $(STAMP) $(PEER)/.tried $(SEEN) $(JAVA) $(SERVER) ## all tests
 test-fast: $(STAMP) ## the tests without the comparison with other tools
 	$(BIN)/python -m pytest -n $(JOBS) -m "not peer" tests
 
-test-long: $(STAMP) ## all tests, with fifty times as many random examples
+test-long: $(STAMP) ## all tests, with fifty times as many random examples where a test names no number
 	$(BIN)/python -m pytest -n $(JOBS) --hypothesis-profile=thorough tests
 
 test-nojit: $(STAMP) ## kernels as plain Python, under coverage
