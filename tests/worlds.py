@@ -20,6 +20,10 @@ Choices = Callable[[Path, int, str], Iterator[np.ndarray] | None]
 """For a place where a permutation of so many is drawn, and the world: those to go through, each as likely; or None."""
 
 
+NUMBERS = "numbers"
+"""Ends the path of a place where a whole number below a bound is drawn; its choices are arrays of one number."""
+
+
 class Tape:
     """Randomness played from a script; what is not scripted leaves things in order. Notes what it is asked for."""
 
@@ -34,7 +38,11 @@ class Tape:
         return self.script.get(self.path, np.arange(count)).copy()
 
     def integers(self, bound: int, count: int) -> np.ndarray:
-        return np.zeros(count, dtype=np.int64)
+        self.asked[(*self.path, NUMBERS)] = bound
+        return np.full(count, self.script.get((*self.path, NUMBERS), np.zeros(1))[0], dtype=np.int64)
+
+    def words(self, count: int) -> np.ndarray:
+        return np.arange(1, count + 1, dtype=np.uint64)
 
     def shuffled(self, values: np.ndarray) -> np.ndarray:
         return values[self.permutation(len(values))]

@@ -191,6 +191,12 @@ class Microdata:
             *(_stacked(blocks[role], table.n_rows) for role in (Role.QUASI, Role.SENSITIVE, Role.CARRIED)),
         )
 
+    def take(self, records: NDArray[np.int64]) -> Microdata:
+        """These records, in this order."""
+        return replace(
+            self, quasi=self.quasi[records], sensitive=self.sensitive[records], carried=self.carried[records]
+        )
+
     def counts(self, sensitive: int) -> NDArray[np.int64]:
         """How often each value of a sensitive column occurs among these records."""
         return np.bincount(self.sensitive[:, sensitive], minlength=self.domains.sensitive[sensitive].n_codes)

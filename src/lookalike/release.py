@@ -14,7 +14,7 @@ or a row of a Matched release). Writers take a `Release` and nothing else.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -278,6 +278,14 @@ class MatchGraph:
     starts: NDArray[np.int64]
     rows: NDArray[np.int32]
 
+    def renumber(self, record_of_number: NDArray[np.int64]) -> MatchGraph:
+        """The graph of the original's records, of one whose records were numbered anew."""
+        number_of_record = np.argsort(record_of_number)
+        lengths = np.diff(self.starts)[number_of_record]
+        starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        places = np.arange(len(self.rows)) - np.repeat(starts[:-1] - self.starts[number_of_record], lengths)
+        return MatchGraph(starts, self.rows[places])
+
 
 @dataclass(frozen=True, eq=False)
 class Linkage:
@@ -290,6 +298,14 @@ class Linkage:
     graph: MatchGraph | None = None
     remarks: tuple[str, ...] = ()
     """What the method has to say about this run, for the person who publishes."""
+
+    def renumber(self, record_of_number: NDArray[np.int64]) -> Linkage:
+        """The same in the original's record numbers, after the method worked on records that were numbered anew."""
+        sides = (self.record_of_row, self.record_of_quasi_row)
+        rows, quasi_rows = (None if side is None else record_of_number[side] for side in sides)
+        assert rows is not None
+        graph = None if self.graph is None else self.graph.renumber(record_of_number)
+        return replace(self, record_of_row=rows, record_of_quasi_row=quasi_rows, graph=graph)
 
 
 def _extent_table(release: Grouped | Matched) -> tuple[Cells, ...]:

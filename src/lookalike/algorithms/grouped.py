@@ -27,7 +27,7 @@ class Grouping(Method):
         """The group of each record, and the number of groups."""
         raise NotImplementedError
 
-    def anonymize(
+    def make_release(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
     ) -> tuple[Grouped, Linkage]:
         group_of_record, n_groups = self.partition(data, requirements, rng, progress)

@@ -2,17 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Self
 
 from lookalike.adversary import READS_RELEASE
 from lookalike.contracts import Promise
-from lookalike.microdata import Domains
+from lookalike.microdata import Domains, Microdata
 from lookalike.notation import part_text
+from lookalike.progress import Progress
+from lookalike.randomness import Randomness
+from lookalike.release import Linkage, Release
 from lookalike.requirement import Requirement
 
 
 class Method:
     """A method with the usual answers: one setting for all adversaries, nothing to warn of, every promise served."""
+
+    def anonymize(
+        self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
+    ) -> tuple[Release, Linkage]:
+        """A release in which every group satisfies every requirement; fails closed.
+
+        Before the method sees the records, they are numbered at random. Methods break ties by record number, and the
+        proofs against an attacker who knows the method take these numbers to be independent of the sensitive values.
+        The order of the input is not: a file may be sorted by diagnosis.
+        """
+        record_of_number = rng.child("record numbers").permutation(data.n_rows)
+        release, linkage = self.make_release(data.take(record_of_number), requirements, rng, progress)
+        return release, linkage.renumber(record_of_number)
+
+    def make_release(
+        self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
+    ) -> tuple[Release, Linkage]:
+        """The method itself, on records that come in random order."""
+        raise NotImplementedError
 
     @property
     def adversary(self) -> str:

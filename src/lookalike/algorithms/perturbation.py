@@ -94,7 +94,7 @@ class Perturbation(Method):
             )
         return None
 
-    def anonymize(
+    def make_release(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
     ) -> tuple[Perturbed, Linkage]:
         if (reason := self.refuses_columns(data.domains)) is not None:

@@ -49,7 +49,7 @@ class Ring(Method):
     def refuses(self, promise: Promise, requirement: Requirement) -> str | None:
         return None if requirement.only_ceilings else "it keeps the number of records and ceilings on values, no more"
 
-    def anonymize(
+    def make_release(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
     ) -> tuple[Matched, Linkage]:
         from lookalike.algorithms.axes import axes_of

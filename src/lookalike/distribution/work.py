@@ -1,7 +1,8 @@
 """What is done to one part, wherever it lies: the local method, files, an audit of what was written, losses.
 
-The records come in any order, so they are first put into an order of their own; randomness comes from the secret of the
-release and the number of the part. So a part that is done again, elsewhere or later, comes out the same to the byte.
+The records come in any order, so they are sorted by their codes first; randomness comes from the secret of the release
+and the number of the part. So a part that is done again, elsewhere or later, comes out the same to the byte. The sorted
+order depends on sensitive values: `Method.anonymize` numbers the records at random before the method sees them.
 """
 
 from __future__ import annotations

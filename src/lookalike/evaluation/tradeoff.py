@@ -95,7 +95,7 @@ def some_records(data: Microdata, most: int, rng: Randomness) -> Microdata:
     if data.n_rows <= most:
         return data
     rows = np.sort(rng.permutation(data.n_rows)[:most])
-    return replace(data, quasi=data.quasi[rows], sensitive=data.sensitive[rows], carried=data.carried[rows])
+    return data.take(rows)
 
 
 def hastened(algorithm: Algorithm) -> Algorithm:

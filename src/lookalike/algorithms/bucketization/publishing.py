@@ -72,7 +72,7 @@ class Bucketizing(Method):
         """Places in buckets for the records of each value, decided from their numbers alone; and remarks."""
         raise NotImplementedError
 
-    def anonymize(
+    def make_release(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
     ) -> tuple[Bucketized, Linkage]:
         values, ceilings, least = least_ceilings(self.name, data, requirements)

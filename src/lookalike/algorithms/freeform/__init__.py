@@ -64,7 +64,7 @@ class Freeform(Method):
         """It looks at quasi-identifiers alone."""
         return None if requirement.column is None else "it serves k-anonymity only, not promises about values"
 
-    def anonymize(
+    def make_release(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
     ) -> tuple[Matched, Linkage]:
         from lookalike.algorithms.freeform.optimum import least_graph

@@ -55,7 +55,7 @@ class Runs(Method):
         """The runs of the order; fails closed."""
         raise NotImplementedError
 
-    def anonymize(
+    def make_release(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
     ) -> tuple[Release, Linkage]:
         from lookalike.algorithms.bucketization.publishing import permuted

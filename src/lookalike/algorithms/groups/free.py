@@ -60,7 +60,7 @@ def _searched(
     rule = rule_of(data, requirements)
 
     def by_mondrian() -> Records:
-        part = replace(data, quasi=data.quasi[rows], sensitive=data.sensitive[rows], carried=data.carried[rows])
+        part = data.take(rows)
         groups, _ = Mondrian().partition(part, requirements, rng.child("mondrian"), silent, rule)
         return groups.astype(np.int64)
 

@@ -118,7 +118,7 @@ def _refusal(axes: Axes, values: NDArray[np.int32], plan: Plan, size: int, rng: 
         f"look at the sensitive values; that is what the promise against an adversary who knows the method rests on. "
         f"Larger cells can: give the method cell={larger}, as in --algorithm groups:cell={larger}. A size chosen after "
         "this refusal, rather than beforehand, tells such an adversary that smaller cells could not, which may say "
-        "something about records in them.",
+        "something about records in them. So does running the same command again until it succeeds.",
     )
 
 

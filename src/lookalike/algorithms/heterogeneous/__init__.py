@@ -97,7 +97,7 @@ class Heterogeneous(Method):
             "times. It is there to be studied and is never released."
         )
 
-    def anonymize(
+    def make_release(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
     ) -> tuple[Matched, Linkage]:
         from lookalike.algorithms.heterogeneous.published import published_release
@@ -105,7 +105,7 @@ class Heterogeneous(Method):
 
         if all(requirement.column is None for requirement in requirements):
             # Nothing is promised about values: then there are no columns to keep apart.
-            return Freeform(matcher=self.matcher, part=self.part).anonymize(data, requirements, rng, progress)
+            return Freeform(matcher=self.matcher, part=self.part).make_release(data, requirements, rng, progress)
         if self.randomization == "paper":
             return published_release(data, requirements, self, rng)
         with ThreadPoolExecutor(max_workers=available()) as pool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -50,7 +49,7 @@ def heterogeneous_release(
     kept = np.arange(data.n_rows)
     if method.remainder == "suppress":
         kept = _without_remainder(data, requirements, method, rng.child("suppressed"))
-    left = replace(data, quasi=data.quasi[kept], sensitive=data.sensitive[kept], carried=data.carried[kept])
+    left = data.take(kept)
     graph = slot_graph(left, requirements, method, rng, pool, progress)
     withheld = Withheld()
     if len(kept) < data.n_rows:
