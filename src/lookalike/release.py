@@ -301,11 +301,14 @@ class Linkage:
 
     def renumber(self, record_of_number: NDArray[np.int64]) -> Linkage:
         """The same in the original's record numbers, after the method worked on records that were numbered anew."""
-        sides = (self.record_of_row, self.record_of_quasi_row)
-        rows, quasi_rows = (None if side is None else record_of_number[side] for side in sides)
-        assert rows is not None
+
+        def records(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+            # Rows that were made up belong to record -1.
+            return np.where(numbers < 0, numbers, record_of_number[numbers])
+
+        quasi_rows = None if self.record_of_quasi_row is None else records(self.record_of_quasi_row)
         graph = None if self.graph is None else self.graph.renumber(record_of_number)
-        return replace(self, record_of_row=rows, record_of_quasi_row=quasi_rows, graph=graph)
+        return replace(self, record_of_row=records(self.record_of_row), record_of_quasi_row=quasi_rows, graph=graph)
 
 
 def _extent_table(release: Grouped | Matched) -> tuple[Cells, ...]:
