@@ -97,7 +97,10 @@ MUTANTS = [
     Mutant("audit/joining.py", "if n_records != first.n_whole:", "if False:"),
     Mutant("audit/joining.py", "if not same or part.n_whole != first.n_whole:", "if False:"),
     Mutant("audit/order.py", "if worst.chance < SELDOM:", "if False:"),
-    Mutant("audit/perturbation.py", "chance >= SELDOM, detail)", "True, detail)"),
+    Mutant("audit/perturbation.py", "if found.chance < SELDOM:", "if False:"),
+    Mutant("audit/redrawing.py", "min(self.kept.at_least, self.kept.at_most, self.by_rule, by_pair)", "self.by_rule"),
+    Mutant("audit/redrawing.py", "self.kept.at_most, self.by_rule, by_pair)", "1.0)"),
+    Mutant("audit/redrawing.py", "whole = sizes == np.bincount(", "whole = 1 == np.bincount("),
 ]
 
 EXAM_ROOMS = ("grouped", "perturbed")

@@ -318,7 +318,7 @@ class TestPerturbed:
         order = np.random.default_rng(1).permutation(n_rows)
         bare = replace(release, quasi=data.quasi[order], sensitive=data.sensitive[order], carried=data.carried[order])
         found = failed(bare, data, 'values of "illness" redrawn')
-        assert "kept their value" in found.detail
+        assert "draws from the matrix" in found.detail
 
     def test_other_counts_than_the_matrix_gives(self, noisy):
         release, data = noisy

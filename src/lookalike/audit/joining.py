@@ -158,7 +158,7 @@ def _checks(parts: Sequence[PartAudit], totals: Totals) -> tuple[Check, ...]:
             by_name.setdefault(check.name, []).append(check)
     checks = {name: _check(found, len(parts), totals) for name, found in by_name.items()}
     for check in _redrawn(parts):
-        if check.name in checks and checks[check.name].passed:
+        if check.name in checks and not checks[check.name].blocks:
             checks[check.name] = check
     return (*checks.values(), _complete(parts))
 
@@ -170,6 +170,8 @@ def _check(found: Sequence[Check], n_parts: int, totals: Totals) -> Check:
         if such:
             decides = any(check.decides for check in such)
             return Check(such[0].name, False, _where([check.detail for check in such], n_parts), status, decides)
+    # What is too little to tell in one part is no fault of the others.
+    found = [check for check in found if check.passed] or found
     name, details = found[0].name, {check.detail for check in found}
     if name in _ADDED_UP:
         return replace(found[0], detail=_ADDED_UP[name](totals))

@@ -3,25 +3,27 @@
 The matrix holds whole numbers whose columns sum to a common total, so both tests of it are exact. Whether it was
 used is a matter of chance and fails only where an honest draw would look like this less than once in 10^9:
 the published counts against the expected ones (chi-square, small cells pooled; draws from a fixed table spread less
-than the chi-square law, which errs on the lenient side), and, for rows whose quasi-identifiers are unique, how many
-values stayed as they were (Chernoff's bound for a sum of independent draws).
+than the chi-square law, which errs on the lenient side), and all rows against the original values of the records with
+the same quasi-identifiers (`redrawing`).
 """
 
 from __future__ import annotations
 
-import math
+import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
-from lookalike.audit.cells import Ints
+from lookalike.audit.cells import Ints, joint_ids_of_two
 from lookalike.audit.reading import Reading
+from lookalike.audit.redrawing import Movement, movement
+from lookalike.audit.tails import SELDOM, Floats
 from lookalike.audit.verdicts import Check
 from lookalike.errors import counted, quoted
 from lookalike.release import Perturbed, Randomizer
 
-SELDOM = 1e-9
 _POOLED_BELOW = 5.0
 
 
@@ -35,45 +37,41 @@ class Redrawn:
     """How often records have each value."""
     rows: Ints
     """How often each value is published."""
-    n_known: int
-    """Rows whose quasi-identifiers are unique, so that anybody with the original knows whose they are."""
-    n_kept: int
-    """How many of these show the value that their record has."""
-    n_expected: float
-    """How many of them the matrix lets one expect."""
+    movement: Movement | None
+    """What became of the values, class by class; None where the matrix holds no probabilities."""
 
 
 def redrawings(reading: Reading) -> Iterator[Redrawn]:
     """Of every sensitive column."""
-    release = reading.release
+    release, original = reading.release, reading.original
     assert isinstance(release, Perturbed)
-    mine, theirs = _unique_rows(reading)
-    for index, (randomizer, domain) in enumerate(
-        zip(release.randomizers, reading.original.domains.sensitive, strict=True)
-    ):
-        before, published = reading.original.sensitive[mine, index], release.sensitive[:, index]
-        stays = np.diag(randomizer.weights).astype(np.float64) / max(float(randomizer.total), 1.0)
+    of_records, of_rows = joint_ids_of_two((original.quasi, original.carried), (release.quasi, release.carried))
+    for index, (randomizer, domain) in enumerate(zip(release.randomizers, original.domains.sensitive, strict=True)):
+        before, published = (codes[:, index].astype(np.int64) for codes in (original.sensitive, release.sensitive))
+        usable = matrix_problem(randomizer) is None
         yield Redrawn(
             column=domain.name,
             randomizer=randomizer,
-            records=reading.original.counts(index),
+            records=original.counts(index),
             rows=np.bincount(published, minlength=domain.n_codes),
-            n_known=len(mine),
-            n_kept=int(np.count_nonzero(before == published[theirs])),
-            n_expected=float(stays[before].sum()),
+            movement=movement(of_records, of_rows, before, published, _shares(randomizer)) if usable else None,
         )
+
+
+def _shares(randomizer: Randomizer) -> Floats:
+    shares: Floats = randomizer.weights.astype(np.float64) / float(randomizer.total)
+    return shares
 
 
 def pooled(parts: Sequence[Redrawn]) -> Redrawn:
     """Parts of a column that were redrawn by one matrix, as one."""
+    movements = [part.movement for part in parts if part.movement is not None]
     return Redrawn(
         column=parts[0].column,
         randomizer=parts[0].randomizer,
         records=np.sum([part.records for part in parts], axis=0),
         rows=np.sum([part.rows for part in parts], axis=0),
-        n_known=sum(part.n_known for part in parts),
-        n_kept=sum(part.n_kept for part in parts),
-        n_expected=sum(part.n_expected for part in parts),
+        movement=reduce(operator.add, movements) if len(movements) == len(parts) else None,
     )
 
 
@@ -85,15 +83,27 @@ def matrix_checks(redrawn: Redrawn) -> Iterator[Check]:
         return
     chance, detail = _plausible(redrawn.randomizer, redrawn.records, redrawn.rows)
     yield Check(f"matrix used on {where}", chance >= SELDOM, detail)
-    if redrawn.n_known:
-        chance, detail = _kept_as_often(redrawn)
-        yield Check(f"values of {where} redrawn", chance >= SELDOM, detail)
+    if redrawn.movement is not None:
+        yield _redrawn_check(f"values of {where} redrawn", redrawn.movement)
+
+
+def _redrawn_check(name: str, found: Movement) -> Check:
+    """Without figures: how many rows kept their value is what the release promises to hide."""
+    if found.chance < SELDOM:
+        detail = (
+            "given the original values of the rows with the same quasi-identifiers, draws from the matrix look like "
+            "the published values with probability below 1e-9. Redraw the values with the matrix that you publish"
+        )
+        return Check(name, False, detail)
+    if found.least >= SELDOM:
+        return Check.undecided(
+            name, f"too few rows to tell: {counted(found.n_rows, 'row')} do not show the original from a draw"
+        )
+    return Check(name, True, "rows with the same quasi-identifiers show what draws from the matrix give")
 
 
 def carried_kept(reading: Reading) -> Check:
     """Carried columns are published as they were."""
-    from lookalike.audit.cells import joint_ids_of_two
-
     records, rows = joint_ids_of_two((reading.original.carried,), (reading.release.carried,))
     size = 1 + int(max(records.max(initial=0), rows.max(initial=0)))
     change = np.bincount(records, minlength=size) - np.bincount(rows, minlength=size)
@@ -117,8 +127,7 @@ def matrix_problem(randomizer: Randomizer) -> str | None:
 def _plausible(randomizer: Randomizer, prior: Ints, observed: Ints) -> tuple[float, str]:
     from scipy.special import gammaincc
 
-    shares = randomizer.weights.astype(np.float64) / float(randomizer.total)
-    expected = shares @ prior.astype(np.float64)
+    expected = _shares(randomizer) @ prior.astype(np.float64)
     n_never = int(observed[expected == 0].sum())
     if n_never:
         return 0.0, f"{counted(n_never, 'row')} hold a value that the matrix never draws"
@@ -131,27 +140,3 @@ def _plausible(randomizer: Randomizer, prior: Ints, observed: Ints) -> tuple[flo
     statistic = float(((seen - wanted) ** 2 / wanted).sum())
     chance = float(gammaincc((len(wanted) - 1) / 2, statistic / 2))
     return chance, f"chi-square {statistic:.1f} over {len(wanted)} cells, chance {chance:.2g}"
-
-
-def _unique_rows(reading: Reading) -> tuple[Ints, Ints]:
-    """Records and their rows, where no other record or row shares the quasi-identifiers."""
-    records, rows = reading.point_of_record, reading.point_of_row
-    n_points = reading.n_points
-    alone = (np.bincount(records, minlength=n_points) == 1) & (np.bincount(rows, minlength=n_points) == 1)
-    mine, theirs = np.flatnonzero(alone[records]), np.flatnonzero(alone[rows])
-    return mine[np.argsort(records[mine])], theirs[np.argsort(rows[theirs])]
-
-
-def _kept_as_often(redrawn: Redrawn) -> tuple[float, str]:
-    n_rows, n_kept, wanted = redrawn.n_known, redrawn.n_kept, redrawn.n_expected
-    chance = 2 * math.exp(-n_rows * _divergence(n_kept / n_rows, wanted / n_rows))
-    return chance, f"{n_kept:,} of {counted(n_rows, 'unique row')} kept their value, {wanted:,.1f} expected"
-
-
-def _divergence(seen: float, wanted: float) -> float:
-    """Kullback-Leibler divergence of two coins, in nats."""
-    total = 0.0
-    for one, two in ((seen, wanted), (1 - seen, 1 - wanted)):
-        if one > 1e-12:
-            total += one * math.log(one / two) if two > 1e-12 else math.inf
-    return max(total, 0.0)

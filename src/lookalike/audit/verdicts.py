@@ -18,6 +18,7 @@ from lookalike.errors import counted
 PASSED = "passed"
 FAILED = "failed"
 NOT_RUN = "not run"
+UNDECIDED = "could not tell"
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Check:
     passed: bool
     detail: str
     status: str = ""
-    """passed, failed or not run."""
+    """passed, failed, not run or could not tell."""
     decides: bool = True
     """Whether the audit can only pass if this passed. What other checks imply does not decide by itself."""
 
@@ -39,6 +40,11 @@ class Check:
     @classmethod
     def not_run(cls, name: str, detail: str, *, decides: bool) -> Check:
         return cls(name, False, detail, NOT_RUN, decides)
+
+    @classmethod
+    def undecided(cls, name: str, detail: str) -> Check:
+        """A test of chance on a table too small for it: neither a proof nor a fault."""
+        return cls(name, False, detail, UNDECIDED, decides=False)
 
     @property
     def blocks(self) -> bool:

@@ -239,6 +239,20 @@ def sit_chance(marks: Marks, seed: int) -> None:
     turned = rng.permutation(n_rows)
     bare = replace(plain, sensitive=plain.sensitive[turned], quasi=plain.quasi[turned], carried=plain.carried[turned])
     _told_by_chance(marks, "not redrawn at all", Case(bare, data), Case(redrawn, data), seed)
+    for size in (2, 3, 5):
+        _sit_twins(marks, rng, size, seed)
+
+
+def _sit_twins(marks: Marks, rng: np.random.Generator, size: int, seed: int) -> None:
+    """Perturbed releases in which no combination of quasi-identifiers is unique."""
+    n_rows, order = 400, rng.permutation(400)
+    values = np.concatenate((np.arange(4), rng.integers(0, 4, n_rows - 4)))
+    data = number_table((np.arange(n_rows) // size)[:, None], rng.permutation(values))
+    honest = perturbed(rng, data, [mixing_matrix(4, 1, 4)], rng.permutation(n_rows))
+    for words, shift in (("not redrawn", 0), ("exchanged by a rule", 1)):
+        wrong = replace(honest, quasi=data.quasi[order], sensitive=(data.sensitive[order] + shift) % 4)
+        kind = f"{words}, {size} records with equal quasi-identifiers"
+        _told_by_chance(marks, kind, Case(wrong, data), Case(honest, data), seed)
 
 
 def _told_by_chance(marks: Marks, kind: str, wrong: Case, right: Case, seed: int) -> None:

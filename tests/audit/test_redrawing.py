@@ -1,0 +1,112 @@
+"""Perturbed releases class by class: the original is no draw from a matrix, and honest draws are never refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+
+from lookalike.audit import verify
+from lookalike.audit.redrawing import movement
+from lookalike.audit.verdicts import UNDECIDED
+from lookalike.release import Randomizer
+from tests.audit.making import check, mixing_matrix, number_table, perturbed
+
+N_ROWS = 240
+
+
+def in_classes(rng, n_rows, size, n_values):
+    """A table in which every combination of quasi-identifiers occurs `size` times."""
+    values = np.concatenate((np.arange(n_values), rng.integers(0, n_values, n_rows - n_values)))
+    return number_table((np.arange(n_rows) // size)[:, None], rng.permutation(values))
+
+
+def as_is(data, matrix, order):
+    """The original itself, shuffled, said to be redrawn."""
+    release = perturbed(np.random.default_rng(0), data, [matrix], order)
+    return replace(release, sensitive=data.sensitive[order])
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 8])
+@pytest.mark.parametrize("matrix", [mixing_matrix(4, 1, 4), mixing_matrix(4, 4, 10), mixing_matrix(4, 7, 10)])
+def test_the_original_is_not_taken_for_a_draw(size, matrix):
+    rng = np.random.default_rng(size)
+    data = in_classes(rng, N_ROWS, size, 4)
+    honest = perturbed(rng, data, [matrix], rng.permutation(N_ROWS))
+    assert check(verify(honest, data, []), 'values of "s" redrawn').passed
+    caught = check(verify(as_is(data, matrix, rng.permutation(N_ROWS)), data, []), 'values of "s" redrawn')
+    assert caught.blocks
+    assert str(N_ROWS) not in caught.detail
+
+
+def test_values_exchanged_by_a_rule_are_no_draw():
+    """Under a matrix that draws evenly, shifted values have the right shares and are the original all the same."""
+    rng = np.random.default_rng(3)
+    data = in_classes(rng, 400, 2, 4)
+    release = as_is(data, mixing_matrix(4, 1, 4), rng.permutation(400))
+    shifted = replace(release, sensitive=(release.sensitive + 1) % 4)
+    assert check(verify(shifted, data, []), 'values of "s" redrawn').blocks
+
+
+def test_carried_values_part_the_classes():
+    """Rows that agree in quasi-identifiers and differ in what they carry are told apart by it."""
+    from tests.audit.making import mixed_table
+
+    rng = np.random.default_rng(4)
+    data = mixed_table(rng, 300, missing=False, n_ages=2)
+    release = as_is(data, mixing_matrix(4, 4, 10), rng.permutation(300))
+    assert check(verify(replace(release, carried=release.carried), data, []), "values of").blocks
+
+
+def test_few_rows_say_that_they_could_not_tell():
+    data = in_classes(np.random.default_rng(5), 6, 2, 2)
+    found = check(verify(as_is(data, mixing_matrix(2, 1, 2), np.arange(6)), data, []), "values of")
+    assert found.status == UNDECIDED
+    assert not found.passed
+    assert not found.blocks
+    assert "too few rows to tell: 6 rows" in found.detail
+
+
+def test_honest_draws_are_not_refused():
+    rng = np.random.default_rng(6)
+    for _ in range(300):
+        n_values, n_rows = int(rng.integers(2, 6)), int(rng.choice([10, 60, 300]))
+        data = in_classes(rng, n_rows, int(rng.integers(1, 9)), n_values)
+        columns = [rng.multinomial(12, rng.dirichlet([1.0] * n_values)) for _ in range(n_values)]
+        matrix = Randomizer(np.array(columns, dtype=np.int64).T.copy(), 12)
+        audit = verify(perturbed(rng, data, [matrix], rng.permutation(n_rows)), data, [])
+        assert not check(audit, "values of").blocks
+
+
+@pytest.mark.parametrize("values", [[0, 0, 1], [0, 1, 2], [0, 0, 0], [2, 2, 1]])
+def test_bounds_lie_above_the_exact_chances(values):
+    shares = np.array([[0.5, 0.2, 0.1], [0.25, 0.7, 0.3], [0.25, 0.1, 0.6]])
+    before, classes = np.array(values), np.zeros(3, dtype=np.int64)
+    chance_of, bounds = {}, {}
+    for drawn in product(range(3), repeat=3):
+        chance = float(np.prod([shares[after, value] for after, value in zip(drawn, values, strict=True)]))
+        found = movement(classes, classes, before, np.array(drawn), shares)
+        kept = sum(min(drawn.count(value), values.count(value)) for value in set(values))
+        assert found.kept.seen == kept
+        chance_of[kept] = chance_of.get(kept, 0.0) + chance
+        bounds[kept] = found.kept.at_least, found.kept.at_most
+    for kept, (at_least, at_most) in bounds.items():
+        assert at_least >= sum(chance for other, chance in chance_of.items() if other >= kept) - 1e-12
+        assert at_most >= sum(chance for other, chance in chance_of.items() if other <= kept) - 1e-12
+
+
+def test_parts_are_added_up():
+    """What is too little to tell in two tables by themselves is told in both together."""
+    rng = np.random.default_rng(7)
+    shares = mixing_matrix(4, 1, 4).weights / 4
+    parts = []
+    for number in range(2):
+        values = rng.integers(0, 4, 10)
+        parts.append(movement(np.arange(10), np.arange(10), values, values, shares))
+        assert parts[number].chance > 1e-9
+    assert (parts[0] + parts[1]).chance < 1e-9
+    both = parts[0] + parts[1]
+    assert both.n_rows == 20
+    assert both.kept.seen == 20
