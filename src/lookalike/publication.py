@@ -338,13 +338,12 @@ def _json(plain: Any) -> str:
 
 
 def _manifest(outcome: Outcome, title: str) -> Any:
-    from lookalike.packages.manifest import Manifest, StatedPromise
+    from lookalike.packages.manifest import Manifest, stated_promise
 
     return Manifest(
         title=title,
         promises=tuple(
-            StatedPromise(str(promise.model), promise.model.promise(promise.column), promise.column)
-            for promise in outcome.promises
+            stated_promise(promise, outcome.release.form, outcome.adversary) for promise in outcome.promises
         ),
         algorithm=str(outcome.algorithm),
         adversary=outcome.adversary,

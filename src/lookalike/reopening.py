@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lookalike import models, pipeline
 from lookalike.adversary import READS_RELEASE
-from lookalike.audit import Audit
+from lookalike.audit import Audit, Check, Grounds
 from lookalike.contracts import Promise
-from lookalike.errors import RecipeError
+from lookalike.errors import RecipeError, quoted
 from lookalike.microdata import Microdata
 from lookalike.pipeline import settle
 from lookalike.progress import Progress, silent
@@ -37,53 +37,139 @@ class Reopened:
     """Of its tables, where it was published in parts."""
     folder: Path | None = None
     """Where the release lies."""
+    checks: tuple[Check, ...] = ()
+    """Of its files, where it was reopened to be audited."""
+    grounds: Grounds | None = None
+    """What an audit of it rests on."""
 
 
 def reopen(
-    original: Any, release: str | Path, schema: Schema | None = None, *, suppressed: int = 0, **reading: Any
+    original: Any,
+    release: str | Path,
+    schema: Schema | None = None,
+    *,
+    suppressed: int = 0,
+    audited: bool = False,
+    ignore: Iterable[str] = (),
+    **reading: Any,
 ) -> Reopened:
     """Read a release folder, or a table of another tool, together with the original it was made from.
 
-    A folder of ours brings its own schema; for another tool's table the roles must be given.
+    A folder of ours brings its own schema; for another tool's table the roles must be given. To be `audited`, the files
+    are examined too: a folder must agree with the schema that is given and say nothing besides its release, and columns
+    without a role are refused but for those to `ignore`.
     """
     from lookalike.tables.arriving import STANDARD_INPUT, at_hand
 
     if release == STANDARD_INPUT and isinstance(original, str) and original == STANDARD_INPUT:
         raise RecipeError("Original and release cannot both come from standard input. Give one of them as a file.")
     with at_hand(release) as path:
-        return _reopened(original, path, schema, suppressed, reading)
+        folder = _folder_of(original, path, schema)
+        if folder is not None:
+            return _reopened_folder(original, path, folder, schema, audited, tuple(ignore), reading)
+        assert schema is not None
+        return _reopened_table(original, path, schema, suppressed, audited, tuple(ignore), reading)
 
 
-def _reopened(
-    original: Any, release: Path, schema: Schema | None, suppressed: int, reading: dict[str, Any]
-) -> Reopened:
-    from lookalike.packages.folder import read_manifest
-    from lookalike.packages.reading import read_release, read_schema, release_folder
+def _folder_of(original: Any, release: Path, schema: Schema | None) -> Path | None:
+    """The release folder that a path means; None for a table of another tool, whose roles must be given."""
+    from lookalike.packages.reading import release_folder
     from lookalike.tables.urls import is_url
 
     folder = release_folder(release)
-    if folder is not None and (schema is None or not schema.attributes):
-        schema = read_schema(folder)
-    if schema is None or not schema.attributes:
+    if folder is None and (schema is None or not schema.attributes):
         if isinstance(original, str | Path) and not is_url(original) and release_folder(Path(original)) is not None:
             raise RecipeError(f"{original} is a release folder. Name the original first, then the release.")
         raise RecipeError(
             f"{release} is not a release folder of lookalike, so it does not say which column is what. Name the "
             "quasi-identifiers and the sensitive column (--qi A,B --sensitive S, or --schema FILE)."
         )
+    return folder
+
+
+def _reopened_folder(
+    original: Any,
+    path: Path,
+    folder: Path,
+    schema: Schema | None,
+    audited: bool,
+    ignore: tuple[str, ...],
+    reading: dict[str, Any],
+) -> Reopened:
+    from lookalike.packages.agreeing import agreed
+    from lookalike.packages.canonical import Findings, exact_columns, examine_folder, stated_by
+    from lookalike.packages.folder import read_manifest
+    from lookalike.packages.reading import read_release, read_schema
+
+    own = read_schema(folder)
+    given = schema if schema is not None and schema.attributes else None
+    stated: tuple[str, ...] = ()
+    if audited and (given is not None or ignore):
+        used, stated = agreed(own, given if given is not None else without(own, ignore), ignore)
+    else:
+        used = given or own
+    table = read_columns(original, used, **reading)
+    data = Microdata.encode(table, used)
+    found, _ = read_release(path, data)
+    manifest = read_manifest(folder)
+    examined = examine_folder(folder, found, manifest, ignored=ignore) if audited else Findings()
+    promises = tuple(Promise(models.parse_model(said.text), said.column) for said in manifest.promises)
+    grounds = Grounds(
+        publishers_roles=given is None,
+        stated=(*stated_by(manifest), *stated),
+        not_checked=(*(f"column {quoted(name)} (ignored on request)" for name in ignore), *examined.not_checked),
+        exact=exact_columns(found),
+    )
+    return Reopened(
+        found,
+        data,
+        promises,
+        manifest.adversary,
+        table.notes,
+        manifest.parts,
+        path,
+        examined.checks,
+        grounds if audited else None,
+    )
+
+
+def without(schema: Schema, names: Iterable[str]) -> Schema:
+    """The schema less some columns."""
+    left_out = set(names)
+    return Schema(tuple(attribute for attribute in schema.attributes if attribute.name not in left_out))
+
+
+def _reopened_table(
+    original: Any,
+    path: Path,
+    schema: Schema,
+    suppressed: int,
+    audited: bool,
+    ignore: tuple[str, ...],
+    reading: dict[str, Any],
+) -> Reopened:
+    from lookalike.packages.canonical import exact_columns
+    from lookalike.packages.foreign import read_foreign_table
+    from lookalike.packages.reading import check_readable
+    from lookalike.packages.spellings import examine_table
+
+    check_readable(path)
     table = read_columns(original, schema, **reading)
     data = Microdata.encode(table, schema)
     notes = list(table.notes)
-    found, _ = read_release(release, data, suppressed=suppressed, note=notes.append)
-    promises: tuple[Promise, ...] = ()
-    adversary = READS_RELEASE
-    parts: Parts = {}
-    if folder is not None:
-        manifest = read_manifest(folder)
-        adversary = manifest.adversary
-        parts = manifest.parts
-        promises = tuple(Promise(models.parse_model(stated.text), stated.column) for stated in manifest.promises)
-    return Reopened(found, data, promises, adversary, tuple(notes), parts, Path(release))
+    found, cells = read_foreign_table(path, data, suppressed=suppressed, note=notes.append)
+    checks: tuple[Check, ...] = ()
+    grounds = None
+    if audited:
+        examined = examine_table(path, cells, data, ignore)
+        checks = examined.checks
+        grounds = Grounds(
+            publishers_roles=False,
+            not_checked=examined.not_checked,
+            normalised=examined.normalised,
+            exact=exact_columns(found),
+        )
+    return Reopened(found, data, (), READS_RELEASE, tuple(notes), {}, path, checks, grounds)
 
 
 def verify(
@@ -94,15 +180,19 @@ def verify(
     schema: Schema | str | Path | None = None,
     private: str | Path | None = None,
     suppressed: int = 0,
+    ignore: Iterable[str] = (),
     progress: Progress = silent,
 ) -> Audit:
     """Audit a release folder, or a table that another tool made, against the original it was made from.
 
-    Without `model` a folder is held to what it promises itself. `private` is the folder that `write(private=True)`
-    left; a matched release is judged by the graph in it.
+    Without `model` a folder is held to what it promises itself; without `schema`, under its own column roles. `private`
+    is the folder that `write(private=True)` left; a matched release is judged by the graph in it. Columns that get no
+    role make the audit fail, but for those to `ignore`, which it names.
     """
     loaded = Schema.load(schema) if isinstance(schema, str | Path) else schema
-    return audit_of(reopen(original, release, loaded, suppressed=suppressed), as_promises(model), private, progress)
+    ignored = [ignore] if isinstance(ignore, str) else ignore
+    reopened = reopen(original, release, loaded, suppressed=suppressed, audited=True, ignore=ignored)
+    return audit_of(reopened, as_promises(model), private, progress)
 
 
 def audit_of(
@@ -111,6 +201,11 @@ def audit_of(
     """The audit of a release that was read back; without `promises`, of what it promises itself."""
     from lookalike.packages.mixing import mixed
 
+    if not promises and not reopened.promises:
+        raise RecipeError(
+            "The release promises nothing that could be checked. Say what to hold it to, for example --model "
+            "k-anonymity:10."
+        )
     graph, release = None, mixed(reopened.release, reopened.parts)
     if private is not None:
         from lookalike.packages.private import check_belongs, read_graph
@@ -119,8 +214,13 @@ def audit_of(
             check_belongs(Path(private), reopened.folder)
         # A graph numbers the rows as they are written.
         graph, release = read_graph(Path(private)), reopened.release
-    asked = settle(promises or reopened.promises, reopened.data) if promises or reopened.promises else ()
-    return pipeline.verify(release, reopened.data, asked, graph=graph, adversary=reopened.adversary, progress=progress)
+    asked = settle(promises or reopened.promises, reopened.data)
+    found = pipeline.verify(release, reopened.data, asked, graph=graph, adversary=reopened.adversary, progress=progress)
+    grounds = reopened.grounds
+    if grounds is not None and promises:
+        unasked = [str(promise) for promise in reopened.promises if promise not in asked]
+        grounds = replace(grounds, stated=(*grounds.stated, *(f"its own promise {text}" for text in unasked)))
+    return replace(found, checks=(*reopened.checks, *found.checks), grounds=grounds)
 
 
 def measure(

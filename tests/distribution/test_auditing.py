@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -17,6 +18,7 @@ from lookalike.models import parse_promise
 from lookalike.pipeline import Recipe
 from lookalike.samples.census import census
 from lookalike.schema import Schema
+from tests.audit.planting.messages import MESSAGES
 
 SCHEMA = Schema.of(
     qi=["Age", "Education", "Marital"], sensitive=["Occupation"], categorical=["Marital"], numeric=["Education"]
@@ -46,6 +48,10 @@ def test_in_parts_and_as_a_whole_audits_agree(
     assert whole.passed
     for one, other in zip(in_parts.verdicts, whole.verdicts, strict=True):
         assert (one.model, one.reached, one.passed) == (other.model, other.reached, other.passed)
+    assert in_parts.to_plain()["exact_columns"] == whole.to_plain()["exact_columns"]
+    assert in_parts.grounds == whole.grounds
+    files = {"files", "description", "stated promises", "table files"}
+    assert {check.name for check in in_parts.checks if check.passed} >= files
     stronger = verify_in_parts(LocalBackend(people), folder, [parse_promise("l-diversity:30")])
     assert not stronger.passed
 
@@ -70,3 +76,12 @@ def test_what_parts_cannot_tell_is_left_to_one_machine(people: pl.DataFrame, tmp
     la.publish(people, schema=SCHEMA, model="k-anonymity:4", algorithm="mondrian").write(tmp_path / "whole")
     with pytest.raises(RecipeError, match="not in parts"):
         verify_in_parts(LocalBackend(people), tmp_path / "whole")
+
+
+@pytest.mark.parametrize("kind", ["Parquet metadata", "quotes that no cell needs", "a file beside the tables"])
+def test_messages_in_the_files_are_noticed_part_by_part(kind: str, people: pl.DataFrame, tmp_path: Path) -> None:
+    folder = published(people, tmp_path / "release", "mondrian", "l-diversity:4")
+    assert MESSAGES[kind](np.random.default_rng(1), folder)
+    audit = verify_in_parts(LocalBackend(people), folder)
+    assert not audit.passed
+    assert {check.name for check in audit.checks if not check.passed} <= {"files", "table files"}

@@ -56,7 +56,7 @@ def changed(tmp_path: Path, change: Callable[[dict[str, Any]], object], name: st
     return folder
 
 
-def test_what_a_later_version_adds_to_a_format_is_left_alone(tmp_path: Path) -> None:
+def test_what_a_later_version_adds_to_a_format_is_read_past_and_not_audited(tmp_path: Path) -> None:
     def add(package: dict[str, Any]) -> None:
         package["licenses"] = [{"name": "later"}]
         block = package["lookalike"]
@@ -66,8 +66,14 @@ def test_what_a_later_version_adds_to_a_format_is_left_alone(tmp_path: Path) -> 
         block["tables"][0]["columns"][0]["later"] = None
 
     folder = changed(tmp_path, add, "grouped-in-parts")
-    assert la.verify(NEWEST / ORIGINAL, folder).passed
     assert la.load(folder).query("SELECT COUNT(*)").value == 96
+    assert la.measure(NEWEST / ORIGINAL, folder) == la.measure(NEWEST / ORIGINAL, NEWEST / "grouped-in-parts")
+    audit = la.verify(NEWEST / ORIGINAL, folder)
+    assert not audit.passed
+    (failed,) = (check for check in audit.checks if not check.passed)
+    assert failed.name == "description"
+    assert 'has "licenses" in datapackage.json, which format 2 of releases does not have' in failed.detail
+    assert "Use a newer lookalike to audit it" in failed.detail
 
 
 @pytest.mark.parametrize(

@@ -38,12 +38,13 @@ def part_releases(form: str, data: Microdata, split: Sequence[Any], *, seed: int
 def numbered_apart(releases: Iterable[Release]) -> list[Release]:
     """The same, with bucket numbers that are unique across parts."""
     made: list[Release] = []
-    for number, release in enumerate(releases):
+    listed = list(releases)
+    for number, release in enumerate(listed):
         if isinstance(release, Bucketized):
             release = replace(
                 release,
-                bucket_of_quasi=release.bucket_of_quasi + 100 * number,
-                bucket_of_sensitive=release.bucket_of_sensitive + 100 * number,
+                bucket_of_quasi=release.bucket_of_quasi * len(listed) + number,
+                bucket_of_sensitive=release.bucket_of_sensitive * len(listed) + number,
             )
         made.append(release)
     return made

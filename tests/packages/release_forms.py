@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from lookalike.contracts import Promise
 from lookalike.microdata import Column, Microdata, Table
-from lookalike.packages.manifest import Manifest, StatedPromise
+from lookalike.packages.manifest import Manifest, StatedPromise, stated_promise
 from lookalike.release import (
     Bucketized,
     Cells,
@@ -35,6 +36,12 @@ MANIFEST = Manifest(
     version="0.1.0",
     created=datetime.date(2024, 5, 6),
 )
+
+
+def promising(form: str, *promises: Promise) -> Manifest:
+    """The same with promises that are stated as releases of this form state them."""
+    return replace(MANIFEST, promises=tuple(stated_promise(one, form, MANIFEST.adversary) for one in promises))
+
 
 _SPECIAL = [
     "",

@@ -23,6 +23,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import lookalike as la
+from lookalike.contracts import Promise
 from lookalike.errors import DataError, RecipeError
 from lookalike.microdata import Microdata, Table
 from lookalike.packages import placing, writing
@@ -54,6 +55,7 @@ from tests.packages.release_forms import (
     held,
     make_release,
     microdata,
+    promising,
     small_clinic,
 )
 from tests.packages.test_views import one, opened
@@ -407,8 +409,9 @@ def test_everything_works_on_parts_of_a_sorted_original(form: str, tmp_path: Pat
     # The folder orders parts by their digests, so both orders are tried.
     for seed in (1, 2):
         releases = part_releases(form, data, halves, seed=seed, size=10)
-        write_parts(tmp_path / "out", releases, overwrite=True, manifest=replace(MANIFEST, promises=()))
-        found = la.verify(original, tmp_path / "out", model="l-diversity:2" if form != Perturbed.form else ())
+        model = la.LDiversity(2) if form != Perturbed.form else la.LDiversity(1)
+        write_parts(tmp_path / "out", releases, overwrite=True, manifest=promising(form, Promise(model, "s")))
+        found = la.verify(original, tmp_path / "out")
         order = next(check for check in found.checks if check.name == "row order")
         assert order.passed, order.detail
         assert "tests" in order.detail

@@ -10,12 +10,14 @@ A release that nobody holds as a whole is audited in parts: `audit_part` where t
 from lookalike.audit.exposures import expose
 from lookalike.audit.joining import JoinedAudit, joined
 from lookalike.audit.parts import PartAudit, audit_part
-from lookalike.audit.verdicts import Audit, Check, Verdict
+from lookalike.audit.verdicts import Audit, Check, ExactColumn, Grounds, Verdict
 from lookalike.audit.verification import verify
 
 __all__ = [
     "Audit",
     "Check",
+    "ExactColumn",
+    "Grounds",
     "JoinedAudit",
     "PartAudit",
     "Verdict",

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from lookalike.adversary import KNOWS_METHOD
 from lookalike.errors import counted
 
 PASSED = "passed"
@@ -102,6 +103,57 @@ class Verdict:
 
 
 @dataclass(frozen=True)
+class ExactColumn:
+    """A published column of plain values that is no quasi-identifier, and how many rows it singles out."""
+
+    name: str
+    role: str
+    n_unique: int
+    """Rows whose value no other row has: an attacker who knows the value finds the row."""
+    n_rows: int
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.role}) singles out {self.n_unique:,} of {counted(self.n_rows, 'row')}"
+
+    def to_plain(self) -> dict[str, Any]:
+        return {"column": self.name, "role": self.role, "singled_out": self.n_unique, "rows": self.n_rows}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grounds:
+    """What an audit of files rests on: whose column roles, what is only stated, what was not looked at."""
+
+    publishers_roles: bool
+    """Whether the roles of the columns are the publisher's own; otherwise the verifier gave them."""
+    stated: tuple[str, ...] = ()
+    """What the publisher states and no file can show."""
+    not_checked: tuple[str, ...] = ()
+    """What the release has and the audit did not look into."""
+    normalised: tuple[str, ...] = ()
+    """How cells of another tool's notation were read."""
+    exact: tuple[ExactColumn, ...] = ()
+
+    def to_plain(self) -> dict[str, Any]:
+        return {
+            "column_roles": "publisher" if self.publishers_roles else "verifier",
+            "stated_not_checked": list(self.stated),
+            "not_checked": list(self.not_checked),
+            "normalised": list(self.normalised),
+            "exact_columns": [column.to_plain() for column in self.exact],
+        }
+
+    def lines(self) -> list[str]:
+        """For people; empty where there is nothing to say."""
+        titled = (
+            ("Stated by the publisher, not checked", self.stated),
+            ("Not checked", self.not_checked),
+            ("Normalised before reading", self.normalised),
+            ("Exact columns that are no quasi-identifiers", [str(column) for column in self.exact]),
+        )
+        return [f"{title}: {'; '.join(said)}." for title, said in titled if said]
+
+
+@dataclass(frozen=True)
 class Audit:
     """A release held against its promises."""
 
@@ -117,6 +169,8 @@ class Audit:
     n_rows: int
     n_suppressed: int
     n_dummies: int
+    grounds: Grounds | None = None
+    """None where a release was audited as it was made, and nothing was read from files."""
 
     @property
     def passed(self) -> bool:
@@ -136,6 +190,7 @@ class Audit:
             "checks": [check.to_plain() for check in self.checks],
             "verdicts": [verdict.to_plain() for verdict in self.verdicts],
             "measured": [verdict.to_plain() for verdict in self.measured],
+            **({} if self.grounds is None else self.grounds.to_plain()),
         }
 
     def __str__(self) -> str:
@@ -143,6 +198,8 @@ class Audit:
         lines += _text_table(("check", "", "detail"), self._check_rows())
         if self.verdicts or self.measured:
             lines += ["", *_text_table(("promise", "asked", "reached", "", "detail"), self._verdict_rows())]
+        if self.grounds is not None and (said := self.grounds.lines()):
+            lines += ["", *said]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -150,16 +207,25 @@ class Audit:
         parts.append(_html_table(("check", "", "detail"), self._check_rows()))
         if self.verdicts or self.measured:
             parts.append(_html_table(("promise", "asked", "reached", "", "detail"), self._verdict_rows()))
+        parts += [f"<p>{html.escape(line)}</p>" for line in (() if self.grounds is None else self.grounds.lines())]
         return "".join(parts)
 
     def _headline(self) -> str:
         word = "The audit passed" if self.passed else "The audit FAILED"
         if self.passed and not self.verdicts:
             word = "The release is a faithful one, and no promise was held against it"
+        if self.grounds is not None and self.grounds.publishers_roles:
+            word += " under the publisher's own column roles"
+        stated = " (stated by the publisher, not checked)" if self._adversary_is_stated else ""
         return (
             f"{word}: {self.form} release, {self.n_rows:,} rows for {self.n_records:,} records "
-            f"({self.n_suppressed:,} suppressed, {self.n_dummies:,} made up); adversary {self.adversary}."
+            f"({self.n_suppressed:,} suppressed, {self.n_dummies:,} made up); adversary {self.adversary}{stated}."
         )
+
+    @property
+    def _adversary_is_stated(self) -> bool:
+        """No file shows how a release was made, so none shows what it tells an attacker who knows the method."""
+        return self.grounds is not None and self.adversary == KNOWS_METHOD
 
     def _check_rows(self) -> list[tuple[str, ...]]:
         return [(check.name, check.status, check.detail) for check in self.checks]

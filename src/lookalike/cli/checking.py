@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from lookalike.cli.columns import column_options, reading_from, reading_options, schema_from
+from lookalike.cli.columns import column_list, column_options, reading_from, reading_options, schema_from
 from lookalike.cli.output import (
     TerminalProgress,
     json_text,
@@ -120,6 +120,7 @@ def inspect(
     help="Hold it to this promise (repeatable); without it, to what the release promises itself.",
 )
 @click.option("--private", type=click.Path(), metavar="DIR", help="The PRIVATE folder of a matched release.")
+@column_list("--ignore", help="Columns of RELEASE without a role that may stay unchecked; the verdict names them.")
 @_SUPPRESSED
 @reading_options
 @_JSON
@@ -128,6 +129,7 @@ def audit(
     release: str,
     models: tuple[str, ...],
     private: str | None,
+    ignore: tuple[str, ...],
     suppressed: int,
     as_json: bool,
     **options: Any,
@@ -139,7 +141,9 @@ def audit(
     note_first_use()
     reading, schema = reading_from(options), schema_from(options)
     with TerminalProgress() as progress:
-        reopened = reopen(original, release, schema, suppressed=suppressed, progress=progress, **reading)
+        reopened = reopen(
+            original, release, schema, suppressed=suppressed, audited=True, ignore=ignore, progress=progress, **reading
+        )
         found = audit_of(reopened, as_promises(models), private, progress)
     note(*reopened.notes)
     say_verdict(json_text(found.to_plain()) if as_json else str(found))

@@ -20,7 +20,8 @@ def _names(ctx: click.Context, option: click.Parameter, given: tuple[str, ...]) 
     return tuple(name.strip() for text in given for row in csv.reader([text], skipinitialspace=True) for name in row)
 
 
-def _list(*flags: str, help: str) -> Callable[[Command], Command]:
+def column_list(*flags: str, help: str) -> Callable[[Command], Command]:
+    """An option that takes names of columns."""
     return click.option(*flags, multiple=True, callback=_names, metavar="A,B", help=help)
 
 
@@ -28,11 +29,11 @@ def column_options(command: Command) -> Command:
     """--qi, --sensitive, --carry, --numeric, --categorical, --schema; handed on as one `schema`."""
     for option in (
         click.option("--schema", "schema_file", metavar="FILE", help="A schema file; the options above override it."),
-        _list("--categorical", help="Columns whose values are codes or names (published as sets)."),
-        _list("--numeric", help="Columns whose values are numbers or dates (published as ranges)."),
-        _list("--carry", help="Columns that stay attached to the sensitive value, unprotected."),
-        _list("--sensitive", help="Columns that must not be learned about a person."),
-        _list("--qi", help="Quasi-identifiers: columns that an outsider may know."),
+        column_list("--categorical", help="Columns whose values are codes or names (published as sets)."),
+        column_list("--numeric", help="Columns whose values are numbers or dates (published as ranges)."),
+        column_list("--carry", help="Columns that stay attached to the sensitive value, unprotected."),
+        column_list("--sensitive", help="Columns that must not be learned about a person."),
+        column_list("--qi", help="Quasi-identifiers: columns that an outsider may know."),
     ):
         command = option(command)
     return command

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -18,13 +18,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike import models
-from lookalike.audit import Audit, PartAudit, audit_part, joined
+from lookalike.audit import Audit, Grounds, PartAudit, audit_part, joined
 from lookalike.contracts import Backend, Promise
 from lookalike.distribution.coding import Survey, survey
 from lookalike.distribution.cutting import MOST_IN_A_PART
+from lookalike.distribution.publishing import skeleton
 from lookalike.errors import DataError, LookalikeError, RecipeError, Unsupported
 from lookalike.microdata import Codes, Domains
-from lookalike.packages.folder import read_manifest, read_parts
+from lookalike.packages.canonical import (
+    TableFindings,
+    exact_columns,
+    exact_counts,
+    examine_description,
+    examine_tables,
+    stated_by,
+)
+from lookalike.packages.canonical import joined as examined_parts
+from lookalike.packages.folder import read_manifest, read_matrices, read_parts, withheld_of
 from lookalike.packages.manifest import PublishedManifest
 from lookalike.packages.mixing import mixed
 from lookalike.packages.reading import read_schema
@@ -125,6 +135,15 @@ class HullWork:
 
 
 @dataclass(frozen=True, eq=False)
+class AuditedPart:
+    """What a part hands on: its audit, what its files were found to be, and how often its exact values occur."""
+
+    audit: PartAudit
+    files: tuple[TableFindings, ...]
+    exact: tuple[NDArray[np.int64], ...]
+
+
+@dataclass(frozen=True, eq=False)
 class AuditWork:
     """The audit of one part."""
 
@@ -135,6 +154,7 @@ class AuditWork:
     hulls: Hulls
 
     def __call__(self, number: int, codes: Codes) -> bytes:
+        """An `AuditedPart`; the number of records where they fit none; or what went wrong."""
         try:
             if number == self.hulls.n_parts - 1:
                 return pickle.dumps(len(codes))
@@ -147,7 +167,16 @@ class AuditWork:
             found = audit_part(
                 release, data, self.promises, measures=standard_measures(), adversary=self.manifest.adversary
             )
-            return pickle.dumps(found)
+            files = [
+                examine_tables(
+                    self.folder,
+                    place,
+                    read_parts(self.folder, self.manifest, [place], data.domains),
+                    self.manifest,
+                )
+                for place in places
+            ]
+            return pickle.dumps(AuditedPart(found, tuple(files), exact_counts(release)))
         except LookalikeError as error:
             return pickle.dumps(error)
 
@@ -181,6 +210,10 @@ def verify_in_parts(
         seen = survey(backend, read_schema(folder), missing, source)
         own = tuple(Promise(models.parse_model(stated.text), stated.column) for stated in manifest.promises)
         settled = settle(promises or own, seen.data)
+        domains = seen.data.domains
+        matrices = read_matrices(domains, manifest) if manifest.form == Perturbed.form else ()
+        bare = skeleton(seen, manifest.form, withheld_of(manifest, domains), matrices)
+        about = examine_description(folder, bare, manifest)
         backend.encode(seen.names, seen.coding)
         progress("audit", 0.0, "parts")
         parts = next(iter(manifest.parts.values()))
@@ -195,7 +228,18 @@ def verify_in_parts(
         results = [pickle.loads(one) for one in backend.map(work, hulls, lambda: None)]
     finally:
         backend.close()
-    return _joined(results, hulls.n_parts - 1)
+    audits = _audited(results, hulls.n_parts - 1)
+    examined = examined_parts(about, [files for part in audits for files in part.files])
+    grounds = Grounds(
+        publishers_roles=True,
+        stated=(*stated_by(manifest), *(f"its own promise {one}" for one in own if promises and one not in settled)),
+        not_checked=examined.not_checked,
+        exact=exact_columns(
+            bare, [np.sum(counts, axis=0) for counts in zip(*(part.exact for part in audits), strict=True)]
+        ),
+    )
+    audit = joined([part.audit for part in audits]).audit
+    return replace(audit, checks=(*examined.checks, *audit.checks), grounds=grounds)
 
 
 def _hulls(results: Sequence[bytes], rows: tuple[int, ...]) -> Hulls:
@@ -207,7 +251,7 @@ def _hulls(results: Sequence[bytes], rows: tuple[int, ...]) -> Hulls:
     return Hulls(lows, highs, rows)
 
 
-def _joined(results: Sequence[PartAudit | LookalikeError | int], n_parts: int) -> Audit:
+def _audited(results: Sequence[AuditedPart | LookalikeError | int], n_parts: int) -> list[AuditedPart]:
     audits = []
     for result in results:
         if isinstance(result, LookalikeError):
@@ -220,4 +264,4 @@ def _joined(results: Sequence[PartAudit | LookalikeError | int], n_parts: int) -
             f"{n_parts - len(audits)} of {n_parts} parts have rows that no record of the original fits. "
             f"{_NOT_OF_THIS_TABLE}"
         )
-    return joined(audits).audit
+    return audits

@@ -29,13 +29,13 @@ from lookalike.distribution.work import Done, Failed, PartWork
 from lookalike.errors import AuditFailed, RecipeError, counted
 from lookalike.metrics import joined_losses
 from lookalike.microdata import Domains
-from lookalike.packages.manifest import DESCRIPTOR, Manifest, StatedPromise
+from lookalike.packages.manifest import DESCRIPTOR, Manifest, stated_promise
 from lookalike.packages.parts import complete
 from lookalike.packages.placing import check_target, placed
 from lookalike.pipeline import Recipe, Stopwatch, cautions, choose, loss_text, nothing_left, required, settle, stronger
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
-from lookalike.release import Bucketized, Grouped, Matched, Perturbed, Ranges, Release, Sets, Withheld
+from lookalike.release import Bucketized, Grouped, Matched, Perturbed, Randomizer, Ranges, Release, Sets, Withheld
 from lookalike.report import Basis, Report, to_html
 
 PART_ROWS = 100_000
@@ -129,7 +129,7 @@ def publish_in_parts(
                 found = joined([part.audit for part in done])
                 _refuse_failed(found.audit, algorithm, done, seen)
                 losses, by_column = joined_losses([part.losses for part in done])
-                skeleton = _skeleton(seen, algorithm.form, found.withheld, done)
+                bare = skeleton(seen, algorithm.form, found.withheld, done[0].randomizers)
             notes = (
                 *seen.notes,
                 *reason,
@@ -139,10 +139,7 @@ def publish_in_parts(
                 *dict.fromkeys(remark for part in done for remark in part.remarks),
                 *nothing_left(by_column),
             )
-            stated = tuple(
-                StatedPromise(str(promise.model), promise.model.promise(promise.column), promise.column)
-                for promise in promises
-            )
+            stated = tuple(stated_promise(promise, algorithm.form, made_for) for promise in promises)
             basis = Basis.of_parts(
                 found,
                 promises=promises,
@@ -158,7 +155,7 @@ def publish_in_parts(
                 files = complete(
                     building,
                     [part.written for part in done],
-                    skeleton,
+                    bare,
                     documents={
                         "audit.json": _json({**found.audit.to_plain(), "loss": losses, "loss_by_column": by_column}),
                         "report.json": _json(report.to_plain()),
@@ -232,7 +229,7 @@ def _refuse_failed(audit: Audit, algorithm: Algorithm, done: Sequence[Done], see
         )
 
 
-def _skeleton(seen: Survey, form: str, withheld: Withheld, done: Sequence[Done]) -> Release:
+def skeleton(seen: Survey, form: str, withheld: Withheld, randomizers: tuple[Randomizer, ...]) -> Release:
     """The release without its rows: form, domains, matrices, and what was withheld in all parts."""
     domains = seen.data.domains
     nobody = seen.data
@@ -242,7 +239,7 @@ def _skeleton(seen: Survey, form: str, withheld: Withheld, done: Sequence[Done])
             quasi=nobody.quasi,
             sensitive=nobody.sensitive,
             carried=nobody.carried,
-            randomizers=done[0].randomizers,
+            randomizers=randomizers,
             withheld=withheld,
         )
     none = np.zeros(0, dtype=np.int32)

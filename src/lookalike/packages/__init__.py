@@ -4,5 +4,6 @@ writing  -> cells, manifest, readme, placing       a Release becomes a folder, a
 parts    -> writing, tablefiles                    the same part by part, for tables that nobody holds at once
 reading  -> folder (assembly), foreign (notations) a folder, or another tool's table, becomes a Release again,
                                                    over the domains of the original
+canonical, spellings, agreeing                     does a folder, or another tool's table, say more than its release
 private                                            what stays in the house
 """

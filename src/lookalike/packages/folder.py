@@ -55,7 +55,7 @@ def read_folder(folder: Path, domains: Domains) -> tuple[Release, PublishedManif
         fields = manifest.tables[name]
         frame = text_frame(folder, name, fields, manifest.parts.get(name, ()))
         tables[name] = _PublishedColumns(f"{folder / name}.csv", frame, fields)
-    release = _with_matrices(make(tables, domains, _withheld(manifest, domains)), manifest)
+    release = _with_matrices(make(tables, domains, withheld_of(manifest, domains)), manifest)
     if isinstance(release, Perturbed):
         _check_matrix_files(folder, manifest)
     return release, manifest
@@ -301,7 +301,8 @@ def _all_whole(entries: Sequence[object]) -> bool:
     return all(isinstance(entry, int) and not isinstance(entry, bool) for entry in entries)
 
 
-def _withheld(manifest: PublishedManifest, domains: Domains) -> Withheld:
+def withheld_of(manifest: PublishedManifest, domains: Domains) -> Withheld:
+    """What a manifest says was left out and made up, over these domains."""
     dummies = []
     for domain in domains.sensitive:
         counts = manifest.dummies.get(domain.name, {})

@@ -24,10 +24,17 @@ from lookalike.tables.reading import read_table
 
 def read_foreign(path: Path, original: Microdata, *, suppressed: int = 0, note: Note = unheard) -> Grouped:
     """Read a CSV or Parquet file of any tool."""
+    return read_foreign_table(path, original, suppressed=suppressed, note=note)[0]
+
+
+def read_foreign_table(
+    path: Path, original: Microdata, *, suppressed: int = 0, note: Note = unheard
+) -> tuple[Grouped, Table]:
+    """The same, with the cells as they were read."""
     table = text_table(path, original)
     for sentence in table.notes:
         note(sentence)
-    return from_table(table, original, suppressed=suppressed, note=note)
+    return from_table(table, original, suppressed=suppressed, note=note), table
 
 
 def from_table(table: Table, original: Microdata, *, suppressed: int = 0, note: Note = unheard) -> Grouped:

@@ -6,7 +6,8 @@ on a time finer than a day, and no value is named that the tables do not show or
 observed ends and leaves stay home, since a rare one could belong to a single suppressed person.
 
 Format 1 has a file of each kind a table; format 2 has tables in parts (`tablefiles`). Both are read. Keys that a later
-version adds to a format are left alone; what an older reader would misunderstand gets a new format.
+version adds to a format are read past, and not audited (`canonical`); what an older reader would misunderstand gets a
+new format.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from lookalike.contracts import Promise
 from lookalike.errors import DataError, unread_format
 from lookalike.guarded import load_json
 from lookalike.microdata import Domain, Domains
@@ -33,6 +35,8 @@ from lookalike.version import __version__
 FORMAT = 1
 FORMAT_IN_PARTS = 2
 DESCRIPTOR = "datapackage.json"
+DOCUMENTS = ("audit.json", "report.html", "report.json", "report.pdf")
+"""What a folder of these formats may hold besides its tables and what describes them."""
 Tables = Mapping[str, tuple[Field, ...]]
 
 
@@ -43,6 +47,11 @@ class StatedPromise:
     text: str
     sentence: str
     column: str | None = None
+
+
+def stated_promise(promise: Promise, form: str, adversary: str) -> StatedPromise:
+    """A promise as every release of this form and for this adversary states it."""
+    return StatedPromise(str(promise.model), promise.model.promise(promise.column), promise.column)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +85,10 @@ class PublishedManifest(Manifest):
     files: tuple[str, ...]
     parts: Parts = field(default_factory=dict)
     """By table, in their order; empty for a release of single files."""
+
+    @property
+    def format(self) -> int:
+        return FORMAT_IN_PARTS if self.parts else FORMAT
 
 
 def descriptor(

@@ -69,6 +69,20 @@ def read_cell(index: DomainIndex, cell: str | None) -> Holding | None:
     return None
 
 
+def written_members(index: DomainIndex, cell: str | None) -> list[list[int]] | None:
+    """The codes of each member of a set in the order in which the cell names them; None if the cell is no set."""
+    text = "" if cell is None else cell.strip()
+    if cell in index.code_of or text in index.code_of or text.casefold() in _NO_VALUE or set(text) == {"*"}:
+        return None
+    for read in (_label, _interval, _point, _span):
+        try:
+            if read(index, text) is not None:
+                return None
+        except (KeyError, ValueError, OverflowError):
+            continue
+    return _listed(index, text)
+
+
 def read_value(index: DomainIndex, cell: str | None) -> int:
     """The code of a plain value; -1 if the original does not have it."""
     text = "" if cell is None else cell.strip()
@@ -161,6 +175,12 @@ def _span(index: DomainIndex, text: str) -> Holding | None:
 
 
 def _set(index: DomainIndex, text: str) -> Holding | None:
+    listed = _listed(index, text)
+    return None if listed is None else index.members([code for codes in listed for code in codes])
+
+
+def _listed(index: DomainIndex, text: str) -> list[list[int]] | None:
+    """The codes of each member of a set, as they stand there."""
     enclosed = text[:1] + text[-1:] in ("{}", "[]", "()")
     inner = text[1:-1] if enclosed else text
     for separator in ("|", ";", ","):
@@ -168,8 +188,9 @@ def _set(index: DomainIndex, text: str) -> Holding | None:
         if len(members) == 1 and not enclosed:
             continue
         codes = [_member_codes(index, member) for member in members]
-        if all(found is not None for found in codes):
-            return index.members([code for found in codes if found is not None for code in found])
+        known = [found for found in codes if found is not None]
+        if len(known) == len(codes):
+            return known
     return None
 
 

@@ -34,12 +34,17 @@ def read_release(
     if folder is not None:
         release, manifest = read_folder(folder, original.domains)
         return replace(release, withheld=suppressed_counted(release, original)), manifest
+    check_readable(path)
+    return read_foreign(path, original, suppressed=suppressed, note=note), None
+
+
+def check_readable(path: Path) -> None:
+    """Refuse a folder that is no release and no table of another tool."""
     if path.is_dir() and not _is_parquet_folder(path):
         raise DataError(
             f"{path} is not a release: it has no {DESCRIPTOR}. Name a folder that lookalike wrote, or a CSV or "
             "Parquet file, or a folder of Parquet files."
         )
-    return read_foreign(path, original, suppressed=suppressed, note=note), None
 
 
 def _is_parquet_folder(path: Path) -> bool:

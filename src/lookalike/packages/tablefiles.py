@@ -86,7 +86,7 @@ def text_frame(folder: Path, table: str, fields: Sequence[Field], parts: Sequenc
 def typed_frame(folder: Path, table: str, fields: Sequence[Field], parts: Sequence[Part]) -> pl.DataFrame:
     """A table of a release folder with types, from its Parquet alone."""
     source = folder / f"{table}.parquet"
-    frames = [_typed(path, fields) for path in _paths(folder, table, PARQUET, parts)]
+    frames = [read_typed(path, fields) for path in _paths(folder, table, PARQUET, parts)]
     _check_lengths(source, frames, parts)
     try:
         return pl.concat(frames)
@@ -180,7 +180,8 @@ def _read_text(path: Path) -> pl.DataFrame:
     return frame
 
 
-def _typed(path: Path, fields: Sequence[Field]) -> pl.DataFrame:
+def read_typed(path: Path, fields: Sequence[Field]) -> pl.DataFrame:
+    """The columns of a Parquet file of ours; others that it may have are left out."""
     try:
         check_plain_file(path)
         frame = pl.read_parquet(path, glob=False)
@@ -194,7 +195,7 @@ def _typed(path: Path, fields: Sequence[Field]) -> pl.DataFrame:
 
 
 def _printed_parquet(path: Path, fields: Sequence[Field]) -> pl.DataFrame:
-    frame = _typed(path, fields)
+    frame = read_typed(path, fields)
     try:
         printed = {field.name: print_cells(field, frame[field.name]).alias(field.name) for field in fields}
         return blanks_spelled_out(pl.DataFrame(printed), fields)

@@ -109,7 +109,7 @@ def describe(
     """
     names = file_names(release, parts, documents)
     if isinstance(release, Perturbed):
-        _write_matrices(building, release, safe_csv=manifest.safe_csv)
+        write_matrices(building, release, safe_csv=manifest.safe_csv)
     texts = {
         **documents,
         DESCRIPTOR: descriptor(release, manifest, fields, names, parts),
@@ -221,7 +221,8 @@ def errors_of_the_system() -> Iterator[None]:
         raise OSError(int(number[1]), os.strerror(int(number[1]))) from None
 
 
-def _write_matrices(folder: Path, release: Perturbed, *, safe_csv: bool) -> None:
+def write_matrices(folder: Path, release: Perturbed, *, safe_csv: bool) -> None:
+    """The matrix of each redrawn column as a file."""
     for domain, randomizer, name in zip(
         release.domains.sensitive, release.randomizers, matrix_names(release), strict=True
     ):

@@ -9,9 +9,10 @@ proves wrong (the encoding, or that quotes mean quoting) starts the walk anew wi
 from __future__ import annotations
 
 import io
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import polars as pl
@@ -21,11 +22,13 @@ from lookalike.errors import DataError, SchemaError, counted, quoted
 from lookalike.microdata import Column, Table
 from lookalike.progress import Progress
 from lookalike.schema import ValueType
-from lookalike.tables.dialect import SAMPLE_BYTES, Dialect, detect_dialect
+from lookalike.tables.dialect import SAMPLE_BYTES, Dialect, detect_dialect, spelled_records
 from lookalike.tables.encoding import NotDecodable, TextFile, checked_encoding, detect_encoding
 from lookalike.tables.inference import settle
 from lookalike.tables.selection import misfit_message, refuse_bad_names, wanted_names
 from lookalike.tables.structure import Block, Records, StrayQuote
+
+_Read = TypeVar("_Read")
 
 _FALLBACK = "cp1252"
 _BUNCH_BYTES = 8 << 20
@@ -72,6 +75,28 @@ def read_delimited(
     progress: Progress,
 ) -> Table:
     """The table in a CSV file."""
+    return _tried(
+        path, hints, lambda file, dialect, notes: _read(file, dialect, notes, columns, types, missing, progress)
+    )
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """How a CSV file spells its records: quotes, spaces, line ends and blank lines included."""
+
+    cells: Mapping[str, list[str]]
+    """By column, one a row."""
+    line_ends: frozenset[str]
+    n_blank: int
+
+
+def spelling_of(path: Path, hints: Hints) -> Spelling:
+    """The cells of a CSV file as they are spelled, row by row as `read_delimited` has them."""
+    return _tried(path, hints, lambda file, dialect, notes: _spelled(file, dialect))
+
+
+def _tried(path: Path, hints: Hints, read: Callable[[TextFile, Dialect, Sequence[str]], _Read]) -> _Read:
+    """What `read` makes of the file as it is most likely written; of the next guess where that proves wrong."""
     notes: list[str] = []
     if hints.encoding is not None:
         encoding, settled = checked_encoding(hints.encoding), True
@@ -85,7 +110,7 @@ def read_delimited(
             if unquoted:
                 dialect = replace(dialect, quote=None)
                 said = [*said, "Quotes stand inside fields, so they were read as text."]
-            return _read(file, dialect, (*notes, *said), columns, types, missing, progress)
+            return read(file, dialect, (*notes, *said))
         except NotDecodable as error:
             if settled:
                 raise DataError(
@@ -96,6 +121,30 @@ def read_delimited(
             notes = [f"The file is not UTF-8 (line {error.line}), so it was read as Windows-1252."]
         except StrayQuote:
             unquoted = True
+
+
+def _spelled(file: TextFile, dialect: Dialect) -> Spelling:
+    # The walk over the records proves the guess right or wrong, as when they are read.
+    records = Records(file.blocks(), dialect, file.path.name)
+    n_rows = sum(block.n_records for block in records)
+    names = _names(records.first, dialect, file.path.name)
+    text = b"".join(file.blocks()).decode()
+    if dialect.bare_returns:
+        text = text.replace("\r", "\n")
+    rows: list[list[str]] = []
+    ends: set[str] = set()
+    n_blank = 0
+    for fields, end in spelled_records(text, dialect.delimiter, dialect.quote):
+        if len(fields) == 1 < len(names) and not fields[0].strip():
+            n_blank += 1
+            continue
+        rows.append(fields)
+        ends |= {end} - {""}
+    rows = rows[dialect.header : dialect.header + n_rows]
+    if len(rows) != n_rows or any(len(fields) != len(names) for fields in rows):
+        raise DataError(f"{file.path.name}: its fields cannot be told apart. Write the file anew, as CSV or Parquet.")
+    cells = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)) if rows else {name: [] for name in names}
+    return Spelling(cells, frozenset(ends), n_blank)
 
 
 def _dialect_of(file: TextFile, hints: Hints) -> tuple[Dialect, list[str]]:

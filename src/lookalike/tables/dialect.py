@@ -9,7 +9,7 @@ Cost: a few passes over the sample (64 kB at most).
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
@@ -101,6 +101,28 @@ def split_records(text: str, delimiter: str, quote: str | None, cut_off: bool = 
     [['a', 'b;"c'], ['1', '2']]
     """
     return [[field.text for field in record] for record in _split(text, delimiter, quote, cut_off)]
+
+
+def spelled_records(text: str, delimiter: str, quote: str | None) -> Iterator[tuple[list[str], str]]:
+    """The records of a text as they are spelled, quotes and spaces included, and how the line of each ends.
+
+    >>> list(spelled_records('a;"b"\n\n1; 2\r\n', ";", '"'))
+    [(['a', '"b"'], '\n'), ([''], '\n'), (['1', ' 2'], '\r\n')]
+    """
+    pattern = _field_pattern(delimiter, quote)
+    fields: list[str] = []
+    position = 0
+    while position < len(text):
+        match = pattern.match(text, position)
+        assert match is not None  # the unquoted form matches anything
+        end = match.group("end")
+        fields.append(text[position : match.end() - len(end)])
+        position = match.end()
+        if end != delimiter:
+            yield fields, end
+            fields = []
+    if fields:
+        yield [*fields, ""], ""
 
 
 def _split(text: str, delimiter: str, quote: str | None, cut_off: bool) -> list[list[Field]]:

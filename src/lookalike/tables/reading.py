@@ -22,10 +22,11 @@ from lookalike.memory import TO_READ, check_addresses
 from lookalike.microdata import Column, Table
 from lookalike.progress import Progress, silent
 from lookalike.schema import ValueType
+from lookalike.tables import delimited
 from lookalike.tables.arriving import at_hand
 from lookalike.tables.databases.address import is_address, parse_address
 from lookalike.tables.databases.reading import read_database
-from lookalike.tables.delimited import Hints, read_delimited
+from lookalike.tables.delimited import Hints, Spelling, read_delimited
 from lookalike.tables.packed import ZIP, checked_limit
 from lookalike.tables.pandas_frames import is_pandas, pandas_names, pandas_series
 from lookalike.tables.parquet_folders import scan_file, scan_folder
@@ -135,6 +136,16 @@ def _read_file(
         return read_delimited(path, hints, columns, types, missing, progress)
     table = _polars_table(frame, path.name, columns, types, missing, progress)
     return replace(table, notes=(*notes, *table.notes))
+
+
+def spelling_of(path: Path) -> Spelling | None:
+    """How a file spells its cells, if it is text; None for files that hold values and no spellings."""
+    with path.open("rb") as file:
+        head = file.read(8)
+    packed_book = head.startswith(ZIP) and is_workbook(path)
+    if packed_book or head.startswith((OLD_EXCEL, _PARQUET, _ARROW, _STREAM)):
+        return None
+    return delimited.spelling_of(path, Hints(unpack_limit=checked_limit(None)))
 
 
 def _what_it_is(path: Path, head: bytes) -> str:

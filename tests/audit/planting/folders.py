@@ -23,13 +23,15 @@ from lookalike.contracts import Promise
 from lookalike.distribution.auditing import verify_in_parts
 from lookalike.errors import LookalikeError
 from lookalike.microdata import Microdata
+from lookalike.models import KAnonymity
+from lookalike.packages.canonical import examine_folder
 from lookalike.packages.parts import complete, write_part
 from lookalike.packages.reading import read_release
 from lookalike.packages.writing import write_release, write_table
 from lookalike.release import Withheld
 from tests.audit.making import moved
 from tests.audit.planting.cases import Case
-from tests.packages.release_forms import MANIFEST
+from tests.packages.release_forms import promising
 
 Edit = Callable[[np.random.Generator, Path], bool]
 """Changes a folder and says whether there was something to change."""
@@ -45,7 +47,8 @@ def edit(name: str) -> Callable[[Edit], Edit]:
 
 
 def write(case: Case, folder: Path) -> None:
-    write_release(folder, case.release, documents={}, manifest=MANIFEST, overwrite=True)
+    manifest = promising(case.release.form, *(case.promises or (Promise(KAnonymity(1)),)))
+    write_release(folder, case.release, documents={}, manifest=manifest, overwrite=True)
 
 
 def write_in_parts(cases: Sequence[Case], folder: Path) -> None:
@@ -53,7 +56,8 @@ def write_in_parts(cases: Sequence[Case], folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     written = [write_part(folder, number, case.release)[0] for number, case in enumerate(cases) if case.release.n_rows]
     folder.mkdir()
-    complete(folder, written, moved(cases[0].release, np.zeros(0, dtype=np.int64)), documents={}, manifest=MANIFEST)
+    nobody = moved(cases[0].release, np.zeros(0, dtype=np.int64))
+    complete(folder, written, nobody, documents={}, manifest=promising(nobody.form, Promise(KAnonymity(1))))
 
 
 def passes_in_parts(data: Microdata, promises: Sequence[Promise], folder: Path) -> bool:
@@ -89,10 +93,15 @@ def rewrite_tables(case: Case, folder: Path) -> None:
 def passes(case: Case, folder: Path) -> bool:
     """Whether the folder can be read and passes its audit."""
     try:
-        release, _ = read_release(folder, case.data)
+        release, manifest = read_release(folder, case.data)
+        assert manifest is not None
+        found = examine_folder(folder, release, manifest)
     except LookalikeError:
         return False
-    return verify(release, case.data, case.promises, graph=case.graph).passed
+    return (
+        all(check.passed for check in found.checks)
+        and verify(release, case.data, case.promises, graph=case.graph).passed
+    )
 
 
 def as_read(case: Case) -> Case:

@@ -1,0 +1,70 @@
+"""The publisher's schema and the verifier's: who says what a column is.
+
+A release folder brings its own roles, taxonomies and domains. Whoever checks it may give theirs, and these rule: a
+column that both describe differently is refused, and one that only the publisher describes is said to be so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from lookalike.errors import DataError, RecipeError, quoted, unknown_name
+from lookalike.schema import Attribute, Schema
+
+_DESCRIBED = ("kind", "type", "taxonomy", "order", "low", "high", "values", "size")
+_NAMES = {"low": "least value", "high": "greatest value", "size": "number of values"}
+
+
+def agreed(published: Schema, given: Schema, ignored: Collection[str] = ()) -> tuple[Schema, tuple[str, ...]]:
+    """The schema to audit under, in the publisher's order of columns, and what in it only the publisher states."""
+    names = [attribute.name for attribute in published.published]
+    wanted = {attribute.name: attribute for attribute in given.published}
+    for name in ignored:
+        if name not in names:
+            raise RecipeError(unknown_name("published column", name, names))
+        if name in wanted:
+            raise RecipeError(f"Column {quoted(name)} has a role and is to be ignored. Say one of the two.")
+    for name, attribute in wanted.items():
+        if name not in names:
+            raise DataError(
+                f"The release has no column {quoted(name)}, which you call {attribute.role}. "
+                f"{unknown_name('column', name, names)}"
+            )
+    kept: list[Attribute] = []
+    stated: list[str] = []
+    for attribute in published.published:
+        if attribute.name in ignored:
+            continue
+        own = wanted.get(attribute.name)
+        if own is None:
+            raise DataError(
+                f"The release publishes column {quoted(attribute.name)} as {attribute.role}, and you give it no role. "
+                f"Name its role, or leave it unchecked with --ignore {quoted(attribute.name)}."
+            )
+        merged, only_stated = _merged(attribute, own)
+        kept.append(merged)
+        stated += only_stated
+    return Schema(tuple(kept)), tuple(stated)
+
+
+def _merged(published: Attribute, given: Attribute) -> tuple[Attribute, list[str]]:
+    if published.role is not given.role:
+        raise DataError(
+            f"The release treats column {quoted(given.name)} as {published.role}, and you call it {given.role}. Its "
+            "promises do not speak of your roles."
+        )
+    stated: list[str] = []
+    merged = given
+    for part in _DESCRIBED:
+        theirs, yours = getattr(published, part), getattr(given, part)
+        if yours is None:
+            merged = replace(merged, **{part: theirs})
+            if theirs is not None and part not in ("kind", "type"):
+                stated.append(f"{_NAMES.get(part, part)} of {quoted(given.name)}")
+        elif theirs is not None and theirs != yours and not (part == "taxonomy" and "file" in yours):
+            raise DataError(
+                f"The release states another {_NAMES.get(part, part)} of column {quoted(given.name)} than you do. Get "
+                "the release again, or leave yours out to take the publisher's."
+            )
+    return merged, stated

@@ -1,0 +1,263 @@
+"""Does a table of another tool say more than its cells mean?
+
+The same content can be written in many ways: 20-30 or [20, 30], * or **, a value with or without quotes, a set in any
+order. A publisher could spell each row so that it says whose row it is. So in each column the same content must always
+be spelled in the same way, sets must name each value once and in one order throughout, and no column may stand in the
+table that nobody gave a role. What was normalised to be read is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from lookalike.audit import Check
+from lookalike.errors import RecipeError, counted, quoted, unknown_name
+from lookalike.microdata import Domain, Microdata, Table, texts_of
+from lookalike.packages.canonical import Findings
+from lookalike.packages.cells import lay_out, print_cells
+from lookalike.packages.footers import BadFooter, read_footer
+from lookalike.packages.holdings import DomainIndex, assembled
+from lookalike.packages.notations import read_cell, read_value, written_members
+from lookalike.release import ExtentCells, Ranges
+from lookalike.tables.delimited import Spelling
+from lookalike.tables.reading import spelling_of
+
+COLUMNS, NOTATION, METADATA = "columns", "notation", "file metadata"
+_METADATA_OF_TOOLS = frozenset(
+    {
+        "ARROW:schema",
+        "pandas",
+        "org.apache.spark.version",
+        "org.apache.spark.sql.parquet.row.metadata",
+        "writer.model.name",
+        "writer.date",
+        "parquet.avro.schema",
+        "duckdb_version",
+    }
+)
+
+
+def examine_table(path: Path, table: Table, original: Microdata, ignored: Collection[str] = ()) -> Findings:
+    """A table of another tool, read as text, and the file that it was read from."""
+    columns, not_checked = _columns(table, original, ignored)
+    spelling = None
+    if path.is_file():
+        spelling = spelling_of(path)
+        if spelling is None:
+            not_checked.append(f"how {table.source} keeps its values inside")
+    notation, normalised = _notation(table, original, spelling)
+    return Findings((columns, notation, *_metadata(path)), tuple(not_checked), tuple(normalised))
+
+
+def _columns(table: Table, original: Microdata, ignored: Collection[str]) -> tuple[Check, list[str]]:
+    roles = {domain.name for domain in original.domains.all}
+    for name in ignored:
+        if name not in table.names:
+            raise RecipeError(f"{unknown_name('column', name, table.names)} (to ignore in {table.source})")
+        if name in roles:
+            raise RecipeError(f"Column {quoted(name)} has a role and is to be ignored. Say one of the two.")
+    others = [name for name in table.names if name not in roles and name not in ignored]
+    telling = [name for name in others if len(np.unique(table[name].codes)) > 1]
+    not_checked = [f"column {quoted(name)} (ignored on request)" for name in ignored]
+    if telling:
+        distinct = len(np.unique(table[telling[0]].codes))
+        detail = (
+            f"{counted(len(telling), 'column')} without a role, the first of them {quoted(telling[0])} with "
+            f"{counted(distinct, 'value')}. Give it a role (--qi, --sensitive, --carry), or leave it unchecked with "
+            f"--ignore {quoted(telling[0])}"
+        )
+        return Check(COLUMNS, False, detail), not_checked
+    said = "every column has a role" if not ignored else f"every column has a role, but for {len(ignored)} ignored"
+    if others:
+        said += f"; the same in all rows: {', '.join(quoted(name) for name in others[:5])}"
+    return Check(COLUMNS, True, said), not_checked
+
+
+def _notation(table: Table, original: Microdata, spelling: Spelling | None) -> tuple[Check, list[str]]:
+    """Whether the same content is always spelled in the same way."""
+    if spelling is not None and len(spelling.line_ends) > 1:
+        return Check(NOTATION, False, "lines end in different ways"), []
+    if spelling is not None and spelling.n_blank:
+        return Check(NOTATION, False, f"{counted(spelling.n_blank, 'blank line')} between the rows"), []
+    normalised: list[str] = []
+    for domains, generalised in (
+        (original.domains.quasi, True),
+        ((*original.domains.sensitive, *original.domains.carried), False),
+    ):
+        for domain in domains:
+            column = _Spelled(table, domain, spelling, generalised)
+            problem = next(column.problems(), None)
+            if problem is not None:
+                return Check(NOTATION, False, f"column {quoted(domain.name)}: {problem}"), []
+            normalised += column.normalised()
+    return Check(NOTATION, True, "in each column the same content is always spelled in the same way"), normalised
+
+
+class _Spelled:
+    """A column of another tool: what each row says, and how it is spelled."""
+
+    def __init__(self, table: Table, domain: Domain, spelling: Spelling | None, generalised: bool) -> None:
+        column = table[domain.name]
+        self.domain, self.index, self.generalised = domain, DomainIndex(domain), generalised
+        self.texts: list[str | None] = [*texts_of(column.values, column.type), None]
+        self.codes = column.codes
+        self.used = np.unique(column.codes).tolist()
+        self.raw = None if spelling is None else spelling.cells[domain.name]
+        self.contents, self.printed = self._contents()
+
+    def _contents(self) -> tuple[dict[int, Hashable], dict[int, str | None]]:
+        """What each text means, and how lookalike would write it; a star that hides a value means itself."""
+        if not self.generalised:
+            meant = {unit: read_value(self.index, self.texts[unit]) for unit in self.used}
+            texts = [*self.domain.texts]
+            return {unit: code if code >= 0 else "*" for unit, code in meant.items()}, {
+                unit: (texts[code] if 0 <= code < len(self.domain.values) else self.texts[unit])
+                for unit, code in meant.items()
+            }
+        holdings = [read_cell(self.index, self.texts[unit]) for unit in self.used]
+        extents = assembled(self.index, [holding for holding in holdings if holding is not None])
+        units = np.arange(len(self.used), dtype=np.int32)
+        field, entries, _ = lay_out(ExtentCells(self.domain, extents, units))
+        printed = dict(zip(self.used, print_cells(field, entries).to_list(), strict=True))
+        if isinstance(extents, Ranges):
+            rows = zip(extents.lows.tolist(), extents.highs.tolist(), extents.missing.tolist(), strict=True)
+            return dict(zip(self.used, rows, strict=True)), printed
+        members = [
+            tuple(extents.members[start:end].tolist())
+            for start, end in zip(extents.starts[:-1], extents.starts[1:], strict=True)
+        ]
+        return dict(zip(self.used, members, strict=True)), printed
+
+    def problems(self) -> Iterator[str]:
+        yield from self._set_problems()
+        seen: dict[Hashable, str | None] = {}
+        if self.raw is None:
+            for unit in self.used:
+                if seen.setdefault(self.contents[unit], self.texts[unit]) != self.texts[unit]:
+                    row = int(np.flatnonzero(self.codes == unit)[0])
+                    yield self._twice(row)
+            return
+        for row, (unit, raw) in enumerate(zip(self.codes.tolist(), self.raw, strict=True)):
+            if seen.setdefault(self.contents[unit], raw) != raw:
+                yield self._twice(row)
+
+    def _twice(self, row: int) -> str:
+        return (
+            f"the cell in row {row + 1:,} says the same as another cell and is spelled differently (white space, "
+            "quotes, stars or notation), which can tell rows apart. Spell the same content in one way"
+        )
+
+    def _set_problems(self) -> Iterator[str]:
+        """Each set names a value once, and all name them in the same order."""
+        if not self.generalised:
+            return
+        orders: list[list[int]] = []
+        for unit in self.used:
+            members = written_members(self.index, self.texts[unit])
+            if members is None:
+                continue
+            named = [code for codes in members for code in codes]
+            if len(set(named)) < len(named):
+                row = int(np.flatnonzero(self.codes == unit)[0])
+                yield f"the set in row {row + 1:,} names a value twice"
+            orders.append([codes[0] for codes in members if codes])
+        if not self._in_one_order(orders):
+            yield "sets name their values in different orders, which can tell whose row it is. Sort the values of each"
+
+    def _in_one_order(self, orders: Sequence[Sequence[int]]) -> bool:
+        texts = [*self.domain.texts, "(missing)"]
+        sortings = (lambda code: code, lambda code: texts[code], lambda code: texts[code].casefold())
+        for key in sortings:
+            for reverse in (False, True):
+                if all(list(order) == sorted(order, key=key, reverse=reverse) for order in orders):
+                    return True
+        return _is_one_order(orders)
+
+    def normalised(self) -> list[str]:
+        """What is written in another notation than lookalike's."""
+        kinds: dict[str, None] = {}
+        spelled = self.raw if self.raw is not None else None
+        pairs = (
+            {(unit, self.texts[unit]) for unit in self.used}
+            if spelled is None
+            else {*zip(self.codes.tolist(), spelled, strict=True)}
+        )
+        for unit, raw in sorted(pairs, key=str):
+            kinds |= dict.fromkeys(_kinds_of_notation(raw or "", self.texts[unit] or "", self.printed[unit] or ""))
+        return [f"column {quoted(self.domain.name)}: {', '.join(sorted(kinds))}"] if kinds else []
+
+
+def _is_one_order(orders: Sequence[Sequence[int]]) -> bool:
+    """Whether all lists follow one order, and together show all of it.
+
+    An order that the lists leave open could have been chosen list by list.
+    """
+    followers: dict[int, set[int]] = {}
+    for order in orders:
+        for place, code in enumerate(order):
+            followers.setdefault(code, set()).update(order[place + 1 :])
+    line: list[int] = []
+    left = {code: {after for after in later if after != code} for code, later in followers.items()}
+    while left:
+        # The last of those that are left has nobody after it.
+        last = [code for code, later in left.items() if not later & left.keys()]
+        if len(last) != 1:
+            return False
+        line.append(last[0])
+        del left[last[0]]
+    return True
+
+
+def _kinds_of_notation(raw: str, text: str, printed: str) -> Iterator[str]:
+    inner = raw.strip(" \t")
+    if inner != raw or text != text.strip():
+        yield "white space"
+    if inner != text and inner[:1] in "\"'" and inner[:1] == inner[-1:]:
+        yield "quotes"
+    bare = text.strip()
+    if bare == printed:
+        return
+    if bare and set(bare) == {"*"}:
+        yield "stars for any value"
+    elif "*" in bare:
+        yield "masks"
+    elif any(sign in bare for sign in "|;{") or ("," in bare and bare[:1] not in "[(]"):
+        yield "notation of sets"
+    elif bare:
+        yield "notation of ranges and values"
+    else:
+        yield "empty cells"
+
+
+def _metadata(path: Path) -> Iterator[Check]:
+    """What Parquet files keep besides their rows."""
+    files = sorted(path.rglob("*")) if path.is_dir() else [path]
+    found = set()
+    for file in files:
+        if not file.is_file():
+            continue
+        if path.is_dir() and file.name[0] in "._":
+            yield Check(METADATA, False, f"{quoted(file.name)} is no part of the table. Remove it")
+            return
+        try:
+            footer = read_footer(file)
+        except (BadFooter, OSError):
+            continue
+        keys = {key for key, _ in footer.metadata}
+        found |= keys
+        if unknown := sorted(keys - _METADATA_OF_TOOLS):
+            yield Check(METADATA, False, f"{file.name} has metadata that no common tool writes: {quoted(unknown[0])}")
+            return
+        if footer.n_unclaimed:
+            yield Check(
+                METADATA, False, f"{file.name} has {counted(footer.n_unclaimed, 'byte')} that belong to no column"
+            )
+            return
+        if not footer.even_groups:
+            yield Check(METADATA, False, f"{file.name} has row groups of uneven sizes")
+            return
+    if found:
+        yield Check(METADATA, True, f"only what tools write about columns: {', '.join(sorted(found))}")

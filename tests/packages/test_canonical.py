@@ -1,0 +1,150 @@
+"""What a release folder states about itself, held against its verifier's roles and against what files can show."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import lookalike as la
+from lookalike.adversary import ADVERSARIES
+from lookalike.packages import canonical
+from lookalike.packages.footers import BadFooter, read_footer
+from lookalike.samples import sample_table
+from tests.cli.running import lookalike
+
+ROLES = ("--qi", "age,sex", "--sensitive", "diagnosis", "--carry", "days")
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("people")
+    frame = pl.read_csv(sample_table(), columns=["age", "sex", "diagnosis"])
+    frame = frame.with_columns(days=pl.int_range(pl.len()) // 3)
+    frame.write_csv(folder / "people.csv")
+    return folder / "people.csv"
+
+
+@pytest.fixture(scope="module")
+def release(people: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("made") / "release"
+    made = la.publish(people, qi=["age", "sex"], sensitive="diagnosis", carry=["days"], model="l-diversity:3")
+    made.write(out, report="brief")
+    return out
+
+
+def test_roles_are_the_publishers_unless_they_are_given(people: Path, release: Path) -> None:
+    own = lookalike("audit", people, release)
+    assert own.returncode == 0, own.stdout
+    assert own.stdout.startswith("The audit passed under the publisher's own column roles:")
+    assert json.loads(lookalike("audit", people, release, "--json").stdout)["column_roles"] == "publisher"
+    given = lookalike("audit", people, release, *ROLES)
+    assert given.returncode == 0, given.stdout
+    assert given.stdout.startswith("The audit passed: ")
+    assert json.loads(lookalike("audit", people, release, *ROLES, "--json").stdout)["column_roles"] == "verifier"
+
+
+@pytest.mark.parametrize(
+    ("roles", "said"),
+    [
+        (("--qi", "age,sex,days", "--sensitive", "diagnosis"), 'treats column "days" as carried'),
+        (("--qi", "age", "--sensitive", "diagnosis", "--carry", "sex,days"), 'treats column "sex" as quasi-identifier'),
+        (("--qi", "age,sex", "--sensitive", "diagnosis"), 'column "days" as carried, and you give it no role'),
+        ((*ROLES[:-2], "--carry", "days,salary"), 'has no column "salary"'),
+    ],
+)
+def test_roles_that_the_release_does_not_have_are_refused(
+    roles: tuple[str, ...], said: str, people: Path, release: Path
+) -> None:
+    done = lookalike("audit", people, release, *roles)
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+def test_a_column_of_a_folder_may_be_ignored_and_is_named(people: Path, release: Path) -> None:
+    done = lookalike("audit", people, release, *ROLES[:-2], "--ignore", "days")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert 'Not checked: column "days" (ignored on request)' in done.stdout
+    assert la.verify(people, release, ignore="days").passed
+
+
+def test_exact_columns_are_named_with_the_rows_they_single_out(people: Path, release: Path) -> None:
+    audit = la.verify(people, release)
+    assert audit.grounds is not None
+    days = pl.read_csv(release / "release.csv")["days"]
+    assert [(column.name, column.role) for column in audit.grounds.exact] == [
+        ("diagnosis", "sensitive"),
+        ("days", "carried"),
+    ]
+    assert audit.grounds.exact[1].n_unique == days.is_unique().sum()
+    assert f"days (carried) singles out {days.is_unique().sum():,} of {len(days):,} rows" in str(audit)
+    assert audit.to_plain()["exact_columns"][1]["singled_out"] == days.is_unique().sum()
+
+
+def test_an_adversary_that_is_written_over_a_release_is_said_to_be_stated(
+    people: Path, release: Path, tmp_path: Path
+) -> None:
+    """Way 8: nothing in the files shows whether an attacker who knows the method learns more."""
+    claimed = shutil.copytree(release, tmp_path / "claimed")
+    for name in ("datapackage.json", "README.txt"):
+        path = claimed / name
+        text = path.read_text(encoding="utf-8").replace("reads-release", "knows-method")
+        path.write_text(
+            text.replace(f"someone who {ADVERSARIES['reads-release']}", f"someone who {ADVERSARIES['knows-method']}"),
+            encoding="utf-8",
+        )
+    done = lookalike("audit", people, claimed)
+    assert "adversary knows-method (stated by the publisher, not checked)" in done.stdout
+    assert "Stated by the publisher, not checked: that it holds against an attacker who knows every" in done.stdout
+    plain = json.loads(lookalike("audit", people, claimed, "--json").stdout)
+    assert any("knows every quasi-identifier of everybody" in said for said in plain["stated_not_checked"])
+    audit = la.verify(people, claimed)
+    assert audit.grounds is not None
+    assert any("the method was groups" in said for said in audit.grounds.stated)
+
+
+def test_its_own_promises_are_stated_where_others_are_asked_for(people: Path, release: Path) -> None:
+    audit = la.verify(people, release, model="k-anonymity:2")
+    assert audit.grounds is not None
+    assert "its own promise diagnosis=l-diversity:3" in audit.grounds.stated
+    assert "its own promise diagnosis=l-diversity:3" not in la.verify(people, release).grounds.stated
+
+
+def test_documents_are_named_as_unchecked(people: Path, release: Path) -> None:
+    audit = la.verify(people, release)
+    assert audit.grounds is not None
+    assert any("report.html" in said for said in audit.grounds.not_checked)
+
+
+def test_parquet_of_another_version_is_compared_by_content(
+    people: Path, release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reader's Polars may write other bytes: an honest release passes, and the verdict says so."""
+    copy = shutil.copytree(release, tmp_path / "older")
+    write = canonical.write_parquet
+
+    def newer(frame: pl.DataFrame, path: Path) -> None:
+        write(frame, path)
+        content = path.read_bytes().replace(b"version 2.", b"version 9.")
+        path.write_bytes(content)
+
+    monkeypatch.setattr(canonical, "write_parquet", newer)
+    audit = la.verify(people, copy)
+    assert audit.passed, str(audit)
+    assert audit.grounds is not None
+    assert any("another version of Polars" in said for said in audit.grounds.not_checked)
+    frame = pl.read_parquet(copy / "release.parquet")
+    frame.write_parquet(copy / "release.parquet", compression="zstd", metadata={"hint": "x"})
+    assert not la.verify(people, copy).passed
+    frame.with_row_index("index").write_parquet(copy / "release.parquet", compression="zstd")
+    assert not la.verify(people, copy).passed
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1", b"PAR1" + b"\xff" * 40 + b"\x28\0\0\0PAR1", b"PAR1\x19\xfcPAR1"])
+def test_a_file_that_does_not_end_as_parquet_does(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "x.parquet").write_bytes(content)
+    with pytest.raises(BadFooter):
+        read_footer(tmp_path / "x.parquet")
