@@ -73,6 +73,7 @@ MUTANTS = [
     Mutant("audit/preconditions.py", "return Check(name, n_left <= 0, detail)", "return Check(name, True, detail)"),
     Mutant("audit/preconditions.py", 'Check("quasi-identifiers kept", passed', 'Check("quasi-identifiers kept", True'),
     Mutant("audit/preconditions.py", "passed = withheld.indistinguishable or", "passed = True or"),
+    Mutant("audit/preconditions.py", "any(counts.any() for counts in withheld.dummies)", "False"),
     Mutant("audit/preconditions.py", "(column < 0) | (column >= domain.n_codes)", "(column < 0)"),
     Mutant(
         "audit/matching.py", 'Check("graph within the ranges", n_outside == 0', 'Check("graph within the ranges", True'
@@ -97,6 +98,9 @@ MUTANTS = [
     Mutant("audit/joining.py", "if n_records != first.n_whole:", "if False:"),
     Mutant("audit/joining.py", "if not same or part.n_whole != first.n_whole:", "if False:"),
     Mutant("audit/order.py", "if worst.chance < SELDOM:", "if False:"),
+    Mutant("audit/order.py", "reading.unpublished.items()", "()"),
+    Mutant("audit/sorting.py", "2 * fewest_inversions(extreme, sizes, ties)", "1.0"),
+    Mutant("audit/sorting.py", "if rises.any() != falls.any():", "if True:"),
     Mutant("audit/perturbation.py", "if found.chance < SELDOM:", "if False:"),
     Mutant("audit/redrawing.py", "min(self.kept.at_least, self.kept.at_most, self.by_rule, by_pair)", "self.by_rule"),
     Mutant("audit/redrawing.py", "self.kept.at_most, self.by_rule, by_pair)", "1.0)"),

@@ -23,7 +23,7 @@ from lookalike.audit import Audit
 from lookalike.audit import verify as audit_release
 from lookalike.contracts import Algorithm, PrivacyModel, Promise
 from lookalike.errors import AuditFailed, RecipeError, Unsupported, counted, quoted
-from lookalike.microdata import Domains, Microdata, Table
+from lookalike.microdata import Codes, Domains, Microdata, Table
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 from lookalike.release import Bucketized, Grouped, Linkage, Matched, MatchGraph, Release
@@ -226,6 +226,7 @@ def verify(
     *,
     graph: MatchGraph | None = None,
     adversary: str = READS_RELEASE,
+    unpublished: Mapping[str, Codes] | None = None,
     progress: Progress = silent,
 ) -> Audit:
     """The independent audit, with the standard measures next to what was promised."""
@@ -235,6 +236,7 @@ def verify(
         promises,
         graph=graph,
         adversary=adversary,
+        unpublished=unpublished,
         measures=standard_measures(),
         progress=progress,
     )

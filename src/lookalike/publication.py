@@ -291,6 +291,12 @@ def read_columns(source: Any, schema: Schema, **reading: Any) -> Table:
     return read_table(source, columns=[attribute.name for attribute in schema.published], types=types, **reading)
 
 
+def read_whole(source: Any, schema: Schema, **reading: Any) -> Table:
+    """Read every column, those that the schema publishes with the types it declares."""
+    types = {attribute.name: attribute.type for attribute in schema.published if attribute.type is not None}
+    return read_table(source, types=types, **reading)
+
+
 def as_promises(model: ModelLike | Iterable[ModelLike]) -> tuple[Promise, ...]:
     """Models in any form a user may write them, as promises."""
     several = isinstance(model, Iterable) and not isinstance(model, str)

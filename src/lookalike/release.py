@@ -86,7 +86,8 @@ class Withheld:
     n_suppressed: int = 0
     n_dummies: int = 0
     indistinguishable: bool = False
-    """Whether dummies look like any other record; otherwise a reader sets them aside."""
+    """Whether dummies look like any other record; then nothing is published about their values. Otherwise a reader sets
+    them aside."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,10 +12,10 @@ from lookalike.adversary import READS_RELEASE
 from lookalike.audit import Audit, Check, Grounds
 from lookalike.contracts import Promise
 from lookalike.errors import RecipeError, quoted
-from lookalike.microdata import Microdata
+from lookalike.microdata import Codes, Microdata, Table
 from lookalike.pipeline import settle
 from lookalike.progress import Progress, silent
-from lookalike.publication import ModelLike, as_promises, read_columns
+from lookalike.publication import ModelLike, as_promises, read_whole
 from lookalike.release import Release
 from lookalike.schema import Schema
 
@@ -41,6 +41,8 @@ class Reopened:
     """Of its files, where it was reopened to be audited."""
     grounds: Grounds | None = None
     """What an audit of it rests on."""
+    unpublished: Mapping[str, Codes] = field(default_factory=dict)
+    """Columns of the original that the release leaves out, by name, as the rank of each record."""
 
 
 def reopen(
@@ -108,7 +110,7 @@ def _reopened_folder(
         used, stated = agreed(own, given if given is not None else without(own, ignore), ignore)
     else:
         used = given or own
-    table = read_columns(original, used, **reading)
+    table = read_whole(original, used, **reading)
     data = Microdata.encode(table, used)
     found, _ = read_release(path, data)
     manifest = read_manifest(folder)
@@ -130,7 +132,13 @@ def _reopened_folder(
         path,
         examined.checks,
         grounds if audited else None,
+        _unpublished(table, used),
     )
+
+
+def _unpublished(table: Table, schema: Schema) -> dict[str, Codes]:
+    published = {attribute.name for attribute in schema.published}
+    return {column.name: column.codes for column in table.columns if column.name not in published}
 
 
 def without(schema: Schema, names: Iterable[str]) -> Schema:
@@ -154,7 +162,7 @@ def _reopened_table(
     from lookalike.packages.spellings import examine_table
 
     check_readable(path)
-    table = read_columns(original, schema, **reading)
+    table = read_whole(original, schema, **reading)
     data = Microdata.encode(table, schema)
     notes = list(table.notes)
     found, cells = read_foreign_table(path, data, suppressed=suppressed, note=notes.append)
@@ -169,7 +177,9 @@ def _reopened_table(
             normalised=examined.normalised,
             exact=exact_columns(found),
         )
-    return Reopened(found, data, (), READS_RELEASE, tuple(notes), {}, path, checks, grounds)
+    return Reopened(
+        found, data, (), READS_RELEASE, tuple(notes), {}, path, checks, grounds, _unpublished(table, schema)
+    )
 
 
 def verify(
@@ -215,7 +225,15 @@ def audit_of(
         # A graph numbers the rows as they are written.
         graph, release = read_graph(Path(private)), reopened.release
     asked = settle(promises or reopened.promises, reopened.data)
-    found = pipeline.verify(release, reopened.data, asked, graph=graph, adversary=reopened.adversary, progress=progress)
+    found = pipeline.verify(
+        release,
+        reopened.data,
+        asked,
+        graph=graph,
+        adversary=reopened.adversary,
+        unpublished=reopened.unpublished,
+        progress=progress,
+    )
     grounds = reopened.grounds
     if grounds is not None and promises:
         unasked = [str(promise) for promise in reopened.promises if promise not in asked]

@@ -108,11 +108,16 @@ def test_declared_dummies_count_if_they_look_like_any_row():
     n_codes = data.domains.sensitive[0].n_codes
     longer = moved(release, [*range(30), 0])
     counts = np.bincount(release.sensitive[:1, 0], minlength=n_codes)
-    withheld = Withheld((np.zeros(n_codes, dtype=np.int64),), (counts,), 0, 1, indistinguishable=True)
+    withheld = Withheld(n_dummies=1, indistinguishable=True)
     assert verify(replace(longer, withheld=withheld), data, K1).passed
-    told = verify(replace(longer, withheld=replace(withheld, indistinguishable=False)), data, K1)
+    told = verify(replace(longer, withheld=Withheld((), (counts,), 0, 1)), data, K1)
     assert not told.passed
     assert not check(told, "rows made up").passed
+    by_value = verify(replace(longer, withheld=replace(withheld, dummies=(counts,))), data, K1)
+    assert not check(by_value, "rows made up").passed
+    assert "a reader takes them away" in check(by_value, "rows made up").detail
+    by_everybody = verify(replace(longer, withheld=withheld), data, K1, adversary="knows-method")
+    assert not check(by_everybody, "rows made up").passed
 
 
 def test_dummies_with_a_value_of_their_own_are_set_aside():

@@ -142,7 +142,8 @@ def _value_faults(release: Any, data: Any) -> Iterator[str]:
     lost, new = _lost_and_new(_rows(data.sensitive, data.carried), _rows(release.sensitive, release.carried))
     if lost > withheld.n_suppressed or new > withheld.n_dummies:
         yield "joint values lost or new"
-    for index, domain in enumerate(data.domains.sensitive):
+    hidden = withheld.indistinguishable and withheld.n_dummies > 0
+    for index, domain in enumerate(data.domains.sensitive if not hidden else ()):
         nothing = [0] * domain.n_codes
         left_out = withheld.suppressed[index].tolist() if withheld.suppressed else nothing
         made_up = withheld.dummies[index].tolist() if withheld.dummies else nothing
@@ -156,6 +157,8 @@ def _value_faults(release: Any, data: Any) -> Iterator[str]:
     told = sum(any(code not in known[at] for at, code in enumerate(row)) for row in release.sensitive.tolist())
     if withheld.n_dummies and not withheld.indistinguishable and told != withheld.n_dummies:
         yield "made-up rows that nobody can tell"
+    if hidden and told != withheld.n_dummies and any(counts.any() for counts in withheld.dummies):
+        yield "made-up rows that the manifest tells apart"
 
 
 def _bucket_faults(release: Any, data: Any) -> Iterator[str]:

@@ -90,7 +90,7 @@ def test_cells_in_the_file_read_as_documented(tmp_path: Path) -> None:
 def test_the_manifest_counts_what_was_withheld(tmp_path: Path) -> None:
     data, release = clinic_release(Grouped.form)
     dummies = tuple(np.eye(domain.n_codes, dtype=np.int64)[0] * 2 for domain in data.domains.sensitive)
-    withheld = Withheld(n_suppressed=3, n_dummies=2, dummies=dummies, indistinguishable=True)
+    withheld = Withheld(n_suppressed=3, n_dummies=2, dummies=dummies)
     write_release(tmp_path / "out", replace(release, withheld=withheld), documents={}, manifest=MANIFEST)
     block = json.loads((tmp_path / "out" / "datapackage.json").read_text(encoding="utf-8"))["lookalike"]
     assert block["suppressed"] == 3
@@ -98,8 +98,21 @@ def test_the_manifest_counts_what_was_withheld(tmp_path: Path) -> None:
     again, manifest = read_release(tmp_path / "out", data)
     assert manifest is not None
     assert manifest.n_dummies == 2
-    assert again.withheld.indistinguishable
+    assert not again.withheld.indistinguishable
     assert [counts.tolist() for counts in again.withheld.dummies] == [counts.tolist() for counts in dummies]
+
+
+def test_the_manifest_does_not_say_which_values_are_made_up(tmp_path: Path) -> None:
+    data, release = clinic_release(Grouped.form)
+    dummies = tuple(np.eye(domain.n_codes, dtype=np.int64)[0] * 2 for domain in data.domains.sensitive)
+    withheld = Withheld(n_dummies=2, dummies=dummies, indistinguishable=True)
+    write_release(tmp_path / "out", replace(release, withheld=withheld), documents={}, manifest=MANIFEST)
+    block = json.loads((tmp_path / "out" / "datapackage.json").read_text(encoding="utf-8"))["lookalike"]
+    assert block["dummies"] == {"records": 2, "indistinguishable": True, "by_value": []}
+    assert "by value" not in (tmp_path / "out" / "README.txt").read_text(encoding="utf-8")
+    again, _ = read_release(tmp_path / "out", data)
+    assert again.withheld.indistinguishable
+    assert again.withheld.dummies == ()
 
 
 def test_rows_that_are_missing_altogether_stay_rows(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ class Plain:
         notes = [_SAID[self.release.form]]
         withheld = self.release.withheld
         if made_up := withheld.n_dummies:
-            how = "taken away at random by their values" if withheld.indistinguishable else "set aside"
+            how = "taken away at random" if withheld.indistinguishable else "set aside"
             notes.append(f"{counted(made_up, 'made-up record')} {'is' if made_up == 1 else 'are'} {how}.")
         if left_out := withheld.n_suppressed:
             verb = "was" if left_out == 1 else "were"

@@ -99,12 +99,14 @@ def _withheld(parts: Sequence[PartAudit]) -> Withheld:
     nothing = [np.zeros_like(counts) for counts in parts[0].counts]
     suppressed = [one.suppressed or nothing for one in declared if len(one.suppressed) in (0, len(nothing))]
     dummies = [one.dummies or nothing for one in declared if len(one.dummies) in (0, len(nothing))]
+    alike = all(one.indistinguishable for one in declared if one.n_dummies)
+    hidden = alike and any(one.n_dummies for one in declared)
     return Withheld(
         suppressed=tuple(np.sum(column, axis=0) for column in zip(*suppressed, strict=True)),
-        dummies=tuple(np.sum(column, axis=0) for column in zip(*dummies, strict=True)),
+        dummies=() if hidden else tuple(np.sum(column, axis=0) for column in zip(*dummies, strict=True)),
         n_suppressed=sum(one.n_suppressed for one in declared),
         n_dummies=sum(one.n_dummies for one in declared),
-        indistinguishable=all(one.indistinguishable for one in declared if one.n_dummies),
+        indistinguishable=alike,
     )
 
 

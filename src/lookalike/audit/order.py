@@ -8,63 +8,198 @@ A release must look like a uniformly random shuffle of its rows. Each test compa
 
 Counts are sums over a random permutation of numbers in [0, 1]; with mean m such a sum exceeds m + t with probability
 at most exp(-t^2 / (4 m + 2 t)) (Chatterjee 2007, by Stein's method), a bound that holds for few rows and for heavy
-duplicates. A check fails only where a shuffle would do so less than once in 10^9; tables on which no test could reach
-that say so. Classes and placements do not depend on row order, so the bound applies to honest releases as it stands.
+duplicates. Then every column of the original is held against the order (`sorting`). A check fails only where a shuffle
+would do so less than once in 10^9; tables with fewer different orders than that say so. Classes and placements do not
+depend on row order, so the bounds apply to honest releases as they stand.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lookalike.audit.cells import Ints, joint_ids_of_two
+from lookalike.audit.cells import Ints, joint_ids, joint_ids_of_two
 from lookalike.audit.reading import Reading
+from lookalike.audit.sorting import (
+    Arrangement,
+    Members,
+    Shown,
+    Sign,
+    arrangement,
+    follow_sign,
+    match_signs,
+    n_arrangements,
+    permutation_tail,
+)
+from lookalike.audit.tails import SELDOM
 from lookalike.audit.verdicts import Check
+from lookalike.errors import counted, quoted
 from lookalike.release import Bucketized, Grouped, Matched, Perturbed
 
-SELDOM = 1e-9
+NAME = "row order"
 _SAMPLE = 1024
 _JOIN_LIMIT = 50_000_000
 
 
-@dataclass(frozen=True)
-class Sign:
-    """One comparison: how unlikely under a shuffle, and how unlikely it could have been at most."""
-
-    words: str
-    chance: float
-    least: float
-
-
 def row_order(reading: Reading) -> Check:
     """All tests that apply to the release's form."""
+    tables = list(_ordered_tables(reading))
+    if max((n_arrangements(table.content) for table in tables), default=0.0) < -math.log(SELDOM):
+        return Check.undecided(NAME, "too few different rows to tell")
+    arranged = [arrangement(table.shown, len(table.content), table.group_of_row) for table in tables]
+    signs = [] if any(found.sorted_by for found in arranged) else list(_input_signs(reading))
+    of_columns = [sign for pair in zip(tables, arranged, strict=True) for sign in _column_signs(reading, *pair)]
+    signs += [replace(sign, chance=sign.chance * len(of_columns)) for sign in of_columns]
+    worst = min(signs, key=lambda sign: sign.chance, default=Sign("", 1.0))
+    if worst.chance < SELDOM:
+        return Check(NAME, False, f"{worst.words}; a shuffle does so with probability below 1e-9. Shuffle the rows")
+    names = list(dict.fromkeys(name for found in arranged for name in found.sorted_by))
+    published = f"sorted by what is published ({', '.join(names)}) and " if names else ""
+    n_columns = counted(len(_columns_of(reading)) - 1, "column")
+    return Check(NAME, True, f"{published}follows neither the input order nor any of {n_columns} of the original")
+
+
+def _input_signs(reading: Reading) -> Iterator[Sign]:
     release = reading.release
     if isinstance(release, Grouped | Matched):
-        signs = list(_extent_signs(reading))
+        return _extent_signs(reading)
+    if isinstance(release, Bucketized):
+        return _bucket_signs(reading, release)
+    return _perturbed_signs(reading, release)
+
+
+@dataclass(frozen=True, eq=False)
+class OrderedTable:
+    """A published table as far as its order goes."""
+
+    shown: list[Shown]
+    content: Ints
+    """Equal for rows that no reader can tell apart."""
+    item_of_record: Ints
+    """What a record may be behind; -1: not known."""
+    item_of_row: Ints
+    members: Members | None = None
+    group_of_row: Ints | None = None
+    """Groups that may stand together."""
+
+
+def _ordered_tables(reading: Reading) -> Iterator[OrderedTable]:
+    release = reading.release
+    if isinstance(release, Grouped | Matched):
+        yield _table_of_extents(reading, release)
     elif isinstance(release, Bucketized):
-        signs = list(_bucket_signs(reading, release))
+        yield from _tables_of_buckets(reading, release)
     else:
-        signs = list(_perturbed_signs(reading, release))
-    worst = min(signs, key=lambda sign: sign.chance, default=Sign("", 1.0, 1.0))
-    if worst.chance < SELDOM:
-        detail = f"{worst.words}; a shuffle does so with probability below 1e-9. Shuffle the rows"
-        return Check("row order", False, detail)
-    if all(sign.least >= SELDOM for sign in signs):
-        return Check("row order", True, "too few rows to tell")
-    return Check("row order", True, f"as after a shuffle, by {len(signs)} tests")
+        yield _perturbed_table(reading, release)
 
 
-def tail(seen: float, mean: float) -> float:
-    """The bound on the probability that a shuffle gives so many or more."""
-    over = seen - mean
-    return math.exp(-over * over / (4 * mean + 2 * over)) if over > 0 else 1.0
+def _value_columns(reading: Reading) -> list[Shown]:
+    release = reading.release
+    blocks = (release.sensitive, release.domains.sensitive), (release.carried, release.domains.carried)
+    return [
+        Shown(domain.name, codes[:, index], is_value=True)
+        for codes, domains in blocks
+        for index, domain in enumerate(domains)
+    ]
 
 
-def _count_sign(words: str, seen: int, mean: float, most: int) -> Sign:
-    return Sign(f"{words} ({seen:,} times, {mean:,.1f} expected)", tail(seen, mean), tail(most, mean))
+def _table_of_extents(reading: Reading, release: Grouped | Matched) -> OrderedTable:
+    boxes, placement = reading.boxes, reading.placement
+    units = boxes.class_of_row
+    shown = []
+    for attr, domain in enumerate(release.domains.quasi):
+        for ends in (boxes.cells.lows[:, attr], boxes.cells.highs[:, attr]):
+            shown.append(Shown(domain.name, ends[units]))
+    # Sets are told apart by their members as well: classes are numbered by contents.
+    shown += [Shown("cells", units), *_value_columns(reading)]
+    members = None
+    if isinstance(release, Grouped):
+        class_of_record = np.append(placement.class_of_item, -1)[placement.item_of_record]
+        members = Members(class_of_record, reading.value_of_record, units, reading.value_of_row)
+    return OrderedTable(
+        shown=shown,
+        content=joint_ids((units, reading.value_of_row), len(units)),
+        item_of_record=placement.item_of_record,
+        item_of_row=placement.item_of_row,
+        members=members,
+        group_of_row=units if isinstance(release, Grouped) else None,
+    )
+
+
+def _tables_of_buckets(reading: Reading, release: Bucketized) -> Iterator[OrderedTable]:
+    of_points, of_values, bucket_of_record = _buckets(reading, release)
+    points = [Shown(domain.name, release.quasi[:, index]) for index, domain in enumerate(release.domains.quasi)]
+    yield OrderedTable(
+        shown=[Shown("bucket", release.bucket_of_quasi), *points],
+        content=joint_ids((of_points, reading.point_of_row), len(of_points)),
+        item_of_record=reading.point_of_record,
+        item_of_row=reading.point_of_row,
+    )
+    n_values = reading.n_values
+    yield OrderedTable(
+        shown=[Shown("bucket", release.bucket_of_sensitive), *_value_columns(reading)],
+        content=joint_ids((of_values, reading.value_of_row), len(of_values)),
+        item_of_record=np.where(bucket_of_record >= 0, bucket_of_record * n_values + reading.value_of_record, -1),
+        item_of_row=of_values * n_values + reading.value_of_row,
+        members=Members(bucket_of_record, reading.value_of_record, of_values, reading.value_of_row),
+    )
+
+
+def _perturbed_table(reading: Reading, release: Perturbed) -> OrderedTable:
+    original = reading.original
+    records, rows = joint_ids_of_two((original.quasi, original.carried), (release.quasi, release.carried))
+    points = [Shown(domain.name, release.quasi[:, index]) for index, domain in enumerate(release.domains.quasi)]
+    before, after = joint_ids_of_two((original.sensitive,), (release.sensitive,))
+    return OrderedTable(
+        shown=[*points, *_value_columns(reading)],
+        content=joint_ids((rows, after), len(rows)),
+        item_of_record=records,
+        item_of_row=rows,
+        members=Members(records, before, rows, after),
+    )
+
+
+def _columns_of(reading: Reading) -> list[tuple[str, Ints]]:
+    """Every column of the original by name, as ranks; and the order of the records."""
+    original = reading.original
+    blocks = (
+        (original.domains.quasi, original.quasi),
+        (original.domains.sensitive, original.sensitive),
+        (original.domains.carried, original.carried),
+    )
+    found = [("the input order", np.arange(original.n_rows))]
+    for domains, codes in blocks:
+        found += [(f"column {quoted(domain.name)}", codes[:, at].astype(np.int64)) for at, domain in enumerate(domains)]
+    found += [(f"column {quoted(name)}", ranks.astype(np.int64)) for name, ranks in reading.unpublished.items()]
+    return found
+
+
+def _column_signs(reading: Reading, table: OrderedTable, arranged: Arrangement) -> Iterator[Sign]:
+    for words, ranks in _columns_of(reading):
+        words = f"{words} of the original" if words.startswith("column") else words
+        sign = follow_sign(words, ranks, table.item_of_record, table.item_of_row, arranged.block_of_row)
+        if sign is not None:
+            yield sign
+        # Where values themselves explain the order, ranks within groups say nothing more.
+        if table.members is not None and not arranged.by_values:
+            yield from match_signs(words, ranks, table.members)
+    if arranged.sorted_by:
+        yield from _drift_in_largest_block(table, arranged)
+
+
+def _drift_in_largest_block(table: OrderedTable, arranged: Arrangement) -> Iterator[Sign]:
+    rows = np.flatnonzero(arranged.block_of_row == np.argmax(np.bincount(arranged.block_of_row)))
+    items = table.item_of_row[rows]
+    n_items = 1 + int(max(table.item_of_row.max(initial=-1), table.item_of_record.max(initial=-1)))
+    here = np.append(np.bincount(items, minlength=n_items) > 0, False)
+    return _drift_signs("rows", np.where(here[table.item_of_record], table.item_of_record, -1), items, n_items)
+
+
+def _count_sign(words: str, seen: int, mean: float) -> Sign:
+    return Sign(words, permutation_tail(seen, mean))
 
 
 def _drift_signs(words: str, id_of_record: Ints, id_of_row: Ints, n_ids: int) -> Iterator[Sign]:
@@ -85,10 +220,9 @@ def _drift_signs(words: str, id_of_record: Ints, id_of_row: Ints, n_ids: int) ->
     if variance <= 1e-9:
         return
     own = np.exp(2j * np.pi * np.arange(len(means)) / len(means))
-    most = float(np.abs(spread).sum()) ** 2 / variance
     for side, turned in (("", own), ("reversed ", own.conj())):
         score = float(abs(np.vdot(turned, spread))) ** 2 / variance
-        yield Sign(f"{words} follow the {side}input order", _rare(score), _rare(most))
+        yield Sign(f"{words} follow the {side}input order", _rare(score))
 
 
 def _rare(score: float) -> float:
@@ -102,7 +236,7 @@ def _same_place_signs(words: str, of_record: Ints, of_row: Ints) -> Iterator[Sig
     share = np.bincount(of_row, minlength=n_ids) / max(len(of_row), 1)
     for side, records in (("", of_record[:n_compared]), ("reversed ", of_record[::-1][:n_compared])):
         seen = int(np.count_nonzero(records == of_row[:n_compared]))
-        yield _count_sign(f"{words} stand in {side}input order", seen, float(share[records].sum()), n_compared)
+        yield _count_sign(f"{words} stand in {side}input order", seen, float(share[records].sum()))
     yield from _drift_signs(words, of_record, of_row, n_ids)
 
 
@@ -130,7 +264,7 @@ def _rank_signs(words: str, group_of_record: Ints, records: Ints, group_of_row: 
     for side, way in (("", real), ("reversed ", real[::-1])):
         lined = way[np.argsort(group_of_record[way], kind="stable")]
         seen = int(np.count_nonzero(records[lined] == codes))
-        yield _count_sign(f"{words} stand in {side}input order", seen, mean, len(codes))
+        yield _count_sign(f"{words} stand in {side}input order", seen, mean)
 
 
 def _extent_signs(reading: Reading) -> Iterator[Sign]:
@@ -156,7 +290,7 @@ def _extent_signs(reading: Reading) -> Iterator[Sign]:
             slack = 0.0 if len(drawn) == len(records) else 5 * float(fitting.std()) / math.sqrt(len(drawn))
             mean = n_compared * (float(fitting.mean()) + slack) if len(drawn) else 0.0
             seen = int(np.count_nonzero(hits))
-            yield _count_sign(f"{words} stand in {side}input order", seen, mean, n_compared)
+            yield _count_sign(f"{words} stand in {side}input order", seen, mean)
     yield from _drift_signs("rows", placement.item_of_record, placement.item_of_row, len(placement.capacities))
     if isinstance(reading.release, Grouped):
         padded = np.append(placement.class_of_item, -1)
@@ -179,20 +313,24 @@ def _sampled(records: Ints) -> Ints:
 def _bucket_signs(reading: Reading, release: Bucketized) -> Iterator[Sign]:
     yield from _same_place_signs("quasi-identifiers", reading.point_of_record, reading.point_of_row)
     yield from _same_place_signs("sensitive values", reading.value_of_record, reading.value_of_row)
+    of_points, of_values, bucket_of_record = _buckets(reading, release)
+    yield from _alignment_sign(reading, of_points, of_values)
+    words = "within buckets sensitive values"
+    yield from _rank_signs(words, bucket_of_record, reading.value_of_record, of_values, reading.value_of_row)
+
+
+def _buckets(reading: Reading, release: Bucketized) -> tuple[Ints, Ints, Ints]:
+    """Buckets of the rows of both tables, and of each record; -1 where several buckets list its quasi-identifiers."""
     both = np.concatenate((release.bucket_of_quasi, release.bucket_of_sensitive))
     _, codes = np.unique(both, return_inverse=True)
     of_points, of_values = np.split(codes.reshape(-1).astype(np.int64), [len(release.bucket_of_quasi)])
-    yield from _alignment_sign(reading, of_points, of_values)
-    # A record's bucket is certain where only one bucket lists its quasi-identifiers.
     n_points, width = reading.n_points, int(codes.max(initial=0)) + 1
     pairs = np.unique(reading.point_of_row * width + of_points)
     certain = np.bincount(pairs // width, minlength=n_points) == 1
     bucket_of_point = np.full(n_points, -1, dtype=np.int64)
     bucket_of_point[pairs // width] = pairs % width
     bucket_of_point[~certain] = -1
-    bucket_of_record = bucket_of_point[reading.point_of_record]
-    words = "within buckets sensitive values"
-    yield from _rank_signs(words, bucket_of_record, reading.value_of_record, of_values, reading.value_of_row)
+    return of_points, of_values, bucket_of_point[reading.point_of_record]
 
 
 def _alignment_sign(reading: Reading, of_points: Ints, of_values: Ints) -> Iterator[Sign]:
@@ -221,7 +359,7 @@ def _alignment_sign(reading: Reading, of_points: Ints, of_values: Ints) -> Itera
     mean = float((np.asarray(pairs).reshape(-1) / np.maximum(sizes, 1)).sum())
     keys = reading.point_of_row[first] * n_values + reading.value_of_row[second]
     seen = int(np.count_nonzero(np.isin(keys, true)))
-    yield _count_sign("within buckets both tables stand in the same order", seen, mean, len(keys))
+    yield _count_sign("within buckets both tables stand in the same order", seen, mean)
 
 
 def _perturbed_signs(reading: Reading, release: Perturbed) -> Iterator[Sign]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.adversary import KNOWS_METHOD
 from lookalike.audit.cells import Ints
 from lookalike.audit.reading import Reading
 from lookalike.audit.verdicts import Check
@@ -120,7 +121,9 @@ def rows_for_records(n_rows: int, n_records: int, n_suppressed: int, n_dummies: 
 def values_kept(reading: Reading) -> Check:
     """The joint sensitive and carried values are the original's, apart from what is declared."""
     name, withheld = "values kept", reading.release.withheld
-    for index, domain in enumerate(reading.original.domains.sensitive):
+    # Rows made up that look like any other are not declared by value, and what they hide cannot be subtracted.
+    counted_by_value = not (withheld.indistinguishable and withheld.n_dummies)
+    for index, domain in enumerate(reading.original.domains.sensitive if counted_by_value else ()):
         declared = []
         for counts, total in (
             (withheld.suppressed, withheld.n_suppressed),
@@ -148,8 +151,12 @@ def values_kept(reading: Reading) -> Check:
     return Check(name, passed, detail)
 
 
-def dummies_known(reading: Reading) -> Check | None:
-    """Rows made up must look like all others, or carry a value of their own so that the audit can set them aside."""
+def dummies_known(reading: Reading, adversary: str) -> Check | None:
+    """Rows made up must look like all others, or carry a value of their own so that the audit can set them aside.
+
+    A reader who is given the made-up rows by value takes them away, and one who knows everybody's quasi-identifiers
+    counts the persons who fit a group: for neither do they look like all others.
+    """
     withheld = reading.release.withheld
     if withheld.n_dummies == 0:
         return None
@@ -158,10 +165,23 @@ def dummies_known(reading: Reading) -> Check | None:
         detail = f"{counted(n_told, 'row')} made up with values that no record has; set aside, as any reader would"
     else:
         detail = f"{counted(withheld.n_dummies, 'row')} made up, declared to look like any other"
-    passed = withheld.indistinguishable or n_told == withheld.n_dummies
+    n_hidden = withheld.n_dummies - n_told
+    if withheld.indistinguishable and n_hidden and any(counts.any() for counts in withheld.dummies):
+        detail = (
+            f"{counted(n_hidden, 'row')} made up are said to look like any other, and the release says how many there "
+            "are of each value: a reader takes them away. Leave the counts by value out"
+        )
+        return Check("rows made up", False, detail)
+    if withheld.indistinguishable and n_hidden and adversary == KNOWS_METHOD:
+        detail = (
+            f"{counted(n_hidden, 'row')} made up are said to look like any other, but someone who knows everybody's "
+            "quasi-identifiers counts the persons of a group. Make up no rows against this adversary"
+        )
+        return Check("rows made up", False, detail)
+    passed = withheld.indistinguishable or n_hidden == 0
     if not passed:
         detail = (
-            f"{withheld.n_dummies - n_told:,} rows are made up with values that records have, and a reader is said to "
+            f"{n_hidden:,} rows are made up with values that records have, and a reader is said to "
             "tell them apart, but the release does not say which rows they are. Make them look like any other row"
         )
     return Check("rows made up", passed, detail)

@@ -7,6 +7,7 @@ and carried values, which is possible for an honest release and shows how many r
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from lookalike.audit.cells import Boxes, Ints, boxes_of, joint_ids_of_two, value_ids
 from lookalike.audit.placement import Placement, largest_placement
 from lookalike.exposure import Exposure
-from lookalike.microdata import Microdata
+from lookalike.microdata import Codes, Microdata
 from lookalike.release import Bucketized, Grouped, Matched, Perturbed, Release
 
 
@@ -26,6 +27,8 @@ class Reading:
 
     release: Release
     original: Microdata
+    unpublished: Mapping[str, Codes] = field(default_factory=dict)
+    """Columns of the original that the release leaves out, by name, as the rank of each record."""
     exposures: dict[tuple[int | None, str], Exposure] = field(default_factory=dict)
     """Beliefs by column and adversary, kept because every model looks at them."""
 

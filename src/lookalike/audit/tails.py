@@ -17,6 +17,7 @@ Floats = NDArray[np.float64]
 
 SELDOM = 1e-9
 """A check fails only where chance alone does the same less often than this."""
+_AT_ONCE = 20_000
 _STEPS = np.geomspace(1e-4, 40.0, 60)
 RATES: Floats = np.concatenate((-_STEPS[::-1], _STEPS))
 
@@ -54,7 +55,9 @@ class Chance:
 
 def independent_events(seen: float, shares: Floats) -> Chance:
     """A number of events that happen independently, each with its own probability."""
-    moments = np.log1p(shares[:, None] * np.expm1(RATES)[None, :]).sum(axis=0) if len(shares) else 0.0 * RATES
+    moments = np.zeros(len(RATES))
+    for begin in range(0, len(shares), _AT_ONCE):
+        moments += np.log1p(shares[begin : begin + _AT_ONCE, None] * np.expm1(RATES)[None, :]).sum(axis=0)
     return Chance(seen, moments)
 
 

@@ -7,7 +7,7 @@ exists at all. Whatever cannot be decided is not passed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from lookalike.adversary import ADVERSARIES, KNOWS_METHOD, READS_RELEASE
@@ -20,7 +20,7 @@ from lookalike.audit.verdicts import Audit, Check, Verdict
 from lookalike.contracts import PrivacyModel, Promise
 from lookalike.errors import RecipeError, unknown_name
 from lookalike.exposure import Exposure
-from lookalike.microdata import Microdata
+from lookalike.microdata import Codes, Microdata
 from lookalike.progress import Progress, silent
 from lookalike.release import Bucketized, Grouped, Matched, MatchGraph, Perturbed, Release
 
@@ -47,11 +47,23 @@ def verify(
     measures: Sequence[PrivacyModel] = (),
     graph: MatchGraph | None = None,
     adversary: str = READS_RELEASE,
+    unpublished: Mapping[str, Codes] | None = None,
     progress: Progress = silent,
 ) -> Audit:
-    """Hold a release against its promises; `measures` are models whose levels are reported unasked."""
+    """Hold a release against its promises; `measures` are models whose levels are reported unasked.
+
+    `unpublished` are columns of the original that the release leaves out, as ranks: the order of rows must not show
+    them either.
+    """
     return examine(
-        release, original, promises, measures=measures, graph=graph, adversary=adversary, progress=progress
+        release,
+        original,
+        promises,
+        measures=measures,
+        graph=graph,
+        adversary=adversary,
+        unpublished=unpublished,
+        progress=progress,
     ).audit
 
 
@@ -63,6 +75,7 @@ def examine(
     measures: Sequence[PrivacyModel] = (),
     graph: MatchGraph | None = None,
     adversary: str = READS_RELEASE,
+    unpublished: Mapping[str, Codes] | None = None,
     progress: Progress = silent,
 ) -> Examined:
     """As `verify`, with what the verdicts were read from."""
@@ -71,7 +84,7 @@ def examine(
     for promise in promises:
         _column_index(promise, original)
     unasked = tuple(_everywhere(measures, original))
-    reading = Reading(release, original)
+    reading = Reading(release, original, unpublished or {})
     checks = [preconditions.well_formed(release, original)]
     if not isinstance(release, Matched):
         graph = None
@@ -84,7 +97,7 @@ def examine(
     levels: list[Exposure | str] = []
     sound = all(check.passed for check in checks)
     if sound:
-        for check in _checks(reading, graph):
+        for check in _checks(reading, graph, adversary):
             checks.append(check)
             progress("audit", min(0.9, len(checks) / 12), check.name)
         for promise in promises:
@@ -125,7 +138,7 @@ def _level_name(release: Release, graph: MatchGraph | None) -> str:
     return {Grouped.form: "group", Bucketized.form: "bucket", Perturbed.form: "posterior"}[release.form]
 
 
-def _checks(reading: Reading, graph: MatchGraph | None) -> Iterator[Check]:
+def _checks(reading: Reading, graph: MatchGraph | None, adversary: str) -> Iterator[Check]:
     release = reading.release
     yield preconditions.row_count(reading)
     if isinstance(release, Perturbed):
@@ -136,7 +149,7 @@ def _checks(reading: Reading, graph: MatchGraph | None) -> Iterator[Check]:
             yield from perturbation.matrix_checks(redrawn)
     else:
         yield preconditions.values_kept(reading)
-        about_dummies = preconditions.dummies_known(reading)
+        about_dummies = preconditions.dummies_known(reading, adversary)
         if about_dummies is not None:
             yield about_dummies
         if isinstance(release, Bucketized):

@@ -78,9 +78,11 @@ def grouped(
 
 def suppressed_counted(release: Release, original: Microdata) -> Withheld:
     """What was left out by value: the original and the dummies less what is published. A reader with the original
-    can tell; perturbed values cannot be subtracted, and a release that has too many of a value is left to the audit."""
+    can tell. Perturbed values cannot be subtracted, made-up rows that look like any other hide what is missing, and a
+    release that has too many of a value is left to the audit."""
     withheld = release.withheld
-    if isinstance(release, Perturbed) or not withheld.n_suppressed:
+    hidden = withheld.indistinguishable and withheld.n_dummies
+    if isinstance(release, Perturbed) or not withheld.n_suppressed or hidden:
         return withheld
     suppressed = []
     for column, domain in enumerate(release.domains.sensitive):

@@ -97,6 +97,7 @@ def descriptor(
     """The text of datapackage.json."""
     parts = parts or {}
     withheld = release.withheld
+    hidden = withheld.indistinguishable and withheld.n_dummies > 0
     block: dict[str, Any] = {
         "format": FORMAT_IN_PARTS if parts else FORMAT,
         "version": manifest.version,
@@ -137,7 +138,8 @@ def descriptor(
                         [text, int(count)] for text, count in zip(value_keys(domain), counts, strict=True) if count
                     ],
                 }
-                for domain, counts in zip(release.domains.sensitive, withheld.dummies, strict=False)
+                # Said by value, made-up rows would not look like any other.
+                for domain, counts in zip(release.domains.sensitive, () if hidden else withheld.dummies, strict=False)
             ],
         },
         "matrices": matrices(release),

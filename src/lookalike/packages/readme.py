@@ -45,7 +45,8 @@ def readme(
     if release.withheld.n_suppressed:
         lines.append(f"{release.withheld.n_suppressed:,} records of the original were left out.")
     if release.withheld.n_dummies:
-        lines.append(f"{release.withheld.n_dummies:,} records are made up; datapackage.json counts them by value.")
+        by_value = "" if release.withheld.indistinguishable else "; datapackage.json counts them by value"
+        lines.append(f"{release.withheld.n_dummies:,} records are made up{by_value}.")
     lines += _in_parts(parts) if parts else ["The rows are in random order."]
     lines += ["", "Columns", ""]
     for name, fields in tables.items():

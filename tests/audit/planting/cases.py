@@ -26,6 +26,8 @@ class Case:
     promises: tuple[Promise, ...] = ()
     unit_of_record: Any = None
     """Group or bucket of each record."""
+    unpublished: Any = None
+    """Columns of the table that are left out, by name, as ranks."""
 
 
 def honest(rng: np.random.Generator, form: str) -> Case:
@@ -85,14 +87,12 @@ def withheld(rng: np.random.Generator, release: Grouped) -> Grouped:
     gone = rng.choice(n_rows, n_gone, replace=False)
     kept = np.setdiff1d(np.arange(n_rows), gone)
     made = rng.choice(kept, n_made)
-    counts = [
-        tuple(
-            np.bincount(release.sensitive[rows, index], minlength=domain.n_codes)
-            for index, domain in enumerate(release.domains.sensitive)
-        )
-        for rows in (gone, made)
-    ]
-    declared = Withheld(counts[0], counts[1], n_gone, n_made, indistinguishable=True)
+    suppressed = tuple(
+        np.bincount(release.sensitive[gone, index], minlength=domain.n_codes)
+        for index, domain in enumerate(release.domains.sensitive)
+    )
+    # Rows that look like any other hide which values were left out, too.
+    declared = Withheld(() if n_made else suppressed, (), n_gone, n_made, indistinguishable=n_made > 0)
     return replace(moved(release, rng.permutation([*kept, *made]).astype(np.int64)), withheld=declared)
 
 

@@ -93,7 +93,7 @@ def _more_suppressed(rng: np.random.Generator, case: Case) -> Case | None:
 @plant("suppressed records of other values")
 def _other_suppressed(rng: np.random.Generator, case: Case) -> Case | None:
     withheld = case.release.withheld
-    if not withheld.n_suppressed:
+    if not withheld.n_suppressed or not withheld.suppressed:
         return None
     return _declared(case, suppressed=tuple(np.roll(counts, 1) for counts in withheld.suppressed))
 
@@ -103,12 +103,25 @@ def _undeclared(rng: np.random.Generator, case: Case) -> Case | None:
     withheld = case.release.withheld
     if not withheld.n_dummies:
         return None
-    return _declared(case, n_dummies=0, dummies=tuple(np.zeros_like(counts) for counts in withheld.dummies))
+    return _declared(case, n_dummies=0)
 
 
 @plant("dummies said to be told apart")
 def _told(rng: np.random.Generator, case: Case) -> Case | None:
     return _declared(case, indistinguishable=False) if case.release.withheld.n_dummies else None
+
+
+@plant("dummies declared by value that look like any row")
+def _told_by_value(rng: np.random.Generator, case: Case) -> Case | None:
+    withheld, sensitive = case.release.withheld, case.release.sensitive
+    if not withheld.n_dummies:
+        return None
+    rows = rng.choice(len(sensitive), withheld.n_dummies, replace=False)
+    counts = tuple(
+        np.bincount(sensitive[rows, at], minlength=domain.n_codes)
+        for at, domain in enumerate(case.data.domains.sensitive)
+    )
+    return _declared(case, dummies=counts)
 
 
 @plant("a loss covered by a made-up row")
@@ -124,7 +137,8 @@ def _covered(rng: np.random.Generator, case: Case) -> Case | None:
         tuple(np.bincount(release.sensitive[[row], at], minlength=domain.n_codes) for at, domain in enumerate(domains))
         for row, domains in ((one, case.data.domains.sensitive), (other, case.data.domains.sensitive))
     ]
-    withheld = Withheld(counts[0], counts[1], 1, 1, indistinguishable=bool(rng.random() < 0.5))
+    hidden = bool(rng.random() < 0.5)
+    withheld = Withheld((), (), 1, 1, indistinguishable=True) if hidden else Withheld(counts[0], counts[1], 1, 1)
     return replace(case, release=replace(moved(release, rows), withheld=withheld))
 
 

@@ -107,6 +107,8 @@ def passes(case: Case, folder: Path) -> bool:
 def as_read(case: Case) -> Case:
     """What a folder can say: suppressed records by number, their values are found by comparing with the table."""
     withheld = case.release.withheld
+    if withheld.indistinguishable and withheld.n_dummies:
+        return replace(case, release=replace(case.release, withheld=replace(withheld, suppressed=(), dummies=())))
     if not withheld.n_suppressed:
         return case
     counts = []
@@ -203,6 +205,21 @@ def _dummies(rng: np.random.Generator, folder: Path) -> bool:
     def change(block: dict[str, Any]) -> bool:
         block["dummies"]["records"] += 1
         block["dummies"]["indistinguishable"] = True
+        return True
+
+    return _described(folder, change)
+
+
+@edit("made-up rows counted by value")
+def _by_value(rng: np.random.Generator, folder: Path) -> bool:
+    def change(block: dict[str, Any]) -> bool:
+        columns = [column for table in block["tables"] for column in table["columns"] if column["role"] == "sensitive"]
+        lines = _lines(_tables(folder)[0])
+        if not block["dummies"]["records"] or not columns or columns[0]["name"] not in lines[0]:
+            return False
+        value = lines[1][lines[0].index(columns[0]["name"])]
+        counts = [[value or None, block["dummies"]["records"]]]
+        block["dummies"]["by_value"] = [{"column": columns[0]["name"], "counts": counts}]
         return True
 
     return _described(folder, change)

@@ -1,0 +1,264 @@
+"""Is the order of published rows a sort by something that is not published?
+
+A table that is sorted by what it shows says nothing that it does not show. So the rows are first parted into blocks
+that published columns explain: columns by which the table is sorted, one after the other, and groups whose rows stand
+together. Within blocks the order must be a shuffle. The input order and every column of the original are tried:
+
+    follow   rows against the mean rank of the records that may be theirs: pairs in the wrong order, within blocks
+    match    within groups, the value of each row against that of the record of the same rank in the column
+
+The number of inversions of a shuffled multiset is a product of q-numbers, so its moments are known exactly (MacMahon);
+matches are sums over a permutation of numbers in [0, 1] (Chatterjee 2007), and groups that match throughout are
+independent events with known probabilities.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.audit.cells import Ints
+from lookalike.audit.tails import independent_events
+
+_MOST_ROWS = 100_000
+"""Of longer tables so many rows are looked at; a part of a shuffle is a shuffle."""
+
+
+@dataclass(frozen=True)
+class Sign:
+    """One comparison, and how unlikely it is under a shuffle."""
+
+    words: str
+    chance: float
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """A published column: its name, a number for the content of each row, whether it is a value and not a cell."""
+
+    name: str
+    codes: NDArray[Any]
+    is_value: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Arrangement:
+    """How far published columns explain the order of the rows."""
+
+    block_of_row: Ints
+    """Rising from row to row."""
+    sorted_by: tuple[str, ...]
+    by_values: bool
+    """Whether values of rows explain some of it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Members:
+    """Groups of records and rows whose values may be compared rank by rank; -1: a record of none."""
+
+    group_of_record: Ints
+    value_of_record: Ints
+    group_of_row: Ints
+    value_of_row: Ints
+
+
+def arrangement(columns: Sequence[Shown], n_rows: int, group_of_row: Ints | None = None) -> Arrangement:
+    """The blocks that a sort by published columns leaves, and groups of rows that stand together."""
+    found = Arrangement(np.zeros(n_rows, dtype=np.int64), (), False)
+    found = _sorted_on(found, columns)
+    if group_of_row is not None and n_rows:
+        runs = _runs(found.block_of_row, group_of_row)
+        n_pairs = len(np.unique(np.column_stack((found.block_of_row, group_of_row)), axis=0))
+        if int(runs[-1]) + 1 == n_pairs <= n_rows // 2 and n_pairs > int(found.block_of_row[-1]) + 1:
+            found = Arrangement(runs, (*found.sorted_by, "groups"), found.by_values)
+            found = _sorted_on(found, columns)
+    return found
+
+
+def _sorted_on(found: Arrangement, columns: Sequence[Shown]) -> Arrangement:
+    left = list(columns)
+    while True:
+        inside = found.block_of_row[1:] == found.block_of_row[:-1]
+        for column in left:
+            rises, falls = (
+                (column.codes[1:] > column.codes[:-1])[inside],
+                (column.codes[1:] < column.codes[:-1])[inside],
+            )
+            if rises.any() != falls.any():
+                break
+        else:
+            return found
+        left.remove(column)
+        blocks = _runs(found.block_of_row, column.codes)
+        found = Arrangement(blocks, (*found.sorted_by, column.name), found.by_values or column.is_value)
+
+
+def _runs(*columns: NDArray[Any]) -> Ints:
+    """Numbers of the runs of rows that agree in all columns."""
+    changes = np.zeros(len(columns[0]), dtype=np.int64)
+    for column in columns:
+        changes[1:] |= column[1:] != column[:-1]
+    return np.cumsum(changes)
+
+
+def n_arrangements(content_of_row: Ints) -> float:
+    """The logarithm of how many orders of these rows a reader can tell apart."""
+    from scipy.special import gammaln
+
+    counts = np.unique(content_of_row, return_counts=True)[1]
+    return float(gammaln(len(content_of_row) + 1.0) - gammaln(counts + 1.0).sum())
+
+
+def follow_sign(words: str, rank_of_record: Ints, item_of_record: Ints, item_of_row: Ints, blocks: Ints) -> Sign | None:
+    """Rows against the mean rank of the records of their item (-1: a record of none), within blocks."""
+    n_items = 1 + int(max(item_of_row.max(initial=-1), item_of_record.max(initial=-1)))
+    real = item_of_record >= 0
+    counts = np.bincount(item_of_record[real], minlength=n_items)
+    sums = np.bincount(item_of_record[real], weights=rank_of_record[real], minlength=n_items)
+    known = np.flatnonzero(counts[item_of_row] > 0)
+    if len(known) > _MOST_ROWS:
+        known = np.sort(np.random.default_rng(len(known)).choice(known, _MOST_ROWS, replace=False))
+    scores = np.unique((sums / np.maximum(counts, 1))[item_of_row[known]], return_inverse=True)[1].reshape(-1)
+    blocks = blocks[known]
+    pairs, sizes, ties = _pairs(scores, blocks)
+    if pairs == 0:
+        return None
+    n_inverted = inversions(blocks * (1 + int(scores.max())) + scores)
+    extreme = min(n_inverted, pairs - n_inverted)
+    return Sign(f"rows follow {words}", 2 * fewest_inversions(extreme, sizes, ties))
+
+
+def _pairs(scores: Ints, blocks: Ints) -> tuple[int, Ints, Ints]:
+    """Pairs of rows of one block with different scores; sizes of the blocks; and of the ties within them."""
+    sizes = np.unique(blocks, return_counts=True)[1].astype(np.int64)
+    ties = np.unique(blocks * (1 + int(scores.max(initial=0))) + scores, return_counts=True)[1].astype(np.int64)
+    return int((sizes * (sizes - 1) // 2).sum() - (ties * (ties - 1) // 2).sum()), sizes, ties
+
+
+def inversions(keys: Ints) -> int:
+    """How many pairs stand in falling order.
+
+    >>> inversions(np.array([2, 0, 1, 1]))
+    3
+    """
+    ranks = np.unique(keys, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    total = 0
+    for bit in reversed(range(int(ranks.max(initial=0)).bit_length())):
+        # Rows with the same higher bits stand together, in their own order.
+        ones = (ranks >> bit) & 1
+        higher = ranks >> (bit + 1)
+        before = np.cumsum(ones) - ones
+        first = np.searchsorted(higher, higher)
+        total += int((before - before[first])[ones == 0].sum())
+        ranks = ranks[np.argsort(higher * 2 + ones, kind="stable")]
+    return total
+
+
+def fewest_inversions(seen: int, sizes: Ints, ties: Ints) -> float:
+    """A bound on the probability that shuffles of blocks, with tied rows, have so few pairs in falling order.
+
+    E q^I is a product of q-numbers [j] / j over the rows of each block, divided by the same over each tie.
+    """
+    spread = _cubes(sizes) - _cubes(ties)
+    if spread <= 0:
+        return 1.0
+    places = np.arange(1, int(sizes.max()) + 1, dtype=np.float64)
+    best = 0.0
+    for rate in np.concatenate((np.geomspace(0.3, 60.0, 40) / math.sqrt(spread / 72), np.geomspace(1e-3, 50.0, 30))):
+        numbers = np.log(np.expm1(-rate * places) / (places * math.expm1(-rate)))
+        sums = np.concatenate(([0.0], np.cumsum(numbers)))
+        best = min(best, float(sums[sizes].sum() - sums[ties].sum()) + rate * seen)
+    return math.exp(best)
+
+
+def _cubes(counts: Ints) -> float:
+    return float((counts * (counts - 1.0) * (2 * counts + 5)).sum())
+
+
+def match_signs(words: str, rank_of_record: Ints, members: Members) -> Iterator[Sign]:
+    """Within groups, values of rows against those of the records in the order of a column, from both ends."""
+    for side, ranks in (("", rank_of_record), ("reversed ", -rank_of_record)):
+        yield from _match_signs(f"{side}{words}", ranks, members)
+
+
+def _match_signs(words: str, ranks: Ints, members: Members) -> Iterator[Sign]:
+    groups, values = members.group_of_row, members.value_of_row
+    n_groups = 1 + int(max(members.group_of_record.max(initial=0), groups.max(initial=0)))
+    real = np.flatnonzero(members.group_of_record >= 0)
+    sizes = np.bincount(groups, minlength=n_groups)
+    whole = (np.bincount(members.group_of_record[real], minlength=n_groups) == sizes) & (sizes > 1)
+    real, rows = real[whole[members.group_of_record[real]]], np.flatnonzero(whole[groups])
+    if len(rows) == 0:
+        return
+    lined = real[np.lexsort((ranks[real], members.group_of_record[real]))]
+    rows = rows[np.argsort(groups[rows], kind="stable")]
+    # Records with the same rank stand for each other: a place holds each of their values with its share.
+    ties = _runs(members.group_of_record[lined], ranks[lined])
+    width = 1 + int(max(members.value_of_record.max(initial=0), values.max(initial=0)))
+    owned, counts = np.unique(ties * width + members.value_of_record[lined], return_counts=True)
+    tie_sizes = np.bincount(ties)
+    wanted = ties * width + values[rows]
+    place = np.minimum(np.searchsorted(owned, wanted), len(owned) - 1)
+    shares = np.where(owned[place] == wanted, counts[place], 0) / tie_sizes[ties]
+    group_of_place = groups[rows]
+    seen = float(shares.sum())
+    mean = _mean_of_matches(group_of_place, ties, values[rows], owned, counts, tie_sizes, sizes, width)
+    yield Sign(f"values follow {words}", permutation_tail(seen, mean))
+    yield from _whole_groups_sign(words, group_of_place, ties, values[rows], owned, counts, width)
+
+
+def _mean_of_matches(
+    groups: Ints, ties: Ints, values: Ints, owned: Ints, counts: Ints, tie_sizes: Ints, sizes: Ints, width: int
+) -> float:
+    """Each place's share of a value, times how many rows of the group show it, over the rows of the group."""
+    first = np.flatnonzero(np.append(True, np.diff(ties) != 0))
+    group_of_tie = groups[first]
+    shown, n_shown = np.unique(groups * width + values, return_counts=True)
+    wanted = group_of_tie[owned // width] * width + owned % width
+    place = np.minimum(np.searchsorted(shown, wanted), len(shown) - 1)
+    common = np.where(shown[place] == wanted, n_shown[place], 0)
+    return float((counts * common / sizes[group_of_tie[owned // width]]).sum())
+
+
+def _whole_groups_sign(
+    words: str, groups: Ints, ties: Ints, values: Ints, owned: Ints, counts: Ints, width: int
+) -> Iterator[Sign]:
+    """Groups in which every place shows a value of its records: independent events under a shuffle."""
+    from scipy.special import gammaln
+
+    names, group_of_place = np.unique(groups, return_inverse=True)
+    group_of_place = group_of_place.reshape(-1)
+    shown, n_shown = np.unique(ties * width + values, return_counts=True)
+    in_group, n_in_group = np.unique(group_of_place * width + values, return_counts=True)
+    owned_group = group_of_place[np.flatnonzero(np.append(True, np.diff(ties) != 0))][owned // width]
+    asked, n_asked = np.unique(owned_group * width + owned % width, return_inverse=True)
+    n_asked = np.bincount(n_asked.reshape(-1), weights=counts).astype(np.int64)
+    place = np.minimum(np.searchsorted(asked, in_group), len(asked) - 1)
+    differs = (asked[place] != in_group) | (n_asked[place] != n_in_group)
+    same = np.bincount(in_group // width, weights=differs, minlength=len(names)) == 0
+    # Arrangements that fit, over all arrangements of the values of the group.
+    tie_sizes = np.bincount(ties)
+    group_of_tie = group_of_place[np.flatnonzero(np.append(True, np.diff(ties) != 0))]
+    fitting = np.bincount(group_of_tie, weights=gammaln(tie_sizes + 1.0), minlength=len(names))
+    fitting -= np.bincount(owned_group, weights=gammaln(counts + 1.0), minlength=len(names))
+    ways = gammaln(np.bincount(group_of_place, minlength=len(names)) + 1.0)
+    ways -= np.bincount(in_group // width, weights=gammaln(n_in_group + 1.0), minlength=len(names))
+    shares = np.exp(np.minimum(fitting - ways, 0.0))
+    place = np.minimum(np.searchsorted(owned, shown), len(owned) - 1)
+    wrong = (owned[place] != shown) | (counts[place] != n_shown)
+    holds = np.bincount(group_of_tie[shown // width], weights=wrong, minlength=len(names)) == 0
+    tested = same & (shares < 1 - 1e-12)
+    if tested.any():
+        found = independent_events(float(np.count_nonzero(holds & tested)), shares[tested])
+        yield Sign(f"values of whole groups follow {words}", found.at_least)
+
+
+def permutation_tail(seen: float, mean: float) -> float:
+    """A bound on the probability that a sum over a random permutation of numbers in [0, 1] is so large."""
+    over = seen - mean
+    return math.exp(-over * over / (4 * mean + 2 * over)) if over > 1e-9 else 1.0
