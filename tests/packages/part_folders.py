@@ -13,7 +13,7 @@ from lookalike.microdata import Microdata, Whole
 from lookalike.packages.manifest import DESCRIPTOR
 from lookalike.packages.parts import WrittenPart, complete, write_part
 from lookalike.packages.placing import placed
-from lookalike.release import Bucketized, Grouped, Release
+from lookalike.release import Bucketized, Grouped, Perturbed, Release
 from tests.packages.release_forms import MANIFEST, make_release, small_clinic
 
 
@@ -29,10 +29,25 @@ def some_rows(data: Microdata, rows: Any) -> Microdata:
 def part_releases(form: str, data: Microdata, split: Sequence[Any], *, seed: int = 5, size: int = 3) -> list[Release]:
     """A release of each part, in groups of `size` records as they come, rows shuffled, bucket numbers apart."""
     shuffler = np.random.default_rng(seed)
-    return numbered_apart(
+    made = [
         make_release(form, some_rows(data, rows), np.arange(len(rows)) // size, shuffler.permutation(len(rows)))
         for rows in split
-    )
+    ]
+    return numbered_apart(_as_said(release, shuffler) for release in made)
+
+
+def _as_said(release: Release, shuffler: np.random.Generator) -> Release:
+    """Values redrawn by the matrix that is published, and both tables of buckets shuffled."""
+    if isinstance(release, Perturbed):
+        redrawn = release.sensitive.copy()
+        for column, matrix in enumerate(release.randomizers):
+            shares = matrix.weights / matrix.total
+            redrawn[:, column] = [shuffler.choice(len(shares), p=shares[:, code]) for code in redrawn[:, column]]
+        return replace(release, sensitive=redrawn)
+    if not isinstance(release, Bucketized):
+        return release
+    order = shuffler.permutation(len(release.quasi))
+    return replace(release, quasi=release.quasi[order], bucket_of_quasi=release.bucket_of_quasi[order])
 
 
 def numbered_apart(releases: Iterable[Release]) -> list[Release]:
