@@ -189,11 +189,17 @@ class Recuttable(Protocol):
         """How a group of these records would be cut; None for one that is too small to be cut whatever its values."""
 
 
+RELEASE, DOMAINS, ORIGINAL = NEEDS = ("release", "domains", "original")
+"""The release alone; the release and how far each quasi-identifier's domain reaches; the original's records."""
+
+
 @runtime_checkable
 class Metric(Protocol):
     """A number that says how good or how bad a release is."""
 
     name: ClassVar[str]
+    needs: ClassVar[str]
+    """What it is worked out from: one of `NEEDS`. A release folder says only what needs no original."""
 
     def measure(self, release: Release, original: Microdata) -> float: ...
 

@@ -36,10 +36,17 @@ from lookalike.schema import Schema
 
 if TYPE_CHECKING:
     from lookalike.evaluation import Evaluation
+    from lookalike.report import Basis, Examples
 
 ModelLike = PrivacyModel | Promise | str
 FULL, BRIEF = REPORTS = ("full", "brief")
 REPORT_VARIABLE = "LOOKALIKE_REPORT"
+SCORES_NEED_FULL = "The brief report scores nothing on the original. Ask for the full one to publish scores."
+SCORES_REVEAL = (
+    "The report in the release folder has figures that were scored on the original (--publish-scores). They confirm "
+    "guesses about people in the table: a reader may become surer of a person's value than is promised, most of all "
+    "where there are few records. The promise holds for the table alone."
+)
 
 
 @dataclass(frozen=True)
@@ -76,7 +83,7 @@ class Publication:
         return next(iter(made.values())) if len(made) == 1 else made
 
     def evaluate(self, progress: Progress = silent) -> Evaluation:
-        """Attacks, queries, fidelity and trade-off, as the full report rounds them. Done once, then remembered."""
+        """Attacks, queries, fidelity and trade-off, as the owner's report rounds them. Done once, then remembered."""
         from lookalike.evaluation import evaluate
 
         if not self._evaluated:
@@ -90,25 +97,28 @@ class Publication:
         overwrite: bool = False,
         private: bool = False,
         report: str | None = None,
+        publish_scores: bool = False,
         pdf: bool | None = False,
         safe_csv: bool = False,
         progress: Progress = silent,
     ) -> list[str]:
         """Write the release folder, all or nothing; returns the names of its files.
 
-        A URL (s3://bucket/release) is a folder elsewhere: the release is written and read back here, then sent.
+        The folder says only what follows from the release. The owner's report, with all that was scored on the original
+        (attacks, queries, predictions), goes to a sibling folder that says PRIVATE in its name.
 
-        `report="brief"` leaves out what takes time and is scored against the original: attacks, queries, predictions;
-        None: what LOOKALIKE_REPORT says, else "full".
-        `pdf` also prints the report, by a browser of the Chromium family; None: if there is one and it can.
-        `private` also keeps what must not leave (which record became which row, the seed if one was given) in a
-        sibling folder that says PRIVATE in its name.
+        A URL (s3://bucket/release) is a folder elsewhere: the release is written and read back here, then sent, and
+        there is no owner's report.
+
+        `report="brief"` makes no owner's report, and no examples, both of which take time; None: what LOOKALIKE_REPORT
+        says, else "full".
+        `publish_scores` puts figures that were scored on the original into the report of the folder, too. Anybody who
+        reads it may become surer about people than the release alone allows.
+        `pdf` also prints the reports, by a browser of the Chromium family; None: if there is one and it can.
+        `private` also keeps, in the PRIVATE folder, which record became which row, and the seed if one was given.
         `safe_csv` puts an apostrophe before cells of CSV files that a spreadsheet would compute.
         """
-        from lookalike.packages.private import private_beside
         from lookalike.packages.sending import check_destination, send
-        from lookalike.packages.writing import write_release
-        from lookalike.report import Report, find_browser, made_up_examples, to_html, to_pdf
         from lookalike.tables.urls import is_url, place_of
 
         if is_url(folder):
@@ -118,44 +128,81 @@ class Publication:
             check_destination(place)
             with tempfile.TemporaryDirectory(prefix="lookalike-") as here:
                 made = Path(here) / "release"
-                files = self.write(made, report=report, pdf=pdf, safe_csv=safe_csv, progress=progress)
+                files = self._write_folder(
+                    made,
+                    report,
+                    publish_scores=publish_scores,
+                    owned=False,
+                    pdf=pdf,
+                    safe_csv=safe_csv,
+                    progress=progress,
+                )
                 send(made, place)
             return files
-        report = report or os.environ.get(REPORT_VARIABLE) or FULL
-        if report not in REPORTS:
-            raise RecipeError(unknown_name("report", report, REPORTS))
+        return self._write_folder(
+            Path(folder),
+            report,
+            publish_scores=publish_scores,
+            private=private,
+            overwrite=overwrite,
+            pdf=pdf,
+            safe_csv=safe_csv,
+            progress=progress,
+        )
+
+    def _write_folder(
+        self,
+        folder: Path,
+        report: str | None,
+        *,
+        publish_scores: bool,
+        owned: bool = True,
+        private: bool = False,
+        overwrite: bool = False,
+        pdf: bool | None,
+        safe_csv: bool,
+        progress: Progress,
+    ) -> list[str]:
+        """The folder and, if it is `owned` by whoever keeps the original, what belongs into the PRIVATE one."""
+        from lookalike.packages.private import check_private, private_beside
+        from lookalike.packages.writing import write_release
+        from lookalike.report import Basis, made_up_examples
+
+        report = report_asked(report)
+        if publish_scores and report != FULL:
+            raise RecipeError(SCORES_NEED_FULL)
+        owned = owned and report == FULL
+        if owned or private:
+            check_private(folder, overwrite=overwrite)
         outcome = self.outcome
-        evaluation = self.evaluate(progress) if report == FULL else None
+        evaluation = self.evaluate(progress) if owned or publish_scores else None
+        basis, owners = Basis.of(outcome), dict[str, bytes]()
 
         def reports(written: Path) -> dict[str, bytes]:
             progress("report", 0.0)
             examples = None
             if report == FULL:
                 examples = made_up_examples(written, outcome.promises, outcome.algorithm, outcome.recipe.adversary)
-            made = Report.of(outcome, self.title, recipient=self.recipient, evaluation=evaluation, examples=examples)
-            page = to_html(made)
-            documents = {"report.html": page.encode(), "report.json": _json(made.to_plain()).encode()}
-            if pdf or (pdf is None and find_browser() is not None):
-                progress("report", 0.5, "PDF")
-                try:
-                    documents["report.pdf"] = to_pdf(page)
-                except MissingPart:
-                    if pdf:
-                        raise
+            if owned:
+                owners["audit.json"] = _audit_json(basis)
+                owners.update(self._report(basis, evaluation, examples, pdf))
+                progress("report", 0.5)
+            public = basis.public(with_scores=publish_scores)
+            documents = self._report(public, evaluation if publish_scores else None, examples, pdf)
             progress("report", 1.0)
             return documents
 
-        audit_json = {**self.audit.to_plain(), "loss": self.losses, "loss_by_column": outcome.loss_by_column}
         beside: AbstractContextManager[object] = nullcontext()
-        if private:
-            beside = private_beside(Path(folder), outcome.linkage, outcome.recipe.seed, overwrite=overwrite)
+        if owned or private:
+            linkage = outcome.linkage if private else None
+            beside = private_beside(folder, linkage, outcome.recipe.seed, documents=owners, overwrite=overwrite)
         written: list[str] = []
         try:
             with beside:
                 written = write_release(
-                    Path(folder),
+                    folder,
                     self.release,
-                    documents={"audit.json": _json(audit_json)},
+                    documents={"audit.json": _audit_json(basis.public()).decode()},
                     further=reports,
                     manifest=replace(_manifest(outcome, self.title), safe_csv=safe_csv),
                     overwrite=overwrite,
@@ -166,6 +213,23 @@ class Publication:
                 raise
             raise RecipeError(f"The release is written and whole, but its private part is not. {error}") from None
         return written
+
+    def _report(
+        self, basis: Basis, evaluation: Evaluation | None, examples: Examples | None, pdf: bool | None
+    ) -> dict[str, bytes]:
+        """A report as files."""
+        from lookalike.report import Report, find_browser, to_html, to_pdf
+
+        made = Report.on(basis, self.title, recipient=self.recipient, evaluation=evaluation, examples=examples)
+        page = to_html(made)
+        documents = {"report.html": page.encode(), "report.json": _json(made.to_plain()).encode()}
+        if pdf or (pdf is None and find_browser() is not None):
+            try:
+                documents["report.pdf"] = to_pdf(page)
+            except MissingPart:
+                if pdf:
+                    raise
+        return documents
 
     def write_tables(self, folder: str | Path, *, safe_csv: bool = False) -> list[str]:
         """Write a new folder as `write` does, without report and audit; returns the names of its files."""
@@ -337,6 +401,18 @@ def as_schema(
         return Schema.of(qi=qi, sensitive=sensitive, carried=carry, numeric=numeric, categorical=categorical)
     loaded = schema if isinstance(schema, Schema) else Schema.load(schema)
     return loaded.overridden(qi=qi, sensitive=sensitive, carried=carry, numeric=numeric, categorical=categorical)
+
+
+def report_asked(report: str | None) -> str:
+    """Which report is made: the one asked for, or what LOOKALIKE_REPORT says, else the full one."""
+    report = report or os.environ.get(REPORT_VARIABLE) or FULL
+    if report not in REPORTS:
+        raise RecipeError(unknown_name("report", report, REPORTS))
+    return report
+
+
+def _audit_json(basis: Basis) -> bytes:
+    return _json({**basis.audit.to_plain(), "loss": basis.losses, "loss_by_column": basis.loss_by_column}).encode()
 
 
 def _json(plain: Any) -> str:

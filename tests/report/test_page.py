@@ -11,6 +11,7 @@ import pytest
 
 import lookalike as la
 from lookalike.microdata import Column, Table
+from lookalike.packages.private import private_folder
 from lookalike.report import Report, to_html
 from lookalike.schema import ValueType
 from tests.report.conftest import Reported
@@ -51,13 +52,18 @@ def test_it_stands_alone(reported: Reported) -> None:
     assert "default-src 'none'" in page
 
 
-def test_every_section_is_there_and_every_picture_has_words(reported: Reported) -> None:
-    page = (reported.folder / "report.html").read_text(encoding="utf-8")
+PUBLIC = {"promise", "audit", "beliefs", "loss", "examples", "making", "signature"}
+SCORED = {"attacks", "use", "advice"}
+
+
+@pytest.mark.parametrize("owners", [False, True])
+def test_every_section_is_there_and_every_picture_has_words(reported: Reported, owners: bool) -> None:
+    folder = private_folder(reported.folder) if owners else reported.folder
+    page = (folder / "report.html").read_text(encoding="utf-8")
     found = Tags(page)
-    assert {"promise", "audit", "beliefs", "attacks", "loss", "use", "examples", "making", "signature"} <= set(
-        found.ids
-    )
-    assert page.count("<svg") == page.count("<figure") >= 5
+    assert set(found.ids) >= PUBLIC
+    assert set(found.ids) & SCORED == (SCORED if owners else set())
+    assert page.count("<svg") == page.count("<figure") >= (5 if owners else 2)
     assert page.count('role="img" aria-label=') == page.count("<figure")
     said = " ".join(found.words)
     for sentence in (
@@ -76,8 +82,10 @@ def test_the_json_says_the_same(reported: Reported) -> None:
     assert plain["title"] == "Stays"
     assert plain["recipient"] == "Institute of Health"
     assert plain["audit"]["passed"] is True
-    assert {line["attack"] for line in plain["attacks"]} == {line.attack for line in reported.report.attacks}
     assert set(plain) == set(reported.report.to_plain())
+    assert not plain["attacks"]
+    owners = json.loads((private_folder(reported.folder) / "report.json").read_text(encoding="utf-8"))
+    assert {line["attack"] for line in owners["attacks"]} == {line.attack for line in reported.report.attacks}
 
 
 def test_texts_from_a_table_stay_texts() -> None:

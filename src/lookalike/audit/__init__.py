@@ -10,6 +10,7 @@ A release that nobody holds as a whole is audited in parts: `audit_part` where t
 from lookalike.audit.exposures import expose
 from lookalike.audit.joining import JoinedAudit, joined
 from lookalike.audit.parts import PartAudit, audit_part
+from lookalike.audit.publishing import public_audit, shows_beliefs
 from lookalike.audit.verdicts import Audit, Check, ExactColumn, Grounds, Verdict
 from lookalike.audit.verification import verify
 
@@ -24,5 +25,7 @@ __all__ = [
     "audit_part",
     "expose",
     "joined",
+    "public_audit",
+    "shows_beliefs",
     "verify",
 ]

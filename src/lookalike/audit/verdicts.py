@@ -20,6 +20,8 @@ PASSED = "passed"
 FAILED = "failed"
 NOT_RUN = "not run"
 UNDECIDED = "could not tell"
+NO_FAULT = "no fault found"
+"""Passed or could not tell: which of the two depends on the original, so a published audit does not say."""
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,8 @@ from lookalike.progress import Progress, silent
 from lookalike.release import Bucketized, Grouped, Matched, MatchGraph, Perturbed, Release
 
 CONCEALMENT = "k-concealment"
+CONFIRMATION = "level B"
+"""How a check begins that confirms a verdict without the private graph."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,7 +197,7 @@ def _judge(
     exists = _existence(reading, model, column, graph)
     if graph is None:
         return verdict_of(promise, None, exists.exists is True, exists.detail), exists.detail, []
-    name = f"level B: {promise}"
+    name = f"{CONFIRMATION}: {promise}"
     if exists.exists is None:
         confirmation = Check.not_run(name, exists.detail, decides=False)
     else:

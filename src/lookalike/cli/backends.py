@@ -19,6 +19,7 @@ _NOT_IN_PARTS = {
     "pdf": "--pdf prints the full report, which is not made for parts",
     "safe_csv": "--safe-csv is not known to those who write the parts",
     "to": "--to writes tables that are whole; load the Parquet files of the folder instead",
+    "publish_scores": "--publish-scores is about the full report, which is not made for parts",
     "report": "--report full scores attacks, queries and predictions on the original and the release in one memory",
 }
 _NOT_ON_SPARK = _NOT_IN_PARTS | {

@@ -16,7 +16,14 @@ if TYPE_CHECKING:
     from lookalike.publication import Publication
 
 _ONE_TABLE = ("grouped", "matched")
-_NEEDS_FOLDER = {"private": "--private", "overwrite": "--overwrite", "pdf": "--pdf", "title": "--title", "to": "--to"}
+_NEEDS_FOLDER = {
+    "private": "--private",
+    "overwrite": "--overwrite",
+    "pdf": "--pdf",
+    "publish_scores": "--publish-scores",
+    "title": "--title",
+    "to": "--to",
+}
 
 
 def refuse_beside_stdout(context: click.Context, out: str, as_json: bool) -> None:
@@ -44,6 +51,17 @@ def check_out(out: str, *, overwrite: bool) -> None:
         check_destination(place_of(out))
         return
     check_target(Path(out), marker=DESCRIPTOR, overwrite=overwrite)
+
+
+def private_place(out: str, *, report: str, private: bool) -> Path | None:
+    """Where the owner's report and the linkage go: beside a folder, if either is asked for."""
+    from lookalike.packages.private import private_folder
+    from lookalike.publication import FULL
+    from lookalike.tables.urls import is_url
+
+    if out == STDOUT or is_url(out) or not (private or report == FULL):
+        return None
+    return private_folder(Path(out))
 
 
 def print_published(publication: Publication, *, safe_csv: bool) -> None:

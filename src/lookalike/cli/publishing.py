@@ -10,7 +10,7 @@ import click
 from lookalike.adversary import ADVERSARIES, READS_RELEASE
 from lookalike.cli.backends import SPARK, backend_options, publish_here, publish_on_spark, refuse_misplaced
 from lookalike.cli.columns import SAFE_CSV, column_options, reading_from, reading_options, schema_from
-from lookalike.cli.destinations import check_out, print_published, refuse_beside_stdout
+from lookalike.cli.destinations import check_out, print_published, private_place, refuse_beside_stdout
 from lookalike.cli.output import STDOUT, TerminalProgress, note, note_first_use, peak_megabytes, print_json
 
 
@@ -29,7 +29,13 @@ def _report_options(command: Any) -> Any:
             envvar="LOOKALIKE_REPORT",
             show_default=True,
             show_envvar=True,
-            help="brief: without attacks, queries and predictions, which are scored on the original and take time.",
+            help="brief: without the owner's report (attacks, queries and predictions, which take time) and examples.",
+        ),
+        click.option(
+            "--publish-scores",
+            is_flag=True,
+            help="Put figures that are scored on the original into the report of the release folder, too. They may "
+            "reveal more about people than is promised.",
         ),
     ):
         command = option(command)
@@ -70,7 +76,7 @@ def _report_options(command: Any) -> Any:
 @click.option("--title", metavar="TEXT", help="Title of the report.")
 @click.option("--recipient", metavar="TEXT", help="For whom the release is made, as the report says.")
 @click.option("--seed", type=int, help="Only to repeat a run: whoever knows it can undo the shuffling.")
-@click.option("--private", is_flag=True, help="Also keep the linkage, in a sibling folder that says PRIVATE.")
+@click.option("--private", is_flag=True, help="Also keep the linkage, in the sibling folder that says PRIVATE.")
 @click.option(
     "--overwrite", is_flag=True, help="Replace an earlier release in that folder (and in the database, with --to)."
 )
@@ -98,7 +104,7 @@ def publish(
     spark_conf, part_rows = options.pop("spark_conf"), options.pop("part_rows")
     on_spark = options.pop("backend") == SPARK
     if on_spark or part_rows is not None:
-        apart = ("private", "report", "pdf", "safe_csv", "to")
+        apart = ("private", "report", "publish_scores", "pdf", "safe_csv", "to")
         asked: dict[str, Any] = {name: value for name, value in options.items() if name not in apart}
         asked |= {"reading": reading, "part_rows": part_rows}
         if on_spark:
@@ -114,7 +120,7 @@ def publish(
 @click.option("--overwrite", is_flag=True, help="Replace an earlier release in that folder.")
 @_report_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output and nothing else.")
-def demo(out: str, overwrite: bool, as_json: bool, report: str, pdf: bool | None) -> None:
+def demo(out: str, overwrite: bool, as_json: bool, report: str, publish_scores: bool, pdf: bool | None) -> None:
     """Publish the bundled hospital sample, end to end: release, audit, report."""
     from lookalike import samples
     from lookalike.schema import Schema
@@ -129,6 +135,7 @@ def demo(out: str, overwrite: bool, as_json: bool, report: str, pdf: bool | None
         overwrite=overwrite,
         title="Hospital stays (sample)",
         report=report,
+        publish_scores=publish_scores,
         pdf=pdf,
     )
 
@@ -149,17 +156,26 @@ def _publish(
     overwrite: bool = False,
     reading: dict[str, Any] | None = None,
     report: str = "full",
+    publish_scores: bool = False,
     pdf: bool | None = None,
     safe_csv: bool = False,
     to: str | None = None,
 ) -> None:
+    from lookalike.errors import RecipeError
+    from lookalike.packages.private import check_private
     from lookalike.pipeline import Stopwatch
+    from lookalike.publication import FULL, SCORES_NEED_FULL, SCORES_REVEAL
     from lookalike.publication import publish as publish_table
     from lookalike.report.paper import find_browser, needs_browser
 
     if pdf and find_browser() is None:
         raise needs_browser()
+    if publish_scores and report != FULL:
+        raise RecipeError(SCORES_NEED_FULL)
     check_out(out, overwrite=overwrite)
+    kept = private_place(out, report=report, private=private)
+    if kept is not None:
+        check_private(Path(out), overwrite=overwrite)
     if to is not None:
         from lookalike.packages.databases import check_database
 
@@ -199,12 +215,15 @@ def _publish(
                 overwrite=overwrite,
                 private=private,
                 report=report,
+                publish_scores=publish_scores,
                 pdf=pdf,
                 safe_csv=safe_csv,
                 progress=progress,
             )
             tables = () if to is None else _write_to(publication, to, out, overwrite=overwrite, progress=progress)
-    note(*publication.notes)
+    note(*publication.notes, *([SCORES_REVEAL] if publish_scores else []))
+    if kept is None and report == FULL:
+        note("Nothing private is sent to a URL, so there is no owner's report. Publish to a folder to have it.")
     outcome = publication.outcome
     summary = {
         "rows": outcome.release.n_rows,
@@ -224,6 +243,7 @@ def _publish(
         "peak_mb": peak_megabytes(),
         "out": out,
         "files": files,
+        "private": None if kept is None else str(kept),
         "tables": tables,
     }
     if as_json:
@@ -234,10 +254,9 @@ def _publish(
     click.echo(f"\nRelease:  {out}\nReport:   {out.rstrip('/')}/report.html{printed}")
     if tables:
         click.echo(f"Database: {', '.join(tables)}")
-    if private:
-        from lookalike.packages.private import private_folder
-
-        click.echo(f"Private:  {private_folder(Path(out))}  (keep it in the house)")
+    if kept is not None:
+        owners = f"{kept}/report.html" if report == FULL else str(kept)
+        click.echo(f"Private:  {owners}  (for internal use only: do not hand it over)")
 
 
 def _write_to(publication: Any, url: str, out: str, **asked: Any) -> tuple[str, ...]:

@@ -140,7 +140,7 @@ def publish_in_parts(
                 *nothing_left(by_column),
             )
             stated = tuple(stated_promise(promise, algorithm.form, made_for) for promise in promises)
-            basis = Basis.of_parts(
+            public = Basis.of_parts(
                 found,
                 promises=promises,
                 algorithm=algorithm,
@@ -149,15 +149,21 @@ def publish_in_parts(
                 loss_by_column=by_column,
                 asked_adversary=recipe.adversary,
                 options=options,
-            )
-            report = Report.on(basis, title, recipient=recipient)
+            ).public()
+            report = Report.on(public, title, recipient=recipient)
             with watch.step("write"):
                 files = complete(
                     building,
                     [part.written for part in done],
                     bare,
                     documents={
-                        "audit.json": _json({**found.audit.to_plain(), "loss": losses, "loss_by_column": by_column}),
+                        "audit.json": _json(
+                            {
+                                **public.audit.to_plain(),
+                                "loss": public.losses,
+                                "loss_by_column": public.loss_by_column,
+                            }
+                        ),
                         "report.json": _json(report.to_plain()),
                         "report.html": to_html(report),
                     },

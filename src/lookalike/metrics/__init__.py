@@ -1,9 +1,9 @@
 """How good or how bad a release is. Tables from name to metric; every metric reads a `Release` and its original, never
 the linkage.
 
-`METRICS` are computed for every release, and stand in its folder. `FIDELITY` compares distributions with those of the
-original: dearer, and figures about the original, so on request and, to two digits, in full reports. `PartLosses` are
-sums that parts of a release hand on, and `joined_losses` makes `METRICS` of the whole from them.
+`METRICS` are computed for every release; those that need no original are in its folder (`public_losses`). `FIDELITY`
+compares distributions with those of the original: slower, and about the original, so they stay with its owner.
+`PartLosses` are sums that parts of a release hand on, and `joined_losses` makes `METRICS` of the whole from them.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from lookalike.metrics.grouping import AverageGroupSize, Discernibility, MeanSqu
 from lookalike.metrics.learning import AccuracyLoss, PropensityMeanSquaredError, PropensityRatio
 from lookalike.metrics.loss import AverageInformationLoss, GlobalCertaintyPenalty, loss_by_column
 from lookalike.metrics.parts import PartLosses, joined_losses
+from lookalike.metrics.publishing import public_losses
 from lookalike.metrics.redrawing import ValuesChanged
 
 METRICS: dict[str, type[Metric]] = {
@@ -52,4 +53,5 @@ __all__ = [
     "ValuesChanged",
     "joined_losses",
     "loss_by_column",
+    "public_losses",
 ]

@@ -20,6 +20,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from lookalike.contracts import ORIGINAL
 from lookalike.metrics.expected import Expected, Observed, Parts, Shares, all_parts
 from lookalike.microdata import Microdata
 from lookalike.release import Release
@@ -47,6 +48,7 @@ class MarginalDistance:
     """How far the counts of single columns are off, on average."""
 
     name: ClassVar[str] = "marginal_distance"
+    needs: ClassVar[str] = ORIGINAL
 
     def measure(self, release: Release, original: Microdata) -> float:
         return float(np.mean(list(self.by_column(release, original).values())))
@@ -64,6 +66,7 @@ class PairDistance:
     """How far the counts of pairs of columns are off, on average; not a number if there is only one column."""
 
     name: ClassVar[str] = "pair_distance"
+    needs: ClassVar[str] = ORIGINAL
 
     def measure(self, release: Release, original: Microdata) -> float:
         found = self.by_pair(release, original)
@@ -85,6 +88,7 @@ class CorrelationDifference:
     """The largest difference of an association; not a number if there is only one column."""
 
     name: ClassVar[str] = "correlation_difference"
+    needs: ClassVar[str] = ORIGINAL
 
     def measure(self, release: Release, original: Microdata) -> float:
         found = self.associations(release, original)

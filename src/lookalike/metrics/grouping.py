@@ -12,6 +12,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.contracts import RELEASE
 from lookalike.microdata import Microdata
 from lookalike.release import Bucketized, Grouped, Ranges, Release
 
@@ -48,6 +49,7 @@ class Discernibility:
     """The sum of squared group sizes: each record is charged the number of records it looks like."""
 
     name: ClassVar[str] = "discernibility"
+    needs: ClassVar[str] = RELEASE
 
     def measure(self, release: Release, original: Microdata) -> float:
         sizes = group_sizes(release)
@@ -59,6 +61,7 @@ class AverageGroupSize:
     """Records by groups."""
 
     name: ClassVar[str] = "average_group_size"
+    needs: ClassVar[str] = RELEASE
 
     def measure(self, release: Release, original: Microdata) -> float:
         sizes = group_sizes(release)
@@ -70,6 +73,7 @@ class MeanSquaredBucketSize:
     """MSBS: the sum of (size - 1)^2 over the groups, divided by n - 1; 0 if every record stands alone."""
 
     name: ClassVar[str] = "msbs"
+    needs: ClassVar[str] = RELEASE
 
     def measure(self, release: Release, original: Microdata) -> float:
         sizes = group_sizes(release).astype(np.float64)

@@ -22,6 +22,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.contracts import ORIGINAL
 from lookalike.errors import MissingPart
 from lookalike.metrics.expected import Parts
 from lookalike.microdata import Codes, Microdata
@@ -98,6 +99,7 @@ class PropensityMeanSquaredError:
     """How well a tree tells rows of the release from rows of the original."""
 
     name: ClassVar[str] = "propensity_pmse"
+    needs: ClassVar[str] = ORIGINAL
 
     def measure(self, release: Release, original: Microdata) -> float:
         return propensity(release, original).pmse
@@ -108,6 +110,7 @@ class PropensityRatio:
     """The same, against what it would find in nothing."""
 
     name: ClassVar[str] = "propensity_ratio"
+    needs: ClassVar[str] = ORIGINAL
 
     def measure(self, release: Release, original: Microdata) -> float:
         return propensity(release, original).ratio
@@ -196,6 +199,7 @@ class AccuracyLoss:
     """How much less often forests are right that learnt from the release; the mean over what is predicted."""
 
     name: ClassVar[str] = "accuracy_loss"
+    needs: ClassVar[str] = ORIGINAL
 
     def measure(self, release: Release, original: Microdata) -> float:
         found = accuracies(release, original)

@@ -17,6 +17,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.contracts import DOMAINS
 from lookalike.microdata import Domain, Microdata
 from lookalike.release import Extents, Grouped, Matched, Ranges, Release
 from lookalike.schema import Kind
@@ -80,6 +81,7 @@ class GlobalCertaintyPenalty:
     """The mean share of a quasi-identifier's domain that a published cell spans."""
 
     name: ClassVar[str] = "gcp"
+    needs: ClassVar[str] = DOMAINS
 
     def measure(self, release: Release, original: Microdata) -> float:
         losses = loss_by_column(release)
@@ -91,6 +93,7 @@ class AverageInformationLoss:
     """The loss measure used with BUREL: taxonomy nodes count their leaves."""
 
     name: ClassVar[str] = "ail"
+    needs: ClassVar[str] = DOMAINS
 
     def measure(self, release: Release, original: Microdata) -> float:
         if not isinstance(release, Grouped | Matched):

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from lookalike.contracts import ORIGINAL
 from lookalike.microdata import Microdata
 from lookalike.release import Perturbed, Release
 
@@ -16,6 +17,7 @@ class ValuesChanged:
     """The expected share of sensitive values that are published as another; the mean over perturbed columns."""
 
     name: ClassVar[str] = "values_changed"
+    needs: ClassVar[str] = ORIGINAL
 
     def measure(self, release: Release, original: Microdata) -> float:
         if not isinstance(release, Perturbed) or not release.randomizers:

@@ -1,8 +1,9 @@
-"""The private part of a release: which record became which row, and the seed if one was given.
+"""The private part of a release: the owner's report, and on request which record became which row, and the seed.
 
-It goes to a sibling folder whose name ends in PRIVATE, only on request, readable by its owner alone. With it the
-release can be undone; it is needed to score a release or to audit a matched one at the level of its assigned graph. It
-keeps the digest of its release: where a fault left one of an earlier release, it is not taken for this one's.
+It goes to a sibling folder whose name ends in PRIVATE, readable by its owner alone. The report there has what was
+scored on the original. With the linkage the release can be undone; it is needed to score a release or to audit a
+matched one at the level of its assigned graph. The folder keeps the digest of its release: where a fault left one of
+an earlier release, it is not taken for this one's.
 """
 
 from __future__ import annotations
@@ -12,25 +13,33 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import polars as pl
 
 from lookalike.errors import DataError, unread_format
 from lookalike.guarded import check_plain_file
-from lookalike.packages.placing import placed
+from lookalike.packages.placing import check_target, placed
 from lookalike.packages.writing import write_parquet
 from lookalike.release import Linkage, MatchGraph
 
 MARKER = "private.json"
 FORMAT = 1
-_README = """KEEP THIS FOLDER. DO NOT GIVE IT AWAY.
+INTERNAL = "For internal use only."
+_README = f"""{INTERNAL} DO NOT GIVE THIS FOLDER AWAY.
 
-It belongs to the release of the same name and undoes it: linkage.parquet says which record of the original became
-which row, graph.parquet which rows each record could be behind, seed.txt repeats the run. Records and rows are
-numbered from 0, records in the order of the original.
-
-You need it only to measure the release against the original. If you do not, delete the folder.
+It belongs to the release of the same name.
+"""
+_README_REPORT = """
+report.html, report.json, report.pdf and audit.json say all that is known about the release: also what attacks guess
+right, errors of queries, predictions and other figures that were scored on the original. Together with the release such
+figures can reveal a person's values. The release folder has a report and an audit of its own, which may be handed over.
+"""
+_README_LINKAGE = """
+linkage.parquet undoes the release: it says which record of the original became which row. graph.parquet says which
+rows each record could be behind, seed.txt repeats the run. Records and rows are numbered from 0, records in the order
+of the original. You need them only to measure the release against the original. If you do not, delete them.
 """
 
 
@@ -45,26 +54,42 @@ def write_private(folder: Path, linkage: Linkage, seed: int | None, *, overwrite
         return target
 
 
+def check_private(folder: Path, *, overwrite: bool) -> None:
+    """Refuse, before any work is done, if the private part of the release at `folder` could not be written."""
+    check_target(private_folder(Path(folder).absolute()), marker=MARKER, overwrite=overwrite)
+
+
 @contextmanager
-def private_beside(folder: Path, linkage: Linkage, seed: int | None, *, overwrite: bool = False) -> Iterator[Path]:
+def private_beside(
+    folder: Path,
+    linkage: Linkage | None,
+    seed: int | None,
+    *,
+    documents: Mapping[str, bytes] = MappingProxyType({}),
+    overwrite: bool = False,
+) -> Iterator[Path]:
     """Write the private part, then let the release at `folder` be written; the private part appears after it.
 
     So a disk without room for both, or a private folder that is in the way, is noticed before there is a release.
+    Without a linkage only `documents` (file name: content) are kept. They may be added until the release is written,
+    from which the owner's report is made.
     """
     target = private_folder(Path(folder).absolute())
-    files = ["README.txt", "linkage.parquet", MARKER]
-    files += ["graph.parquet"] if linkage.graph is not None else []
-    files += ["seed.txt"] if seed is not None else []
     with placed(target, marker=MARKER, overwrite=overwrite) as building:
         building.chmod(0o700)
-        write_parquet(_linkage_frame(linkage), building / "linkage.parquet")
-        if linkage.graph is not None:
-            write_parquet(_graph_frame(linkage.graph), building / "graph.parquet")
-        if seed is not None:
-            (building / "seed.txt").write_text(f"{seed}\n", encoding="utf-8")
-        (building / "README.txt").write_text(_README, encoding="utf-8")
+        if linkage is not None:
+            write_parquet(_linkage_frame(linkage), building / "linkage.parquet")
+            if linkage.graph is not None:
+                write_parquet(_graph_frame(linkage.graph), building / "graph.parquet")
+            if seed is not None:
+                (building / "seed.txt").write_text(f"{seed}\n", encoding="utf-8")
         yield target
-        marker = {"private": FORMAT, "files": sorted(files), "release": _digest(Path(folder))}
+        for name, content in documents.items():
+            (building / name).write_bytes(content)
+        about = [_README, *([_README_REPORT] if documents else []), *([_README_LINKAGE] if linkage else [])]
+        (building / "README.txt").write_text("".join(about), encoding="utf-8")
+        files = sorted([MARKER, *(path.name for path in building.iterdir())])
+        marker = {"private": FORMAT, "files": files, "release": _digest(Path(folder))}
         (building / MARKER).write_text(json.dumps({"lookalike": marker}, indent=2) + "\n", encoding="utf-8")
         # Of each file too: a file may be copied out of the folder that closes it off.
         for path in building.iterdir():

@@ -1,4 +1,7 @@
-"""What a report is made from: everything that may be told of a release, and none of its rows.
+"""What a report is made from: what is known about a release, and none of its rows.
+
+The owner of the original sees all of it. A release folder gets the `public` part: what follows from the release itself
+(decision 17).
 
 So one report serves a release in memory and one that was made in parts and that no machine ever held. Of the latter all
 exposures are thinned to the units that decide (`audit.parts`), among them those with the highest belief in each value,
@@ -8,13 +11,14 @@ which are the ones a report shows.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lookalike.adversary import READS_RELEASE
 from lookalike.advising import review
-from lookalike.audit import Audit, JoinedAudit, expose
+from lookalike.audit import Audit, JoinedAudit, expose, public_audit, shows_beliefs
 from lookalike.contracts import Algorithm, Promise
 from lookalike.exposure import Exposure
+from lookalike.metrics import public_losses
 from lookalike.microdata import Domains
 from lookalike.pipeline import Outcome
 from lookalike.release import Withheld
@@ -50,6 +54,8 @@ class Basis:
     """What was not evaluated, and what to do about it."""
     options: tuple[str, ...] = ()
     """Further options of the command that makes such a release."""
+    internal: bool = True
+    """Whether this is for the owner of the original alone."""
 
     @property
     def form(self) -> str:
@@ -59,6 +65,27 @@ class Basis:
     def adversary(self) -> str:
         """Whom the release was made for and held against."""
         return self.audit.adversary
+
+    def public(self, *, with_scores: bool = False) -> Basis:
+        """What anybody with the release can work out, for the report that lies in its folder.
+
+        `with_scores` adds the lower bound on the loss, which looks at the sensitive values of the original.
+        """
+        seen = self.seen if shows_beliefs(self.audit) else {}
+        losses, by_column = public_losses(
+            self.losses, self.loss_by_column, self.domains, self.form, self.withheld.n_suppressed
+        )
+        return replace(
+            self,
+            audit=public_audit(self.audit),
+            seen=seen,
+            crowds=self.crowds if shows_beliefs(self.audit) else {},
+            losses=losses,
+            loss_by_column=by_column,
+            bound_sentence=self.bound_sentence if with_scores else None,
+            advice=(),
+            internal=False,
+        )
 
     @classmethod
     def of(cls, outcome: Outcome) -> Basis:

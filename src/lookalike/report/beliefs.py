@@ -1,8 +1,7 @@
 """Beliefs in each sensitive value: before the release, at most after it, and what the promises allow.
 
-A report goes with its release, so shares are those of the published values: next to the original's they would tell what
-the suppressed records had. Ceilings that follow from the original's shares are left out for the same reason where
-records were suppressed. Of redrawn values the true shares are told only where the promise holds against who knows them.
+Shares are those of the published values. In a report that goes with its release, ceilings are left out where records
+were suppressed: they follow from the original's shares, which would reveal what the suppressed records had.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.adversary import READS_RELEASE
 from lookalike.exposure import Exposure
 from lookalike.microdata import Domain
 from lookalike.release import Perturbed
@@ -48,11 +46,6 @@ class BeliefTable:
         return f"Of the values shown, {' and '.join(said)}."
 
 
-def may_be_told(basis: Basis) -> bool:
-    """Whether the promise holds against a reader who knows how often each value occurs."""
-    return basis.form != Perturbed.form or basis.adversary != READS_RELEASE
-
-
 def belief_table(basis: Basis, index: int) -> BeliefTable:
     """The table of one sensitive column."""
     domain, seen = basis.domains.sensitive[index], basis.seen[index]
@@ -85,10 +78,9 @@ def _ceilings(basis: Basis, index: int, domain: Domain, prior: NDArray[np.int64]
         if promise.column == domain.name
         and (requirement := promise.model.requirement(prior, domain, index)).ceilings is not None
     ]
-    least = [min(shares) for shares in zip(*found, strict=True)] if found else None
-    if least is not None and basis.withheld.n_suppressed and len(set(least)) > 1:
+    if not found or (basis.withheld.n_suppressed and not basis.internal):
         return None
-    return least
+    return [min(shares) for shares in zip(*found, strict=True)]
 
 
 def _published(basis: Basis, index: int, seen: Exposure) -> NDArray[np.int64]:

@@ -1,8 +1,8 @@
-"""What a report says, as plain data.
+"""What a report says, as plain data: one for the owner of the original, and one that lies in the release folder.
 
-Figures that were scored against the original (right guesses, errors of queries, predictions) are rounded to whole
-percents here, and those of fewer than 100 guesses are left out: enough to judge a release by, too coarse to tell of any
-one person. What the release itself shows (beliefs, losses, sizes of groups) stands as it is.
+The public one says what the release itself shows (`Basis.public`). Figures that were scored on the original (right
+guesses, errors of queries, predictions) are in the owner's, and in the public one on request. They are rounded to whole
+percents, and those of fewer than 100 guesses are left out, since they would vary too much to judge a release by.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from typing import Any
 from lookalike import charts
 from lookalike.adversary import ADVERSARIES, READS_RELEASE
 from lookalike.contracts import Finding
+from lookalike.errors import quoted
 from lookalike.evaluation import Evaluation
 from lookalike.evaluation.answering import Answered
 from lookalike.evaluation.tradeoff import Tradeoff
 from lookalike.notation import describe
 from lookalike.pipeline import Outcome
 from lookalike.report.basis import Basis
-from lookalike.report.beliefs import BeliefTable, belief_table, may_be_told
+from lookalike.report.beliefs import BeliefTable, belief_table
 from lookalike.report.crowds import SizeLine, size_lines
 from lookalike.report.examples import Examples
 from lookalike.schema import Role
@@ -79,6 +80,8 @@ class Report:
     """Everything the page shows."""
 
     title: str
+    internal: bool
+    """Whether this is for the owner of the original alone."""
     recipient: str | None
     date: str
     n_rows: int
@@ -123,7 +126,7 @@ class Report:
         evaluation: Evaluation | None = None,
         examples: Examples | None = None,
     ) -> Report:
-        """Without an evaluation the report says nothing that was scored against the original."""
+        """The owner's report on a release in memory."""
         return cls.on(Basis.of(outcome), title, recipient=recipient, evaluation=evaluation, examples=examples)
 
     @classmethod
@@ -136,9 +139,10 @@ class Report:
         evaluation: Evaluation | None = None,
         examples: Examples | None = None,
     ) -> Report:
-        """As `of`, on what may be told of a release; nobody needs to hold its rows."""
+        """A report on what is known about a release; nobody needs to hold its rows."""
         return cls(
             title=title,
+            internal=basis.internal,
             recipient=recipient,
             date=datetime.date.today().isoformat(),
             n_rows=basis.audit.n_rows,
@@ -153,7 +157,7 @@ class Report:
             ),
             cautions=_NOT_PROMISED,
             audit=basis.audit.to_plain(),
-            beliefs=tuple(belief_table(basis, index) for index in basis.seen) if may_be_told(basis) else (),
+            beliefs=tuple(belief_table(basis, index) for index in basis.seen),
             sizes=size_lines(basis.crowds, basis.form),
             columns=tuple(_column_lines(basis)),
             losses=basis.losses,
@@ -164,7 +168,7 @@ class Report:
             uses=_use_lines(evaluation),
             tradeoff=None if evaluation is None else _coarse_tradeoff(evaluation.tradeoff),
             left_out=(
-                *(() if may_be_told(basis) else (_NOT_TOLD,)),
+                *_kept_back(basis, evaluation),
                 *(() if charts.can_draw() else (charts.NOT_DRAWN,)),
                 *basis.left_out,
                 *(evaluation.left_out if evaluation else ()),
@@ -200,10 +204,11 @@ _NOT_PROMISED = (
     "What is true of whole groups (smokers fall ill more often) can still be learned, and is what the data are for.",
 )
 
-_NOT_TOLD = (
-    "Beliefs are not shown value by value: they would tell how often each value truly occurs, and this release is made "
-    "for readers who do not know that."
+_SCORES_KEPT = (
+    "Figures that are scored on the original (results of attacks, errors of queries, predictions) are not published: "
+    "they could reveal more about people than the release does."
 )
+_LEVELS_KEPT = "How sure an attacker can be of each value is not published: it depends on more than the release shows."
 
 _REMEDIES = {
     "homogeneity": "l-diversity prevents it.",
@@ -215,6 +220,21 @@ _REMEDIES = {
     "minimality": "A release for the adversary knows-method resists it.",
     "corruption": "A larger l, or a smaller beta, leaves more doubt when some values are known.",
 }
+
+
+def _kept_back(basis: Basis, evaluation: Evaluation | None) -> list[str]:
+    """What a published report does not say, and why."""
+    if basis.internal:
+        return []
+    said = [] if evaluation is not None else [_SCORES_KEPT]
+    said += [] if basis.seen or not basis.domains.sensitive else [_LEVELS_KEPT]
+    unstated = [quoted(domain.name) for domain in basis.domains.quasi if domain.name not in basis.loss_by_column]
+    if unstated:
+        said.append(
+            f"The loss of {', '.join(unstated)} is not published: it is measured against values of the original that "
+            "the release does not show."
+        )
+    return said
 
 
 def _column_lines(basis: Basis) -> list[ColumnLine]:

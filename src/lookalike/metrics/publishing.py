@@ -1,0 +1,36 @@
+"""Which losses may lie in a release folder: those that follow from the release and declared domains (decision 17)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from lookalike.contracts import DOMAINS, ORIGINAL
+from lookalike.microdata import Domain, Domains
+from lookalike.schema import Kind
+
+
+def public_losses(
+    losses: Mapping[str, float], by_column: Mapping[str, float], domains: Domains, form: str, n_suppressed: int
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Of the losses of a release and of its columns those that anybody can work out from its folder."""
+    from lookalike.metrics import METRICS
+    from lookalike.release import Bucketized, Perturbed
+
+    exact = form in (Bucketized.form, Perturbed.form)
+    shown = {domain.name for domain in domains.quasi if exact or shows_domain(domain, n_suppressed)}
+    hidden = {ORIGINAL} if shown >= set(by_column) else {ORIGINAL, DOMAINS}
+    return (
+        {name: loss for name, loss in losses.items() if METRICS[name].needs not in hidden},
+        {name: loss for name, loss in by_column.items() if name in shown},
+    )
+
+
+def shows_domain(domain: Domain, n_suppressed: int) -> bool:
+    """Whether the folder shows what the losses of a generalised column are measured against.
+
+    All values together, or the declared ends, do. A taxonomy made by a rule counts the different values of the original
+    below each node, and an observed end, or the only missing value, may be that of a suppressed record.
+    """
+    if domain.taxonomy is not None and not domain.declared:
+        return False
+    return not n_suppressed or (domain.declared and domain.kind is Kind.NUMERIC)

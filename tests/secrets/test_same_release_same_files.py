@@ -1,0 +1,362 @@
+"""The folder says only what follows from the release: originals with the same release have the same files.
+
+Tiny tables are published in every way their values can be given to their records, by every method. Where two of them
+lead to the same published rows, every file of the two folders must be the same, byte by byte. The order of the rows is
+drawn apart from everything else, so it is set to a fixed one here, which makes such tables frequent.
+
+What is scored on the original is replaced by figures that differ from original to original: whichever of them finds its
+way into a folder makes the files differ.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import lookalike as la
+from lookalike import audit, evaluation, pipeline
+from lookalike.algorithms import ALGORITHMS, Perturbation, parse_algorithm
+from lookalike.algorithms.method import Method
+from lookalike.algorithms.perturbation import Bounds, matrix, strict_alphas
+from lookalike.contracts import Algorithm, Finding, Promise, Score
+from lookalike.evaluation import Evaluation
+from lookalike.evaluation.answering import BOUNDS, Answered
+from lookalike.evaluation.attacked import Attacked, Attacks
+from lookalike.evaluation.fidelity import Compared, Fidelity
+from lookalike.evaluation.tradeoff import Setting, Tradeoff
+from lookalike.models import LDiversity
+from lookalike.packages.assembly import take
+from lookalike.packages.private import private_folder
+from lookalike.packages.writing import frames
+from lookalike.pipeline import Outcome
+from lookalike.randomness import Randomness
+from lookalike.release import Bucketized, Grouped, Linkage, Matched, MatchGraph, Perturbed, Release
+from lookalike.report import Basis, examples
+from tests.worlds import tiny_table, worlds
+
+X, Y = [1, 2, 2, 5, 7, 9], ["u", "u", "v", "v", "v", "w"]
+VALUES, SIX = "aabbc", "aabbcc"
+PROMISES = ("l-diversity:2", "k-anonymity:2", "beta-likeness:1", "t-closeness:0.5")
+"""A method is tried with the first that it serves."""
+SETTINGS = [
+    *(name for name in ALGORITHMS if not ALGORITHMS[name]().study_only()),
+    "groups:mode=strict",
+    "perturbation:mode=strict",
+    "greedy-grouping:tail=suppress",
+    "heterogeneous:remainder=suppress",
+]
+MOST_GROUPS, MOST_ORIGINALS = 2, 2
+
+
+# -- the same release from several originals -------------------------------------------------------------------------
+
+
+def in_fixed_order(release: Release, linkage: Linkage) -> tuple[Release, Linkage]:
+    """The release with its rows, and its buckets, in an order that follows from what is published."""
+    tables = [frame.with_columns(pl.all().cast(pl.String)) for frame in frames(release).values()]
+    if isinstance(release, Bucketized):
+        return _buckets_in_fixed_order(release, linkage, tables)
+    order = _ranked(tables[0])
+    graph, moved = linkage.graph, replace(linkage, record_of_row=linkage.record_of_row[order])
+    if isinstance(release, Matched) and graph is not None:
+        place_of_row = np.argsort(order).astype(np.int32)
+        moved = replace(moved, graph=MatchGraph(graph.starts, place_of_row[graph.rows]))
+    ordered: dict[str, Any] = {"sensitive": release.sensitive[order], "carried": release.carried[order]}
+    if isinstance(release, Grouped):
+        ordered["group_of_row"] = release.group_of_row[order]
+    elif isinstance(release, Matched):
+        ordered["extents"] = tuple(take(extents, order) for extents in release.extents)
+    else:
+        ordered["quasi"] = release.quasi[order]
+    return replace(release, **ordered), moved
+
+
+def _buckets_in_fixed_order(
+    release: Bucketized, linkage: Linkage, tables: list[pl.DataFrame]
+) -> tuple[Bucketized, Linkage]:
+    sides = [release.bucket_of_quasi, release.bucket_of_sensitive]
+    rows = [frame.select(pl.exclude("bucket")).rows() for frame in tables]
+    contents: dict[int, list[list[Any]]] = defaultdict(lambda: [[], []])
+    for side, (buckets, listed) in enumerate(zip(sides, rows, strict=True)):
+        for bucket, row in zip(buckets.tolist(), listed, strict=True):
+            contents[bucket][side].append(row)
+    ranked = sorted(contents, key=lambda bucket: [sorted(side) for side in contents[bucket]])
+    number = {bucket: place for place, bucket in enumerate(ranked)}
+    numbered = [np.array([number[bucket] for bucket in side.tolist()], dtype=np.int32) for side in sides]
+    orders = [
+        np.array(sorted(range(len(listed)), key=lambda row: (buckets[row], listed[row])))
+        for buckets, listed in zip(numbered, rows, strict=True)
+    ]
+    quasi, sensitive = orders
+    assert linkage.record_of_quasi_row is not None
+    return (
+        replace(
+            release,
+            quasi=release.quasi[quasi],
+            bucket_of_quasi=numbered[0][quasi],
+            sensitive=release.sensitive[sensitive],
+            carried=release.carried[sensitive],
+            bucket_of_sensitive=numbered[1][sensitive],
+        ),
+        replace(
+            linkage,
+            record_of_row=linkage.record_of_row[sensitive],
+            record_of_quasi_row=linkage.record_of_quasi_row[quasi],
+        ),
+    )
+
+
+def _ranked(frame: pl.DataFrame) -> np.ndarray:
+    return np.array(sorted(range(len(frame)), key=frame.rows().__getitem__))
+
+
+def key_of(release: Release) -> tuple[Any, ...]:
+    """What is published: rows, matrices, and how many records were left out or made up, by value."""
+    withheld = release.withheld
+    randomizers = release.randomizers if isinstance(release, Perturbed) else ()
+    return (
+        *(frame.write_csv() for frame in frames(release).values()),
+        *(part for one in randomizers for part in (one.total, one.weights.tobytes())),
+        withheld.n_suppressed,
+        tuple(counts.tobytes() for counts in withheld.dummies),
+    )
+
+
+@dataclass(frozen=True)
+class Original:
+    """A table with one way to give the values to its records, and its release."""
+
+    world: str
+    made: la.Publication
+
+
+@pytest.fixture
+def fixed_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    random_order = Method.anonymize
+    monkeypatch.setattr(Method, "anonymize", lambda self, *given: in_fixed_order(*random_order(self, *given)))
+
+
+def originals(method: Algorithm, promise: str, values: str, seeds: range) -> Iterator[Original]:
+    """Every way to give the values, in any order of the input, with several seeds."""
+    for world, seed in itertools.product(worlds(values), seeds):
+        n_rows = len(world)
+        order = np.random.default_rng(seed).permutation(n_rows)
+        frame = pl.DataFrame({"x": X[:n_rows], "y": Y[:n_rows], "s": list(world)})[order.tolist()]
+        try:
+            made = la.publish(
+                frame, qi=["x", "y"], sensitive="s", model=promise, algorithm=method, seed=seed, title="Tiny"
+            )
+        except la.LookalikeError:
+            continue
+        yield Original(world, made)
+
+
+def alike(setting: str, values: str = VALUES) -> list[list[Original]]:
+    """Different originals that lead to the same release; those whose audits, bounds and losses differ come first."""
+    method = parse_algorithm(setting)
+    # Redrawn values are seldom the same twice.
+    seeds = range(24 if method.form == Perturbed.form else 4)
+    found: dict[tuple[Any, ...], dict[str, Original]] = defaultdict(dict)
+    for promise in PROMISES:
+        for original in originals(method, promise, values, seeds):
+            found[key_of(original.made.release)].setdefault(original.world, original)
+        if found:
+            break
+    several = [list(group.values()) for group in found.values() if len(group) > 1]
+    picked = []
+    for group in several:
+        telling: dict[str, Original] = {}
+        for original in group:
+            telling.setdefault(owners_figures(original.made.outcome), original)
+        first = list(telling.values())[:MOST_ORIGINALS]
+        rest = [original for original in group if original not in first]
+        picked.append((len(first), [*first, *rest][:MOST_ORIGINALS]))
+    picked.sort(key=lambda group: -group[0])
+    return [group for _, group in picked[:MOST_GROUPS]]
+
+
+def owners_figures(outcome: Outcome) -> str:
+    return json.dumps([outcome.audit.to_plain(), outcome.losses, str(outcome.loss_bound)])
+
+
+# -- figures that differ from original to original -------------------------------------------------------------------
+
+
+@pytest.fixture
+def telling_scores(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An evaluation whose figures tell the original: `world` as a number below 1."""
+
+    def evaluate(outcome: Outcome, progress: Any = None) -> Evaluation:
+        data = outcome.data
+        code = int("".join(map(str, data.sensitive[np.lexsort(data.quasi.T), 0].tolist())), 3) + 1
+        share = code / 3**data.n_rows
+        finding = Finding(
+            attack="naive-bayes", column="s", sentence=f"{code}", score=Score(code, 3**data.n_rows),
+            baselines={"most frequent value": share / 2},
+        )  # fmt: skip
+        settings = tuple(Setting(f"l-diversity:{ell}", share, share / ell, ell == 2) for ell in (2, 3))
+        return Evaluation(
+            attacks=Attacks((Attacked(finding, {}),), {"homogeneity": f"reason {code}"}),
+            answers=(Answered(1, share, share, (share,) * (len(BOUNDS) + 1)),),
+            fidelity=Fidelity((Compared("correlation_difference", f"figure {code}", share, 0.5),)),
+            tradeoff=Tradeoff(settings, "highest belief", "loss", code),
+            left_out=(f"left out {code}",),
+        )
+
+    monkeypatch.setattr(evaluation, "evaluate", evaluate)
+    monkeypatch.setattr(examples, "Randomness", lambda: Randomness(5))
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.usefixtures("fixed_order", "telling_scores")
+def test_originals_with_the_same_release_have_the_same_folder(setting: str, tmp_path: Path) -> None:
+    groups = alike(setting)
+    assert groups, "no two originals lead to the same release: the test looks at nothing"
+    for number, group in enumerate(groups):
+        written, kept = [], []
+        for original in group:
+            folder = tmp_path / f"{number}-{original.world}"
+            original.made.write(folder, report="full")
+            written.append(contents(folder))
+            kept.append(json.loads((private_folder(folder) / "report.json").read_text(encoding="utf-8")))
+        for name, content in written[0].items():
+            assert all(other[name] == content for other in written), f"{name} tells originals apart"
+        # The owner's reports do, or equal files would prove nothing.
+        assert len({json.dumps(report) for report in kept}) == len(group)
+        assert all(report["internal"] for report in kept)
+
+
+@pytest.mark.usefixtures("fixed_order", "telling_scores")
+def test_scores_are_published_only_on_request(tmp_path: Path) -> None:
+    (first, second, *_), *_ = alike("mondrian")
+    for place, original in enumerate((first, second)):
+        original.made.write(tmp_path / f"{place}", report="full", publish_scores=True)
+    one, other = contents(tmp_path / "0"), contents(tmp_path / "1")
+    differing = {name for name in one if one[name] != other[name]}
+    assert differing == {"report.html", "report.json"}
+    said = json.loads(one["report.json"])
+    assert all(said[name] for name in ("attacks", "answers", "uses", "tradeoff"))
+    assert not any(said[name] for name in ("advice", "internal"))
+    with pytest.raises(la.RecipeError, match="brief"):
+        first.made.write(tmp_path / "2", report="brief", publish_scores=True)
+
+
+@pytest.mark.usefixtures("fixed_order")
+def test_the_true_evaluation_of_originals_with_the_same_release(tmp_path: Path, monkeypatch: Any) -> None:
+    """As above with attacks, queries and predictions as they are; a brief report has no private folder."""
+    monkeypatch.setattr(examples, "Randomness", lambda: Randomness(5))
+    (first, second, *_), *_ = alike("mondrian", SIX)
+    for place, original in enumerate((first, second)):
+        original.made.write(tmp_path / f"{place}", report="full")
+        original.made.write(tmp_path / f"brief-{place}", report="brief")
+        assert not private_folder(tmp_path / f"brief-{place}").exists()
+    assert contents(tmp_path / "0") == contents(tmp_path / "1")
+    assert contents(tmp_path / "brief-0") == contents(tmp_path / "brief-1")
+
+
+# -- by Bayes --------------------------------------------------------------------------------------------------------
+
+
+def worst_certainty(said: dict[Any, dict[tuple[int, str], Fraction]]) -> Fraction:
+    """The highest probability of a value of a person, over everything that may be read."""
+    worst = Fraction(0)
+    for joint in said.values():
+        total = sum(share for (record, _), share in joint.items() if record == 0)
+        worst = max(worst, *(share / total for share in joint.values()))
+    return worst
+
+
+def test_certainty_about_redrawn_values_with_all_figures_of_the_folder() -> None:
+    """Strict mode, five records: what the folder says makes nobody surer; how many rows kept their value would."""
+    values, promise = "aabbc", Promise(LDiversity(2), "s")
+    prior = np.array([2, 2, 1])
+    bounds = Bounds.of(prior, [promise.model.requirement(prior, None, 0)])
+    randomizer = matrix(bounds, bounds.kept(strict_alphas(bounds), "strict"))
+    folder: dict[Any, dict[tuple[int, str], Fraction]] = defaultdict(lambda: defaultdict(Fraction))
+    with_count: dict[Any, dict[tuple[int, str], Fraction]] = defaultdict(lambda: defaultdict(Fraction))
+    # Which persons are behind the points does not matter: published values in rising order stand for all.
+    for published in itertools.combinations_with_replacement(range(3), 5):
+        for world in worlds(values):
+            data = tiny_table(world, [1, 2, 3, 4, 5])
+            release = Perturbed(
+                domains=data.domains,
+                quasi=data.quasi,
+                sensitive=np.array(published, dtype=np.int32)[:, np.newaxis],
+                carried=data.carried,
+                randomizers=(randomizer,),
+            )
+            found = pipeline.verify(release, data, [promise], adversary="knows-method")
+            losses, by_column = pipeline.measure(release, data)
+            basis = Basis.of(
+                Outcome(
+                    recipe=pipeline.Recipe(schema=data.schema, promises=(promise,), adversary="knows-method"),
+                    data=data, promises=(promise,), algorithm=Perturbation(mode="strict"), release=release,
+                    linkage=Linkage(np.arange(5)), audit=found, losses=losses, loss_by_column=by_column,
+                    loss_bound=None, seconds={}, notes=(),
+                )
+            )  # fmt: skip
+            chance = Fraction(1)
+            for was, became in zip(data.sensitive[:, 0].tolist(), published, strict=True):
+                chance *= Fraction(int(randomizer.weights[became, was]), int(randomizer.total))
+            public = basis.public()
+            figures = json.dumps([public.audit.to_plain(), public.losses, public.loss_by_column])
+            n_kept = int((data.sensitive[:, 0] == np.array(published)).sum())
+            for record, value in enumerate(world):
+                folder[published, figures][record, value] += chance
+                with_count[published, n_kept][record, value] += chance
+    assert worst_certainty(folder) <= Fraction(1, 2)
+    assert worst_certainty(with_count) == 1
+
+
+@pytest.mark.usefixtures("fixed_order")
+def test_the_lower_bound_on_the_loss_would_make_readers_certain() -> None:
+    """Six records: the bound tells originals with the same release apart, and the folder does not have it."""
+    folder, with_bound = (defaultdict[Any, set[str]](set) for _ in range(2))
+    for original in originals(parse_algorithm("mondrian"), "l-diversity:2", SIX, range(2)):
+        basis, release = Basis.of(original.made.outcome), key_of(original.made.release)
+        public = basis.public()
+        assert basis.bound_sentence is not None
+        assert public.bound_sentence is None
+        folder[release, json.dumps([public.audit.to_plain(), public.losses])].add(original.world)
+        with_bound[release, basis.bound_sentence].add(original.world)
+    assert len(folder) == len({release for release, _ in folder})
+
+    def n_certain(said: dict[Any, set[str]]) -> int:
+        return sum(len(set(values)) == 1 for possible in said.values() for values in zip(*possible, strict=True))
+
+    assert n_certain(with_bound) > n_certain(folder)
+
+
+# -- what is public ---------------------------------------------------------------------------------------------------
+
+
+def test_public_verdicts_have_levels_where_the_release_shows_them() -> None:
+    frame = pl.DataFrame({"x": [*range(12)], "s": list("abcd" * 3)})
+    for algorithm, promise, shown in (
+        ("mondrian", "l-diversity:2", True),
+        ("anatomy", "l-diversity:2", True),
+        ("heterogeneous", "l-diversity:2", False),
+        ("perturbation", "beta-likeness:1", False),
+    ):
+        found = la.publish(frame, qi=["x"], sensitive="s", model=promise, algorithm=algorithm).audit
+        public = audit.public_audit(found)
+        assert found.verdicts[0].reached is not None
+        assert public.passed
+        assert public.verdicts[0].passed
+        assert (public.verdicts[0].reached is not None) == shown
+        assert any(verdict.column == "s" for verdict in public.measured) == shown
+        assert any(check.detail for check in public.checks)
