@@ -288,7 +288,7 @@ def strict_posteriors(text: str, model: str, points: list[int], cell: int = 0) -
     # A world is published once for every random choice; what is settled before any choice is settled once.
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(strict, "planned", once(strict.planned, lambda data, requirements: (id(data), id(requirements))))
-        patch.setattr(strict, "_layout", once(strict._layout, lambda counts, plan: (counts.tobytes(), id(plan))))
+        patch.setattr(strict, "_layout", once(strict._layout, lambda counts, plan, *_: (counts.tobytes(), id(plan))))
         return exact_posteriors(text, points, publish, choices)
 
 

@@ -16,7 +16,7 @@ Cost: about O(n) for cells of fixed size, memory O(n).
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
@@ -25,11 +25,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.adversary import KNOWS_METHOD, READS_RELEASE
-from lookalike.algorithms.grouped import Grouping
+from lookalike.algorithms.grouped import Grouping, generalised
 from lookalike.microdata import Microdata
 from lookalike.parameters import Choice, ChoiceOrNumber, Whole
 from lookalike.progress import SEARCHING, Progress
 from lookalike.randomness import Randomness
+from lookalike.release import Grouped, Linkage
 from lookalike.requirement import Requirement
 from lookalike.threads import available
 
@@ -77,6 +78,24 @@ class Groups(Grouping):
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
     ) -> tuple[NDArray[np.int32], int]:
         """The group of each record, and the number of groups. The same whatever the number of threads."""
+        return self._divided(data, requirements, rng, progress, lambda sentence: None)
+
+    def make_release(
+        self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
+    ) -> tuple[Grouped, Linkage]:
+        remarks: list[str] = []
+        group_of_record, n_groups = self._divided(data, requirements, rng, progress, remarks.append)
+        release, linkage = generalised(data, group_of_record, n_groups, rng)
+        return release, replace(linkage, remarks=tuple(dict.fromkeys(remarks)))
+
+    def _divided(
+        self,
+        data: Microdata,
+        requirements: Sequence[Requirement],
+        rng: Randomness,
+        progress: Progress,
+        remark: Callable[[str], None],
+    ) -> tuple[NDArray[np.int32], int]:
         from lookalike.algorithms.groups.effort import Run, effort_of
         from lookalike.algorithms.groups.free import free_groups
         from lookalike.algorithms.groups.strict import strict_groups
@@ -92,7 +111,7 @@ class Groups(Grouping):
         effort = effort_of(self.effort).scaled(data.n_rows)
         with ThreadPoolExecutor(max_workers=available()) as pool:
             try:
-                run = Run(rng, pool.map, report, stop.is_set)
+                run = Run(rng, pool.map, report, stop.is_set, remark)
                 search = strict_groups if strict else free_groups
                 found = search(data, requirements, self.cell, effort, run)
             except BaseException:

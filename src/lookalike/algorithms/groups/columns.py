@@ -11,12 +11,14 @@ Everything here is decided from counts, never from records; which record of a va
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.groups.sizes import Ceilings, Plan, in_blocks, rooms_for
+from lookalike.algorithms.groups.programs import Ceilings, allotments
+from lookalike.algorithms.groups.sizes import Plan, in_blocks, rooms_for
 from lookalike.randomness import Randomness
 
 Counts = NDArray[np.int64]
@@ -31,6 +33,8 @@ def zones_of(counts: Counts, size: int, rooms: Counts) -> list[Zone]:
 
     Needs: the counts add up to a multiple of `size`, and value v has at most rooms[v] records a group.
     """
+    if int(counts.sum()) == size:
+        return pure_zones(counts[None, :])
     zones = _evened_out(counts, size, rooms)
     if zones is None:
         zones = _in_sequence(counts, size, rooms)
@@ -50,11 +54,25 @@ def pure_zones(quotas: Counts) -> list[Zone]:
 
 
 def blocks_for(sizes: Plan, counts: Counts, ceilings: Ceilings) -> Blocks:
-    """Columns for groups of the sizes planned, under ceilings."""
-    return [
-        (numbers, zones_of(numbers, size, rooms_for(size, ceilings)))
-        for size, numbers in in_blocks(sizes, counts, ceilings).items()
+    """Columns for groups of the sizes planned, under ceilings; of several ways to share out the values the best one."""
+    shared = [in_blocks(sizes, counts, ceilings)]
+    if len(shared[0]) > 1 and sizes.allotment is not None:
+        numbers = dict(zip(*(part.tolist() for part in np.unique(sizes.sizes, return_counts=True)), strict=True))
+        shared += allotments(counts, ceilings, numbers)
+    tried = [
+        [(numbers, zones_of(numbers, size, rooms_for(size, ceilings))) for size, numbers in one.items()]
+        for one in shared
     ]
+    return max(tried, key=_freedom)
+
+
+def _freedom(blocks: Blocks) -> float:
+    """How much choice there is among the records of columns: for each record, about the bits of its zone's rows.
+
+    Measured on census and zipf tables: the loss falls as this rises, in the same order with few exceptions.
+    """
+    zones = [zone for _, some in blocks for zone in some]
+    return sum(float(zone.sum()) * math.log(int(zone[0].sum())) for zone in zones)
 
 
 def tables_for(

@@ -61,6 +61,8 @@ class Run:
     """Told the share done and the loss so far."""
     stopped: Callable[[], bool]
     """Whether to stop and give the best state so far."""
+    remark: Callable[[str], None] = lambda sentence: None
+    """Told what the person who publishes should know about this run."""
 
 
 class Pace:

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from lookalike.algorithms.axes import axes_at, cutting_of
 from lookalike.algorithms.groups.columns import blocks_for, tables_for
 from lookalike.algorithms.groups.effort import EFFORTS, Effort, Pace, Run
+from lookalike.algorithms.groups.programs import Ceilings
 from lookalike.algorithms.groups.sizes import (
-    Ceilings,
     Plan,
     even_sizes,
     planned_sizes,
@@ -70,6 +70,7 @@ class Cell:
         self.only_ceilings = all(requirement.only_ceilings for requirement in requirements)
         self.layout = Layout(np.empty(len(rows), dtype=np.int64), np.array([0, len(rows)]))
         self.limits = self._limits()
+        self.makeshift = False
 
     def seed(self, by_cuts: Callable[[], NDArray[np.int64]], *, dealt: bool = True) -> bool:
         """A first state that keeps the rule: spread or dealt where that works, else the groups that `by_cuts` gives.
@@ -84,7 +85,7 @@ class Cell:
             return False
         if dealt and self.only_ceilings and self._deal(about_values) and self._keeps_rule():
             sizes = np.diff(self.layout.starts)
-            return int(sizes.max()) > 2 * int(sizes.min())
+            return self.makeshift or int(sizes.max()) > 2 * int(sizes.min())
         if dealt and not self.only_ceilings and self._deal_in_proportion(about_values[0].column or 0):
             return True
         self.begin(by_cuts())
@@ -174,6 +175,7 @@ class Cell:
         plan = planned_sizes(counts, [requirement.ceilings or () for requirement in about_values], self.rule.min_size)
         if plan is None:
             return False
+        self.makeshift = plan.makeshift
         if plan.allotment is not None and len(about_values) == 1:
             return self._match(plan, counts[0], about_values[0].ceilings or (), columns[0])
         self._take(self.rng.child("sizes").shuffled(plan.sizes))

@@ -1,30 +1,37 @@
 """How large the groups should be: the sizes that ceilings allow, chosen for the least expected loss.
 
 Without ceilings all groups have the least size allowed (or one more). With ceilings, value v may occur at most
-floor(ceiling_v * size) times in a group, so rare values need large groups; a small integer program (HiGHS) decides how
-many groups of which size there are and how many records of each value go to each size, so that most records can sit in
-small groups. The loss of a group is taken to grow as a power of its size; the search that follows works on what it is.
+floor(ceiling_v * size) times in a group, so rare values need large groups; `programs` decides how many groups of which
+size there are, so that most records can be in small groups. The loss of a group is taken to grow as a power of its
+size; the search that follows works on what it is.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.algorithms.groups.programs import (
+    Ceilings,
+    Numbers,
+    allotted,
+    divided_further,
+    numbers_of_groups,
+    rooms_at,
+)
 from lookalike.kernels.grouptest import counts_allowed, tally_for
 from lookalike.requirement import GroupRule
-
-Ceilings = Sequence[Fraction]
 
 # Measured on census data: the loss by record of a group grows about as size^0.7.
 _GROWTH = 0.7
 _MOST_CANDIDATES = 48
-_SECONDS = 2.0
+# Rooms that are worked out at once.
+_MOST_ROOMS = 1_000_000
 
 
 def expected_loss(size: int, slack: float) -> float:
@@ -45,7 +52,7 @@ def even_sizes(n_rows: int, size: int) -> NDArray[np.int64]:
 
 def rooms_for(size: int, ceilings: Ceilings) -> NDArray[np.int64]:
     """How often each value may occur in a group of that size."""
-    return np.array([min(math.floor(ceiling * size), size) for ceiling in ceilings], dtype=np.int64)
+    return np.asarray(rooms_at([size], ceilings)[0], dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -55,23 +62,57 @@ class Plan:
     sizes: NDArray[np.int64]
     allotment: dict[int, NDArray[np.int64]] | None = None
     """For each size how many records of each value its groups get; None: as it comes."""
+    makeshift: bool = False
+    """Whether the search for the least loss found nothing, so that these groups are larger than they might be."""
 
 
 def planned_sizes(counts: Sequence[NDArray[np.int64]], ceilings: Sequence[Ceilings], min_size: int) -> Plan | None:
-    """Group sizes that have room for every value under every column's ceilings; None if none was found."""
+    """Group sizes that have room for every value under every column's ceilings; None if even one group has not."""
     n_rows = int(counts[0].sum())
-    candidates = _candidates(n_rows, counts, ceilings, min_size)
-    if not candidates:
+    candidates = candidates_for(counts, ceilings, min_size)
+    if candidates:
+        even = _even(n_rows, counts, ceilings, candidates[0])
+        if even is not None:
+            return Plan(even)
+        numbers = numbers_of_groups(counts, ceilings, candidates, loss_of_group(ceilings), least=max(min_size, 1))
+        if numbers is not None:
+            return _plan_of(numbers, counts, ceilings)
+    return _makeshift(n_rows, counts, ceilings, min_size)
+
+
+def loss_of_group(ceilings: Sequence[Ceilings]) -> Callable[[int], float]:
+    """What a group of a size is expected to lose in all."""
+
+    @cache
+    def loss(size: int) -> float:
+        return size * expected_loss(size, min(float(rooms_for(size, bounds).sum()) / size for bounds in ceilings))
+
+    return loss
+
+
+def _makeshift(
+    n_rows: int, counts: Sequence[NDArray[np.int64]], ceilings: Sequence[Ceilings], min_size: int
+) -> Plan | None:
+    """Even groups as small as can be filled, else one group divided as often as it can be."""
+    size = max(min_size, 1)
+    while size <= n_rows // 2:
+        sizes = _even(n_rows, counts, ceilings, size)
+        if sizes is not None:
+            return Plan(sizes, makeshift=True)
+        size += max(1, size // 16)
+    whole = {n_rows: 1}
+    columns = list(zip(counts, ceilings, strict=True))
+    if n_rows < min_size or any(allotted(number, bounds, whole) is None for number, bounds in columns):
         return None
-    even = _even(n_rows, counts, ceilings, candidates[0])
-    if even is not None:
-        return Plan(even)
-    # First in fractions of groups, over all candidates; then in whole groups, over the sizes that were wanted.
-    wanted = _program(n_rows, counts, ceilings, candidates, whole=False)
-    if wanted is None:
-        return None
-    near = {size + step for size in np.unique(wanted.sizes).tolist() for step in (0, 1)}
-    return _program(n_rows, counts, ceilings, sorted(near | {candidates[-1]}), whole=True)
+    numbers = divided_further(counts, ceilings, whole, loss_of_group(ceilings), max(min_size, 1))
+    return _plan_of(numbers, counts, ceilings, makeshift=True)
+
+
+def _plan_of(
+    numbers: Numbers, counts: Sequence[NDArray[np.int64]], ceilings: Sequence[Ceilings], *, makeshift: bool = False
+) -> Plan:
+    sizes = np.repeat(sorted(numbers), [numbers[size] for size in sorted(numbers)])
+    return Plan(sizes, allotted(counts[0], ceilings[0], numbers), makeshift)
 
 
 def quotas_in_turn(
@@ -132,17 +173,9 @@ def proportional_quotas(counts: NDArray[np.int64], rule: GroupRule, column: int 
     return counts[None, :] if n_rows >= rule.min_size and fine(counts[None, :]) else None
 
 
-def _candidates(
-    n_rows: int, counts: Sequence[NDArray[np.int64]], ceilings: Sequence[Ceilings], min_size: int
-) -> list[int]:
+def candidates_for(counts: Sequence[NDArray[np.int64]], ceilings: Sequence[Ceilings], min_size: int) -> list[int]:
     """Sizes worth considering: from the least that can be filled to the least that has room for every value."""
-
-    def fillable(size: int) -> bool:
-        return all(
-            int(np.minimum(rooms_for(size, bounds), number).sum()) >= size
-            for bounds, number in zip(ceilings, counts, strict=True)
-        )
-
+    n_rows = int(counts[0].sum())
     rarest = min(
         ceiling
         for bounds, number in zip(ceilings, counts, strict=True)
@@ -150,7 +183,15 @@ def _candidates(
         if count and ceiling > 0
     )
     largest = min(n_rows, max(math.ceil(1 / rarest) * 2, min_size + 1))
-    sizes = [size for size in range(max(min_size, 1), largest + 1) if fillable(size)]
+    tried = np.arange(max(min_size, 1), largest + 1)
+    fillable = np.ones(len(tried), dtype=np.bool_)
+    for bounds, number in zip(ceilings, counts, strict=True):
+        step = max(1, _MOST_ROOMS // len(bounds))
+        for start in range(0, len(tried), step):
+            some = tried[start : start + step]
+            held = np.minimum(rooms_at(some.tolist(), bounds), number).sum(axis=1)
+            fillable[start : start + step] &= held >= some
+    sizes: list[int] = tried[fillable].tolist()
     if len(sizes) <= _MOST_CANDIDATES:
         return sizes
     # All the small ones, which matter most, and ever fewer of the large ones.
@@ -182,69 +223,3 @@ def _limits_of_smaller(
     n_small, n_large = np.count_nonzero(sizes == small), np.count_nonzero(sizes == large)
     room = rooms_for(large, ceilings) * n_large if large > small else 0
     return np.maximum(counts - room, 0), np.minimum(counts, rooms_for(small, ceilings) * n_small)
-
-
-def _program(
-    n_rows: int,
-    counts: Sequence[NDArray[np.int64]],
-    ceilings: Sequence[Ceilings],
-    candidates: list[int],
-    *,
-    whole: bool,
-) -> Plan | None:
-    """Minimise sum of b_j * S_j * loss(S_j) over numbers b_j of groups of size S_j that the values can fill.
-
-    For each column: sum_j v_ij = n_i, sum_i v_ij = S_j b_j, v_ij <= room_i(S_j) b_j. For given b this is a transport
-    problem, whose corners are whole numbers, so only b needs to be whole. Without `whole` the plan names each size
-    that would be used, once.
-    """
-    from scipy.optimize import Bounds, LinearConstraint, milp
-    from scipy.sparse import lil_matrix
-
-    n_sizes = len(candidates)
-    present = [np.flatnonzero(number) for number in counts]
-    n_flows = sum(len(codes) for codes in present) * n_sizes
-    sizes = np.array(candidates)
-    slacks = [min(rooms_for(size, bounds).sum() / size for bounds in ceilings) for size in candidates]
-    losses = [expected_loss(size, slack) for size, slack in zip(candidates, slacks, strict=True)]
-    cost = np.concatenate([sizes * np.array(losses), np.zeros(n_flows)])
-    n_equal = sum(len(codes) for codes in present) + len(present) * n_sizes
-    equal, target = lil_matrix((n_equal, n_sizes + n_flows)), np.zeros(n_equal)
-    below = lil_matrix((n_flows, n_sizes + n_flows))
-    row, flow = 0, n_sizes
-    for codes, number, bounds in zip(present, counts, ceilings, strict=True):
-        rooms = np.array([rooms_for(size, bounds) for size in candidates])
-        for size in range(n_sizes):
-            equal[row + len(codes) + size, size] = -sizes[size]
-        for place, code in enumerate(codes):
-            target[row + place] = number[code]
-            for size in range(n_sizes):
-                equal[row + place, flow] = 1
-                equal[row + len(codes) + size, flow] = 1
-                below[flow - n_sizes, flow] = 1
-                below[flow - n_sizes, size] = -rooms[size, code]
-                flow += 1
-        row += len(codes) + n_sizes
-    solved = milp(
-        cost,
-        integrality=np.concatenate([np.full(n_sizes, int(whole)), np.zeros(n_flows)]),
-        bounds=Bounds(0, n_rows),
-        constraints=[LinearConstraint(equal.tocsr(), target, target), LinearConstraint(below.tocsr(), -np.inf, 0)],
-        options={"time_limit": _SECONDS, "mip_rel_gap": 0.02},
-    )
-    if solved.x is None:
-        return None
-    if not whole:
-        return Plan(sizes[solved.x[:n_sizes] > 0.5])
-    numbers = np.round(solved.x[:n_sizes]).astype(np.int64)
-    if int(numbers @ sizes) != n_rows:
-        return None
-    flows = np.round(solved.x[n_sizes : n_sizes + len(present[0]) * n_sizes]).astype(np.int64)
-    flows = flows.reshape(len(present[0]), n_sizes)
-    if (flows.sum(axis=0) != numbers * sizes).any() or (flows.sum(axis=1) != counts[0][present[0]]).any():
-        return Plan(np.repeat(sizes, numbers))
-    allotment = {}
-    for used in np.flatnonzero(numbers):
-        allotment[int(sizes[used])] = np.zeros(len(counts[0]), dtype=np.int64)
-        allotment[int(sizes[used])][present[0]] = flows[:, used]
-    return Plan(np.repeat(sizes, numbers), allotment)

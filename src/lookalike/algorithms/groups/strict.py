@@ -8,7 +8,7 @@ method still finds each value of a group as likely as its share of the group, ex
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -19,7 +19,7 @@ from lookalike.algorithms.axes import axes_of, rule_of
 from lookalike.algorithms.groups.cells import cells_by_attributes, strict_cell_size
 from lookalike.algorithms.groups.columns import Blocks, blocks_for, pure_zones, tables_for
 from lookalike.algorithms.groups.effort import Effort, Run
-from lookalike.algorithms.groups.sizes import planned_sizes, proportional_quotas, rooms_for
+from lookalike.algorithms.groups.sizes import planned_sizes, proportional_quotas
 from lookalike.algorithms.groups.transversals import transversals
 from lookalike.errors import Infeasible, Unsupported, quoted
 from lookalike.kernels.axes import Axes
@@ -49,11 +49,13 @@ def strict_groups(
     data: Microdata, requirements: Sequence[Requirement], cell: int, effort: Effort, run: Run
 ) -> list[Records]:
     """The members of each group."""
-    tables = zone_tables(data, requirements, cell, run.rng)
+    tables = zone_tables(data, requirements, cell, run.rng, run.remark)
     return [members for table in transversals(axes_of(data), tables, effort, run) for members in table]
 
 
-def zone_tables(data: Microdata, requirements: Sequence[Requirement], cell: int, rng: Randomness) -> list[Records]:
+def zone_tables(
+    data: Microdata, requirements: Sequence[Requirement], cell: int, rng: Randomness, remark: Callable[[str], None]
+) -> list[Records]:
     """All records laid out in the columns of zones: whatever is taken of each column of a zone makes a good group.
 
     `cell`: least number of records in a cell; 0: chosen from the promise and the counts of values.
@@ -62,7 +64,7 @@ def zone_tables(data: Microdata, requirements: Sequence[Requirement], cell: int,
     axes, values, size = axes_of(data), data.sensitive[:, column], cell or plan.cell
     tables = []
     for number, rows in enumerate(cells_by_attributes(axes, size, plan.unit, rng)):
-        blocks = _layout(_counts(values, rows, plan), plan)
+        blocks = _layout(_counts(values, rows, plan), plan, remark)
         if blocks is None:
             raise _refusal(axes, values, plan, size, rng)
         tables += tables_for(rows, values, blocks, rng.child("cell", number))
@@ -93,16 +95,38 @@ def planned(data: Microdata, requirements: Sequence[Requirement]) -> tuple[int, 
     return columns[0], Plan(about_values, rule, ceilings, cell, unit)
 
 
-def _layout(counts: NDArray[np.int64], plan: Plan) -> Blocks | None:
-    """The blocks of a cell with these counts of the sensitive column; None if it cannot keep the promise by itself."""
+def _layout(
+    counts: NDArray[np.int64], plan: Plan, remark: Callable[[str], None] = lambda sentence: None
+) -> Blocks | None:
+    """The blocks of a cell with these counts of the sensitive column; None if it cannot keep the promise by itself.
+
+    It depends on the counts of the cell alone, and so does what `remark` is told.
+    """
+    n_rows = int(counts.sum())
     if not all(requirement.only_ceilings for requirement in plan.requirements):
         quotas = proportional_quotas(counts, plan.rule, plan.requirements[0].column or 0)
+        if quotas is not None and len(quotas) == 1:
+            remark(_single_group(n_rows))
         return None if quotas is None else [(counts, pure_zones(quotas))]
     sizes = planned_sizes([counts], [plan.ceilings], plan.rule.min_size)
-    if sizes is not None:
-        return blocks_for(sizes, counts, plan.ceilings)
-    alone = (counts <= rooms_for(int(counts.sum()), plan.ceilings)).all() and counts.sum() >= plan.rule.min_size
-    return [(counts, pure_zones(counts[None, :]))] if alone else None
+    if sizes is None:
+        return None
+    if len(sizes.sizes) == 1:
+        remark(_single_group(n_rows))
+    elif sizes.makeshift:
+        remark(
+            f"No plan of small groups for {n_rows:,} rows was found within the limits of the search, so their "
+            f"{len(sizes.sizes):,} groups have {int(sizes.sizes.min()):,} rows or more. Another algorithm or a "
+            "slightly weaker promise may lose less."
+        )
+    return blocks_for(sizes, counts, plan.ceilings)
+
+
+def _single_group(n_rows: int) -> str:
+    return (
+        f"{n_rows:,} rows form a single group, which says next to nothing about each of them: no way to divide them "
+        "into smaller groups that keep the promise was found. Promise less, or publish more rows."
+    )
 
 
 def _refusal(axes: Axes, values: NDArray[np.int32], plan: Plan, size: int, rng: Randomness) -> Infeasible:

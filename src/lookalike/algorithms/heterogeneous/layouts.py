@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.algorithms.groups.columns import Blocks
-from lookalike.algorithms.groups.sizes import Ceilings, Plan, even_sizes, in_blocks, rooms_for, splits_evenly
+from lookalike.algorithms.groups.programs import Ceilings
+from lookalike.algorithms.groups.sizes import Plan, even_sizes, in_blocks, rooms_for, splits_evenly
 
 Counts = NDArray[np.int64]
 Layout = NDArray[np.int64]

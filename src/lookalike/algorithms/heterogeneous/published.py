@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from lookalike.algorithms.axes import axes_of
 from lookalike.algorithms.groups.columns import tables_for
-from lookalike.algorithms.groups.sizes import Ceilings, Plan, even_sizes, in_blocks
+from lookalike.algorithms.groups.programs import Ceilings
+from lookalike.algorithms.groups.sizes import Plan, even_sizes, in_blocks
 from lookalike.algorithms.groups.strict import planned
 from lookalike.algorithms.heterogeneous.layouts import (
     POLICIES,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -50,12 +51,15 @@ def heterogeneous_release(
     if method.remainder == "suppress":
         kept = _without_remainder(data, requirements, method, rng.child("suppressed"))
     left = data.take(kept)
-    graph = slot_graph(left, requirements, method, rng, pool, progress)
+    remarks: list[str] = []
+    graph = slot_graph(left, requirements, method, rng, pool, progress, remarks.append)
     withheld = Withheld()
     if len(kept) < data.n_rows:
         lost = [data.counts(index) - left.counts(index) for index in range(data.sensitive.shape[1])]
         withheld = Withheld(suppressed=tuple(lost), n_suppressed=data.n_rows - len(kept))
-    return matched_release(data, SlotGraph(kept[graph.records], graph.slots, kept[graph.givers]), rng, withheld)
+    kept_graph = SlotGraph(kept[graph.records], graph.slots, kept[graph.givers])
+    release, linkage = matched_release(data, kept_graph, rng, withheld)
+    return release, replace(linkage, remarks=tuple(dict.fromkeys(remarks)))
 
 
 def slot_graph(
@@ -65,10 +69,11 @@ def slot_graph(
     rng: Randomness,
     pool: Executor,
     progress: Progress,
+    remark: Callable[[str], None] = lambda sentence: None,
 ) -> SlotGraph:
     """The slots of all records, and whose values each shows. A slot is named after its own record and number."""
     axes = axes_of(data)
-    zones = _laid_out(data, requirements, method, rng)
+    zones = _laid_out(data, requirements, method, rng, remark)
     most = method.part or _PARTS[method.matcher]
     cut = [part for table in zones for part in in_parts(axes, table, most)]
     parts = [_mixed_rows(part, rng.child("rows", number)) for number, part in enumerate(cut)]
@@ -126,12 +131,16 @@ def exchanged_columns(slots: Slots, rng: Randomness) -> Records:
 
 
 def _laid_out(
-    data: Microdata, requirements: Sequence[Requirement], method: Heterogeneous, rng: Randomness
+    data: Microdata,
+    requirements: Sequence[Requirement],
+    method: Heterogeneous,
+    rng: Randomness,
+    remark: Callable[[str], None],
 ) -> list[Records]:
     """All records in the columns of zones."""
     if method.buckets == "zones":
         cell = method.cell or (0 if method.matcher == "auto" else data.n_rows)
-        return zone_tables(data, requirements, cell, rng)
+        return zone_tables(data, requirements, cell, rng, remark)
     column, plan = planned(data, requirements)
     values = data.sensitive[:, column]
     blocks = _blocks(np.bincount(values, minlength=len(plan.ceilings)), plan, method.buckets)
