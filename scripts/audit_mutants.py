@@ -83,6 +83,9 @@ MUTANTS = [
         "audit/matching.py", 'Check("graph carries the truth", n_left <= 0', 'Check("graph carries the truth", True'
     ),
     Mutant("audit/matching.py", "if found.exists is False and requirement.stricter:", "if False:"),
+    Mutant(
+        "audit/verification.py", "return held(promise, seen), seen", "return verdict_of(promise, None, True, ''), seen"
+    ),
     Mutant("audit/perturbation.py", 'yield Check(f"matrix of {where}", problem is None,', 'yield Check("", True,'),
     Mutant("audit/perturbation.py", 'Check("carried values kept", n_changed == 0', 'Check("carried values kept", True'),
     Mutant("audit/perturbation.py", 'return 0.0, f"{counted(n_never', 'return 1.0, f"{counted(n_never'),

@@ -177,6 +177,17 @@ def moved(release: Any, rows: Any) -> Any:
     return replace(release, **changed)
 
 
+def as_matched(release: Grouped) -> Matched:
+    """The same rows, said to have ranges of their own."""
+    return Matched(
+        domains=release.domains,
+        extents=tuple(taken(extents, release.group_of_row) for extents in release.extents),
+        sensitive=release.sensitive,
+        carried=release.carried,
+        withheld=release.withheld,
+    )
+
+
 def taken(extents: Any, units: Any) -> Any:
     if isinstance(extents, Ranges):
         return Ranges(*(getattr(extents, name)[units] for name in vars(extents)))

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookalike.audit import verify
+from lookalike.audit.reading import Reading
 from lookalike.contracts import Promise
 from lookalike.models import KAnonymity, LDiversity
 from lookalike.release import Withheld
@@ -51,10 +52,11 @@ def test_matched(seed, n_rows, degree):
     assert audit.level == "A"
     assert check(audit, "level B").passed
     without = verify(release, data, [Promise(KAnonymity(degree))])
-    assert without.passed, str(without)
     assert without.level == "B"
-    assert without.verdicts[0].reached is None
-    assert "existence only" in without.verdicts[0].detail
+    # Where ranges leave no choice of a graph, at least as many rows look alike as the graph has at a record.
+    assert without.passed or without.verdicts[0].is_open, str(without)
+    assert without.passed == (Reading(release, data).blocks is not None)
+    assert "did NOT PASS" in str(without) or without.passed
 
 
 @given(seeds, st.integers(1, 60), st.integers(1, 8))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -67,6 +68,12 @@ def _exposed(reading: Reading, column: int | None, graph: MatchGraph | None, adv
         units = np.repeat(np.arange(len(graph.starts) - 1), np.diff(graph.starts))
         rows = graph.rows.astype(np.int64)
     return _counted(reading, units, rows, column, adversary)
+
+
+def expose_blocks(reading: Reading, blocks: Ints, column: int | None, adversary: str) -> Exposure:
+    """A matched release as the groups that it is: the block of each row, within which everybody fits every row."""
+    exposure = _counted(reading, blocks, np.arange(reading.release.n_rows), column, adversary)
+    return replace(exposure, form=Grouped.form)
 
 
 def _counted(reading: Reading, units: Ints, rows: Ints, column: int | None, adversary: str) -> Exposure:

@@ -5,8 +5,10 @@ assignment that carries the true values. Regular means: the two ends of every ed
 connected part has one degree and splits into so many disjoint assignments, which is what equal odds need; parts of
 degree d and d + 1 side by side are how a table whose size d does not divide is published without made-up rows.
 
-Level B. Without the graph, a maximum flow tells whether containment has a d-regular part in which no record sees a
-value more often than its cap. That is existence only: counting the rows that a record fits would test the wrong thing.
+Level B. Without the graph, beliefs are known only where the ranges leave no choice of one: where rows and records fall
+into blocks within which everybody fits every row and nobody fits a row outside. Such a release is a grouped one, and is
+judged as such. Elsewhere nothing is shown. A maximum flow tells whether containment has a d-regular part in which no
+record sees a value more often than its cap: with the graph it confirms the verdict, without it it can only refute one.
 """
 
 from __future__ import annotations
@@ -164,7 +166,7 @@ def _flow_test(reading: Reading, requirement: Requirement, column: int | None, g
         slots = np.full(reading.release.n_rows, degree, dtype=np.int64)
         slots[reading.is_told_dummy] = 0
         if _flow(reading, ones * degree, slots, values, caps) >= n_wanted:
-            return Existence(True, f"existence only: a {degree}-regular graph that keeps the promise exists")
+            return Existence(True, f"a {degree}-regular graph that keeps the promise exists, which shows nothing")
         tried.append(str(degree))
     if not tried:
         return Existence(False, f"some record fits only {counted(most, 'row')}: no degree is left to try")

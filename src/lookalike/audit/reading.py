@@ -89,6 +89,30 @@ class Reading:
         )
 
     @cached_property
+    def blocks(self) -> Ints | None:
+        """The block of each row, where every record fits all rows of its block and no others; None if it is not so.
+
+        A matched release with such blocks is a grouped one, whatever graph it was drawn from.
+        """
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import connected_components
+
+        if self.fits is None:
+            return None
+        starts, rows = self.fits
+        n_records, n_rows = self.original.n_rows, self.release.n_rows
+        n_fitting = np.diff(starts)
+        ends = np.repeat(np.arange(n_records), n_fitting), n_records + rows
+        edges = csr_array((np.ones(len(rows), dtype=np.int8), ends), shape=(n_records + n_rows,) * 2)
+        _, component = connected_components(edges, directed=False)
+        sizes = np.bincount(component[n_records:], minlength=int(component.max(initial=0)) + 1)
+        real = n_fitting > 0
+        if (n_fitting[real] != sizes[component[:n_records][real]]).any():
+            return None
+        blocks: Ints = component[n_records:].astype(np.int64)
+        return blocks
+
+    @cached_property
     def fits(self) -> tuple[Ints, NDArray[np.int32]] | None:
         """For each record all rows that it fits by its quasi-identifiers (starts, rows); None if far too many."""
         from lookalike.kernels.containment import list_fitting

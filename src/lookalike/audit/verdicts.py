@@ -22,6 +22,7 @@ NOT_RUN = "not run"
 UNDECIDED = "could not tell"
 NO_FAULT = "no fault found"
 """Passed or could not tell: which of the two depends on the original, so a published audit does not say."""
+OPEN = "not shown"
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,11 @@ class Verdict:
     failing_units: int | None = None
     """Units that break the promise; None where they were not counted."""
     failing_records: int | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nothing was found wrong and the promise is not shown either. It does not pass."""
+        return self.passed is False and self.detail.startswith(OPEN)
 
     def to_plain(self) -> dict[str, Any]:
         plain: dict[str, Any] = {
@@ -162,7 +168,7 @@ class Audit:
     form: str
     adversary: str
     level: str
-    """What stands for a person: group, bucket, posterior; for matched releases A (graph given) or B (existence)."""
+    """What stands for a person: group, bucket, posterior; for matched releases A (graph given) or B (not given)."""
     checks: tuple[Check, ...]
     verdicts: tuple[Verdict, ...]
     measured: tuple[Verdict, ...]
@@ -214,6 +220,9 @@ class Audit:
 
     def _headline(self) -> str:
         word = "The audit passed" if self.passed else "The audit FAILED"
+        failed = [verdict for verdict in self.verdicts if not verdict.passed]
+        if failed and all(verdict.is_open for verdict in failed) and not any(check.blocks for check in self.checks):
+            word = "The audit did NOT PASS, because what is promised is not shown"
         if self.passed and not self.verdicts:
             word = "The release is a faithful one, and no promise was held against it"
         if self.grounds is not None and self.grounds.publishers_roles:
@@ -234,12 +243,16 @@ class Audit:
 
     def _verdict_rows(self) -> list[tuple[str, ...]]:
         words = {True: PASSED, False: FAILED, None: "measured"}
+
+        def word(verdict: Verdict) -> str:
+            return OPEN if verdict.is_open else words[verdict.passed]
+
         return [
             (
                 verdict.model if verdict.column is None else f"{verdict.column}: {verdict.model}",
                 "" if verdict.passed is None else shown(verdict.asked),
                 shown(verdict.reached),
-                words[verdict.passed],
+                word(verdict),
                 "; ".join(filter(None, (verdict.detail, verdict.failing_text()))),
             )
             for verdict in (*self.verdicts, *self.measured)

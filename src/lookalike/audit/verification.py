@@ -1,8 +1,8 @@
 """`verify`: the checks of a release in order, then a verdict for each promise.
 
 The audit gets the release, the original and the promises; of the algorithm it knows nothing and believes nothing.
-A matched release may come with its private graph; without it the verdicts say whether a graph that keeps the promise
-exists at all. Whatever cannot be decided is not passed.
+A matched release may come with its private graph; without it a promise is shown only where the ranges leave no choice
+of a graph. Whatever cannot be decided is not passed.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from lookalike.adversary import ADVERSARIES, KNOWS_METHOD, READS_RELEASE
 from lookalike.audit import matching, perturbation, preconditions
-from lookalike.audit.exposures import concealment, expose_reading
+from lookalike.audit.exposures import concealment, expose_blocks, expose_reading
 from lookalike.audit.holding import NOTHING, held, measured, verdict_of
 from lookalike.audit.order import row_order
 from lookalike.audit.reading import Reading
-from lookalike.audit.verdicts import Audit, Check, Verdict
+from lookalike.audit.verdicts import OPEN, Audit, Check, Verdict
 from lookalike.contracts import PrivacyModel, Promise
 from lookalike.errors import RecipeError, unknown_name
 from lookalike.exposure import Exposure
@@ -27,6 +27,10 @@ from lookalike.release import Bucketized, Grouped, Matched, MatchGraph, Perturbe
 CONCEALMENT = "k-concealment"
 CONFIRMATION = "level B"
 """How a check begins that confirms a verdict without the private graph."""
+NOT_SHOWN = (
+    f"{OPEN}: what a matched release reveals depends on the graph that it was drawn from. Audit it with the private "
+    "folder (--private)"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,10 +197,10 @@ def _judge(
         seen = _exposure_or_reason(reading, promise, graph, adversary)
         verdict = verdict_of(promise, None, False, seen) if isinstance(seen, str) else held(promise, seen)
         return verdict, seen, []
+    if graph is None:
+        return *_judged_without_graph(reading, promise, adversary), []
     column = _column_index(promise, reading.original)
     exists = _existence(reading, model, column, graph)
-    if graph is None:
-        return verdict_of(promise, None, exists.exists is True, exists.detail), exists.detail, []
     name = f"{CONFIRMATION}: {promise}"
     if exists.exists is None:
         confirmation = Check.not_run(name, exists.detail, decides=False)
@@ -204,6 +208,17 @@ def _judge(
         confirmation = Check(name, exists.exists, exists.detail)
     exposure = expose_reading(reading, column, graph, adversary)
     return held(promise, exposure), exposure, [confirmation]
+
+
+def _judged_without_graph(reading: Reading, promise: Promise, adversary: str) -> tuple[Verdict, Exposure | str]:
+    """By the groups that a matched release is where it is one; elsewhere nothing is shown."""
+    seen = _exposure_or_reason(reading, promise, None, adversary)
+    if isinstance(seen, Exposure):
+        return held(promise, seen), seen
+    column = _column_index(promise, reading.original)
+    exists = _existence(reading, promise.model, column, None)
+    reason = f"broken whatever the graph is: {exists.detail}" if exists.exists is False else seen
+    return verdict_of(promise, None, False, reason), reason
 
 
 def _exposure_or_reason(reading: Reading, promise: Promise, graph: MatchGraph | None, adversary: str) -> Exposure | str:
@@ -226,7 +241,9 @@ def _exposure_or_reason(reading: Reading, promise: Promise, graph: MatchGraph | 
         if exposure is None:
             return "not run: records fit far too many rows to list them"
     elif isinstance(reading.release, Matched) and graph is None:
-        return "not measured: a matched release shows its level only with its graph"
+        if reading.blocks is None:
+            return NOT_SHOWN
+        exposure = expose_blocks(reading, reading.blocks, index, adversary)
     else:
         exposure = expose_reading(reading, index, graph, adversary)
     return exposure if exposure.n_units else NOTHING

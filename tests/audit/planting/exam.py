@@ -17,10 +17,12 @@ import numpy as np
 
 from lookalike.audit import verify
 from lookalike.contracts import Promise
-from lookalike.release import Bucketized, Matched, Perturbed
+from lookalike.release import Bucketized, Grouped, Matched, Perturbed
+from tests.audit.making import as_matched
 from tests.audit.planting.cases import FORMS, Case, honest
 from tests.audit.planting.plants import PLANTS
 from tests.audit.planting.thresholds import Edge, about_identity, about_values, falling
+from tests.oracles.containment import classes, fit_table
 from tests.oracles.promises import Judged, judged
 from tests.oracles.truthful import faults, possible, prior, promised, units
 
@@ -117,6 +119,8 @@ def sit(marks: Marks, form: str, seed: int) -> None:
             marks.wrong.append(f"{where}: {promise} is {'kept' if holds else 'broken'}, the audit: {verdict.passed}")
         if not same_level(verdict.reached, level):
             marks.wrong.append(f"{where}: {promise} reaches {level}, the audit: {verdict.reached}")
+    if isinstance(case.release, Grouped):
+        _sit_renamed(marks, case, edges, where)
     kept = [promise for promise, (_, holds), _ in edges if holds]
     if kept:
         chosen = rng.choice(len(kept), min(len(kept), 3), replace=False)
@@ -130,6 +134,23 @@ def sit(marks: Marks, form: str, seed: int) -> None:
         if changed is not None and n_planted < PLANTS_A_CASE:
             n_planted += 1
             hold(marks, changed, name, f"{where}: {name}")
+
+
+def _sit_renamed(marks: Marks, case: Case, edges: list[tuple[Promise, Judged, str]], where: str) -> None:
+    """The rows of groups said to be matched ones: no promise that they break may pass without a graph."""
+    broken = [promise for promise, (_, holds), _ in edges if not holds and promise.model.name != "k-concealment"]
+    renamed = verify(as_matched(case.release), case.data, broken)
+    for promise, verdict in zip(broken, renamed.verdicts, strict=True):
+        marks.planted["rows of groups said to be matched"] += 1
+        if verdict.passed and fully_parted(case):
+            marks.wrong.append(f"{where}: {promise} is broken by groups and passes as a matched release")
+
+
+def fully_parted(case: Case) -> bool:
+    """Whether nobody fits the cells of two groups; otherwise groups that look alike to all are one."""
+    fitting = fit_table(case.release, case.data)
+    names = classes(case.release)
+    return all(len({names[row] for row in np.flatnonzero(fits)}) <= 1 for fits in fitting)
 
 
 def hold(marks: Marks, case: Case, name: str, where: str) -> None:
