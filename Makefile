@@ -167,4 +167,4 @@ check: ## everything that must pass before a merge
 	@$(MAKE) --no-print-directory -j 2 test types docs dist
 
 clean: ## remove environments, caches and the demo
-	rm -rf $(VENV) .venvs dist build site demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venvs dist build site demo "demo PRIVATE" .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

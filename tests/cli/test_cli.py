@@ -370,3 +370,33 @@ def test_help_names_every_command_and_every_option_has_help() -> None:
         for option in command.params:
             if isinstance(option, click.Option):
                 assert option.help, f"{name} {option.opts}"
+
+
+def test_scores_stay_with_the_owner_unless_asked_for(patients: Path, tmp_path: Path) -> None:
+    columns = ["--qi", "age,sex", "--sensitive", "diagnosis", "--model", "l-diversity:3", "--algorithm", "mondrian"]
+    kept = lookalike("publish", patients, *columns, "--report", "full", "--out", tmp_path / "kept")
+    assert kept.returncode == 0, kept.stderr
+    assert f"Report:   {tmp_path / 'kept'}/report.html" in kept.stdout
+    assert f"Private:  {tmp_path / 'kept PRIVATE'}/report.html  (for internal use only" in kept.stdout
+    assert "scored on the original" not in kept.stderr
+    told = lookalike(
+        "publish", patients, *columns, "--report", "full", "--publish-scores", "--out", tmp_path / "told", "--json"
+    )
+    assert told.returncode == 0, told.stderr
+    assert "may become surer of a person's value than is promised" in told.stderr
+    assert json.loads(told.stdout)["private"] == str(tmp_path / "told PRIVATE")
+    for name, with_scores in (("kept", False), ("told", True)):
+        report = json.loads((tmp_path / name / "report.json").read_text(encoding="utf-8"))
+        owners = json.loads((tmp_path / f"{name} PRIVATE" / "report.json").read_text(encoding="utf-8"))
+        assert bool(report["attacks"]) == with_scores
+        assert owners["attacks"]
+        assert "For internal use only" in (tmp_path / f"{name} PRIVATE" / "README.txt").read_text(encoding="utf-8")
+    again = lookalike("publish", patients, *columns, "--report", "brief", "--publish-scores", "--out", tmp_path / "no")
+    assert again.returncode == 2
+    assert "brief report scores nothing" in again.stderr
+    (tmp_path / "new PRIVATE").mkdir()
+    (tmp_path / "new PRIVATE" / "mine.txt").write_text("mine")
+    taken = lookalike("publish", patients, *columns, "--report", "full", "--out", tmp_path / "new", "--overwrite")
+    assert taken.returncode == 2
+    assert "was not written by lookalike" in taken.stderr
+    assert not (tmp_path / "new").exists()

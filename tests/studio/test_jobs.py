@@ -54,6 +54,7 @@ def add(jobs: Jobs, table: Path, tmp_path: Path) -> Iterator[Callable[..., Job]]
             "algorithm": algorithm,
             "title": "",
             "recipient": "",
+            "publish_scores": False,
         }
         return jobs.add(project, "publish", {**task, **more}, tmp_path)
 

@@ -235,7 +235,30 @@ def test_results_show_what_the_report_says(client: TestClient, project: str, rel
     assert VALUE in said
     assert COLUMN in said
     assert f"/runs/{release.number}/report" in tag(html, "open-report")
+    assert f"/runs/{release.number}/owner-report" in tag(html, "open-owners")
+    assert "For internal use only" in said
     assert "sandbox" in re.findall(r"<iframe[^>]*>", html)[0]
+
+
+def test_the_owner_sees_more_than_the_release_says(client: TestClient, project: str, release: Job) -> None:
+    run = f"/api/projects/{project}/runs/{release.number}"
+    owners, public = (client.get(f"{run}/{name}").text for name in ("owner-report", "report"))
+    assert "For internal use only" in owners
+    assert "For internal use only" not in public
+    assert client.get(f"{run}/results").json()["report"]["advice"]
+    assert not json.loads((release.folder / work.RELEASE / "report.json").read_text(encoding="utf-8"))["advice"]
+    assert "download-owners" in page(client, project, "export", run=release.number)
+
+
+def test_the_command_publishes_scores_if_the_run_did(client: TestClient, project: str, release: Job) -> None:
+    command = f"/api/projects/{project}/runs/{release.number}/command"
+    assert "--publish-scores" not in client.get(command).json()["command"]
+    release.task["publish_scores"] = True
+    try:
+        assert "--publish-scores" in client.get(command).json()["command"]
+        assert "scores that you chose to publish" in page(client, project, "results", run=release.number)
+    finally:
+        release.task["publish_scores"] = False
 
 
 def test_a_comparison_is_no_release(client: TestClient, project: str, release: Job) -> None:

@@ -5,5 +5,5 @@ parts    -> writing, tablefiles                    the same part by part, for ta
 reading  -> folder (assembly), foreign (notations) a folder, or another tool's table, becomes a Release again,
                                                    over the domains of the original
 canonical, spellings, agreeing                     does a folder, or another tool's table, say more than its release
-private                                            what stays in the house
+private                                            what stays with the owner
 """

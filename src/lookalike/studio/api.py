@@ -220,8 +220,9 @@ def start_run(given: RunSettings, project: Open, request: Request) -> dict[str, 
         if not project.models:
             raise RecipeError("No promise is chosen yet. Choose one first.")
         project.title, project.recipient = given.title, given.recipient
+        project.publish_scores = given.publish_scores
         task = {**_task(project), "models": list(project.models), "algorithm": project.algorithm}
-        task |= {"title": project.title, "recipient": project.recipient}
+        task |= {"title": project.title, "recipient": project.recipient, "publish_scores": project.publish_scores}
         return _told(jobs_of(request).add(project.id, "publish", task, project.folder), request)
 
 
@@ -274,8 +275,15 @@ def show_comparison(job: Found) -> dict[str, Any]:
 
 @router.get("/projects/{id}/runs/{number}/report", response_class=Response, responses=sends("text/html"))
 def show_report(job: Found) -> HTMLResponse:
-    """The report to sign, as it lies in the release folder."""
+    """The report that lies in the release folder, to hand over."""
     page = (exporting.release_of(job) / "report.html").read_text(encoding="utf-8")
+    return HTMLResponse(page, headers={"content-security-policy": REPORT_POLICY})
+
+
+@router.get("/projects/{id}/runs/{number}/owner-report", response_class=Response, responses=sends("text/html"))
+def show_owners_report(job: Found) -> HTMLResponse:
+    """The owner's report, with what was scored on the original. It is no part of the release."""
+    page = exporting.owners_report(job).read_text(encoding="utf-8")
     return HTMLResponse(page, headers={"content-security-policy": REPORT_POLICY})
 
 

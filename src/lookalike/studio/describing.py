@@ -31,6 +31,7 @@ def describe_project(project: Project) -> dict[str, Any]:
         "algorithm": project.algorithm,
         "title": project.title,
         "recipient": project.recipient,
+        "publish_scores": project.publish_scores,
         "notes": list(project.table.notes),
     }
 

@@ -14,7 +14,7 @@ from lookalike.errors import RecipeError
 from lookalike.packages.manifest import DESCRIPTOR
 from lookalike.packages.placing import placed
 from lookalike.studio.jobs import Job
-from lookalike.studio.work import RELEASE
+from lookalike.studio.work import OWNERS_PAGE, RELEASE
 from lookalike.studio.workspace import Project
 
 SCHEMA_FILE = "schema.yaml"
@@ -37,6 +37,8 @@ def command(project: Project, task: dict[str, Any] | None = None, schema_file: s
         parts += [flag, value] if value else []
     if adversary != READS_RELEASE:
         parts += ["--adversary", adversary]
+    if task["publish_scores"] if task else project.publish_scores:
+        parts.append("--publish-scores")
     for name, value in project.reading.items():
         parts += [f"--{name}", "tab" if value == "\t" else value]
     return shlex.join([*parts, "--out", "release"])
@@ -86,6 +88,11 @@ def archive(job: Job) -> Path:
                     shutil.copyfileobj(file, out)
         unfinished.rename(target)
     return target
+
+
+def owners_report(job: Job) -> Path:
+    """The owner's report of a run, if it is done."""
+    return release_of(job).with_name(OWNERS_PAGE)
 
 
 def release_of(job: Job) -> Path:

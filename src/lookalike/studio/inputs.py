@@ -65,6 +65,7 @@ class MethodSettings(Input):
 class RunSettings(Input):
     title: Text = ""
     recipient: Text = ""
+    publish_scores: bool = False
 
 
 class ComparisonSettings(Input):

@@ -16,15 +16,15 @@ from lookalike.report.beliefs import BeliefLine, BeliefTable
 from lookalike.schema import Schema
 from lookalike.studio.exporting import release_of
 from lookalike.studio.jobs import Job
-from lookalike.studio.work import PICTURES, SUMMARY
+from lookalike.studio.work import OWNERS, PICTURES, SUMMARY
 
 N_PREVIEW = 8
 
 
 def results(job: Job) -> dict[str, Any]:
-    """The report as plain data, a summary and the first rows of the release."""
+    """The owner's report as plain data, a summary and the first rows of the release."""
     release = release_of(job)
-    report = json.loads((release / "report.json").read_text(encoding="utf-8"))
+    report = json.loads((job.folder / OWNERS).read_text(encoding="utf-8"))
     return {
         "summary": json.loads((job.folder / SUMMARY).read_text(encoding="utf-8")),
         "report": report,

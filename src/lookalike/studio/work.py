@@ -4,6 +4,8 @@ It is told tasks through a pipe and answers with progress; results go into the f
 
     release/       the release folder itself, report included
     summary.json   what the page shows beside the report
+    owners.json    the owner's report, with what was scored on the original; the release has the public one
+    owners.html    the same as a page
     pictures.json  its pictures, as SVG
 """
 
@@ -21,6 +23,7 @@ from typing import Any
 from lookalike.errors import Infeasible, LookalikeError
 
 SUMMARY, PICTURES = "summary.json", "pictures.json"
+OWNERS, OWNERS_PAGE = "owners.json", "owners.html"
 RELEASE = "release"
 
 
@@ -91,8 +94,8 @@ def _outcome(task: dict[str, Any], told: _Told) -> dict[str, Any]:
 
 
 def _publish(task: dict[str, Any], told: _Told) -> None:
-    from lookalike.publication import BRIEF, REPORT_VARIABLE, publish
-    from lookalike.report import Report, drawn
+    from lookalike.publication import FULL, publish, report_asked
+    from lookalike.report import Examples, Report, drawn, to_html
     from lookalike.schema import Schema
 
     out = Path(task["out"])
@@ -108,10 +111,17 @@ def _publish(task: dict[str, Any], told: _Told) -> None:
         **task["reading"],
     )
     # As the command line: the full report, unless the environment says otherwise.
-    publication.write(out / RELEASE, progress=told)
-    evaluation = None if os.environ.get(REPORT_VARIABLE) == BRIEF else publication.evaluate(told)
+    publication.write(out / RELEASE, publish_scores=task["publish_scores"], progress=told)
+    evaluation = publication.evaluate(told) if report_asked(None) == FULL else None
     outcome = publication.outcome
-    report = Report.of(outcome, publication.title, recipient=publication.recipient, evaluation=evaluation)
+    shown = json.loads((out / RELEASE / "report.json").read_text(encoding="utf-8"))["examples"]
+    report = Report.of(
+        outcome,
+        publication.title,
+        recipient=publication.recipient,
+        evaluation=evaluation,
+        examples=None if shown is None else Examples(**shown),
+    )
     summary = {
         "algorithm": str(outcome.algorithm),
         "form": outcome.release.form,
@@ -124,6 +134,8 @@ def _publish(task: dict[str, Any], told: _Told) -> None:
         "text": str(publication),
     }
     (out / SUMMARY).write_text(json.dumps(summary, ensure_ascii=False), encoding="utf-8")
+    (out / OWNERS).write_text(json.dumps(report.to_plain(), ensure_ascii=False), encoding="utf-8")
+    (out / OWNERS_PAGE).write_text(to_html(report), encoding="utf-8")
     (out / PICTURES).write_text(json.dumps(drawn(report), ensure_ascii=False), encoding="utf-8")
 
 

@@ -53,6 +53,8 @@ class Project:
     algorithm: str | None = None
     title: str = ""
     recipient: str = ""
+    publish_scores: bool = False
+    """Whether figures scored on the original go into the report of the release folder."""
     lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
     _encoded: tuple[Schema, Microdata] | None = field(default=None, repr=False)
     _inspected: tuple[Schema, Inspection] | None = field(default=None, repr=False)

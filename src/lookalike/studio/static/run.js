@@ -62,7 +62,8 @@
   async function start() {
     const title = document.getElementById("title").value;
     const recipient = document.getElementById("recipient").value;
-    const run = await studio.call("POST", studio.api("/runs"), { title, recipient });
+    const publish_scores = document.getElementById("publish-scores").checked;
+    const run = await studio.call("POST", studio.api("/runs"), { title, recipient, publish_scores });
     begin(run.number);
   }
 
