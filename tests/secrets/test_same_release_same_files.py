@@ -28,13 +28,15 @@ from lookalike import audit, evaluation, pipeline
 from lookalike.algorithms import ALGORITHMS, Perturbation, parse_algorithm
 from lookalike.algorithms.method import Method
 from lookalike.algorithms.perturbation import Bounds, matrix, strict_alphas
+from lookalike.backends.local import LocalBackend
 from lookalike.contracts import Algorithm, Finding, Promise, Score
+from lookalike.distribution import publishing
 from lookalike.evaluation import Evaluation
 from lookalike.evaluation.answering import BOUNDS, Answered
 from lookalike.evaluation.attacked import Attacked, Attacks
 from lookalike.evaluation.fidelity import Compared, Fidelity
 from lookalike.evaluation.tradeoff import Setting, Tradeoff
-from lookalike.models import LDiversity
+from lookalike.models import LDiversity, parse_promise
 from lookalike.packages.assembly import take
 from lookalike.packages.private import private_folder
 from lookalike.packages.writing import frames
@@ -42,6 +44,7 @@ from lookalike.pipeline import Outcome
 from lookalike.randomness import Randomness
 from lookalike.release import Bucketized, Grouped, Linkage, Matched, MatchGraph, Perturbed, Release
 from lookalike.report import Basis, examples
+from lookalike.schema import Schema
 from tests.worlds import tiny_table, worlds
 
 X, Y = [1, 2, 2, 5, 7, 9], ["u", "u", "v", "v", "v", "w"]
@@ -266,6 +269,39 @@ def test_the_true_evaluation_of_originals_with_the_same_release(tmp_path: Path, 
         assert not private_folder(tmp_path / f"brief-{place}").exists()
     assert contents(tmp_path / "0") == contents(tmp_path / "1")
     assert contents(tmp_path / "brief-0") == contents(tmp_path / "brief-1")
+
+
+@pytest.mark.parametrize("setting", ["mondrian", "anatomy"])
+@pytest.mark.usefixtures("fixed_order")
+def test_releases_in_parts(setting: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same for a table that is published in two parts, which has no owner's report."""
+    monkeypatch.setattr(publishing, "_LEAST_PART", 2)
+    # Pictures take most of the time, and show what the report says.
+    monkeypatch.setattr(publishing, "to_html", repr)
+    method, promise = parse_algorithm(setting), parse_promise("l-diversity:2")
+    found: dict[tuple[Any, ...], dict[str, dict[str, bytes]]] = defaultdict(dict)
+    n_parts = []
+    for world, seed in itertools.product(worlds(SIX)[::3], range(2)):
+        frame = pl.DataFrame({"x": [1, 2, 3, 11, 12, 13], "s": list(world)})
+        recipe = pipeline.Recipe(
+            schema=Schema.of(qi=["x"], sensitive=["s"]), promises=(promise,), algorithm=method, seed=seed
+        )
+        folder = tmp_path / f"{world}-{seed}"
+        try:
+            made = publishing.publish_in_parts(LocalBackend(frame), recipe, folder, part_rows=3)
+        except la.LookalikeError:
+            continue
+        n_parts.append(made.n_parts)
+        files = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+        tables = tuple(sorted((name, content) for name, content in files.items() if name.endswith(".csv")))
+        found[tables].setdefault(world, files)
+        assert not private_folder(folder).exists()
+    assert max(n_parts) > 1
+    several = [list(group.values()) for group in found.values() if len(group) > 1]
+    assert several, "no two originals lead to the same release: the test looks at nothing"
+    for first, *others in several:
+        for name, content in first.items():
+            assert all(other[name] == content for other in others), f"{name} tells originals apart"
 
 
 # -- by Bayes --------------------------------------------------------------------------------------------------------
