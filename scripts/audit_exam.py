@@ -23,6 +23,8 @@ from tests.audit.planting.rooms import (
     sit_chance,
     sit_folder,
     sit_forced,
+    sit_foreign,
+    sit_messages,
     sit_method,
     sit_parts,
     sit_parts_on_disk,
@@ -56,6 +58,14 @@ def main(arguments: list[str]) -> int:
             for form in ("grouped", "perturbed"):
                 sit_parts_on_disk(marks, form, seed, Path(folder))
     said("on disk")
+    for seed in range(n_cases // 6):
+        for form in FORMS:
+            with tempfile.TemporaryDirectory() as folder:
+                sit_messages(marks, form, seed, Path(folder))
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in range(n_cases):
+            sit_foreign(marks, seed, Path(folder))
+    said("with messages")
     sit_ties(marks)
     sit_forced(marks)
     for seed in range(max(n_cases // 30, 1)):

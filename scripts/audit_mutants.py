@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib.abc
 import os
 import sys
+import tempfile
 import time
 import warnings
 from importlib.machinery import ModuleSpec
@@ -108,6 +109,45 @@ MUTANTS = [
     Mutant("audit/redrawing.py", "min(self.kept.at_least, self.kept.at_most, self.by_rule, by_pair)", "self.by_rule"),
     Mutant("audit/redrawing.py", "self.kept.at_most, self.by_rule, by_pair)", "1.0)"),
     Mutant("audit/redrawing.py", "whole = sizes == np.bincount(", "whole = 1 == np.bincount("),
+    Mutant("packages/canonical.py", "if extra := sorted(found - known):", "if extra := []:"),
+    Mutant("packages/canonical.py", "if path.is_symlink():", "if False:"),
+    Mutant("packages/canonical.py", "for name in (*folders, *files):", "for name in files:"),
+    Mutant("packages/canonical.py", "if raw == text.encode():", "if raw.split() == text.encode().split():"),
+    Mutant("packages/canonical.py", "SCHEMA: read_schema(folder).to_yaml(),", ""),
+    Mutant("packages/canonical.py", "README: readme(release, plain, manifest.tables, names, manifest.parts),", ""),
+    Mutant("packages/canonical.py", "if isinstance(release, Bucketized):", "if False:"),
+    Mutant("packages/canonical.py", "if problem is None and isinstance(release, Perturbed):", "if False:"),
+    Mutant("packages/canonical.py", "if stated != stated_promise(", "if False and stated != stated_promise("),
+    Mutant(
+        "packages/canonical.py",
+        "if not manifest.promises:\n        return Check(PROMISES, False",
+        "if False:\n        return Check(PROMISES, False",
+    ),
+    Mutant(
+        "packages/canonical.py",
+        "elif (row := _first_other_cell(field, found, own_field, wanted)) is not None:",
+        "elif (row := None) is not None:",
+    ),
+    Mutant(
+        "packages/canonical.py",
+        "    return next(row for row, (one, other) in enumerate(zip(found",
+        "    return None or next((None for row, (one, other) in enumerate(zip(found",
+    ),
+    Mutant("packages/canonical.py", "if distinct[0] < 0 or not even or", "if distinct[0] < 0 or"),
+    Mutant("packages/canonical.py", "if _differ(paths[CSV], again[CSV]):", "if False:"),
+    Mutant("packages/canonical.py", "if _differ(paths[PARQUET], again[PARQUET]):", "if False:"),
+    Mutant("packages/spellings.py", "    if telling:", "    if False:"),
+    Mutant(
+        "packages/spellings.py",
+        "            if seen.setdefault(self.contents[unit], raw) != raw:",
+        "            if False:",
+    ),
+    Mutant(
+        "packages/spellings.py",
+        "self.contents[unit], raw) != raw:",
+        "self.contents[unit], raw).strip() != raw.strip():",
+    ),
+    Mutant("packages/spellings.py", "if len(set(named)) < len(named):", "if False:"),
 ]
 
 EXAM_ROOMS = ("grouped", "perturbed")
@@ -120,7 +160,7 @@ def first_disagreement(seeds: int) -> str | None:
     from tests.audit.planting.cases import FORMS
     from tests.audit.planting.exam import Marks, sit
     from tests.audit.planting.plants import PLANTS
-    from tests.audit.planting.rooms import sit_chance, sit_forced, sit_parts, sit_ties
+    from tests.audit.planting.rooms import sit_chance, sit_forced, sit_foreign, sit_messages, sit_parts, sit_ties
 
     exam.PLANTS_A_CASE = len(PLANTS)
     marks = Marks()
@@ -136,6 +176,11 @@ def first_disagreement(seeds: int) -> str | None:
                 sit_chance(marks, seed)
                 sit_ties(marks)
                 sit_forced(marks)
+            with tempfile.TemporaryDirectory() as folder:
+                for form in FORMS:
+                    sit_messages(marks, form, seed, Path(folder) / form)
+                for table in range(10):
+                    sit_foreign(marks, 10 * seed + table, Path(folder))
             if marks.wrong:
                 return marks.wrong[0]
     except Exception as error:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +18,10 @@ from lookalike.contracts import Algorithm, Promise
 from lookalike.errors import Infeasible, Unsupported
 from lookalike.microdata import Microdata, Table
 from lookalike.models import parse_model
+from lookalike.packages.canonical import examine_folder
+from lookalike.packages.manifest import Manifest, stated_promise
+from lookalike.packages.reading import read_release
+from lookalike.packages.writing import write_release
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from lookalike.release import Bucketized, Grouped, Matched, Perturbed, Ranges
@@ -111,6 +117,28 @@ def test_the_audit_passes_or_nothing_is_made(algorithm: Algorithm, model: str, d
     found = pipeline.verify(release, data, promises, graph=linkage.graph, adversary=algorithm.adversary)
     assert found.passed, str(found)
     assert release.n_rows == data.n_rows - release.withheld.n_suppressed
+
+
+@every_algorithm
+@settings(max_examples=3, deadline=None)
+@given(data=microdatas(), safe_csv=st.booleans())
+def test_what_is_written_says_no_more_than_the_release(algorithm: Algorithm, data: Microdata, safe_csv: bool) -> None:
+    try:
+        release, _, promises = publish(data, algorithm, usual(algorithm))
+    except (Infeasible, Unsupported):
+        return
+    stated = tuple(stated_promise(promise, release.form, algorithm.adversary) for promise in promises)
+    manifest = Manifest(
+        title="x", promises=stated, algorithm=str(algorithm), adversary=algorithm.adversary, safe_csv=safe_csv
+    )
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place) / "out"
+        write_release(folder, release, documents={}, manifest=manifest)
+        read, published = read_release(folder, data)
+        assert published is not None
+        found = examine_folder(folder, read, published)
+    assert all(check.passed for check in found.checks), found.checks
+    assert not found.not_checked
 
 
 @every_algorithm

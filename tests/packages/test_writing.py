@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from lookalike.errors import DataError, RecipeError
 from lookalike.microdata import Microdata, Table
 from lookalike.packages import placing, private, writing
+from lookalike.packages.canonical import examine_folder
 from lookalike.packages.manifest import public_schema
 from lookalike.packages.private import read_graph, read_linkage, write_private
 from lookalike.packages.reading import read_release
@@ -51,7 +52,11 @@ def test_nasty_releases_read_back_the_same(form: str, draw: st.DataObject) -> No
     with tempfile.TemporaryDirectory() as folder:
         write_release(Path(folder) / "out", release, documents={}, manifest=MANIFEST)
         again, manifest = read_release(Path(folder) / "out", data)
-    assert manifest is not None
+        assert manifest is not None
+        examined = examine_folder(Path(folder) / "out", again, manifest)
+    assert [check.detail for check in examined.checks if not check.passed] == [
+        'the sentence for "k-anonymity:5" is not what this promise means'
+    ]
     assert manifest.form == form == again.form
     assert (manifest.title, manifest.promises, manifest.created) == (
         MANIFEST.title,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,9 +20,10 @@ from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from lookalike.release import Bucketized, Ranges
 from tests.audit.making import bucketized, grouped, matched, mixed_table, mixing_matrix, number_table, perturbed, ring
-from tests.audit.planting import folders, parts
-from tests.audit.planting.cases import Case, honest
+from tests.audit.planting import folders, foreign, parts
+from tests.audit.planting.cases import FORMS, Case, honest
 from tests.audit.planting.exam import Marks, edges_of, hold
+from tests.audit.planting.messages import MESSAGES
 from tests.audit.planting.plants import PLANTS
 from tests.audit.planting.tables import random_table
 from tests.oracles.truthful import faults, keeps, promised
@@ -189,6 +191,42 @@ def sit_folder(marks: Marks, form: str, seed: int, folder: Path) -> None:
         if folders.EDITS[kind](rng, out):
             marks.planted[kind] += 1
             if folders.passes(case, out):
+                marks.wrong.append(f"{where}: {kind}: not noticed")
+
+
+def sit_messages(marks: Marks, form: str, seed: int, folder: Path) -> None:
+    """Folders that decode to an honest release and say more."""
+    rng = np.random.default_rng([seed, 500 + FORMS.index(form)])
+    case = honest(rng, form)
+    where, true, out = f"{form} with a message, seed {seed}", folder / "honest", folder / "out"
+    folders.write(case, true)
+    marks.honest[f"{form} on disk"] += 1
+    if not folders.passes(case, true):
+        marks.wrong.append(f"{where}: an honest folder is refused")
+    for kind, plant in MESSAGES.items():
+        shutil.rmtree(out, ignore_errors=True)
+        shutil.copytree(true, out)
+        if plant(rng, out):
+            marks.planted[kind] += 1
+            if folders.passes(case, out):
+                marks.wrong.append(f"{where}: {kind}: not noticed")
+
+
+def sit_foreign(marks: Marks, seed: int, folder: Path) -> None:
+    """Tables of other tools, in one notation and with a cell that is spelled to say more."""
+    rng = np.random.default_rng([seed, 600])
+    data, _, rows = foreign.honest_table(rng)
+    path, where = folder / "other.csv", f"a table of another tool, seed {seed}"
+    foreign.write(path, rows)
+    marks.honest["of another tool"] += 1
+    if not foreign.passes(path, data):
+        marks.wrong.append(f"{where}: an honest table is refused")
+    for kind, respell in foreign.RESPELLINGS.items():
+        changed = [dict(row) for row in rows]
+        if respell(rng, changed):
+            foreign.write(path, changed)
+            marks.planted[f"{kind}, in a table of another tool"] += 1
+            if foreign.passes(path, data):
                 marks.wrong.append(f"{where}: {kind}: not noticed")
 
 
