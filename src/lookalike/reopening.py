@@ -98,16 +98,17 @@ def _reopened_folder(
     ignore: tuple[str, ...],
     reading: dict[str, Any],
 ) -> Reopened:
-    from lookalike.packages.agreeing import agreed
+    from lookalike.packages.agreeing import agreed, declared
     from lookalike.packages.canonical import Findings, exact_columns, examine_folder, stated_by
     from lookalike.packages.folder import read_manifest
     from lookalike.packages.reading import read_release, read_schema
 
     own = read_schema(folder)
     given = schema if schema is not None and schema.attributes else None
-    stated: tuple[str, ...] = ()
+    stated = tuple(said for attribute in own.published for said in declared(attribute))
     if audited and (given is not None or ignore):
-        used, stated = agreed(own, given if given is not None else without(own, ignore), ignore)
+        used, merged = agreed(own, given if given is not None else without(own, ignore), ignore)
+        stated = merged if given is not None else stated
     else:
         used = given or own
     table = read_whole(original, used, **reading)

@@ -27,13 +27,14 @@ from lookalike.release import (
     cover,
 )
 from lookalike.schema import Attribute, Kind, Role, Schema, ValueType
+from lookalike.version import __version__
 
 MANIFEST = Manifest(
     title="Patients 2024",
     promises=(StatedPromise("k-anonymity:5", "Nobody can be told from four others."),),
     algorithm="mondrian",
     adversary="reads-release",
-    version="0.1.0",
+    version=__version__,
     created=datetime.date(2024, 5, 6),
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -14,6 +15,7 @@ from lookalike.adversary import ADVERSARIES
 from lookalike.packages import canonical
 from lookalike.packages.footers import BadFooter, read_footer
 from lookalike.samples import sample_table
+from lookalike.version import __version__
 from tests.cli.running import lookalike
 
 ROLES = ("--qi", "age,sex", "--sensitive", "diagnosis", "--carry", "days")
@@ -111,6 +113,41 @@ def test_its_own_promises_are_stated_where_others_are_asked_for(people: Path, re
     assert audit.grounds is not None
     assert "its own promise diagnosis=l-diversity:3" in audit.grounds.stated
     assert "its own promise diagnosis=l-diversity:3" not in la.verify(people, release).grounds.stated
+
+
+def test_taxonomies_and_domains_are_stated_unless_they_are_given(people: Path, tmp_path: Path) -> None:
+    described = tmp_path / "schema.yaml"
+    described.write_text(
+        "lookalike: 1\ncolumns:\n- {name: age, role: quasi-identifier, kind: numeric, domain: {low: 0, high: 120}}\n"
+        "- {name: sex, role: quasi-identifier, taxonomy: {tree: {any: [f, m, x]}}}\n"
+        "- {name: diagnosis, role: sensitive}\n"
+    )
+    frame = pl.read_csv(people).with_columns(sex=pl.Series(["f", "m", "x"] * 400)[: pl.read_csv(people).height])
+    la.publish(frame, schema=described, model="k-anonymity:4").write(tmp_path / "out", report="brief")
+    stated = {'least value of "age"', 'greatest value of "age"', 'taxonomy of "sex"'}
+    roles = la.Schema.of(qi=["age", "sex"], sensitive=["diagnosis"])
+    for given, missing in ((None, stated), (roles, stated), (described, set())):
+        audit = la.verify(frame, tmp_path / "out", schema=given)
+        assert audit.passed, str(audit)
+        assert audit.grounds is not None
+        assert stated & set(audit.grounds.stated) == missing
+    other = la.Schema.load(described)
+    wider = other.replaced(replace(other["age"], high=130))
+    with pytest.raises(la.DataError, match='another greatest value of column "age"'):
+        la.verify(frame, tmp_path / "out", schema=wider)
+
+
+@pytest.mark.parametrize("version", ["0.0.9", "0.2.0", "row 3 is Anna"])
+def test_a_version_that_wrote_nothing_cannot_excuse_other_words(
+    version: str, people: Path, release: Path, tmp_path: Path
+) -> None:
+    copy = shutil.copytree(release, tmp_path / "claimed")
+    path = copy / "datapackage.json"
+    path.write_text(path.read_text(encoding="utf-8").replace(f'"{__version__}"', f'"{version}"'), encoding="utf-8")
+    (copy / "README.txt").write_text("Row 3 is Anna.\n")
+    audit = la.verify(people, copy)
+    (check,) = (check for check in audit.checks if not check.passed)
+    assert (check.name, "cannot audit. Use that version" in check.detail) == ("description", True)
 
 
 def test_documents_are_named_as_unchecked(people: Path, release: Path) -> None:

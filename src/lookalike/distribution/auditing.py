@@ -25,6 +25,7 @@ from lookalike.distribution.cutting import MOST_IN_A_PART
 from lookalike.distribution.publishing import skeleton
 from lookalike.errors import DataError, LookalikeError, RecipeError, Unsupported
 from lookalike.microdata import Codes, Domains
+from lookalike.packages.agreeing import declared
 from lookalike.packages.canonical import (
     TableFindings,
     exact_columns,
@@ -207,7 +208,8 @@ def verify_in_parts(
         )
     try:
         progress("survey", 0.0)
-        seen = survey(backend, read_schema(folder), missing, source)
+        schema = read_schema(folder)
+        seen = survey(backend, schema, missing, source)
         own = tuple(Promise(models.parse_model(stated.text), stated.column) for stated in manifest.promises)
         settled = settle(promises or own, seen.data)
         domains = seen.data.domains
@@ -232,7 +234,11 @@ def verify_in_parts(
     examined = examined_parts(about, [files for part in audits for files in part.files])
     grounds = Grounds(
         publishers_roles=True,
-        stated=(*stated_by(manifest), *(f"its own promise {one}" for one in own if promises and one not in settled)),
+        stated=(
+            *stated_by(manifest),
+            *(said for attribute in schema.published for said in declared(attribute)),
+            *(f"its own promise {one}" for one in own if promises and one not in settled),
+        ),
         not_checked=examined.not_checked,
         exact=exact_columns(
             bare, [np.sum(counts, axis=0) for counts in zip(*(part.exact for part in audits), strict=True)]

@@ -13,7 +13,17 @@ from lookalike.errors import DataError, RecipeError, quoted, unknown_name
 from lookalike.schema import Attribute, Schema
 
 _DESCRIBED = ("kind", "type", "taxonomy", "order", "low", "high", "values", "size")
+_DECLARED = ("taxonomy", "order", "low", "high", "values", "size")
 _NAMES = {"low": "least value", "high": "greatest value", "size": "number of values"}
+
+
+def declared(attribute: Attribute) -> list[str]:
+    """What a schema says of a column besides its role and what kind of values it has."""
+    return [
+        f"{_NAMES.get(part, part)} of {quoted(attribute.name)}"
+        for part in _DECLARED
+        if getattr(attribute, part) is not None
+    ]
 
 
 def agreed(published: Schema, given: Schema, ignored: Collection[str] = ()) -> tuple[Schema, tuple[str, ...]]:
@@ -60,7 +70,7 @@ def _merged(published: Attribute, given: Attribute) -> tuple[Attribute, list[str
         theirs, yours = getattr(published, part), getattr(given, part)
         if yours is None:
             merged = replace(merged, **{part: theirs})
-            if theirs is not None and part not in ("kind", "type"):
+            if theirs is not None and part in _DECLARED:
                 stated.append(f"{_NAMES.get(part, part)} of {quoted(given.name)}")
         elif theirs is not None and theirs != yours and not (part == "taxonomy" and "file" in yours):
             raise DataError(

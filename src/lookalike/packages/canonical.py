@@ -58,6 +58,7 @@ from lookalike.release import Bucketized, Perturbed, PublishedTable, Release
 from lookalike.version import __version__
 
 FILES, DESCRIPTION, PROMISES, TABLES = "files", "description", "stated promises", "table files"
+_FIRST_VERSION = (0, 1, 0)
 _POLARS = re.compile(r"Polars( \(python\) version [0-9.]{1,20} \(build [0-9a-f]{1,64}\))?")
 
 
@@ -130,15 +131,48 @@ def examine_description(folder: Path, release: Release, manifest: PublishedManif
     if isinstance(release, Bucketized):
         wanted[VIEWS] = views(manifest.tables, in_parts=bool(manifest.parts))
     not_checked = [f"{', '.join(documents)} (documents for readers)"] if documents else []
-    if manifest.version != __version__:
+    if is_earlier(manifest.version):
+        # Their words may have changed since.
         for name in (README, VIEWS):
             if wanted.pop(name, None) is not None:
-                not_checked.append(f"{name} (written by another version of lookalike)")
-    problem = next(itertools.chain(_text_problems(folder, wanted, format), _schema_problems(folder, manifest)), None)
+                not_checked.append(f"{name} (written by version {manifest.version} of lookalike)")
+    package = {DESCRIPTOR: wanted.pop(DESCRIPTOR)}
+    problems = itertools.chain(
+        _text_problems(folder, package, format),
+        _version_problems(manifest),
+        _text_problems(folder, wanted, format),
+        _schema_problems(folder, manifest),
+    )
+    problem = next(problems, None)
     if problem is None and isinstance(release, Perturbed):
         problem = _matrix_problem(folder, release, manifest)
-    described = Check(DESCRIPTION, problem is None, problem or f"{', '.join(wanted)} say what was read, and no more")
+    described = Check(
+        DESCRIPTION, problem is None, problem or f"{', '.join((*package, *wanted))} say what was read, and no more"
+    )
     return Findings((files, described, _promises(manifest)), tuple(not_checked))
+
+
+def is_earlier(version: str) -> bool:
+    """Whether an earlier version that was published has this number.
+
+    >>> is_earlier("0.0.9"), is_earlier("99.0.0"), is_earlier("row 3 is Anna")
+    (False, False, False)
+    """
+    if re.fullmatch(r"\d{1,4}\.\d{1,4}\.\d{1,4}", version) is None:
+        return False
+    return _FIRST_VERSION <= _numbers(version) < _numbers(__version__)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")[:3]))
+
+
+def _version_problems(manifest: PublishedManifest) -> Iterator[str]:
+    if manifest.version != __version__ and not is_earlier(manifest.version):
+        yield (
+            f"{DESCRIPTOR} says that version {quoted(manifest.version)} of lookalike wrote the release, which version "
+            f"{__version__} cannot audit. Use that version"
+        )
 
 
 def stated_by(manifest: PublishedManifest) -> tuple[str, ...]:
