@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -9,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from lookalike import models, pipeline
 from lookalike.adversary import READS_RELEASE
-from lookalike.audit import Audit, Check, Grounds
+from lookalike.audit import Audit, Check, Grounds, public_audit
 from lookalike.contracts import Promise
 from lookalike.errors import RecipeError, quoted
+from lookalike.guarded import load_json, read_text
+from lookalike.metrics import public_losses
 from lookalike.microdata import Codes, Microdata, Table
 from lookalike.pipeline import settle
 from lookalike.progress import Progress, silent
@@ -20,7 +23,10 @@ from lookalike.release import Release
 from lookalike.schema import Schema
 
 if TYPE_CHECKING:
+    from lookalike.packages.manifest import PublishedManifest
     from lookalike.packages.tablefiles import Parts
+
+OWN_AUDIT = "stated audit"
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,8 @@ class Reopened:
     """What an audit of it rests on."""
     unpublished: Mapping[str, Codes] = field(default_factory=dict)
     """Columns of the original that the release leaves out, by name, as the rank of each record."""
+    own_audit: str | None = None
+    """The text of the audit that lies in the folder, where an audit of the folder has the same words."""
 
 
 def reopen(
@@ -133,8 +141,21 @@ def _reopened_folder(
         path,
         examined.checks,
         grounds if audited else None,
-        _unpublished(table, used),
+        unpublished=_unpublished(table, used),
+        own_audit=_own_audit_text(folder, manifest) if audited else None,
     )
+
+
+def _own_audit_text(folder: Path, manifest: PublishedManifest) -> str | None:
+    from lookalike.packages.canonical import can_be_audited_alike
+    from lookalike.packages.manifest import AUDIT
+
+    if AUDIT not in manifest.files or not can_be_audited_alike(manifest):
+        return None
+    try:
+        return read_text(folder / AUDIT)
+    except (OSError, UnicodeDecodeError):
+        return ""
 
 
 def _unpublished(table: Table, schema: Schema) -> dict[str, Codes]:
@@ -178,9 +199,8 @@ def _reopened_table(
             normalised=examined.normalised,
             exact=exact_columns(found),
         )
-    return Reopened(
-        found, data, (), READS_RELEASE, tuple(notes), {}, path, checks, grounds, _unpublished(table, schema)
-    )
+    unpublished = _unpublished(table, schema)
+    return Reopened(found, data, (), READS_RELEASE, tuple(notes), {}, path, checks, grounds, unpublished=unpublished)
 
 
 def verify(
@@ -235,11 +255,38 @@ def audit_of(
         unpublished=reopened.unpublished,
         progress=progress,
     )
-    grounds = reopened.grounds
+    grounds, checks = reopened.grounds, reopened.checks
     if grounds is not None and promises:
         unasked = [str(promise) for promise in reopened.promises if promise not in asked]
         grounds = replace(grounds, stated=(*grounds.stated, *(f"its own promise {text}" for text in unasked)))
-    return replace(found, checks=(*reopened.checks, *found.checks), grounds=grounds)
+    if grounds is not None and reopened.own_audit is not None:
+        if set(asked) == set(settle(reopened.promises, reopened.data)):
+            checks = (*checks, _own_audit(reopened, found))
+        else:
+            said = "audit.json (it is about the promises of the release itself)"
+            grounds = replace(grounds, not_checked=(*grounds.not_checked, said))
+    return replace(found, checks=(*checks, *found.checks), grounds=grounds)
+
+
+def _own_audit(reopened: Reopened, found: Audit) -> Check:
+    """Whether the audit that lies in the folder says what this one finds."""
+    from lookalike.packages.canonical import first_difference
+
+    losses, by_column = public_losses(
+        *pipeline.measure(reopened.release, reopened.data),
+        reopened.data.domains,
+        reopened.release.form,
+        reopened.release.withheld.n_suppressed,
+    )
+    public = {**public_audit(found).to_plain(), "loss": losses, "loss_by_column": by_column}
+    try:
+        stated = load_json(reopened.own_audit or "")
+    except ValueError:
+        return Check(OWN_AUDIT, False, "audit.json is not valid JSON")
+    place = first_difference(stated, json.loads(json.dumps(public)))
+    if place is None:
+        return Check(OWN_AUDIT, True, "audit.json says what this audit finds")
+    return Check(OWN_AUDIT, False, f"audit.json says something else than this audit finds: {quoted(place)}")
 
 
 def measure(

@@ -156,6 +156,32 @@ def test_documents_are_named_as_unchecked(people: Path, release: Path) -> None:
     assert any("report.html" in said for said in audit.grounds.not_checked)
 
 
+@pytest.mark.parametrize("algorithm", ["mondrian", "two-size", "perturbation"])
+def test_an_audit_in_the_folder_that_says_something_else_is_refused(
+    algorithm: str, people: Path, tmp_path: Path
+) -> None:
+    made = la.publish(people, qi=["age", "sex"], sensitive="diagnosis", model="beta-likeness:4", algorithm=algorithm)
+    made.write(tmp_path / "out", report="brief")
+    audit = la.verify(people, tmp_path / "out")
+    assert audit.passed, str(audit)
+    assert "stated audit" in [check.name for check in audit.checks]
+    path = tmp_path / "out" / "audit.json"
+    true = json.loads(path.read_text(encoding="utf-8"))
+    for changed in (
+        {**true, "hint": 1},
+        {**true, "rows": true["rows"] + 1},
+        {**true, "loss": {**true["loss"], "hint": 0.5}},
+        {**true, "verdicts": [{**true["verdicts"][0], "reached": "0.001"}]},
+    ):
+        path.write_text(json.dumps(changed, indent=2) + "\n", encoding="utf-8")
+        (check,) = (check for check in la.verify(people, tmp_path / "out").checks if not check.passed)
+        assert check.name == "stated audit"
+    other = la.verify(people, tmp_path / "out", model="beta-likeness:5")
+    assert other.passed
+    assert other.grounds is not None
+    assert any(said.startswith("audit.json") for said in other.grounds.not_checked)
+
+
 def test_parquet_of_another_version_is_compared_by_content(
     people: Path, release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,6 +19,7 @@ import csv
 import filecmp
 import itertools
 import json
+import math
 import os
 import re
 import tempfile
@@ -40,7 +41,7 @@ from lookalike.guarded import load_json, read_text
 from lookalike.packages.cells import Encoding, Field, print_cells
 from lookalike.packages.folder import read_parts
 from lookalike.packages.footers import BadFooter, read_footer
-from lookalike.packages.manifest import DESCRIPTOR, DOCUMENTS, PublishedManifest, descriptor, stated_promise
+from lookalike.packages.manifest import AUDIT, DESCRIPTOR, DOCUMENTS, PublishedManifest, descriptor, stated_promise
 from lookalike.packages.reading import read_schema
 from lookalike.packages.readme import readme
 from lookalike.packages.tablefiles import CSV, ENDINGS, PARQUET, blanks_spelled_out, part_path, read_typed
@@ -54,7 +55,7 @@ from lookalike.packages.writing import (
     write_matrices,
     write_parquet,
 )
-from lookalike.release import Bucketized, Perturbed, PublishedTable, Release
+from lookalike.release import Bucketized, Matched, Perturbed, PublishedTable, Release
 from lookalike.version import __version__
 
 FILES, DESCRIPTION, PROMISES, TABLES = "files", "description", "stated promises", "table files"
@@ -130,7 +131,8 @@ def examine_description(folder: Path, release: Release, manifest: PublishedManif
     }
     if isinstance(release, Bucketized):
         wanted[VIEWS] = views(manifest.tables, in_parts=bool(manifest.parts))
-    not_checked = [f"{', '.join(documents)} (documents for readers)"] if documents else []
+    unread = [name for name in documents if name != AUDIT or not can_be_audited_alike(manifest)]
+    not_checked = [f"{', '.join(unread)} (documents for readers)"] if unread else []
     if is_earlier(manifest.version):
         # Their words may have changed since.
         for name in (README, VIEWS):
@@ -150,6 +152,29 @@ def examine_description(folder: Path, release: Release, manifest: PublishedManif
         DESCRIPTION, problem is None, problem or f"{', '.join((*package, *wanted))} say what was read, and no more"
     )
     return Findings((files, described, _promises(manifest)), tuple(not_checked))
+
+
+def can_be_audited_alike(manifest: PublishedManifest) -> bool:
+    """Whether an audit of the folder has the words of the one that lies in it: no private graph, and no parts."""
+    return not manifest.parts and manifest.form != Matched.form
+
+
+def first_difference(found: Any, wanted: Any, path: str = "") -> str | None:
+    """Where two plain structures differ; numbers that were computed may differ in their last digits."""
+    if isinstance(found, dict) and isinstance(wanted, dict):
+        for key in {**found, **wanted}:
+            if key not in found or key not in wanted:
+                return f"{path}.{key}".lstrip(".")
+            if (place := first_difference(found[key], wanted[key], f"{path}.{key}")) is not None:
+                return place
+        return None
+    if isinstance(found, list) and isinstance(wanted, list) and len(found) == len(wanted):
+        pairs = enumerate(zip(found, wanted, strict=True))
+        places = (first_difference(one, other, f"{path}[{place}]") for place, (one, other) in pairs)
+        return next((place for place in places if place is not None), None)
+    if isinstance(found, float) and isinstance(wanted, float):
+        return None if math.isclose(found, wanted, rel_tol=1e-9, abs_tol=1e-12) else path.lstrip(".")
+    return None if type(found) is type(wanted) and found == wanted else path.lstrip(".")
 
 
 def is_earlier(version: str) -> bool:

@@ -35,7 +35,8 @@ from lookalike.version import __version__
 FORMAT = 1
 FORMAT_IN_PARTS = 2
 DESCRIPTOR = "datapackage.json"
-DOCUMENTS = ("audit.json", "report.html", "report.json", "report.pdf")
+AUDIT = "audit.json"
+DOCUMENTS = (AUDIT, "report.html", "report.json", "report.pdf")
 """What a folder of these formats may hold besides its tables and what describes them."""
 Tables = Mapping[str, tuple[Field, ...]]
 

@@ -128,8 +128,19 @@ RESPELLINGS |= {
     "a set in another order": _respelled(
         "job", lambda cell: "|" in cell, lambda cell: "|".join([*cell.split("|")[1:], cell.split("|")[0]])
     ),
-    "a value named twice": _respelled("job", lambda cell: "|" in cell, lambda cell: f"{cell}|{cell.split('|')[0]}"),
 }
+
+
+@respelling("a value named twice")
+def _named_twice(rng: np.random.Generator, rows: list[Row]) -> bool:
+    """In all rows with the same cell alike."""
+    row = _shared(rng, rows, "job", lambda cell: "|" in cell)
+    if row is None:
+        return False
+    cell = row["job"]
+    for one in rows:
+        one["job"] = f"{cell}|{cell.split('|')[0]}" if one["job"] == cell else one["job"]
+    return True
 
 
 @respelling("row numbers")

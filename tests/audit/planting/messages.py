@@ -234,6 +234,15 @@ def _link(rng: np.random.Generator, folder: Path) -> bool:
     return True
 
 
+@message("a README that lies elsewhere")
+def _elsewhere(rng: np.random.Generator, folder: Path) -> bool:
+    path, elsewhere = folder / "README.txt", folder.with_name("elsewhere.txt")
+    elsewhere.write_bytes(path.read_bytes())
+    path.unlink()
+    os.symlink(elsewhere, path)
+    return True
+
+
 def _described(folder: Path, change: Callable[[dict[str, Any]], object], **style: Any) -> bool:
     path = folder / "datapackage.json"
     package = json.loads(path.read_text(encoding="utf-8"))
@@ -314,6 +323,12 @@ def _sentence(rng: np.random.Generator, folder: Path) -> bool:
 
 @message("no promise at all")
 def _no_promise(rng: np.random.Generator, folder: Path) -> bool:
+    path = folder / "README.txt"
+    lines = path.read_text(encoding="utf-8").split("\n")
+    stated = [f"  {promise.sentence} ({promise.text})" for promise in read_manifest(folder).promises]
+    kept = [line for line in lines if line not in stated[1:]]
+    path.write_text("\n".join("  Nothing." if line == stated[0] else line for line in kept), encoding="utf-8")
+
     def change(package: dict[str, Any]) -> None:
         package["lookalike"]["promises"] = []
         package["description"] = ""
