@@ -155,8 +155,8 @@ def examine_description(folder: Path, release: Release, manifest: PublishedManif
 
 
 def can_be_audited_alike(manifest: PublishedManifest) -> bool:
-    """Whether an audit of the folder has the words of the one that lies in it: no private graph, and no parts."""
-    return not manifest.parts and manifest.form != Matched.form
+    """Whether an audit of the folder has the words of the one that lies in it: of this version, no graph, no parts."""
+    return manifest.version == __version__ and not manifest.parts and manifest.form != Matched.form
 
 
 def first_difference(found: Any, wanted: Any, path: str = "") -> str | None:
