@@ -65,7 +65,7 @@ def sizes_part(table: Path, seconds: float) -> None:
             assert two is not None
             assert none is not None
             many = many_sizes(Part(n_rows, 1, counts), tried)
-            solved = all_sizes(counts, tried, seconds)
+            solved = all_sizes(counts, tried, seconds=seconds)
             best = loss_of(min(solved.parts or many.parts, many.parts, key=loss_of))
             ell = max(math.ceil(1 / ceiling) for ceiling in ceilings)
             anatomy = f"{n_rows // ell * (ell - 1) ** 2 / (n_rows - 1):.2f}"

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections import defaultdict
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookalike.algorithms import MultiSize, TwoSize, parse_algorithm
+from lookalike.algorithms.bucketization import searches
 from lookalike.algorithms.bucketization.publishing import Asked
 from lookalike.algorithms.bucketization.searches import (
     Range,
@@ -76,7 +78,7 @@ def test_the_worked_settings(
     assert loss_of(found.parts) == two
     assert sizes_of(found.parts) == sizes
     assert loss_of(many_sizes(Part(sum(counts), 1, numbers), sized).parts) == many
-    solved = all_sizes(numbers, sized, 20)
+    solved = all_sizes(numbers, sized)
     assert solved.parts is not None
     assert loss_of(solved.parts) == solved.bound == best
 
@@ -260,7 +262,7 @@ def test_the_integer_program_is_exhaustive_search(drawn: list[tuple[int, int]]) 
     counts, ceilings = setting(drawn)
     smallest = smallest_size(ceilings, 1)
     sized = Range.between(smallest, smallest + 3, ceilings)
-    solved, best = all_sizes(counts, sized, 20), least_loss(counts, sized)
+    solved, best = all_sizes(counts, sized), least_loss(counts, sized)
     assert (None if solved.parts is None else loss_of(solved.parts)) == best
     many = many_sizes(Part(int(counts.sum()), 1, counts), sized)
     two = two_sizes(counts, sized)
@@ -295,3 +297,38 @@ def test_one_bucket_where_nothing_else_will_do() -> None:
 def test_the_largest_size_is_a_whole_number(largest: str) -> None:
     with pytest.raises(RecipeError, match="largest"):
         parse_algorithm(f"two-size:largest={largest}")
+
+
+def test_the_clock_stops_the_integer_program_only_where_seconds_were_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    import scipy.optimize
+
+    options: list[dict[str, float]] = []
+    solve = scipy.optimize.milp
+
+    def watched(*given: Any, **more: Any) -> Any:
+        options.append(dict(more["options"]))
+        return solve(*given, **more)
+
+    monkeypatch.setattr(scipy.optimize, "milp", watched)
+    counts = np.array([30, 12, 9, 6, 3])
+    sized = Range.between(2, 12, family(counts.tolist(), "1.5"))
+    all_sizes(counts, sized, nodes=7)
+    all_sizes(counts, sized, seconds=9.0)
+    assert [{key: some[key] for key in some if key.endswith("limit")} for some in options] == [
+        {"node_limit": 7},
+        {"time_limit": 9.0},
+    ]
+
+
+@settings(max_examples=30, deadline=None)
+@given(drawn=st.lists(st.tuples(st.integers(1, 9), st.integers(0, 40)), min_size=2, max_size=6))
+def test_sizes_left_out_by_their_reduced_loss_are_in_no_better_setting(drawn: list[tuple[int, int]]) -> None:
+    """The bound and the setting are those of the integer program over all sizes."""
+    counts, ceilings = setting(drawn)
+    smallest = smallest_size(ceilings, 1)
+    sized = Range.between(smallest, int(counts.sum()), ceilings)
+    everything = searches._by_integers(counts, sized, ((sized.sizes - 1) ** 2).astype(np.float64), 10**6, None)[0]
+    solved = all_sizes(counts, sized)
+    assert (solved.parts is None) == (everything is None)
+    if solved.parts is not None and everything is not None:
+        assert loss_of(solved.parts) == solved.bound == loss_of(everything)

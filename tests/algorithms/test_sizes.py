@@ -197,7 +197,7 @@ def without_a_clock(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
         solve = getattr(scipy.optimize, name)
 
         def watched(*given: Any, solve: Any = solve, **more: Any) -> Any:
-            seen.append(more.get("options") or {})
+            seen.append(dict(more.get("options") or {}))
             return solve(*given, **more)
 
         monkeypatch.setattr(scipy.optimize, name, watched)
@@ -205,7 +205,7 @@ def without_a_clock(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    "algorithm", ["groups:mode=strict,effort=fast", "groups:mode=free,effort=fast", "heterogeneous"]
+    "algorithm", ["groups:mode=strict,effort=fast", "groups:mode=free,effort=fast", "heterogeneous", "optimal-buckets"]
 )
 def test_results_do_not_depend_on_the_clock(algorithm: str, monkeypatch: pytest.MonkeyPatch) -> None:
     table = census(600, seed=6)

@@ -67,7 +67,7 @@ METHODS = [
     ("anatomy", ("k-anonymity:4",), {}),
     ("two-size:assign=similar", ("beta-likeness:3",), {}),
     ("multi-size", ("beta-likeness:3",), {"adversary": "knows-method"}),
-    ("optimal-buckets:seconds=2", ("l-diversity:3",), {}),
+    ("optimal-buckets:nodes=20", ("l-diversity:3",), {}),
     ("heterogeneous", ("l-diversity:2",), {"adversary": "knows-method"}),
     ("heterogeneous", ("l-diversity:3",), {}),
     ("heterogeneous", ("k-anonymity:3",), {}),
@@ -110,6 +110,7 @@ def test_every_method_is_distributed_or_refused_with_a_reason() -> None:
     [
         ("freeform", "cycles"),
         ("groups:effort=2.5", "by seconds"),
+        ("optimal-buckets:seconds=3", "by seconds"),
         ("heterogeneous:buckets=equal", "decided for the whole table"),
         ("heterogeneous:randomization=paper", "to be studied"),
     ],

@@ -57,7 +57,7 @@ WEAKER_TO_STRICTER = [
 
 # Every method, with the settings that it takes against each adversary.
 # A method that may search for a minute gets two seconds here.
-QUICK = {"optimal-buckets": "optimal-buckets:seconds=2"}
+QUICK = {"optimal-buckets": "optimal-buckets:nodes=20"}
 SET = {
     str(method): method
     for name in ALGORITHMS

@@ -113,11 +113,11 @@ def refusal(algorithm: Algorithm) -> str | None:
             return reason
     if not isinstance(algorithm, DISTRIBUTED):
         return "it does not say how"
+    by_seconds = "a search by seconds ends differently each time, and a part that is done again must come out the same"
     if isinstance(algorithm, Groups) and algorithm.effort.replace(".", "").isdigit():
-        return (
-            "a search by seconds ends differently each time, and a part that is done again must come out the same; use "
-            "effort=fast, balanced or best"
-        )
+        return f"{by_seconds}; use effort=fast, balanced or best"
+    if isinstance(algorithm, OptimalBuckets) and algorithm.seconds is not None:
+        return f"{by_seconds}; use nodes"
     if isinstance(algorithm, Heterogeneous):
         if algorithm.study_only() is not None:
             return "randomization=paper is there to be studied on one machine"

@@ -23,7 +23,7 @@ from lookalike.algorithms.bucketization.searches import Found, Range, all_sizes,
 from lookalike.algorithms.bucketization.settings import Part, Slots, dealt, loss_of
 from lookalike.errors import RecipeError, Unsupported, counted
 from lookalike.notation import number_text
-from lookalike.parameters import Choice, ChoiceOrNumber, Exact
+from lookalike.parameters import Choice, ChoiceOrNumber, OptionalExact, Whole
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 
@@ -135,29 +135,33 @@ class MultiSize(Sized):
 
 @dataclass(frozen=True)
 class OptimalBuckets(Sized):
-    """Buckets of the sizes that lose least of all, by an integer program with a time limit.
+    """Buckets of the sizes that lose least of all, by an integer program of limited work.
 
-    >>> str(OptimalBuckets(seconds=5))
-    'optimal-buckets:seconds=5'
+    >>> str(OptimalBuckets(nodes=50))
+    'optimal-buckets:nodes=50'
     """
 
     name: ClassVar[str] = "optimal-buckets"
 
-    seconds: Exact = Exact(above=0, default=60)
-    """When to stop; the best found by then is taken, and how far it may be from the best of all is said."""
+    nodes: Whole = Whole(low=1, default=1000)
+    """When to stop: nodes of the search; the best found by then is taken, with a note on how far it may be off."""
+    seconds: OptionalExact = OptionalExact(above=0)
+    """When to stop instead: seconds; the result then depends on the machine."""
 
     def searched(self, asked: Asked, tried: Range, progress: Progress) -> tuple[Found | None, tuple[str, ...]]:
         fallback = _many(asked, tried)
         if fallback is None:
             return None, ()
         progress("sizes", 0.1, "integer program")
-        solved = all_sizes(asked.counts, tried, float(self.seconds))
-        parts = fallback.parts if solved.parts is None else min(solved.parts, fallback.parts, key=loss_of)
+        seconds = None if self.seconds is None else float(self.seconds)
+        solved = all_sizes(asked.counts, tried, fallback.parts, self.nodes, seconds)
+        parts = fallback.parts if solved.parts is None else solved.parts
         loss = loss_of(parts)
         if loss <= solved.bound:
             return Found(parts), (f"No setting with sizes up to {int(tried.sizes[-1])} loses less.",)
         gap = (loss - solved.bound) / loss
-        said = f"after {number_text(self.seconds)} seconds a loss {gap:.1%} lower could not be ruled out"
+        spent = counted(self.nodes, "node") if self.seconds is None else f"{number_text(self.seconds)} seconds"
+        said = f"after {spent} a loss {gap:.1%} lower could not be ruled out"
         return Found(parts), (f"The integer program was stopped: {said}.",)
 
 

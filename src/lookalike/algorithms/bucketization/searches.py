@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lookalike.algorithms.bucketization.settings import Counts, Part, divided, loss_of, one_size_valid, rooms
+from lookalike.algorithms.groups.programs import relaxed, ways_to_round
 
 PRUNINGS = {"none": 0, "loss": 1, "full": 2}
 _MOST_PAIRS_OF_SIZES = 1500
+_FIRST_SIZES, _MOST_ROUNDED, _TINY = 24, 60, 1e-9
 
 
 @dataclass(frozen=True)
@@ -99,39 +102,119 @@ class Solved:
     bound: int
 
 
-def all_sizes(counts: Counts, tried: Range, seconds: float) -> Solved:
-    """The best setting of any number of sizes: numbers of buckets as integers, by HiGHS.
+def all_sizes(
+    counts: Counts, tried: Range, known: tuple[Part, ...] | None = None, nodes: int = 1000, seconds: float | None = None
+) -> Solved:
+    """The best setting of any number of sizes, or one that is `known`: numbers of buckets as integers, by HiGHS.
 
     How many records of a value go to buckets of a size needs no integers: for whole numbers of buckets it is a flow,
     and flows with whole capacities have whole solutions.
+
+    Sizes whose reduced loss in the linear program is above the gap between its bound and a known setting cannot be in a
+    better one, so the integer program has only those left. It ends after so many nodes, or seconds if they are given.
     """
+    usable = (tried.rooms.sum(axis=1) >= tried.sizes) & (tried.sizes <= int(counts.sum()))
+    tried = Range(tried.sizes[usable], tried.rooms[usable])
+    losses = ((tried.sizes - 1) ** 2).astype(np.float64)
+    found = _least_by_fractions(counts, tried, losses)
+    if found is None:
+        return Solved(known, 0)
+    bound, reduced, shares = found
+    wanted = {int(size): float(share) for size, share in zip(tried.sizes, shares, strict=True) if share > _TINY}
+    settings = [known] if known else []
+    for way in sorted(ways_to_round(int(counts.sum()), wanted), key=_loss_of_numbers)[:_MOST_ROUNDED]:
+        numbers = np.array([way.get(size, 0) for size in tried.sizes.tolist()])
+        if numbers @ tried.sizes == counts.sum() and (parts := flowed(counts, tried, numbers)) is not None:
+            settings.append(parts)
+            break
+    best = min(settings, key=loss_of, default=None)
+    least = _whole_bound(bound)
+    if best is not None and loss_of(best) <= least:
+        return Solved(best, least)
+    kept = reduced <= np.inf if best is None else reduced <= loss_of(best) - bound + _TINY * loss_of(best)
+    left = Range(tried.sizes[kept], tried.rooms[kept])
+    parts, reached = _by_integers(counts, left, losses[kept], nodes, seconds)
+    if parts is not None:
+        best = min([parts, *([best] if best else [])], key=loss_of)
+    # Settings with other sizes lose at least what the best one does.
+    least = max(least, reached if best is None else min(reached, loss_of(best)))
+    return Solved(best, least)
+
+
+def _loss_of_numbers(numbers: dict[int, int]) -> int:
+    return sum(number * (size - 1) ** 2 for size, number in numbers.items())
+
+
+def _whole_bound(bound: float) -> int:
+    return max(int(np.ceil(bound - _TINY * max(bound, 1))), 0)
+
+
+def _least_by_fractions(
+    counts: Counts, tried: Range, losses: NDArray[np.float64]
+) -> tuple[float, NDArray[np.float64], NDArray[np.float64]] | None:
+    """The least loss if buckets could be divided, the reduced loss of each size and how many buckets of it there are.
+
+    Sizes join the linear program as they are needed: with the prices of records in it, a bucket of another size is
+    worth at most what the dearest records that it has room for are worth together.
+    """
+    shares = np.zeros(len(tried.sizes))
+    spaced = np.geomspace(1, len(tried.sizes), _FIRST_SIZES).round().astype(np.int64) - 1
+    taken = np.unique(np.append(spaced, len(tried.sizes) - 1))
+    while True:
+        solved = relaxed([counts], [tried.rooms[taken]], tried.sizes[taken], losses[taken])
+        if solved is None:
+            rest = np.setdiff1d(np.arange(len(tried.sizes)), taken)
+            if not len(rest):
+                return None
+            taken = np.arange(len(tried.sizes))
+            continue
+        dearest = np.argsort(-solved.prices[0], kind="stable")
+        rooms = np.minimum(tried.rooms, counts)[:, dearest]
+        before = np.cumsum(rooms, axis=1) - rooms
+        filled = np.clip(tried.sizes[:, None] - before, 0, rooms)
+        reduced = losses - filled @ solved.prices[0][dearest]
+        wanting = np.argsort(reduced, kind="stable")[:_FIRST_SIZES]
+        wanting = np.setdiff1d(wanting[reduced[wanting] < -_TINY * losses[wanting]], taken)
+        if not len(wanting):
+            shares[taken] = solved.numbers
+            # Prices that are a little too high for some size are lowered until no bucket is worth more than it loses.
+            worth = losses - reduced
+            scale = float(np.min(np.where(worth > losses, losses / np.maximum(worth, _TINY), 1.0)))
+            return float(scale * (counts @ solved.prices[0])), losses - scale * worth, shares
+        taken = np.union1d(taken, wanting)
+
+
+def _by_integers(
+    counts: Counts, tried: Range, losses: NDArray[np.float64], nodes: int, seconds: float | None
+) -> tuple[tuple[Part, ...] | None, int]:
+    """A setting by integer programming, and a bound on the loss of all settings of these sizes."""
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array, hstack, identity, kron, vstack
 
     n_rows, n_sizes, n_values = int(counts.sum()), len(tried.sizes), len(counts)
-    sizes = tried.sizes.astype(np.float64)
     # Variables: b [sizes], then v [sizes, values].
     cells = np.arange(n_sizes * n_values)
     room = tried.rooms.reshape(-1).astype(np.float64)
     held = csr_array((room, (cells, cells // n_values)), shape=(len(cells), n_sizes))
     within = hstack([held, -identity(n_sizes * n_values)])
     placed = hstack([csr_array((n_values, n_sizes)), kron(np.ones((1, n_sizes)), identity(n_values))])
-    filled = hstack([-csr_array(np.diag(sizes)), kron(identity(n_sizes), np.ones((1, n_values)))])
-    costs = np.concatenate([(sizes - 1) ** 2, np.zeros(n_sizes * n_values)])
+    filled = hstack([-csr_array(np.diag(1.0 * tried.sizes)), kron(identity(n_sizes), np.ones((1, n_values)))])
+    limit = {"node_limit": nodes} if seconds is None else {"time_limit": seconds}
     result = milp(
-        costs,
+        np.concatenate([losses, np.zeros(n_sizes * n_values)]),
         constraints=[
             LinearConstraint(within, 0, np.inf),
             LinearConstraint(vstack([placed, filled]), *(np.concatenate([counts, np.zeros(n_sizes)]),) * 2),
         ],
         integrality=np.concatenate([np.ones(n_sizes), np.zeros(n_sizes * n_values)]),
         bounds=Bounds(0, np.concatenate([n_rows // tried.sizes, np.tile(counts, n_sizes)])),
-        options={"time_limit": seconds, "mip_rel_gap": 0.0},
+        options={**limit, "mip_rel_gap": 0.0},
     )
-    bound = 0 if result.mip_dual_bound is None else max(int(np.ceil(result.mip_dual_bound - 1e-6)), 0)
+    infeasible = result.status == 2
+    bound = n_rows**2 if infeasible else 0 if result.mip_dual_bound is None else _whole_bound(result.mip_dual_bound)
     if result.x is None:
-        return Solved(None, bound)
-    return Solved(flowed(counts, tried, np.rint(result.x[:n_sizes]).astype(np.int64)), bound)
+        return None, bound
+    return flowed(counts, tried, np.rint(result.x[:n_sizes]).astype(np.int64)), bound
 
 
 def flowed(counts: Counts, tried: Range, n_buckets: Counts) -> tuple[Part, ...] | None:

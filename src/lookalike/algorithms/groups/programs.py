@@ -11,6 +11,7 @@ clock, so a busy machine comes to the same plan.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice, product
 
@@ -58,7 +59,7 @@ def numbers_of_groups(
     n_rows = int(counts[0].sum())
     ways = {
         tuple(sorted(way.items())): sum(number * loss(size) for size, number in way.items())
-        for way in _ways_to_round(n_rows, wanted)
+        for way in ways_to_round(n_rows, wanted)
         if min(way) >= least
     }
     columns = list(zip(counts, ceilings, strict=True))
@@ -71,31 +72,52 @@ def numbers_of_groups(
 def fractions_of_groups(
     counts: Sequence[Counts], ceilings: Sequence[Ceilings], candidates: Sequence[int], loss: Loss
 ) -> dict[int, float] | None:
-    """The numbers of groups b_j of sizes S_j that minimise the loss, if groups could be divided.
+    """The numbers of groups of each size that minimise the loss, if groups could be divided."""
+    rooms = [rooms_at(candidates, bounds) for bounds in ceilings]
+    solved = relaxed(counts, rooms, np.array(candidates), np.array([loss(size) for size in candidates]))
+    if solved is None:
+        return None
+    return {size: float(share) for size, share in zip(candidates, solved.numbers, strict=True) if share > _TINY}
 
-    For each column: sum_j v_ij = n_i, sum_i v_ij = S_j b_j, v_ij <= room_i(S_j) b_j. Values that occur equally often
-    and have the same rooms get the same shares, so they are one variable.
+
+@dataclass(frozen=True, eq=False)
+class Relaxed:
+    """What the linear program found."""
+
+    numbers: NDArray[np.float64]
+    """[sizes] groups of each size, in fractions."""
+    prices: list[NDArray[np.float64]]
+    """For each column [values] what one record more of a value adds to the loss; 0 for values without records."""
+
+
+def relaxed(
+    counts: Sequence[Counts], rooms: Sequence[Counts], sizes: Counts, losses: NDArray[np.float64]
+) -> Relaxed | None:
+    """Minimise the loss over numbers of groups b_j of sizes S_j that the values can fill, if groups could be divided.
+
+    For each column, with rooms [sizes, values]: sum_j v_ij = n_i, sum_i v_ij = S_j b_j, v_ij <= room_ij b_j. Values
+    that occur equally often and have the same rooms get the same shares, so they are one variable.
     """
     from scipy.optimize import linprog
     from scipy.sparse import block_diag, csr_array, hstack, identity, kron, vstack
 
-    sizes, n_sizes = np.array(candidates, dtype=np.float64), len(candidates)
     # Variables: b [sizes], then v [sizes, kinds of values] of each column.
-    of_numbers, of_flows, target, rooms = [], [], [], []
-    for number, bounds in zip(counts, ceilings, strict=True):
-        alike = np.vstack([number, rooms_at(candidates, bounds)])[:, number > 0]
-        kinds, times = np.unique(alike, axis=1, return_counts=True)
-        of_numbers.append(vstack([csr_array((len(times), n_sizes)), -csr_array(np.diag(sizes))]))
+    n_sizes = len(sizes)
+    of_numbers, of_flows, target, room_parts, kinds_of = [], [], [], [], []
+    for number, room in zip(counts, rooms, strict=True):
+        kinds, kind_of_value, times = _kinds_of_values(number, room)
+        of_numbers.append(vstack([csr_array((len(times), n_sizes)), -csr_array(np.diag(1.0 * sizes))]))
         placed = kron(np.ones((1, n_sizes)), identity(len(times)))
         of_flows.append(vstack([placed, kron(identity(n_sizes), times[None, :] * 1.0)]))
         target.append(np.concatenate([kinds[0] * 1.0, np.zeros(n_sizes)]))
         cells = np.arange(n_sizes * len(times))
-        rooms.append(csr_array((-1.0 * kinds[1:].ravel(), (cells, cells // len(times))), shape=(len(cells), n_sizes)))
+        part = csr_array((-1.0 * kinds[1:].ravel(), (cells, cells // len(times))), shape=(len(cells), n_sizes))
+        room_parts.append(part)
+        kinds_of.append((kind_of_value, times))
     equal = hstack([vstack(of_numbers), block_diag(of_flows)])
-    below = hstack([vstack(rooms), identity(sum(one.shape[0] for one in rooms))])
-    n_flows = below.shape[1] - n_sizes
+    below = hstack([vstack(room_parts), identity(sum(one.shape[0] for one in room_parts))])
     solved = linprog(
-        np.concatenate([[loss(size) for size in candidates], np.zeros(n_flows)]),
+        np.concatenate([losses, np.zeros(below.shape[1] - n_sizes)]),
         A_ub=below.tocsr(),
         b_ub=np.zeros(below.shape[0]),
         A_eq=equal.tocsr(),
@@ -105,10 +127,24 @@ def fractions_of_groups(
     )
     if solved.status != 0:
         return None
-    return {size: float(share) for size, share in zip(candidates, solved.x, strict=False) if share > _TINY}
+    prices, begin = [], 0
+    for number, (kind_of_value, times) in zip(counts, kinds_of, strict=True):
+        # The price of a kind is that of one record more of each of its values.
+        price = np.zeros(len(number))
+        price[number > 0] = (solved.eqlin.marginals[begin : begin + len(times)] / times)[kind_of_value]
+        prices.append(price)
+        begin += len(times) + n_sizes
+    return Relaxed(solved.x[:n_sizes], prices)
 
 
-def _ways_to_round(n_rows: int, wanted: dict[int, float]) -> Iterator[Numbers]:
+def _kinds_of_values(counts: Counts, rooms: Counts) -> tuple[Counts, Counts, Counts]:
+    """[1 + sizes, kinds] count and rooms of each kind of value that occurs, the kind of each, and how many it has."""
+    alike = np.vstack([counts, rooms])[:, counts > 0]
+    kinds, kind_of_value, times = np.unique(alike, axis=1, return_inverse=True, return_counts=True)
+    return kinds, kind_of_value.ravel(), times
+
+
+def ways_to_round(n_rows: int, wanted: dict[int, float]) -> Iterator[Numbers]:
     """Numbers of groups near those wanted, with just so many records in all.
 
     Numbers are rounded up or down; what is then missing or left over is made up for by groups that are a record larger
