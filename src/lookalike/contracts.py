@@ -62,8 +62,8 @@ class PrivacyModel(Protocol):
     def __str__(self) -> str:
         """The model as one writes it: beta-likeness:3,bound=basic."""
 
-    def promise(self, column: str | None) -> str:
-        """The promise in one plain sentence."""
+    def promise(self, column: str | None, form: str | None = None) -> str:
+        """The promise in one plain sentence, true of a release of that form (None: of every form that it accepts)."""
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
         """Raise `Infeasible`, with the nearest parameter that can be kept, if no release of this table can keep it."""

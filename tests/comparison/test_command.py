@@ -45,7 +45,7 @@ def test_a_table_and_a_folder(command: Any, tmp_path: Path) -> None:
     assert (plain["made"], plain["reused"], len(plain["runs"])) == (0, 4, 4)
     assert "4 runs" in again.stderr
     assert [run["frontier"] for run in plain["runs"]] == [row["frontier"] == "yes" for row in rows]
-    assert plain["runs"][0]["meaning"][0].startswith("Whoever")
+    assert plain["runs"][0]["meaning"][0].startswith("Someone who")
 
 
 def test_axes_and_attacks(command: Any) -> None:

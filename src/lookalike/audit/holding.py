@@ -34,26 +34,32 @@ def level_held(promise: Promise, exposure: Exposure) -> Verdict:
     """The verdict by the level alone."""
     level = promise.model.level(exposure)
     unit_size = _size_of(level, exposure)
-    return verdict_of(promise, level, promise.model.holds(level), level.detail, unit_size=unit_size)
+    return verdict_of(promise, level, promise.model.holds(level), level.detail, exposure.form, unit_size=unit_size)
 
 
 def measured(promise: Promise, exposure: Exposure | str) -> Verdict:
     """The level of a model that nobody asked for, or the reason why there is none."""
     if isinstance(exposure, str):
-        verdict = verdict_of(promise, None, None, exposure)
+        verdict = verdict_of(promise, None, None, exposure, None)
     else:
         level = promise.model.level(exposure)
-        verdict = verdict_of(promise, level, None, level.detail, unit_size=_size_of(level, exposure))
+        verdict = verdict_of(promise, level, None, level.detail, exposure.form, unit_size=_size_of(level, exposure))
     return replace(verdict, model=_without_letter(str(promise.model)), asked=None)
 
 
 def verdict_of(
-    promise: Promise, level: Level | None, passed: bool | None, detail: str, *, unit_size: int | None = None
+    promise: Promise,
+    level: Level | None,
+    passed: bool | None,
+    detail: str,
+    form: str | None,
+    *,
+    unit_size: int | None = None,
 ) -> Verdict:
-    """What is said of a promise; without a level, the detail says why there is none."""
+    """What is said of a promise about a release of that form; without a level, the detail says why there is none."""
     model = promise.model
     return Verdict(
-        promise=model.promise(promise.column),
+        promise=model.promise(promise.column, form),
         model=str(model),
         column=promise.column,
         letter=model.letter,

@@ -75,7 +75,7 @@ def joined(parts: Sequence[PartAudit]) -> JoinedAudit:
         first.audit,
         checks=_checks(parts, totals),
         verdicts=tuple(
-            _verdict(promise, [part.audit.verdicts[place] for part in parts], exposures)
+            _verdict(promise, [part.audit.verdicts[place] for part in parts], exposures, first.audit.form)
             for place, promise in enumerate(first.promises)
         ),
         measured=tuple(
@@ -236,15 +236,17 @@ def _seen(promise: Promise, exposures: Mapping[Subject, Exposure]) -> Exposure |
     return seen if seen is not None and seen.n_units else None
 
 
-def _verdict(promise: Promise, verdicts: Sequence[Verdict], exposures: Mapping[Subject, Exposure]) -> Verdict:
+def _verdict(
+    promise: Promise, verdicts: Sequence[Verdict], exposures: Mapping[Subject, Exposure], form: str
+) -> Verdict:
     without = _unlevelled(verdicts)
     if without:
         telling = [verdict for verdict in without if not verdict.passed] or without
         passed = all(verdict.passed for verdict in without)
-        return verdict_of(promise, None, passed, _where([verdict.detail for verdict in telling], len(verdicts)))
+        return verdict_of(promise, None, passed, _where([verdict.detail for verdict in telling], len(verdicts)), form)
     seen = _seen(promise, exposures)
     if seen is None:
-        return verdict_of(promise, None, False, NOTHING)
+        return verdict_of(promise, None, False, NOTHING, form)
     told = [verdict for verdict in verdicts if verdict.reached is not None]
     return replace(
         level_held(promise, seen),

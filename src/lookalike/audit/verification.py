@@ -114,7 +114,7 @@ def examine(
         levels = [_exposure_or_reason(reading, promise, graph, adversary) for promise in unasked]
     else:
         reason = "not run: the release is not well formed"
-        verdicts = [verdict_of(promise, None, False, reason) for promise in promises]
+        verdicts = [verdict_of(promise, None, False, reason, release.form) for promise in promises]
         looked_at, unasked = [reason] * len(verdicts), ()
     audit = Audit(
         form=release.form,
@@ -195,7 +195,7 @@ def _judge(
     model, release = promise.model, reading.release
     if not isinstance(release, Matched) or model.refuses_form(release.form) is not None or model.name == CONCEALMENT:
         seen = _exposure_or_reason(reading, promise, graph, adversary)
-        verdict = verdict_of(promise, None, False, seen) if isinstance(seen, str) else held(promise, seen)
+        verdict = verdict_of(promise, None, False, seen, release.form) if isinstance(seen, str) else held(promise, seen)
         return verdict, seen, []
     if graph is None:
         return *_judged_without_graph(reading, promise, adversary), []
@@ -218,7 +218,7 @@ def _judged_without_graph(reading: Reading, promise: Promise, adversary: str) ->
     column = _column_index(promise, reading.original)
     exists = _existence(reading, promise.model, column, None)
     reason = f"broken whatever the graph is: {exists.detail}" if exists.exists is False else seen
-    return verdict_of(promise, None, False, reason), reason
+    return verdict_of(promise, None, False, reason, Matched.form), reason
 
 
 def _exposure_or_reason(reading: Reading, promise: Promise, graph: MatchGraph | None, adversary: str) -> Exposure | str:

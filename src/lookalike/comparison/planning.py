@@ -72,7 +72,7 @@ class Task:
         """What came of it, with what is known of every run."""
         known = {
             "promise": self.promise,
-            "meaning": meaning(self.promises),
+            "meaning": meaning(self.promises, self.algorithm.form),
             "algorithm": str(self.algorithm),
             "adversary": self.adversary,
         }
@@ -83,8 +83,8 @@ def promise_text(promises: Sequence[Promise]) -> str:
     return " + ".join(map(str, promises))
 
 
-def meaning(promises: Sequence[Promise]) -> tuple[str, ...]:
-    return tuple(promise.model.promise(promise.column) for promise in promises)
+def meaning(promises: Sequence[Promise], form: str | None = None) -> tuple[str, ...]:
+    return tuple(promise.model.promise(promise.column, form) for promise in promises)
 
 
 def alternatives(models: Iterable[ModelsLike]) -> list[tuple[Promise, ...]]:

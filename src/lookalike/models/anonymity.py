@@ -23,11 +23,20 @@ from lookalike.exposure import Exposure
 from lookalike.microdata import Domain
 from lookalike.models.exact import percent_at_most, three_decimals_up
 from lookalike.models.extremes import highest_beliefs
-from lookalike.models.sensitive import READER, any_value, column_text, designated, enough_records, sensitive_column
+from lookalike.models.sensitive import (
+    any_value,
+    column_text,
+    designated,
+    enough_records,
+    hidden_among,
+    said,
+    sensitive_column,
+)
 from lookalike.models.written import WrittenModel
 from lookalike.parameters import Exact, Values, Whole
 from lookalike.requirement import Requirement
 
+_EXACT_POINTS = "; the quasi-identifiers themselves are published exactly and may be unique"
 _EXACT_QUASI = "not applicable: quasi-identifiers are published exactly"
 
 
@@ -50,11 +59,8 @@ class KAnonymity(WrittenModel):
     def asked(self) -> Fraction:
         return Fraction(self.k)
 
-    def promise(self, column: str | None) -> str:
-        return (
-            f"{READER} cannot tell them from {counted(self.k - 1, 'other')}, and links them to their own row with a "
-            f"chance of at most 1 in {self.k}."
-        )
+    def promise(self, column: str | None, form: str | None = None) -> str:
+        return said(form, f"{hidden_among(self.k, form)}{_EXACT_POINTS if form == 'bucketized' else ''}")
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
         n_records = int(prior.sum())
@@ -97,11 +103,15 @@ class KConcealment(WrittenModel):
     def asked(self) -> Fraction:
         return Fraction(self.k)
 
-    def promise(self, column: str | None) -> str:
-        return (
-            f"{READER} cannot rule out any of at least {counted(self.k, 'row')} that may be theirs; the rows need not "
-            "be equally likely."
-        )
+    def promise(self, column: str | None, form: str | None = None) -> str:
+        if form == "bucketized":
+            held = (
+                f"any of at least {counted(self.k, 'record')} of a bucket that may hold that person's sensitive values"
+            )
+            return said(form, f"cannot rule out {held}{_EXACT_POINTS}")
+        rows = f"any of at least {counted(self.k, 'row')} that may be that person's"
+        # Rows that are possible are counted over all that fit, whatever the publisher drew from.
+        return said("grouped", f"cannot rule out {rows}; the rows need not be equally likely")
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
         n_records = int(prior.sum())
@@ -143,11 +153,9 @@ class AlphaK(WrittenModel):
     def asked(self) -> Fraction:
         return self.alpha
 
-    def promise(self, column: str | None) -> str:
-        return (
-            f"{READER} cannot tell them from {counted(self.k - 1, 'other')}, and believes {any_value(self.subset)} of "
-            f"{column_text(column)} with at most {percent_at_most(self.alpha)}."
-        )
+    def promise(self, column: str | None, form: str | None = None) -> str:
+        sure = f"can be at most {percent_at_most(self.alpha)} sure of {any_value(self.subset)} of {column_text(column)}"
+        return said(form, f"{hidden_among(self.k, form)}, and {sure}{_EXACT_POINTS if form == 'bucketized' else ''}")
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
         column = sensitive_column(self, column)

@@ -32,7 +32,7 @@ from lookalike.guarded import BadYaml, load_yaml, read_text
 from lookalike.microdata import Domain
 from lookalike.models.exact import three_decimals_up
 from lookalike.models.extremes import highest_beliefs
-from lookalike.models.sensitive import READER, codes_of, column_text, least_size, sensitive_column
+from lookalike.models.sensitive import codes_of, column_text, least_size, said, sensitive_column
 from lookalike.models.written import WrittenModel
 from lookalike.notation import Number, as_fraction, number_text, split, unescaped
 from lookalike.parameters import OptionalExact, Parameter
@@ -120,18 +120,18 @@ class FPrivacy(WrittenModel):
     def asked(self) -> Fraction:
         return Fraction(1)
 
-    def promise(self, column: str | None) -> str:
-        start = f"{READER} believes a value of {column_text(column)} "
+    def promise(self, column: str | None, form: str | None = None) -> str:
+        start = f"gives a value of {column_text(column)} a probability of at most"
         if self.theta is not None and self.base is not None:
-            return (
-                f"{start}with at most {number_text(self.theta)} times its share in the whole table plus "
-                f"{number_text(self.base * 100)} %."
+            bound = (
+                f"{number_text(self.theta)} times its share in the whole table plus {number_text(self.base * 100)} %"
             )
+            return said(form, f"{start} {bound}")
         named = [name for name, _ in self.ceilings or () if name != OTHERS]
         if len(named) == len(self.ceilings or ()):
             listed = "the listed value" if len(named) == 1 else f"any of the {len(named)} listed values"
-            start = f"{READER} believes {listed} of {column_text(column)} "
-        return f"{start}with at most the ceiling given for it."
+            start = f"gives {listed} of {column_text(column)} a probability of at most"
+        return said(form, f"{start} the ceiling given for it")
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
         column = sensitive_column(self, column)

@@ -30,7 +30,7 @@ from lookalike.microdata import Domain
 from lookalike.models import distances
 from lookalike.models.exact import LogTerm, just_above, sign_of
 from lookalike.models.extremes import in_blocks, largest_ratio
-from lookalike.models.sensitive import READER, column_text, sensitive_column
+from lookalike.models.sensitive import column_text, said, sensitive_column
 from lookalike.models.written import WrittenModel
 from lookalike.notation import number_text
 from lookalike.parameters import Choice, Exact
@@ -83,10 +83,11 @@ class TCloseness(WrittenModel):
     def asked(self) -> Fraction:
         return self.t
 
-    def promise(self, column: str | None) -> str:
-        return (
-            f"{READER} is left with beliefs about {column_text(column)} that differ from its distribution in the whole "
-            f"table by at most {number_text(self.t)} ({_IN_WORDS[self.distance]})."
+    def promise(self, column: str | None, form: str | None = None) -> str:
+        return said(
+            form,
+            f"is left with probabilities for {column_text(column)} that differ from its distribution in the whole "
+            f"table by at most {number_text(self.t)} ({_IN_WORDS[self.distance]})",
         )
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:

@@ -21,7 +21,7 @@ from lookalike.exposure import Exposure
 from lookalike.microdata import Domain
 from lookalike.models.exact import exp_of_negative, grid_down, grid_up, just_above, just_below, sign_of
 from lookalike.models.extremes import highest_beliefs, lowest_beliefs, unit_lacking
-from lookalike.models.sensitive import READER, column_text, sensitive_column
+from lookalike.models.sensitive import column_text, said, sensitive_column
 from lookalike.models.written import WrittenModel
 from lookalike.notation import number_text
 from lookalike.parameters import Exact
@@ -54,12 +54,13 @@ class DeltaDisclosure(WrittenModel):
     def asked(self) -> Fraction:
         return self.delta
 
-    def promise(self, column: str | None) -> str:
+    def promise(self, column: str | None, form: str | None = None) -> str:
         factor = math.exp(min(float(self.delta), 700.0))
-        return (
-            f"{READER} changes their belief in every value of {column_text(column)} by less than a factor of "
-            f"e^{number_text(self.delta)} (about {factor:.3g}) against its share in the whole table, up or down, and "
-            "rules no value out."
+        return said(
+            form,
+            f"gives every value of {column_text(column)} a probability that differs by less than a factor of "
+            f"e^{number_text(self.delta)} (about {factor:.3g}) from its share in the whole table, up or down, and "
+            "rules no value out",
         )
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:

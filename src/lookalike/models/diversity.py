@@ -28,7 +28,7 @@ from lookalike.exposure import Exposure
 from lookalike.microdata import Domain
 from lookalike.models.exact import just_below, largest_that, percent_at_most, three_decimals_down
 from lookalike.models.extremes import highest_beliefs, in_blocks, largest_ratio, unit_sums
-from lookalike.models.sensitive import READER, any_value, column_text, designated, sensitive_column
+from lookalike.models.sensitive import any_value, column_text, designated, said, sensitive_column
 from lookalike.models.spread import distinct_values, entropies, entropy_reaches, most_frequent_and_rest
 from lookalike.models.written import WrittenModel
 from lookalike.notation import number_text
@@ -80,22 +80,23 @@ class LDiversity(WrittenModel):
         """l; for the recursive kind c, as l is part of the question."""
         return self.ell if self.c is None else self.c
 
-    def promise(self, column: str | None) -> str:
+    def promise(self, column: str | None, form: str | None = None) -> str:
         ell, where = number_text(self.ell), column_text(column)
         if self.kind == "distinct":
             different = counted(int(self.ell), "different value")
-            return f"{READER} is left with at least {different} of {where}; they need not be equally likely."
+            return said(form, f"is left with at least {different} of {where}; they need not be equally likely")
         if self.kind == "entropy":
-            return f"{READER} stays as uncertain about {where} as among {ell} equally likely values, on average."
+            return said(form, f"stays as uncertain about {where} as among {ell} equally likely values, on average")
         if self.c is not None:
-            return (
-                f"{READER} finds the most likely value of {where} less than {number_text(self.c)} times as likely as "
-                f"all values from the {ordinal(int(self.ell))} most likely on together."
+            return said(
+                form,
+                f"finds the most likely value of {where} less than {number_text(self.c)} times as likely as "
+                f"all values from the {ordinal(int(self.ell))} most likely on together",
             )
         share = percent_at_most(1 / self.ell)
         if self.kind == "binary":
-            return f"{READER} believes with at most {share} that {where} holds a designated value."
-        return f"{READER} believes {any_value(self.subset)} of {where} with at most {share}."
+            return said(form, f"can be at most {share} sure that {where} holds a designated value")
+        return said(form, f"can be at most {share} sure of {any_value(self.subset)} of {where}")
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
         column = sensitive_column(self, column)

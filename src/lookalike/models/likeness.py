@@ -27,7 +27,7 @@ from lookalike.exposure import Exposure
 from lookalike.microdata import Domain
 from lookalike.models.exact import enclosure, grid_down, percent_at_most, sign_of
 from lookalike.models.extremes import Extremes, highest_beliefs, lowest_beliefs, unit_lacking
-from lookalike.models.sensitive import READER, column_text, least_size, sensitive_column
+from lookalike.models.sensitive import column_text, least_size, said, sensitive_column
 from lookalike.models.written import WrittenModel
 from lookalike.notation import number_text
 from lookalike.parameters import Choice, Exact, OptionalExact
@@ -72,9 +72,9 @@ class BetaLikeness(WrittenModel):
     def asked(self) -> Fraction:
         return self.beta
 
-    def promise(self, column: str | None) -> str:
+    def promise(self, column: str | None, form: str | None = None) -> str:
         sentence = (
-            f"{READER} raises their belief in any value of {column_text(column)} by at most "
+            f"raises the probability of any value of {column_text(column)} by at most "
             f"{percent_at_most(self.beta)} of its share in the whole table"
         )
         if self.bound == "enhanced":
@@ -84,7 +84,7 @@ class BetaLikeness(WrittenModel):
             # What is kept is a least, so it is rounded down.
             percent = number_text(Fraction(math.floor(kept * 10_000), 100))
             sentence += f", and lowers it to no less than {percent} % of that share"
-        return sentence + "."
+        return said(form, sentence)
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
         """Always: the whole table as one group changes no belief."""

@@ -24,7 +24,7 @@ from lookalike.exposure import Exposure
 from lookalike.microdata import Domain
 from lookalike.models.exact import percent_at_most
 from lookalike.models.extremes import in_blocks
-from lookalike.models.sensitive import READER, column_text, least_size, sensitive_column
+from lookalike.models.sensitive import column_text, least_size, said, sensitive_column
 from lookalike.models.written import WrittenModel
 from lookalike.notation import number_text
 from lookalike.parameters import Exact
@@ -60,10 +60,11 @@ class RhoPrivacy(WrittenModel):
     def asked(self) -> Fraction:
         return self.rho2
 
-    def promise(self, column: str | None) -> str:
-        return (
-            f"{READER} believes anything about {column_text(column)} that is true of at most "
-            f"{percent_at_most(self.rho1)} of the whole table with at most {percent_at_most(self.rho2)}."
+    def promise(self, column: str | None, form: str | None = None) -> str:
+        return said(
+            form,
+            f"can be at most {percent_at_most(self.rho2)} sure of anything about {column_text(column)} that is true of "
+            f"at most {percent_at_most(self.rho1)} of the whole table",
         )
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:

@@ -16,7 +16,36 @@ from lookalike.contracts import PrivacyModel
 from lookalike.errors import Infeasible, RecipeError, counted, quoted
 from lookalike.microdata import Domain
 
-READER = "Whoever reads the release and knows a person's quasi-identifiers"
+_READS_ALL = "Someone who reads the release and knows a person's quasi-identifiers"
+_READERS = {
+    "matched": (
+        "Someone who knows a person's quasi-identifiers and the rows that the publisher drew that person's row from"
+    ),
+    "perturbed": "Someone who reads the row of a person and knows how often each value occurs in the whole table",
+}
+_EXCEPT = {"matched": "; counting all rows that fit the person can give other figures"}
+
+
+def said(form: str | None, predicate: str) -> str:
+    """What holds for the reader whom a promise is about, in a release of that form (None: not decided yet).
+
+    The rows of a matched release are equally likely only among those that the publisher drew from; of a perturbed one
+    a reader finds the row itself, and draws conclusions from its value.
+
+    >>> said("grouped", "learns nothing")
+    "Someone who reads the release and knows a person's quasi-identifiers learns nothing."
+    """
+    return f"{_READERS.get(form or '', _READS_ALL)} {predicate}{_EXCEPT.get(form or '', '')}."
+
+
+def hidden_among(k: int, form: str | None) -> str:
+    """What it means to be one of k in a release of that form."""
+    chance = f"(1 chance in {k} at most)"
+    if form == "grouped":
+        return f"cannot tell that person's row from at least {counted(k - 1, 'other')} {chance}"
+    if form == "matched":
+        return f"cannot tell that row from at least {counted(k - 1, 'other')} {chance}"
+    return f"cannot tell which of at least {counted(k, 'record')} holds that person's sensitive values {chance}"
 
 
 def column_text(column: str | None) -> str:

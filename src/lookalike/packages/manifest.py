@@ -52,7 +52,7 @@ class StatedPromise:
 
 def stated_promise(promise: Promise, form: str, adversary: str) -> StatedPromise:
     """A promise as every release of this form and for this adversary states it."""
-    return StatedPromise(str(promise.model), promise.model.promise(promise.column), promise.column)
+    return StatedPromise(str(promise.model), promise.model.promise(promise.column, form), promise.column)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -153,7 +153,8 @@ class Report:
             adversary=basis.adversary,
             adversary_sentence=ADVERSARIES[basis.adversary],
             promises=tuple(
-                {"text": str(promise), "sentence": promise.model.promise(promise.column)} for promise in basis.promises
+                {"text": str(promise), "sentence": promise.model.promise(promise.column, basis.form)}
+                for promise in basis.promises
             ),
             cautions=_NOT_PROMISED,
             audit=basis.audit.to_plain(),

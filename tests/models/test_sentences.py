@@ -1,0 +1,181 @@
+"""Sentences taken at their word: what each one says of each form is counted on a small release that keeps it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from lookalike.audit import verify
+from lookalike.contracts import Promise
+from lookalike.models import MODELS, parse_model
+from lookalike.release import Randomizer
+from tests.audit.making import bucketized, grouped, matched, number_table, perturbed
+from tests.oracles.containment import classes
+from tests.oracles.truthful import possible, prior, units
+
+N_ROWS, N_VALUES = 12, 3
+TEXTS = (
+    "k-anonymity:3",
+    "k-concealment:3",
+    "alpha-k:alpha=0.5,k=3",
+    "l-diversity:2",
+    "l-diversity:3,kind=distinct",
+    "t-closeness:0.3",
+    "beta-likeness:2",
+    "delta-disclosure:1",
+    "f-privacy:theta=1,base=0.2",
+    "rho-privacy:rho1=0.4,rho2=0.9",
+)
+FORMS = ("grouped", "matched", "bucketized", "perturbed")
+
+
+@pytest.fixture(scope="module", params=FORMS)
+def published(request):
+    """Twelve persons of different ages and three values, in threes (or drawn from threes, or redrawn)."""
+    rng = np.random.default_rng(3)
+    data = number_table([[age] for age in range(N_ROWS)], np.arange(N_ROWS) % N_VALUES)
+    threes, order = np.arange(N_ROWS) // 3, rng.permutation(N_ROWS)
+    if request.param == "grouped":
+        return grouped(data, threes, order), data, None
+    if request.param == "matched":
+        slots = [[slot, (slot + 1) % N_ROWS, (slot + 2) % N_ROWS] for slot in range(N_ROWS)]
+        return (*_with_data(matched(data, slots, [slot[1] for slot in slots], order), data),)
+    if request.param == "bucketized":
+        return bucketized(data, threes, order, rng.permutation(N_ROWS)), data, None
+    matrix = Randomizer(np.full((N_VALUES, N_VALUES), 3) + np.eye(N_VALUES, dtype=np.int64), 10)
+    return perturbed(rng, data, [matrix], order), data, None
+
+
+def _with_data(made, data):
+    return made[0], data, made[1]
+
+
+def number(pattern, sentence):
+    found = re.search(pattern, sentence)
+    assert found, f"{pattern!r} is not in {sentence!r}"
+    return float(found.group(1))
+
+
+def unit_beliefs(release, data, graph):
+    """The shares that each person's rows, bucket or posterior leave to each value."""
+    for unit in units(release, data, 0, graph):
+        total = sum(unit.values())
+        yield {value: Fraction(unit.get(value, 0), total) for value in range(N_VALUES)}
+
+
+def holds_one_of(k, sentence, release, data, graph):
+    """Of so many records, or rows, that the sentence speaks of."""
+    if release.form == "grouped":
+        assert "that person's row from at least" in sentence
+        assert min(Counter(classes(release)).values()) >= k
+    elif release.form == "bucketized":
+        assert "row" not in sentence
+        assert "published exactly and may be unique" in sentence
+        assert min(Counter(release.bucket_of_sensitive.tolist()).values()) >= k
+        # Persons themselves are unique here, which is what the sentence must not deny.
+        assert set(Counter(map(tuple, release.quasi.tolist())).values()) == {1}
+    else:
+        assert "the rows that the publisher drew" in sentence
+        assert "counting all rows that fit the person can give other figures" in sentence
+        assert min(np.diff(graph.starts)) >= k
+
+
+def literally_true(text, sentence, release, data, graph):
+    name, _, rest = text.partition(":")
+    shares = [Fraction(count, N_ROWS) for count in prior(data, 0)]
+    beliefs = [] if name in ("k-anonymity", "k-concealment") else list(unit_beliefs(release, data, graph))
+    most = max((max(unit.values()) for unit in beliefs), default=None)
+    if name in ("k-anonymity", "alpha-k"):
+        k = number(r"1 chance in (\d+) at most", sentence)
+        holds_one_of(k, sentence, release, data, graph)
+    if name == "k-concealment":
+        k = number(r"at least (\d+) r", sentence)
+        if release.form == "matched":
+            assert min(possible(release, data)) >= k
+        elif release.form == "bucketized":
+            assert min(Counter(release.bucket_of_sensitive.tolist()).values()) >= k
+        else:
+            assert min(Counter(classes(release)).values()) >= k
+    elif name == "alpha-k" or (name == "l-diversity" and "kind" not in rest):
+        assert most <= number(r"at most ([\d.]+) % sure of any value", sentence) / 100
+    elif name == "l-diversity":
+        different = number(r"at least (\d+) different values", sentence)
+        assert all(sum(share > 0 for share in unit.values()) >= different for unit in beliefs)
+    elif name == "t-closeness":
+        farthest = max(sum(abs(unit[value] - shares[value]) for value in unit) / 2 for unit in beliefs)
+        assert farthest <= number(r"by at most ([\d.]+) \(", sentence)
+    elif name == "beta-likeness":
+        gain = number(r"by at most ([\d.]+) % of its share", sentence) / 100
+        assert all(unit[value] <= shares[value] * (1 + Fraction(gain)) for unit in beliefs for value in unit)
+        assert "never to certainty" in sentence
+        assert most < 1
+    elif name == "delta-disclosure":
+        factor = math.exp(number(r"e\^([\d.]+)", sentence))
+        assert all(1 / factor < unit[value] / shares[value] < factor for unit in beliefs for value in unit)
+    elif name == "f-privacy":
+        times, more = number(r"at most ([\d.]+) times", sentence), number(r"plus ([\d.]+) %", sentence) / 100
+        assert all(float(unit[value]) <= times * float(shares[value]) + more for unit in beliefs for value in unit)
+    elif name == "rho-privacy":
+        sure, rare = number(r"at most ([\d.]+) % sure", sentence), number(r"true of at most ([\d.]+) %", sentence)
+        rare_values = [value for value, share in enumerate(shares) if share * 100 <= rare]
+        assert rare_values
+        assert all(unit[value] * 100 <= sure for unit in beliefs for value in rare_values)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_what_a_sentence_says_is_so(text, published):
+    release, data, graph = published
+    model = parse_model(text)
+    promise = Promise(model, None if model.about_identity else "s")
+    refused = model.refuses_form(release.form)
+    if refused is not None:
+        assert verify(release, data, [promise]).verdicts[0].detail == refused
+        return
+    audit = verify(release, data, [promise], graph=graph)
+    assert audit.passed, str(audit)
+    sentence = audit.verdicts[0].promise
+    assert sentence == model.promise(promise.column, release.form)
+    assert sentence.endswith(".")
+    literally_true(text, sentence, release, data, graph)
+
+
+def test_every_model_is_taken_at_its_word():
+    assert {text.partition(":")[0] for text in TEXTS} == set(MODELS)
+
+
+@pytest.mark.parametrize("text", ["k-anonymity:5", "alpha-k:alpha=0.5,k=5", "k-concealment:5"])
+def test_buckets_hide_values_and_not_persons(text):
+    """500 rows with unique quasi-identifiers in buckets of 5: nobody is hidden among 4 others."""
+    data = number_table([[age] for age in range(500)], np.arange(500) % 5)
+    rng = np.random.default_rng(4)
+    release = bucketized(data, np.arange(500) // 5, rng.permutation(500), rng.permutation(500))
+    model = parse_model(text)
+    promise = Promise(model, None if model.about_identity else "s")
+    sentence = verify(release, data, [promise]).verdicts[0].promise
+    assert "4 others" not in sentence
+    assert "may be unique" in sentence
+
+
+def test_folders_and_reports_use_the_sentence_of_their_form(tmp_path):
+    import json
+
+    import lookalike as la
+    from lookalike.samples import sample_table
+
+    made = la.publish(
+        sample_table(), qi=["age", "sex"], sensitive="diagnosis", model="k-anonymity:3", algorithm="anatomy"
+    )
+    made.write(tmp_path / "release", report="brief")
+    sentence = parse_model("k-anonymity:3").promise(None, "bucketized")
+    described = json.loads((tmp_path / "release" / "datapackage.json").read_text(encoding="utf-8"))
+    assert described["lookalike"]["promises"][0]["sentence"] == sentence
+    assert sentence in (tmp_path / "release" / "README.txt").read_text(encoding="utf-8")
+    report = json.loads((tmp_path / "release" / "report.json").read_text(encoding="utf-8"))
+    assert report["promises"][0]["sentence"] == sentence
+    audit = json.loads((tmp_path / "release" / "audit.json").read_text(encoding="utf-8"))
+    assert audit["verdicts"][0]["promise"] == sentence
