@@ -33,7 +33,9 @@ def public_audit(audit: Audit) -> Audit:
         audit,
         checks=tuple(_public_check(check, audit) for check in audit.checks if not check.name.startswith(CONFIRMATION)),
         verdicts=tuple(_public_verdict(verdict, audit) for verdict in audit.verdicts),
-        measured=tuple(verdict for verdict in audit.measured if shows_level(audit, verdict.column)),
+        measured=tuple(
+            verdict for verdict in audit.measured if verdict.reached is not None and shows_level(audit, verdict.column)
+        ),
     )
 
 
