@@ -49,6 +49,28 @@ def test_declared_domains_leave_nothing_uncovered(patients: Path) -> None:
     assert not any("Declare" in note for note in made.notes)
 
 
+def test_types_that_were_read_from_the_table_are_not_covered(tmp_path: Path) -> None:
+    """One person's 4.5 makes a column of whole numbers one of decimals, although the domain is declared."""
+    columns = "[{name: stay, role: quasi-identifier, domain: {low: 0, high: 9}%s}]"
+    (tmp_path / "guessed.yaml").write_text(f"lookalike: 1\ncolumns: {columns % ''}\n")
+    (tmp_path / "declared.yaml").write_text(f"lookalike: 1\ncolumns: {columns % ', type: number, kind: numeric'}\n")
+    method, types, notes = la.PrivBayes(1, domains="declared"), {}, {}
+    for name, cell in (("whole", "4"), ("decimal", "4.5")):
+        (tmp_path / f"{name}.csv").write_text("stay\n" + "3\n" * 40 + cell + "\n")
+        for schema in ("guessed", "declared"):
+            made = la.synthesize(tmp_path / f"{name}.csv", schema=tmp_path / f"{schema}.yaml", method=method)
+            types[schema, name] = made.frame()["stay"].dtype
+            notes[schema] = made
+    assert types["guessed", "whole"] != types["guessed", "decimal"]
+    assert types["declared", "whole"] == types["declared", "decimal"]
+    assert 'Not covered: the types of "stay".' in notes["guessed"].promise
+    assert any('Declare type and kind of "stay"' in note for note in notes["guessed"].notes)
+    assert notes["guessed"].to_plain()["read_from_table"]["types"] == ["stay"]
+    assert "Not covered" not in notes["declared"].promise
+    assert not any("Declare" in note for note in notes["declared"].notes)
+    assert notes["declared"].to_plain()["read_from_table"]["types"] == []
+
+
 def test_a_seed_and_lost_dependence_are_pointed_out(patients: Path) -> None:
     made = la.synthesize(patients, qi=["age", "zip code"], epsilon="0.01", seed=3)
     assert any("whoever knows it can take the noise off" in note for note in made.notes)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -22,7 +22,7 @@ from lookalike.notation import Number, number_text
 from lookalike.progress import Progress, silent
 from lookalike.publication import as_schema, read_columns
 from lookalike.randomness import Randomness
-from lookalike.schema import Schema
+from lookalike.schema import Attribute, Schema
 from lookalike.synthesis import PrivBayes, Synthesized, epsilon_of_beta
 
 
@@ -33,6 +33,8 @@ class Synthesis:
     made: Synthesized
     method: PrivBayes
     notes: tuple[str, ...]
+    untyped: tuple[str, ...] = ()
+    """Columns whose type or kind the schema does not declare: it was read from the cells of the table."""
 
     @property
     def data(self) -> Microdata:
@@ -46,7 +48,8 @@ class Synthesis:
     @property
     def promise(self) -> str:
         """What is promised, about what, and what was taken as public, in sentences."""
-        return "\n".join((_promise(self.epsilon), _public(self.made), *_uncovered(self.made)))
+        uncovered = _uncovered(self.made, self.untyped)
+        return "\n".join((_promise(self.epsilon), _public(self.made, self.untyped), *uncovered))
 
     def frame(self) -> Any:
         """The synthetic records as a Polars data frame."""
@@ -65,12 +68,14 @@ class Synthesis:
         write_plain(self.data, local_path(file), safe_csv=safe_csv)
 
     def to_plain(self) -> dict[str, Any]:
+        plain = self.made.to_plain()
+        plain["read_from_table"]["types"] = list(self.untyped)
         return {
             "rows": self.data.n_rows,
             "method": str(self.method),
             "promise": "differential privacy",
             "neighbours": "one record replaced",
-            **self.made.to_plain(),
+            **plain,
         }
 
     def __str__(self) -> str:
@@ -111,7 +116,12 @@ def synthesize(
     read = read_columns(table, given, progress=progress, **reading)
     data = Microdata.encode(read, given)
     made = chosen.synthesize(data, Randomness(seed), progress, rows=rows)
-    return Synthesis(made, chosen, (*read.notes, *_cautions(made, seed)))
+    untyped = tuple(attribute.name for attribute in given.published if not _is_typed(attribute))
+    return Synthesis(made, chosen, (*read.notes, *_cautions(made, untyped, seed)), untyped)
+
+
+def _is_typed(attribute: Attribute) -> bool:
+    return attribute.type is not None and (attribute.kind is not None or attribute.order is not None)
 
 
 def _method(epsilon: Number | None, beta: Number | None, method: PrivBayes | None) -> PrivBayes:
@@ -134,29 +144,39 @@ def _promise(epsilon: Fraction) -> str:
     )
 
 
-def _public(made: Synthesized) -> str:
+def _public(made: Synthesized, untyped: Sequence[str]) -> str:
+    of_columns = "the names of the columns, their declared types" if untyped else "the names and types of the columns"
     gaps = "" if made.missing_as_observed is None else ", and which columns have missing values"
     return (
-        f"Taken as public: that there are {counted(made.n_records, 'record')}, the names and types of the columns, the "
-        f"declared values{gaps}."
+        f"Taken as public: that there are {counted(made.n_records, 'record')}, {of_columns}, the declared values{gaps}."
     )
 
 
-def _uncovered(made: Synthesized) -> list[str]:
-    if not made.undeclared:
-        return []
-    names = ", ".join(quoted(name) for name in made.undeclared)
-    return [
-        f"Not covered: which values occur in {names}. They were read from the table, so a value that one person has "
-        "is there because of that person. The promise holds only if they are public anyway."
-    ]
+def _uncovered(made: Synthesized, untyped: Sequence[str]) -> list[str]:
+    said = []
+    if made.undeclared:
+        names = ", ".join(quoted(name) for name in made.undeclared)
+        said.append(
+            f"Not covered: which values occur in {names}. They were read from the table, so a value that one person "
+            "has is there because of that person. The promise holds only if they are public anyway."
+        )
+    if untyped:
+        names = ", ".join(quoted(name) for name in untyped)
+        said.append(
+            f"Not covered: the types of {names}. They were read from the cells of the table, and one person's cell can "
+            "change them. The promise holds only if they are public anyway."
+        )
+    return said
 
 
-def _cautions(made: Synthesized, seed: int | None) -> list[str]:
+def _cautions(made: Synthesized, untyped: Sequence[str], seed: int | None) -> list[str]:
     said = []
     if made.undeclared:
         names = ", ".join(quoted(name) for name in made.undeclared)
         said.append(f"Declare the values of {names} in a schema, or the promise does not cover which of them occur.")
+    if untyped:
+        names = ", ".join(quoted(name) for name in untyped)
+        said.append(f"Declare type and kind of {names} in a schema, or the promise does not cover what they are.")
     if made.shape.degree == 0 and len(made.network) > 1:
         said.append(
             "Every column was drawn by itself: with this epsilon no table of two columns is worth its noise. How "
