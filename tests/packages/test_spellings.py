@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 
 import lookalike as la
 from tests.cli.running import lookalike
+from tests.tables.workbook_files import write_workbook
 
 N_ROWS = 120
 WORDS = ("--qi", "age,job", "--sensitive", "illness", "--numeric", "age", "--model", "k-anonymity:20")
@@ -214,6 +216,36 @@ def test_what_parquet_files_keep_besides_their_rows_is_refused(original: Path, t
     length = int.from_bytes(content[-8:-4], "little")
     path.write_bytes(content[: -8 - length] + b"Anna" + content[-8 - length :])
     assert "4 bytes that belong to no column" in failed(audited(original, path))["file metadata"]
+
+
+def test_a_workbook_holds_the_table_alone(original: Path, tmp_path: Path) -> None:
+    rows = generalised(original)
+    table = [[*rows[0]], *([*row.values()] for row in rows)]
+    audit = audited(original, write_workbook(tmp_path / "other.xlsx", {"table": table}))
+    assert audit.passed, str(audit)
+    assert audit.grounds is not None
+    assert audit.grounds.not_checked == ("how other.xlsx keeps its values inside",)
+    more = write_workbook(tmp_path / "more.xlsx", {"table": table, "names": [["name"], ["Anna"]]})
+    assert failed(audited(original, more)) == {"sheets": "1 sheet besides the table"}
+
+
+def test_a_packed_table_is_named_as_packed(original: Path, tmp_path: Path) -> None:
+    path = as_csv(tmp_path / "other.csv", generalised(original))
+    (tmp_path / "other.csv.gz").write_bytes(gzip.compress(path.read_bytes()))
+    audit = audited(original, tmp_path / "other.csv.gz")
+    assert audit.passed, str(audit)
+    assert audit.grounds is not None
+    assert audit.grounds.not_checked == ("how other.csv.gz keeps its values inside",)
+
+
+def test_a_folder_of_parquet_files_holds_its_table_alone(original: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "other"
+    folder.mkdir()
+    pl.DataFrame(generalised(original)).write_parquet(folder / "part-0.parquet")
+    (folder / "_SUCCESS").touch()
+    assert audited(original, folder).passed
+    (folder / ".hint").write_text("row 3 is Anna")
+    assert failed(audited(original, folder)) == {"file metadata": '".hint" is no part of the table. Remove it'}
 
 
 def test_no_promise_is_never_a_pass(original: Path, tmp_path: Path) -> None:

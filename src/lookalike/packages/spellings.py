@@ -23,9 +23,13 @@ from lookalike.packages.holdings import DomainIndex, assembled
 from lookalike.packages.notations import read_cell, read_value, written_members
 from lookalike.release import ExtentCells, Ranges
 from lookalike.tables.delimited import Spelling
+from lookalike.tables.packed import is_packed
 from lookalike.tables.reading import spelling_of
+from lookalike.tables.workbooks import sheet_names
 
-COLUMNS, NOTATION, METADATA = "columns", "notation", "file metadata"
+COLUMNS, NOTATION, SHEETS, METADATA = "columns", "notation", "sheets", "file metadata"
+_FINISHED = "_SUCCESS"
+"""An empty file by which Spark says that it is done."""
 _METADATA_OF_TOOLS = frozenset(
     {
         "ARROW:schema",
@@ -46,10 +50,10 @@ def examine_table(path: Path, table: Table, original: Microdata, ignored: Collec
     spelling = None
     if path.is_file():
         spelling = spelling_of(path)
-        if spelling is None:
+        if spelling is None or is_packed(path):
             not_checked.append(f"how {table.source} keeps its values inside")
     notation, normalised = _notation(table, original, spelling)
-    return Findings((columns, notation, *_metadata(path)), tuple(not_checked), tuple(normalised))
+    return Findings((columns, notation, *_sheets(path), *_metadata(path)), tuple(not_checked), tuple(normalised))
 
 
 def _columns(table: Table, original: Microdata, ignored: Collection[str]) -> tuple[Check, list[str]]:
@@ -232,12 +236,22 @@ def _kinds_of_notation(raw: str, text: str, printed: str) -> Iterator[str]:
         yield "empty cells"
 
 
+def _sheets(path: Path) -> Iterator[Check]:
+    """A workbook must hold the table and nothing else, as far as sheets tell."""
+    if path.is_file() and (names := sheet_names(path)):
+        others = len(names) - 1
+        detail = f"{counted(others, 'sheet')} besides the table" if others else "the table is the only sheet"
+        yield Check(SHEETS, not others, detail)
+
+
 def _metadata(path: Path) -> Iterator[Check]:
     """What Parquet files keep besides their rows."""
     files = sorted(path.rglob("*")) if path.is_dir() else [path]
     found = set()
     for file in files:
         if not file.is_file():
+            continue
+        if path.is_dir() and file.name == _FINISHED and not file.stat().st_size:
             continue
         if path.is_dir() and file.name[0] in "._":
             yield Check(METADATA, False, f"{quoted(file.name)} is no part of the table. Remove it")

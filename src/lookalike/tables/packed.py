@@ -33,6 +33,13 @@ _NAMES = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb
 _DAMAGED = (EOFError, OSError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError)
 
 
+def is_packed(path: Path) -> bool:
+    """Whether a file is compressed, by its first bytes."""
+    with path.open("rb") as file:
+        head = file.read(8)
+    return any(head.startswith(mark) for mark in _NAMES)
+
+
 class _Decompressor(Protocol):
     @property
     def eof(self) -> bool: ...

@@ -36,6 +36,15 @@ def is_workbook(path: Path) -> bool:
         return False
 
 
+def sheet_names(path: Path) -> list[str]:
+    """The sheets of a workbook, hidden ones too; none for any other file."""
+    with path.open("rb") as file:
+        head = file.read(8)
+    if not head.startswith(OLD_EXCEL) and not (zipfile.is_zipfile(path) and is_workbook(path)):
+        return []
+    return list(_fastexcel(path).read_excel(str(path)).sheet_names)
+
+
 def read_sheet(path: Path, sheet: str | int | None, unpack_limit: int | None) -> tuple[pl.DataFrame, list[str]]:
     """A sheet by name, by place (from 1) or the first one; and what is to be said."""
     excel = _fastexcel(path)
