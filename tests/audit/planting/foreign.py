@@ -139,7 +139,7 @@ def _named_twice(rng: np.random.Generator, rows: list[Row]) -> bool:
         return False
     cell = row["job"]
     for one in rows:
-        one["job"] = f"{cell}|{cell.split('|')[0]}" if one["job"] == cell else one["job"]
+        one["job"] = f"{cell.split('|')[0]}|{cell}" if one["job"] == cell else one["job"]
     return True
 
 
