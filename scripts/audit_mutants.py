@@ -85,7 +85,9 @@ MUTANTS = [
     ),
     Mutant("audit/matching.py", "if found.exists is False and requirement.stricter:", "if False:"),
     Mutant(
-        "audit/verification.py", "return held(promise, seen), seen", "return verdict_of(promise, None, True, ''), seen"
+        "audit/verification.py",
+        "return held(promise, seen), seen",
+        "return verdict_of(promise, None, True, '', None), seen",
     ),
     Mutant("audit/perturbation.py", 'yield Check(f"matrix of {where}", problem is None,', 'yield Check("", True,'),
     Mutant("audit/perturbation.py", 'Check("carried values kept", n_changed == 0', 'Check("carried values kept", True'),

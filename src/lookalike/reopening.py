@@ -256,6 +256,8 @@ def audit_of(
         progress=progress,
     )
     grounds, checks = reopened.grounds, reopened.checks
+    if grounds is not None and graph is not None:
+        grounds = replace(grounds, stated=(*grounds.stated, "that the release was drawn from the private graph"))
     if grounds is not None and promises:
         unasked = [str(promise) for promise in reopened.promises if promise not in asked]
         grounds = replace(grounds, stated=(*grounds.stated, *(f"its own promise {text}" for text in unasked)))

@@ -71,3 +71,21 @@ def test_what_passes_is_true_over_all_assignments(seed):
         promise = Promise(parse_model(f"l-diversity:{number}"), "s")
         if verify(release, data, [promise]).passed:
             assert worst <= Fraction(1, number)
+
+
+def test_an_audit_of_files_says_what_the_graph_does_not_show(tmp_path):
+    """With the private folder the audit passes and names what it takes on trust; without it the audit does not pass."""
+    import lookalike as la
+    from lookalike.packages.private import private_folder
+    from lookalike.samples import sample_table
+
+    made = la.publish(
+        sample_table(), qi=["age", "sex"], sensitive="diagnosis", model="k-anonymity:3", algorithm="freeform", seed=1
+    )
+    made.write(tmp_path / "release", private=True, report="brief")
+    audit = la.verify(sample_table(), tmp_path / "release", private=private_folder(tmp_path / "release"))
+    assert audit.passed, str(audit)
+    assert "that the release was drawn from the private graph" in str(audit)
+    without = la.verify(sample_table(), tmp_path / "release")
+    assert not without.passed
+    assert without.verdicts[0].is_open

@@ -25,6 +25,7 @@ from lookalike.errors import counted, quoted
 from lookalike.release import Perturbed, Randomizer
 
 _POOLED_BELOW = 5.0
+_TOO_FEW = "too few rows to tell"
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +83,8 @@ def matrix_checks(redrawn: Redrawn) -> Iterator[Check]:
     if problem is not None:
         return
     chance, detail = _plausible(redrawn.randomizer, redrawn.records, redrawn.rows)
-    yield Check(f"matrix used on {where}", chance >= SELDOM, detail)
+    name = f"matrix used on {where}"
+    yield Check(name, chance >= SELDOM, detail) if detail != _TOO_FEW else Check.undecided(name, detail)
     if redrawn.movement is not None:
         yield _redrawn_check(f"values of {where} redrawn", redrawn.movement)
 
@@ -136,7 +138,7 @@ def _plausible(randomizer: Randomizer, prior: Ints, observed: Ints) -> tuple[flo
     if not large.all() and expected[~large].sum() >= _POOLED_BELOW:
         seen, wanted = np.append(seen, observed[~large].sum()), np.append(wanted, expected[~large].sum())
     if len(wanted) < 2:
-        return 1.0, "too few rows to tell"
+        return 1.0, _TOO_FEW
     statistic = float(((seen - wanted) ** 2 / wanted).sum())
     chance = float(gammaincc((len(wanted) - 1) / 2, statistic / 2))
     return chance, f"chi-square {statistic:.1f} over {len(wanted)} cells, chance {chance:.2g}"
