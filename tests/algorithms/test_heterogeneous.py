@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from lookalike import pipeline
 from lookalike.algorithms import Freeform, Heterogeneous
+from lookalike.algorithms.heterogeneous import slots
 from lookalike.algorithms.heterogeneous.published import mixed_columns
 from lookalike.algorithms.heterogeneous.slots import exchanged_columns, slot_graph, slots_by_assignment
 from lookalike.contracts import Promise
@@ -407,3 +408,19 @@ def test_k_anonymity_alone_is_freeform() -> None:
     same, _ = Freeform(matcher="sorted").anonymize(census_data(50), (Requirement(min_size=3),), Randomness(3), silent)
     assert (release.sensitive == same.sensitive).all()
     assert {len(seen) for seen in values_seen(release, linkage)} == {3}
+
+
+def test_what_would_take_hours_is_refused_with_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A promise under which all rows are one group: 10,000 rows would be matched 10,000 times each."""
+    table = census(300, seed=3)
+    names = table.names
+    schema = Schema.of(qi=names[:2], sensitive=names[-1:], categorical=[names[1], names[-1]])
+    promises = (Promise(parse_model("beta-likeness:1/1000")),)
+    recipe = pipeline.Recipe(schema=schema, promises=promises, algorithm=Heterogeneous(), seed=1)
+    made = pipeline.run(recipe, table)
+    assert made.linkage.graph is not None
+    assert len(made.linkage.graph.rows) == 300**2
+    assert any(note.startswith("300 rows form a single group") for note in made.notes)
+    monkeypatch.setattr(slots, "_MOST_MATCHES", 300**2 - 1)
+    with pytest.raises(Unsupported, match=r"cover 300 records each.*Use --algorithm groups"):
+        pipeline.run(recipe, table)

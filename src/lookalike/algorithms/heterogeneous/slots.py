@@ -20,7 +20,7 @@ from lookalike.algorithms.groups.transversals import in_parts
 from lookalike.algorithms.heterogeneous.layouts import POLICIES, buckets_under, through_diversity
 from lookalike.algorithms.matched import SlotGraph, matched_release
 from lookalike.algorithms.matchers import MATCHERS, Labels, Matcher
-from lookalike.errors import Infeasible
+from lookalike.errors import Infeasible, Unsupported
 from lookalike.kernels.axes import Axes
 from lookalike.kernels.matching import match_slots
 from lookalike.microdata import Microdata
@@ -37,6 +37,8 @@ Slots = NDArray[np.int64]
 """[d, rows, d] slots of each column x, each with the record that it takes of each column y; its own at y = x."""
 
 _PARTS = {"auto": 300, "hungarian": 1500, "sorted": 1500, "greedy": 20_000}
+# Ten minutes on one core, and some gigabytes in rows that cover hundreds of records.
+_MOST_LOOKS, _MOST_MATCHES, _WIDE = 3 * 10**11, 5 * 10**7, 200
 
 
 def heterogeneous_release(
@@ -74,6 +76,7 @@ def slot_graph(
     """The slots of all records, and whose values each shows. A slot is named after its own record and number."""
     axes = axes_of(data)
     zones = _laid_out(data, requirements, method, rng, remark)
+    _require_little_work(zones, axes)
     most = method.part or _PARTS[method.matcher]
     cut = [part for table in zones for part in in_parts(axes, table, most)]
     parts = [_mixed_rows(part, rng.child("rows", number)) for number, part in enumerate(cut)]
@@ -96,11 +99,27 @@ def slot_graph(
     return SlotGraph(np.concatenate(records), np.concatenate(slots), givers)
 
 
+def _require_little_work(zones: Sequence[Records], axes: Axes) -> None:
+    """Every record is in as many slots as its zone has columns, and each slot looks at all records that it has."""
+    n_matches = sum(table.size * table.shape[1] for table in zones if table.shape[1] >= _WIDE)
+    n_looks = sum(table.size * table.shape[1] ** 2 // 2 for table in zones if len(table) > 1) * axes.codes.shape[1]
+    if n_matches > _MOST_MATCHES or n_looks > _MOST_LOOKS:
+        widest = max(table.shape[1] for table in zones)
+        raise Unsupported(
+            f"Under this promise some rows would have to cover {widest:,} records each. heterogeneous would take hours "
+            "or too much memory for that. Use --algorithm groups, or promise less."
+        )
+
+
 def slots_by_assignment(axes: Axes, table: Records) -> Slots:
     """For each column the slots that start with its records; the other columns follow in cyclic order."""
     n_rows, degree = table.shape
     slots = np.empty((degree, n_rows, degree), dtype=np.int64)
-    match_slots(axes, table, slots)
+    if n_rows == 1:
+        # There is nothing to choose.
+        slots[:] = table
+    else:
+        match_slots(axes, table, slots)
     return slots
 
 
