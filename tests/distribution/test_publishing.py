@@ -76,6 +76,12 @@ METHODS = [
 ]
 
 
+def assert_not_shown_without_its_graph(whole: la.Audit) -> None:
+    """Parts keep no graph, so the files show that the release is about this table, and not what it reveals."""
+    assert all(check.passed for check in whole.checks if check.decides), str(whole)
+    assert whole.verdicts and all(verdict.is_open for verdict in whole.verdicts), str(whole)
+
+
 @pytest.mark.parametrize(("algorithm", "promises", "more"), METHODS)
 def test_every_method_keeps_its_promises_for_the_whole_table(
     algorithm: str, promises: tuple[str, ...], more: dict[str, Any], stays: pl.DataFrame, tmp_path: Path
@@ -86,7 +92,10 @@ def test_every_method_keeps_its_promises_for_the_whole_table(
     assert made.audit.passed
     stays.write_parquet(tmp_path / "original.parquet")
     whole = la.verify(tmp_path / "original.parquet", tmp_path / "release")
-    assert whole.passed, str(whole)
+    if made.form == "matched":
+        assert_not_shown_without_its_graph(whole)
+    else:
+        assert whole.passed, str(whole)
     assert {"report.html", "report.json", "audit.json", "README.txt"} <= set(made.files)
     if made.form == "grouped":
         measured = la.measure(tmp_path / "original.parquet", tmp_path / "release")

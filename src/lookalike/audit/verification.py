@@ -29,7 +29,7 @@ CONFIRMATION = "level B"
 """How a check begins that confirms a verdict without the private graph."""
 NOT_SHOWN = (
     f"{OPEN}: what a matched release reveals depends on the graph that it was drawn from. Audit it with the private "
-    "folder (--private)"
+    "folder (--private DIR), if its publisher kept one; releases in parts have none"
 )
 
 
