@@ -332,3 +332,25 @@ def test_sizes_left_out_by_their_reduced_loss_are_in_no_better_setting(drawn: li
     assert (solved.parts is None) == (everything is None)
     if solved.parts is not None and everything is not None:
         assert loss_of(solved.parts) == solved.bound == loss_of(everything)
+
+
+def test_an_integer_program_is_never_larger_than_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its first node alone can take minutes, which no limit on nodes prevents."""
+    sizes_solved = []
+
+    def solving(counts: Counts, tried: Range, *rest: Any) -> Any:
+        sizes_solved.append(len(tried.sizes))
+        return by_integers(counts, tried, *rest)
+
+    by_integers = searches._by_integers
+    monkeypatch.setattr(searches, "_by_integers", solving)
+    counts = np.array([41, 23, 17, 11, 5, 3])
+    ceilings = [Fraction(9 * int(count), 5 * 100) for count in counts]
+    tried = Range.between(2, 60, ceilings)
+    whole = all_sizes(counts, tried)
+    monkeypatch.setattr(searches, "_MOST_ROOMS", 3 * len(counts))
+    part = all_sizes(counts, tried)
+    assert sizes_solved[0] > 3 == sizes_solved[1]
+    assert whole.parts is not None
+    assert part.parts is not None
+    assert part.bound <= loss_of(whole.parts) <= loss_of(part.parts)

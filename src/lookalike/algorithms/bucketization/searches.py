@@ -15,6 +15,8 @@ from lookalike.algorithms.groups.programs import relaxed, ways_to_round
 PRUNINGS = {"none": 0, "loss": 1, "full": 2}
 _MOST_PAIRS_OF_SIZES = 1500
 _FIRST_SIZES, _MOST_ROUNDED, _TINY = 24, 60, 1e-9
+# Sizes times values that an integer program may have: 40 CPU seconds, most of them before its first node is done.
+_MOST_ROOMS = 10_000
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,8 @@ def all_sizes(
     and flows with whole capacities have whole solutions.
 
     Sizes whose reduced loss in the linear program is above the gap between its bound and a known setting cannot be in a
-    better one, so the integer program has only those left. It ends after so many nodes, or seconds if they are given.
+    better one, so the integer program has only those left; of very many, those with the least reduced loss, and then
+    its bound says nothing of the others. It ends after so many nodes, or seconds if they are given.
     """
     usable = (tried.rooms.sum(axis=1) >= tried.sizes) & (tried.sizes <= int(counts.sum()))
     tried = Range(tried.sizes[usable], tried.rooms[usable])
@@ -131,9 +134,12 @@ def all_sizes(
     least = _whole_bound(bound)
     if best is not None and loss_of(best) <= least:
         return Solved(best, least)
-    kept = reduced <= np.inf if best is None else reduced <= loss_of(best) - bound + _TINY * loss_of(best)
-    left = Range(tried.sizes[kept], tried.rooms[kept])
-    parts, reached = _by_integers(counts, left, losses[kept], nodes, seconds)
+    better = reduced <= np.inf if best is None else reduced <= loss_of(best) - bound + _TINY * loss_of(best)
+    most = int(np.count_nonzero(better)) if seconds is not None else max(_MOST_ROOMS // len(counts), 1)
+    kept = np.sort(np.flatnonzero(better)[np.argsort(reduced[better], kind="stable")[:most]])
+    parts, reached = _by_integers(counts, Range(tried.sizes[kept], tried.rooms[kept]), losses[kept], nodes, seconds)
+    if len(kept) < np.count_nonzero(better):
+        reached = 0
     if parts is not None:
         best = min([parts, *([best] if best else [])], key=loss_of)
     # Settings with other sizes lose at least what the best one does.
