@@ -338,7 +338,7 @@ def test_an_integer_program_is_never_larger_than_its_limit(monkeypatch: pytest.M
     """Its first node alone can take minutes, which no limit on nodes prevents."""
     sizes_solved = []
 
-    def solving(counts: Counts, tried: Range, *rest: Any) -> Any:
+    def solving(counts: np.ndarray, tried: Range, *rest: Any) -> Any:
         sizes_solved.append(len(tried.sizes))
         return by_integers(counts, tried, *rest)
 
