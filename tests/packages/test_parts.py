@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import pickle
 import re
@@ -29,10 +30,11 @@ from lookalike.microdata import Microdata, Table
 from lookalike.packages import placing, writing
 from lookalike.packages.folder import read_manifest
 from lookalike.packages.manifest import DESCRIPTOR
+from lookalike.packages.mixing import mixed
 from lookalike.packages.parts import write_part
 from lookalike.packages.placing import placed
 from lookalike.packages.reading import read_release, release_folder
-from lookalike.packages.tablefiles import digest_of
+from lookalike.packages.tablefiles import ENDINGS, Part, digest_of
 from lookalike.packages.writing import same_cells, write_release
 from lookalike.release import Bucketized, Grouped, Perturbed, Release, Withheld
 from lookalike.schema import Schema, ValueType
@@ -445,3 +447,16 @@ def test_the_studio_hands_out_parts(whole: Path, tmp_path: Path) -> None:
     preview = results._first_rows(whole / "release.csv")
     assert preview["columns"][0] == "age"
     assert len(preview["rows"]) in (3, 4, 5)
+
+
+def test_many_parts_are_dealt_into_one_another() -> None:
+    """Forty parts have digests of more digits than Python prints as one number."""
+    data = small_clinic()
+    release = make_release(Perturbed.form, data, np.zeros(data.n_rows, dtype=np.int64), np.arange(data.n_rows))
+    rows = np.tile(np.arange(data.n_rows), 10)
+    many = replace(release, quasi=release.quasi[rows], sensitive=release.sensitive[rows], carried=release.carried[rows])
+    parts = tuple(Part(3, dict.fromkeys(ENDINGS, hashlib.sha256(bytes([place])).hexdigest())) for place in range(40))
+    dealt = mixed(many, {"release": parts})
+    assert Counter(map(tuple, dealt.quasi.tolist())) == Counter(map(tuple, many.quasi.tolist()))
+    assert (mixed(many, {"release": parts}).quasi == dealt.quasi).all()
+    assert not (mixed(many, {"release": parts[::-1]}).quasi == dealt.quasi).all()

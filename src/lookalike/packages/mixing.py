@@ -8,6 +8,7 @@ that was not shuffled still shows it, since its rows keep their order.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -47,8 +48,9 @@ def mixed(release: Release, parts: Parts) -> Release:
 
 def _order(table: str, parts: Sequence[Part]) -> NDArray[np.int64]:
     """The rows of a table as they come when the next one is taken from a part by lot, in proportion to its rows."""
+    # One digest of all: Python prints no number of so many digits as many parts have.
     digests = "".join(part.digests[ending] for part in parts for ending in ENDINGS)
-    rng = Randomness(int(digests, 16)).child(table)
+    rng = Randomness(int(hashlib.sha256(digests.encode()).hexdigest(), 16)).child(table)
     part_of_row = np.repeat(np.arange(len(parts)), [part.n_rows for part in parts])
     place_of_row = np.argsort(rng.shuffled(part_of_row), kind="stable")
     order = np.empty_like(place_of_row)
