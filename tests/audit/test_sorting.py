@@ -132,6 +132,33 @@ def test_bucketized_values_sorted_by_a_column_of_persons(column):
         assert verdict(made, data, name=columns["name"]).blocks
 
 
+def test_two_tables_in_the_same_order_below_a_sort_by_what_is_published():
+    """Sorted by bucket, pasted side by side: every record stands in one line."""
+    rng, data, _ = table_and_columns(12)
+    buckets = rng.permutation(N_ROWS) // 5
+    illness, secret, other = data.sensitive[:, 0], rng.permutation(N_ROWS), rng.permutation(N_ROWS)
+    by_bucket, by_illness = np.lexsort((secret, buckets)), np.lexsort((secret, illness))
+    leaks = {
+        "both by bucket": (by_bucket, by_bucket),
+        "values by illness, then as the points": (np.argsort(secret), by_illness),
+        "values by bucket, then as the points": (np.argsort(secret), by_bucket),
+        "points by bucket, then as the values": (by_bucket, np.argsort(secret)),
+    }
+    for name, (points, values) in leaks.items():
+        found = verdict(bucketized(data, buckets, points, values), data)
+        assert found.blocks, name
+        assert "order" in found.detail
+    honest = (
+        (by_bucket, np.lexsort((other, buckets))),
+        (np.argsort(secret), np.lexsort((other, illness))),
+        (np.lexsort((secret, data.quasi[:, 0])), np.lexsort((other, illness))),
+        (np.lexsort((secret, data.quasi[:, 0], buckets)), np.lexsort((other, illness, buckets))),
+    )
+    for points, values in honest:
+        found = verdict(bucketized(data, buckets, points, values), data)
+        assert found.passed, found.detail
+
+
 @pytest.mark.parametrize("column", ["illness", "name"])
 def test_perturbed_rows_sorted_by_the_original_value(column):
     rng, data, columns = table_and_columns(9)

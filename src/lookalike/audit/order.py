@@ -51,6 +51,8 @@ def row_order(reading: Reading) -> Check:
         return Check.undecided(NAME, "too few different rows to tell")
     arranged = [arrangement(table.shown, len(table.content), table.group_of_row) for table in tables]
     signs = [] if any(found.sorted_by for found in arranged) else list(_input_signs(reading))
+    if isinstance(reading.release, Bucketized):
+        signs += _alignment_signs(reading, reading.release, tables, arranged)
     of_columns = [sign for pair in zip(tables, arranged, strict=True) for sign in _column_signs(reading, *pair)]
     signs += [replace(sign, chance=sign.chance * len(of_columns)) for sign in of_columns]
     worst = min(signs, key=lambda sign: sign.chance, default=Sign("", 1.0))
@@ -313,8 +315,7 @@ def _sampled(records: Ints) -> Ints:
 def _bucket_signs(reading: Reading, release: Bucketized) -> Iterator[Sign]:
     yield from _same_place_signs("quasi-identifiers", reading.point_of_record, reading.point_of_row)
     yield from _same_place_signs("sensitive values", reading.value_of_record, reading.value_of_row)
-    of_points, of_values, bucket_of_record = _buckets(reading, release)
-    yield from _alignment_sign(reading, of_points, of_values)
+    _, of_values, bucket_of_record = _buckets(reading, release)
     words = "within buckets sensitive values"
     yield from _rank_signs(words, bucket_of_record, reading.value_of_record, of_values, reading.value_of_row)
 
@@ -331,6 +332,38 @@ def _buckets(reading: Reading, release: Bucketized) -> tuple[Ints, Ints, Ints]:
     bucket_of_point[pairs // width] = pairs % width
     bucket_of_point[~certain] = -1
     return of_points, of_values, bucket_of_point[reading.point_of_record]
+
+
+def _alignment_signs(
+    reading: Reading, release: Bucketized, tables: list[OrderedTable], arranged: list[Arrangement]
+) -> Iterator[Sign]:
+    """Does one table follow the other? Tried within what the sort of each leaves, whatever the tables are sorted by.
+
+    The place of a record in one table is like a column of the original: the other table is shuffled without regard to
+    it. Ranks within buckets are compared where one of both tables is shuffled within buckets.
+    """
+    of_points, of_values, _ = _buckets(reading, release)
+    shuffled_in_buckets = [set(found.sorted_by) <= {"bucket"} for found in arranged]
+    if any(shuffled_in_buckets):
+        yield from _alignment_sign(reading, of_points, of_values)
+    for this, other in ((0, 1), (1, 0)):
+        places = _places(tables[other])
+        blocks = arranged[this].block_of_row
+        item_of_record = np.where(places >= 0, tables[this].item_of_record, -1)
+        words = "the order of the other table"
+        sign = follow_sign(words, places, item_of_record, tables[this].item_of_row, blocks)
+        if sign is not None:
+            yield sign
+
+
+def _places(table: OrderedTable) -> Ints:
+    """The mean place of the rows that may be each record's, as a rank; -1: not known."""
+    n_items = 1 + int(max(table.item_of_row.max(initial=-1), table.item_of_record.max(initial=-1)))
+    counts = np.bincount(table.item_of_row, minlength=n_items)
+    sums = np.bincount(table.item_of_row, weights=np.arange(len(table.item_of_row)), minlength=n_items)
+    known = (table.item_of_record >= 0) & (counts[table.item_of_record] > 0)
+    ranks = np.unique((sums / np.maximum(counts, 1))[table.item_of_record], return_inverse=True)[1].reshape(-1)
+    return np.where(known, ranks, -1).astype(np.int64)
 
 
 def _alignment_sign(reading: Reading, of_points: Ints, of_values: Ints) -> Iterator[Sign]:

@@ -6,6 +6,8 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
+from typing import Any
+
 import numpy as np
 
 from lookalike import pipeline
@@ -288,6 +290,24 @@ def sit_chance(marks: Marks, seed: int) -> None:
     for size in (2, 3, 5):
         _sit_twins(marks, rng, size, seed)
     _sit_sorted(marks, rng, data, seed)
+    _sit_aligned(marks, rng, data, seed)
+
+
+def _sit_aligned(marks: Marks, rng: np.random.Generator, data: Microdata, seed: int) -> None:
+    """Two tables of buckets in the same order, below a sort by what is published."""
+    n_rows = data.n_rows
+    buckets, hidden = rng.permutation(n_rows) // 5, data.sensitive[:, 0]
+    drawn, other = rng.permutation(n_rows), rng.permutation(n_rows)
+
+    def sort(column: Any, order: Any) -> Any:
+        return order[np.argsort(column[order], kind="stable")]
+
+    for kind, points, wrong, right in (
+        ("both by bucket, the same order below", sort(buckets, drawn), sort(buckets, drawn), sort(buckets, other)),
+        ("values by value, the order of the points below", drawn, sort(hidden, drawn), sort(hidden, other)),
+    ):
+        made, true = (bucketized(data, buckets, points, values) for values in (wrong, right))
+        _told_by_chance(marks, kind, Case(made, data), Case(true, data), seed)
 
 
 def _sit_sorted(marks: Marks, rng: np.random.Generator, data: Microdata, seed: int) -> None:
