@@ -191,7 +191,7 @@ def _reopened_table(
     checks: tuple[Check, ...] = ()
     grounds = None
     if audited:
-        examined = examine_table(path, cells, data, ignore)
+        examined = examine_table(path, cells, data, ignore, table.names)
         checks = examined.checks
         grounds = Grounds(
             publishers_roles=False,

@@ -7,6 +7,7 @@ blanked out altogether (a star in every column) count as suppressed. What is pub
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -50,7 +51,7 @@ def from_table(table: Table, original: Microdata, *, suppressed: int = 0, note: 
             f"{counted(len(ignored), 'column')} of {table.source} have no role in the schema and were ignored: {shown}."
         )
     cells = {domain.name: _Cells(table, domain) for domain in domains.all}
-    kept = ~np.logical_and.reduce([cells[domain.name].is_star for domain in (*domains.quasi, *domains.sensitive)])
+    kept = ~_starred(cells[domain.name] for domain in (*domains.quasi, *domains.sensitive))
     blanked = int(np.count_nonzero(~kept))
     if blanked:
         note(f"{counted(blanked, 'row')} of {table.source} have a star in every column and count as suppressed.")
@@ -73,6 +74,16 @@ def from_table(table: Table, original: Microdata, *, suppressed: int = 0, note: 
         carried=release.carried,
         withheld=suppressed_counted(release, original),
     )
+
+
+def suppressed_rows(table: Table, original: Microdata) -> NDArray[np.bool_]:
+    """Which rows count as suppressed: those with a star in every quasi-identifier and sensitive column."""
+    domains = original.domains
+    return _starred(_Cells(table, domain) for domain in (*domains.quasi, *domains.sensitive))
+
+
+def _starred(columns: Iterable[_Cells]) -> NDArray[np.bool_]:
+    return np.asarray(np.logical_and.reduce([column.is_star for column in columns]), dtype=bool)
 
 
 class _Cells:

@@ -12,51 +12,43 @@ from collections.abc import Collection, Hashable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lookalike.audit import Check
 from lookalike.errors import RecipeError, counted, quoted, unknown_name
 from lookalike.microdata import Domain, Microdata, Table, texts_of
 from lookalike.packages.canonical import Findings
 from lookalike.packages.cells import lay_out, print_cells
-from lookalike.packages.footers import BadFooter, read_footer
+from lookalike.packages.containers import examine_container
+from lookalike.packages.foreign import suppressed_rows
 from lookalike.packages.holdings import DomainIndex, assembled
 from lookalike.packages.notations import read_cell, read_value, written_members
 from lookalike.release import ExtentCells, Ranges
 from lookalike.tables.delimited import Spelling
-from lookalike.tables.packed import is_packed
 from lookalike.tables.reading import spelling_of
-from lookalike.tables.workbooks import sheet_names
 
-COLUMNS, NOTATION, SHEETS, METADATA = "columns", "notation", "sheets", "file metadata"
-_FINISHED = "_SUCCESS"
-"""An empty file by which Spark says that it is done."""
-_METADATA_OF_TOOLS = frozenset(
-    {
-        "ARROW:schema",
-        "pandas",
-        "org.apache.spark.version",
-        "org.apache.spark.sql.parquet.row.metadata",
-        "writer.model.name",
-        "writer.date",
-        "parquet.avro.schema",
-        "duckdb_version",
-    }
-)
+COLUMNS, NOTATION = "columns", "notation"
+
+_LONGEST_NAME = 100
 
 
-def examine_table(path: Path, table: Table, original: Microdata, ignored: Collection[str] = ()) -> Findings:
-    """A table of another tool, read as text, and the file that it was read from."""
-    columns, not_checked = _columns(table, original, ignored)
-    spelling = None
-    if path.is_file():
-        spelling = spelling_of(path)
-        if spelling is None or is_packed(path):
-            not_checked.append(f"how {table.source} keeps its values inside")
+def examine_table(
+    path: Path, table: Table, original: Microdata, ignored: Collection[str] = (), known: Collection[str] = ()
+) -> Findings:
+    """A table of another tool, read as text, and the file that it was read from.
+
+    `known` are the names of the original's columns, also of those that get no role.
+    """
+    spelling = spelling_of(path) if path.is_file() else None
+    columns, not_checked = _columns(table, original, ignored, known, spelling)
     notation, normalised = _notation(table, original, spelling)
-    return Findings((columns, notation, *_sheets(path), *_metadata(path)), tuple(not_checked), tuple(normalised))
+    container = examine_container(path, table)
+    return Findings((columns, notation, *container.checks), (*not_checked, *container.not_checked), tuple(normalised))
 
 
-def _columns(table: Table, original: Microdata, ignored: Collection[str]) -> tuple[Check, list[str]]:
+def _columns(
+    table: Table, original: Microdata, ignored: Collection[str], known: Collection[str], spelling: Spelling | None
+) -> tuple[Check, list[str]]:
     roles = {domain.name for domain in original.domains.all}
     for name in ignored:
         if name not in table.names:
@@ -64,20 +56,29 @@ def _columns(table: Table, original: Microdata, ignored: Collection[str]) -> tup
         if name in roles:
             raise RecipeError(f"Column {quoted(name)} has a role and is to be ignored. Say one of the two.")
     others = [name for name in table.names if name not in roles and name not in ignored]
-    telling = [name for name in others if len(np.unique(table[name].codes)) > 1]
+    telling = [name for name in others if name not in known or not _is_blanked(table, name, spelling)]
     not_checked = [f"column {quoted(name)} (ignored on request)" for name in ignored]
     if telling:
         distinct = len(np.unique(table[telling[0]].codes))
         detail = (
-            f"{counted(len(telling), 'column')} without a role, the first of them {quoted(telling[0])} with "
-            f"{counted(distinct, 'value')}. Give it a role (--qi, --sensitive, --carry), or leave it unchecked with "
-            f"--ignore {quoted(telling[0])}"
+            f"{counted(len(telling), 'column')} without a role, the first of them {quoted(telling[0][:_LONGEST_NAME])} "
+            f"with {counted(distinct, 'value')}. Give it a role (--qi, --sensitive, --carry), or leave it unchecked "
+            f"with --ignore {quoted(telling[0][:_LONGEST_NAME])}"
         )
         return Check(COLUMNS, False, detail), not_checked
     said = "every column has a role" if not ignored else f"every column has a role, but for {len(ignored)} ignored"
     if others:
-        said += f"; the same in all rows: {', '.join(quoted(name) for name in others[:5])}"
+        said += f"; blanked out in all rows: {', '.join(quoted(name) for name in others[:5])}"
     return Check(COLUMNS, True, said), not_checked
+
+
+def _is_blanked(table: Table, name: str, spelling: Spelling | None) -> bool:
+    """Whether a column has one star in every row, or nothing in every row."""
+    column = table[name]
+    texts: list[str | None] = [*texts_of(column.values, column.type), None]
+    used = {texts[unit] for unit in np.unique(column.codes).tolist()}
+    spelled = used if spelling is None else {*spelling.cells[name]}
+    return len(used) == 1 and len(spelled) == 1 and used <= {None, "*"}
 
 
 def _notation(table: Table, original: Microdata, spelling: Spelling | None) -> tuple[Check, list[str]]:
@@ -87,12 +88,13 @@ def _notation(table: Table, original: Microdata, spelling: Spelling | None) -> t
     if spelling is not None and spelling.n_blank:
         return Check(NOTATION, False, f"{counted(spelling.n_blank, 'blank line')} between the rows"), []
     normalised: list[str] = []
+    suppressed = suppressed_rows(table, original)
     for domains, generalised in (
         (original.domains.quasi, True),
         ((*original.domains.sensitive, *original.domains.carried), False),
     ):
         for domain in domains:
-            column = _Spelled(table, domain, spelling, generalised)
+            column = _Spelled(table, domain, spelling, generalised, suppressed)
             problem = next(column.problems(), None)
             if problem is not None:
                 return Check(NOTATION, False, f"column {quoted(domain.name)}: {problem}"), []
@@ -103,8 +105,16 @@ def _notation(table: Table, original: Microdata, spelling: Spelling | None) -> t
 class _Spelled:
     """A column of another tool: what each row says, and how it is spelled."""
 
-    def __init__(self, table: Table, domain: Domain, spelling: Spelling | None, generalised: bool) -> None:
+    def __init__(
+        self,
+        table: Table,
+        domain: Domain,
+        spelling: Spelling | None,
+        generalised: bool,
+        suppressed: NDArray[np.bool_],
+    ) -> None:
         column = table[domain.name]
+        self.suppressed = suppressed
         self.domain, self.index, self.generalised = domain, DomainIndex(domain), generalised
         self.texts: list[str | None] = [*texts_of(column.values, column.type), None]
         self.codes = column.codes
@@ -137,16 +147,25 @@ class _Spelled:
 
     def problems(self) -> Iterator[str]:
         yield from self._set_problems()
+        yield from self._suppressed_problems()
         seen: dict[Hashable, str | None] = {}
-        if self.raw is None:
-            for unit in self.used:
-                if seen.setdefault(self.contents[unit], self.texts[unit]) != self.texts[unit]:
-                    row = int(np.flatnonzero(self.codes == unit)[0])
-                    yield self._twice(row)
-            return
-        for row, (unit, raw) in enumerate(zip(self.codes.tolist(), self.raw, strict=True)):
-            if seen.setdefault(self.contents[unit], raw) != raw:
+        spelled = [self.texts[unit] for unit in self.codes.tolist()] if self.raw is None else self.raw
+        rows = zip(self.codes.tolist(), self.suppressed.tolist(), spelled, strict=True)
+        for row, (unit, suppressed, cell) in enumerate(rows):
+            # A row that is suppressed says so by its stars, whatever else a star or mask means in this column.
+            content = None if suppressed else self.contents[unit]
+            if seen.setdefault(content, cell) != cell:
                 yield self._twice(row)
+
+    def _suppressed_problems(self) -> Iterator[str]:
+        """A row that counts as suppressed holds no value, not even in a column that is carried along."""
+        for unit in np.unique(self.codes[self.suppressed]).tolist():
+            if (self.texts[unit] or "").strip() not in ("", "*"):
+                row = int(np.flatnonzero(self.suppressed & (self.codes == unit))[0])
+                yield (
+                    f"row {row + 1:,} has a star in every quasi-identifier and sensitive column, so it counts as "
+                    "suppressed, and yet it has a value here. Put a star"
+                )
 
     def _twice(self, row: int) -> str:
         return (
@@ -234,44 +253,3 @@ def _kinds_of_notation(raw: str, text: str, printed: str) -> Iterator[str]:
         yield "notation of ranges and values"
     else:
         yield "empty cells"
-
-
-def _sheets(path: Path) -> Iterator[Check]:
-    """A workbook must hold the table and nothing else, as far as sheets tell."""
-    if path.is_file() and (names := sheet_names(path)):
-        others = len(names) - 1
-        detail = f"{counted(others, 'sheet')} besides the table" if others else "the table is the only sheet"
-        yield Check(SHEETS, not others, detail)
-
-
-def _metadata(path: Path) -> Iterator[Check]:
-    """What Parquet files keep besides their rows."""
-    files = sorted(path.rglob("*")) if path.is_dir() else [path]
-    found = set()
-    for file in files:
-        if not file.is_file():
-            continue
-        if path.is_dir() and file.name == _FINISHED and not file.stat().st_size:
-            continue
-        if path.is_dir() and file.name[0] in "._":
-            yield Check(METADATA, False, f"{quoted(file.name)} is no part of the table. Remove it")
-            return
-        try:
-            footer = read_footer(file)
-        except (BadFooter, OSError):
-            continue
-        keys = {key for key, _ in footer.metadata}
-        found |= keys
-        if unknown := sorted(keys - _METADATA_OF_TOOLS):
-            yield Check(METADATA, False, f"{file.name} has metadata that no common tool writes: {quoted(unknown[0])}")
-            return
-        if footer.n_unclaimed:
-            yield Check(
-                METADATA, False, f"{file.name} has {counted(footer.n_unclaimed, 'byte')} that belong to no column"
-            )
-            return
-        if not footer.even_groups:
-            yield Check(METADATA, False, f"{file.name} has row groups of uneven sizes")
-            return
-    if found:
-        yield Check(METADATA, True, f"only what tools write about columns: {', '.join(sorted(found))}")

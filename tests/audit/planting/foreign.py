@@ -155,3 +155,10 @@ def _mail(rng: np.random.Generator, rows: list[Row]) -> bool:
     for place, row in enumerate(rows):
         row["e-mail"] = f"person{place}@example.org"
     return True
+
+
+@respelling("a note that is the same in all rows")
+def _note(rng: np.random.Generator, rows: list[Row]) -> bool:
+    for row in rows:
+        row["note"] = "the third row is Anna"
+    return True
