@@ -29,6 +29,7 @@ from tests.audit.planting.rooms import (
     sit_parts,
     sit_parts_on_disk,
     sit_ties,
+    sit_told_by_parts,
 )
 
 QUICK = {"optimal-buckets": "optimal-buckets:seconds=2"}
@@ -50,6 +51,7 @@ def main(arguments: list[str]) -> int:
     for seed in range(n_cases // 2):
         for form in FORMS_IN_PARTS:
             sit_parts(marks, form, seed)
+            sit_told_by_parts(marks, form, seed)
     said("in parts")
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(n_cases // 6):

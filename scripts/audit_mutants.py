@@ -157,8 +157,9 @@ def first_disagreement(seeds: int) -> str | None:
     from tests.audit.planting import exam
     from tests.audit.planting.cases import FORMS
     from tests.audit.planting.exam import Marks, sit
+    from tests.audit.planting.parts import FORMS_IN_PARTS
     from tests.audit.planting.plants import PLANTS
-    from tests.audit.planting.rooms import sit_chance, sit_forced, sit_parts, sit_ties
+    from tests.audit.planting.rooms import sit_chance, sit_forced, sit_parts, sit_ties, sit_told_by_parts
 
     exam.PLANTS_A_CASE = len(PLANTS)
     marks = Marks()
@@ -170,6 +171,8 @@ def first_disagreement(seeds: int) -> str | None:
                     return marks.wrong[0]
             for form in EXAM_ROOMS:
                 sit_parts(marks, form, seed)
+            for form in FORMS_IN_PARTS:
+                sit_told_by_parts(marks, form, seed)
             if seed == 0:
                 sit_chance(marks, seed)
                 sit_ties(marks)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lookalike import algorithms, memory, metrics, models
 from lookalike.adversary import ADVERSARIES, READS_RELEASE
@@ -227,6 +228,7 @@ def verify(
     graph: MatchGraph | None = None,
     adversary: str = READS_RELEASE,
     unpublished: Mapping[str, Codes] | None = None,
+    parts: Mapping[str, NDArray[np.int64]] | None = None,
     progress: Progress = silent,
 ) -> Audit:
     """The independent audit, with the standard measures next to what was promised."""
@@ -237,6 +239,7 @@ def verify(
         graph=graph,
         adversary=adversary,
         unpublished=unpublished,
+        parts=parts,
         measures=standard_measures(),
         progress=progress,
     )

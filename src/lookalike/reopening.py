@@ -230,21 +230,22 @@ def audit_of(
     reopened: Reopened, promises: tuple[Promise, ...], private: str | Path | None = None, progress: Progress = silent
 ) -> Audit:
     """The audit of a release that was read back; without `promises`, of what it promises itself."""
-    from lookalike.packages.mixing import mixed
+    from lookalike.packages.mixing import mixed, parts_of_rows
 
     if not promises and not reopened.promises:
         raise RecipeError(
             "The release promises nothing that could be checked. Say what to hold it to, for example --model "
             "k-anonymity:10."
         )
-    graph, release = None, mixed(reopened.release, reopened.parts)
+    graph = None
+    release, parts = mixed(reopened.release, reopened.parts)
     if private is not None:
         from lookalike.packages.private import check_belongs, read_graph
 
         if reopened.folder is not None:
             check_belongs(Path(private), reopened.folder)
         # A graph numbers the rows as they are written.
-        graph, release = read_graph(Path(private)), reopened.release
+        graph, release, parts = read_graph(Path(private)), reopened.release, parts_of_rows(reopened.parts)
     asked = settle(promises or reopened.promises, reopened.data)
     found = pipeline.verify(
         release,
@@ -253,6 +254,7 @@ def audit_of(
         graph=graph,
         adversary=reopened.adversary,
         unpublished=reopened.unpublished,
+        parts=parts,
         progress=progress,
     )
     grounds, checks = reopened.grounds, reopened.checks

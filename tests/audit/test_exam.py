@@ -15,8 +15,17 @@ from tests.audit.making import check, matched, number_table, perturbed
 from tests.audit.planting.cases import FORMS
 from tests.audit.planting.exam import Marks, sit
 from tests.audit.planting.folders import EDITS
+from tests.audit.planting.parts import FORMS_IN_PARTS
 from tests.audit.planting.plants import PLANTS
-from tests.audit.planting.rooms import sit_chance, sit_folder, sit_forced, sit_parts, sit_parts_on_disk, sit_ties
+from tests.audit.planting.rooms import (
+    sit_chance,
+    sit_folder,
+    sit_forced,
+    sit_parts,
+    sit_parts_on_disk,
+    sit_ties,
+    sit_told_by_parts,
+)
 
 N_CASES = 2
 
@@ -57,6 +66,15 @@ def test_folders_of_parts_say_what_the_oracle_says(tmp_path, form):
     assert not marks.wrong, str(marks)
     assert marks.honest.total() == 2
     assert marks.planted
+
+
+@pytest.mark.parametrize("form", FORMS_IN_PARTS)
+def test_parts_that_tell_more_than_their_rows_are_noticed(form):
+    marks = Marks()
+    for seed in range(5):
+        sit_told_by_parts(marks, form, seed)
+    assert not marks.wrong, str(marks)
+    assert marks.planted.total() >= 5
 
 
 def test_rows_in_order_and_values_not_redrawn_are_noticed():

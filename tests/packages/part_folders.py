@@ -33,10 +33,10 @@ def part_releases(form: str, data: Microdata, split: Sequence[Any], *, seed: int
         make_release(form, some_rows(data, rows), np.arange(len(rows)) // size, shuffler.permutation(len(rows)))
         for rows in split
     ]
-    return numbered_apart(_as_said(release, shuffler) for release in made)
+    return numbered_apart(as_said(release, shuffler) for release in made)
 
 
-def _as_said(release: Release, shuffler: np.random.Generator) -> Release:
+def as_said(release: Release, shuffler: np.random.Generator) -> Release:
     """Values redrawn by the matrix that is published, and both tables of buckets shuffled."""
     if isinstance(release, Perturbed):
         redrawn = release.sensitive.copy()

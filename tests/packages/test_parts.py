@@ -31,17 +31,19 @@ from lookalike.packages import placing, writing
 from lookalike.packages.folder import read_manifest
 from lookalike.packages.manifest import DESCRIPTOR
 from lookalike.packages.mixing import mixed
-from lookalike.packages.parts import write_part
+from lookalike.packages.parts import WrittenPart, write_part
 from lookalike.packages.placing import placed
 from lookalike.packages.reading import read_release, release_folder
-from lookalike.packages.tablefiles import ENDINGS, Part, digest_of
+from lookalike.packages.tablefiles import ENDINGS, Part, digest_of, digest_of_part
 from lookalike.packages.writing import same_cells, write_release
 from lookalike.release import Bucketized, Grouped, Perturbed, Release, Withheld
 from lookalike.schema import Schema, ValueType
 from lookalike.studio import exporting, results
 from lookalike.studio.jobs import Job
+from tests.audit.making import moved
 from tests.packages.part_folders import (
     SPLIT,
+    as_said,
     clinic_in_parts,
     finish,
     numbered_apart,
@@ -456,7 +458,58 @@ def test_many_parts_are_dealt_into_one_another() -> None:
     rows = np.tile(np.arange(data.n_rows), 10)
     many = replace(release, quasi=release.quasi[rows], sensitive=release.sensitive[rows], carried=release.carried[rows])
     parts = tuple(Part(3, dict.fromkeys(ENDINGS, hashlib.sha256(bytes([place])).hexdigest())) for place in range(40))
-    dealt = mixed(many, {"release": parts})
+    dealt, part_of_row = mixed(many, {"release": parts})
     assert Counter(map(tuple, dealt.quasi.tolist())) == Counter(map(tuple, many.quasi.tolist()))
-    assert (mixed(many, {"release": parts}).quasi == dealt.quasi).all()
-    assert not (mixed(many, {"release": parts[::-1]}).quasi == dealt.quasi).all()
+    assert np.bincount(part_of_row["release"]).tolist() == [3] * 40
+    for part in range(40):
+        assert (dealt.quasi[part_of_row["release"] == part] == many.quasi[3 * part : 3 * part + 3]).all()
+    assert (mixed(many, {"release": parts})[0].quasi == dealt.quasi).all()
+    assert not (mixed(many, {"release": parts[::-1]})[0].quasi == dealt.quasi).all()
+
+
+def told_by_parts(form: str) -> tuple[pl.DataFrame, list[Release], Promise]:
+    """Rows dealt to four parts by their place in a group of four: by exact age, by person, by the value that was."""
+    original, data = people(range(800))
+    place = np.arange(800) % 4
+    rng = np.random.default_rng(3)
+    promise = Promise(la.KAnonymity(8)) if form == Grouped.form else Promise(la.LDiversity(2), "s")
+    whole = make_release(form, data, np.arange(800) // 8, np.arange(800))
+    if isinstance(whole, Perturbed):
+        whole, promise = as_said(whole, rng), Promise(la.LDiversity(1), "s")
+        place = data.sensitive[:, 0] % 4
+    releases = []
+    for part in range(4):
+        rows, others = (rng.permutation(np.flatnonzero(place == part)) for _ in range(2))
+        if isinstance(whole, Bucketized):
+            quasi = {"quasi": whole.quasi[others], "bucket_of_quasi": whole.bucket_of_quasi[others]}
+            sensitive = {"sensitive": whole.sensitive[rows], "bucket_of_sensitive": whole.bucket_of_sensitive[rows]}
+            releases.append(replace(whole, carried=whole.carried[rows], **quasi, **sensitive))
+        else:
+            releases.append(moved(whole, rows))
+    return original, releases, promise
+
+
+@pytest.mark.parametrize("form", [Grouped.form, Bucketized.form, Perturbed.form])
+def test_a_part_that_tells_more_than_its_rows_fails(form: str, tmp_path: Path) -> None:
+    original, releases, promise = told_by_parts(form)
+    write_parts(tmp_path / "out", releases, manifest=promising(form, promise))
+    found = la.verify(original, tmp_path / "out")
+    assert not found.passed
+    in_parts = next(check for check in found.checks if check.name == "rows in parts")
+    assert in_parts.passed == (form == Grouped.form)
+    assert found.verdicts[0].passed == (form != Grouped.form)
+    others = [check for check in found.checks if check.name != "rows in parts"]
+    assert not any(check.blocks for check in others), str(found)
+
+
+def test_parts_in_another_order_than_that_of_their_digests_fail(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original, data = people(range(800))
+    releases = part_releases(Grouped.form, data, [np.arange(400), np.arange(400, 800)], size=10)
+    monkeypatch.setattr(
+        WrittenPart, "digest", property(lambda part: -int(digest_of_part([part.tables["release"].part]), 16))
+    )
+    write_parts(tmp_path / "out", releases, manifest=promising(Grouped.form, Promise(la.KAnonymity(2))))
+    described = next(check for check in la.verify(original, tmp_path / "out").checks if check.name == "description")
+    assert "order of their digests" in described.detail

@@ -1,8 +1,8 @@
 """From a release to the beliefs it leaves: the exposure of each form, by the reader's own means.
 
-Units are classes of identical rows (Grouped), originals (Matched, by the rows that the graph lets them be behind),
-buckets (Bucketized) and published values (Perturbed, by Bayes). Rows that any reader sets aside as made up are taken
-out before anything is counted, and units that nothing is left of are dropped.
+Units are classes of identical rows of one part (Grouped), originals (Matched, by the rows that the graph lets them be
+behind), buckets (Bucketized) and published values (Perturbed, by Bayes). Rows that any reader sets aside as made up are
+taken out before anything is counted, and units that nothing is left of are dropped.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _exposed(reading: Reading, column: int | None, graph: MatchGraph | None, adv
             return _bounded_by_swaps(reading, release, column)
         return _posteriors(reading, release, column, adversary)
     if isinstance(release, Grouped):
-        units, rows = reading.boxes.class_of_row, np.arange(release.n_rows)
+        units, rows = reading.unit_of_row, np.arange(release.n_rows)
     elif isinstance(release, Bucketized):
         units, rows = release.bucket_of_sensitive.astype(np.int64), np.arange(len(release.sensitive))
     elif graph is None:
@@ -72,7 +72,7 @@ def _exposed(reading: Reading, column: int | None, graph: MatchGraph | None, adv
 
 def expose_blocks(reading: Reading, blocks: Ints, column: int | None, adversary: str) -> Exposure:
     """A matched release as the groups that it is: the block of each row, within which everybody fits every row."""
-    exposure = _counted(reading, blocks, np.arange(reading.release.n_rows), column, adversary)
+    exposure = _counted(reading, reading.in_parts(blocks), np.arange(reading.release.n_rows), column, adversary)
     return replace(exposure, form=Grouped.form)
 
 

@@ -64,11 +64,15 @@ def audit_part(
     measures: Sequence[PrivacyModel] = (),
     graph: MatchGraph | None = None,
     adversary: str = READS_RELEASE,
+    parts: Mapping[str, Ints] | None = None,
     progress: Progress = silent,
 ) -> PartAudit:
-    """`verify` for a part of a release and the records it is about; `audit.joined` makes one audit of them."""
+    """`verify` for a part of a release and the records it is about; `audit.joined` makes one audit of them.
+
+    What is audited together may be several parts: `parts` then says in which each row lies.
+    """
     examined = examine(
-        release, original, promises, measures=measures, graph=graph, adversary=adversary, progress=progress
+        release, original, promises, measures=measures, graph=graph, adversary=adversary, parts=parts, progress=progress
     )
     seen = _exposures(examined, graph) if examined.sound else {}
     n_sensitive = len(original.domains.sensitive)

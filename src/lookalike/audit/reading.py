@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.audit.cells import Boxes, Ints, boxes_of, joint_ids_of_two, value_ids
+from lookalike.audit.cells import Boxes, Ints, boxes_of, joint_ids, joint_ids_of_two, value_ids
 from lookalike.audit.placement import Placement, largest_placement
 from lookalike.exposure import Exposure
 from lookalike.microdata import Codes, Microdata
@@ -29,6 +29,8 @@ class Reading:
     original: Microdata
     unpublished: Mapping[str, Codes] = field(default_factory=dict)
     """Columns of the original that the release leaves out, by name, as the rank of each record."""
+    parts: Mapping[str, Ints] = field(default_factory=dict)
+    """Of a release in parts: by published table, the number of the part that each row lies in."""
     exposures: dict[tuple[int | None, str], Exposure] = field(default_factory=dict)
     """Beliefs by column and adversary, kept because every model looks at them."""
 
@@ -36,6 +38,15 @@ class Reading:
     def boxes(self) -> Boxes:
         assert isinstance(self.release, Grouped | Matched)
         return boxes_of(self.release)
+
+    @cached_property
+    def unit_of_row(self) -> Ints:
+        """Rows that a reader takes for one group: identical cells, in one part."""
+        return self.in_parts(self.boxes.class_of_row)
+
+    def in_parts(self, units: Ints) -> Ints:
+        """Units of the rows of a grouped or matched release, those of each part by themselves."""
+        return joint_ids((units, self.parts["release"]), len(units)) if self.parts else units
 
     @cached_property
     def _values(self) -> tuple[Ints, Ints]:
@@ -121,6 +132,17 @@ class Reading:
         all_rows, all_records = np.array([0, self.release.n_rows]), np.array([0, len(codes)])
         starts, rows = list_fitting(self.boxes.cells, self.boxes.class_of_row, all_rows, codes, all_records, FITS_LIMIT)
         return None if starts[-1] > FITS_LIMIT else (starts, rows)
+
+    @cached_property
+    def fits_several_parts(self) -> bool:
+        """Whether some record fits rows of more than one part."""
+        if not self.parts or self.fits is None:
+            return False
+        starts, rows = self.fits
+        parts = self.parts["release"][rows]
+        inside = np.ones(len(parts), dtype=bool)
+        inside[starts[:-1][np.diff(starts) > 0]] = False
+        return bool((parts[1:] != parts[:-1])[inside[1:]].any())
 
 
 FITS_LIMIT = 20_000_000

@@ -12,9 +12,11 @@ from dataclasses import dataclass
 
 from lookalike.adversary import ADVERSARIES, KNOWS_METHOD, READS_RELEASE
 from lookalike.audit import matching, perturbation, preconditions
+from lookalike.audit.cells import Ints
 from lookalike.audit.exposures import concealment, expose_blocks, expose_reading
 from lookalike.audit.holding import NOTHING, held, measured, verdict_of
 from lookalike.audit.order import row_order
+from lookalike.audit.parting import parts_check
 from lookalike.audit.reading import Reading
 from lookalike.audit.verdicts import OPEN, Audit, Check, Verdict
 from lookalike.contracts import PrivacyModel, Promise
@@ -54,12 +56,13 @@ def verify(
     graph: MatchGraph | None = None,
     adversary: str = READS_RELEASE,
     unpublished: Mapping[str, Codes] | None = None,
+    parts: Mapping[str, Ints] | None = None,
     progress: Progress = silent,
 ) -> Audit:
     """Hold a release against its promises; `measures` are models whose levels are reported unasked.
 
     `unpublished` are columns of the original that the release leaves out, as ranks: the order of rows must not show
-    them either.
+    them either. `parts` has, for each table of a release in parts, the part that each row lies in.
     """
     return examine(
         release,
@@ -69,6 +72,7 @@ def verify(
         graph=graph,
         adversary=adversary,
         unpublished=unpublished,
+        parts=parts,
         progress=progress,
     ).audit
 
@@ -82,6 +86,7 @@ def examine(
     graph: MatchGraph | None = None,
     adversary: str = READS_RELEASE,
     unpublished: Mapping[str, Codes] | None = None,
+    parts: Mapping[str, Ints] | None = None,
     progress: Progress = silent,
 ) -> Examined:
     """As `verify`, with what the verdicts were read from."""
@@ -90,7 +95,7 @@ def examine(
     for promise in promises:
         _column_index(promise, original)
     unasked = tuple(_everywhere(measures, original))
-    reading = Reading(release, original, unpublished or {})
+    reading = Reading(release, original, unpublished or {}, parts or {})
     checks = [preconditions.well_formed(release, original)]
     if not isinstance(release, Matched):
         graph = None
@@ -166,6 +171,9 @@ def _checks(reading: Reading, graph: MatchGraph | None, adversary: str) -> Itera
             yield preconditions.everyone_has_a_row(reading)
             if isinstance(release, Matched) and graph is not None:
                 yield from matching.graph_checks(graph, reading)
+    in_parts = parts_check(reading, graph)
+    if in_parts is not None:
+        yield in_parts
     yield row_order(reading)
 
 
@@ -240,6 +248,8 @@ def _exposure_or_reason(reading: Reading, promise: Promise, graph: MatchGraph | 
         exposure = concealment(reading, adversary)
         if exposure is None:
             return "not run: records fit far too many rows to list them"
+        if reading.fits_several_parts:
+            return f"{OPEN}: records fit rows of several parts, and a reader tells the parts apart"
     elif isinstance(reading.release, Matched) and graph is None:
         if reading.blocks is None:
             return NOT_SHOWN

@@ -161,12 +161,17 @@ class AuditWork:
                 return pickle.dumps(len(codes))
             data = self.survey.records(codes[np.lexsort(codes.T[::-1])])
             places = np.flatnonzero(self.hulls.fragment_of_box == number).tolist()
-            release = mixed(
+            release, parts = mixed(
                 read_parts(self.folder, self.manifest, places, data.domains),
                 {name: tuple(parts[place] for place in places) for name, parts in self.manifest.parts.items()},
             )
             found = audit_part(
-                release, data, self.promises, measures=standard_measures(), adversary=self.manifest.adversary
+                release,
+                data,
+                self.promises,
+                measures=standard_measures(),
+                adversary=self.manifest.adversary,
+                parts=parts,
             )
             files = [
                 examine_tables(

@@ -44,7 +44,15 @@ from lookalike.packages.footers import BadFooter, read_footer
 from lookalike.packages.manifest import AUDIT, DESCRIPTOR, DOCUMENTS, PublishedManifest, descriptor, stated_promise
 from lookalike.packages.reading import read_schema
 from lookalike.packages.readme import readme
-from lookalike.packages.tablefiles import CSV, ENDINGS, PARQUET, blanks_spelled_out, part_path, read_typed
+from lookalike.packages.tablefiles import (
+    CSV,
+    ENDINGS,
+    PARQUET,
+    blanks_spelled_out,
+    digest_of_part,
+    part_path,
+    read_typed,
+)
 from lookalike.packages.views import VIEWS, views
 from lookalike.packages.writing import (
     README,
@@ -142,6 +150,7 @@ def examine_description(folder: Path, release: Release, manifest: PublishedManif
     problems = itertools.chain(
         _text_problems(folder, package, format),
         _version_problems(manifest),
+        _part_problems(manifest),
         _text_problems(folder, wanted, format),
         _schema_problems(folder, manifest),
     )
@@ -152,6 +161,13 @@ def examine_description(folder: Path, release: Release, manifest: PublishedManif
         DESCRIPTION, problem is None, problem or f"{', '.join((*package, *wanted))} say what was read, and no more"
     )
     return Findings((files, described, _promises(manifest)), tuple(not_checked))
+
+
+def _part_problems(manifest: PublishedManifest) -> Iterator[str]:
+    """Parts stand in the order of their digests; any other could tell something."""
+    digests = [digest_of_part(listed) for listed in zip(*manifest.parts.values(), strict=True)]
+    if digests != sorted(digests):
+        yield "the parts do not stand in the order of their digests"
 
 
 def can_be_audited_alike(manifest: PublishedManifest) -> bool:

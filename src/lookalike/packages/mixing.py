@@ -9,7 +9,7 @@ that was not shuffled still shows it, since its rows keep their order.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,12 +21,26 @@ from lookalike.packages.tablefiles import ENDINGS, Part, Parts
 from lookalike.randomness import Randomness
 from lookalike.release import Bucketized, Grouped, Matched, Release
 
+PartsOfRows = Mapping[str, NDArray[np.int64]]
+"""By published table, the number of the part that each row lies in."""
 
-def mixed(release: Release, parts: Parts) -> Release:
-    """The release with its parts dealt into one another, the same way for the same files."""
+
+def mixed(release: Release, parts: Parts) -> tuple[Release, PartsOfRows]:
+    """The release with its parts dealt into one another, the same way for the same files; and where each row was."""
     if not parts:
-        return release
+        return release, {}
+    of_rows = parts_of_rows(parts)
     orders = {name: _order(name, listed) for name, listed in parts.items()}
+    dealt = {name: of_rows[name][order] for name, order in orders.items()}
+    return _taken(release, orders), dealt
+
+
+def parts_of_rows(parts: Parts) -> PartsOfRows:
+    """The part of each row, as they are written."""
+    return {name: np.repeat(np.arange(len(listed)), [part.n_rows for part in listed]) for name, listed in parts.items()}
+
+
+def _taken(release: Release, orders: Mapping[str, NDArray[np.int64]]) -> Release:
     if isinstance(release, Bucketized):
         qit, sat = orders["qit"], orders["sat"]
         return replace(

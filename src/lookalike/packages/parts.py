@@ -11,7 +11,6 @@ in it: one that comes too late cannot add to a release.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import secrets
 import shutil
@@ -24,7 +23,7 @@ from lookalike.packages.cells import Field
 from lookalike.packages.folder import read_again, read_manifest, read_matrices
 from lookalike.packages.manifest import Manifest
 from lookalike.packages.placing import sync
-from lookalike.packages.tablefiles import CSV, ENDINGS, PARQUET, Part, digest_of, part_path
+from lookalike.packages.tablefiles import CSV, ENDINGS, PARQUET, Part, digest_of, digest_of_part, part_path
 from lookalike.packages.writing import check_same, check_same_matrices, describe, write_table
 from lookalike.release import Perturbed, PublishedTable, Release
 
@@ -50,8 +49,7 @@ class WrittenPart:
     @property
     def digest(self) -> str:
         """Of all its files."""
-        digests = (table.part.digests[ending] for table in self.tables.values() for ending in ENDINGS)
-        return hashlib.sha256("".join(digests).encode()).hexdigest()
+        return digest_of_part(table.part for table in self.tables.values())
 
 
 def write_part(folder: Path, number: int, release: Release) -> tuple[WrittenPart, Release]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -73,6 +73,12 @@ def digest_of(path: Path) -> str:
     check_plain_file(path)
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def digest_of_part(tables: Iterable[Part]) -> str:
+    """Of all files of one part, table by table."""
+    digests = (table.digests[ending] for table in tables for ending in ENDINGS)
+    return hashlib.sha256("".join(digests).encode()).hexdigest()
 
 
 def text_frame(folder: Path, table: str, fields: Sequence[Field], parts: Sequence[Part]) -> pl.DataFrame:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from dataclasses import replace
 from pathlib import Path
-
 from typing import Any
 
 import numpy as np
@@ -116,14 +115,16 @@ def sit_parts(marks: Marks, form: str, seed: int) -> None:
 
 
 def sit_parts_on_disk(marks: Marks, form: str, seed: int, folder: Path) -> None:
-    """A folder of parts, honest and with one changed: audited part by part, held against the oracle on the whole."""
+    """A folder of parts, honest and with one changed: audited part by part, held against units of each part."""
     rng = np.random.default_rng([seed, 400 + parts.FORMS_IN_PARTS.index(form)])
     data, cases = parts.in_parts(rng, form)
     out, where = folder / f"{form}-{seed}", f"{form} in parts on disk, seed {seed}"
     folders.write_in_parts(cases, out)
     whole, _ = read_release(out, data)
     promises = [
-        promise for promise, _, _ in parts.edges_in_parts(rng, data, cases) if promised(whole, data, promise).holds
+        promise
+        for promise, _, _ in parts.edges_in_parts(rng, data, cases)
+        if parts.keeps_on_disk(data, whole, cases, [promise])
     ][:3]
     kinds = [kind for kind in PLANTS if not kind.startswith(("range", "value outside")) and "withheld" not in kind]
     for kind in ("honest", *rng.permutation(kinds)[:6].tolist()):
@@ -139,13 +140,28 @@ def sit_parts_on_disk(marks: Marks, form: str, seed: int, folder: Path) -> None:
                 marks.wrong.append(f"{where}: {kind}: nothing is wrong, and it cannot be written")
             continue
         passed = folders.passes_in_parts(data, promises, out)
-        right = keeps(whole, data, promises) and not _told_by_draws(kind, passed)
+        right = parts.keeps_on_disk(data, whole, [changed, *cases[1:]], promises)
+        right &= not _told_by_draws(kind, passed)
         if kind == "honest":
             marks.honest[f"{form} in parts on disk"] += 1
         else:
             (marks.harmless if right else marks.planted)[f"{kind}, in one part on disk"] += 1
         if passed != right:
             marks.wrong.append(f"{where}: {kind}: {'harmless' if right else 'a violation'}, the audit: {passed}")
+
+
+def sit_told_by_parts(marks: Marks, form: str, seed: int) -> None:
+    """An honest release whose parts tell nothing, then the same rows dealt to parts by what is not published."""
+    rng = np.random.default_rng([seed, 500 + parts.FORMS_IN_PARTS.index(form)])
+    case, honest_parts, telling = parts.told_by_parts(rng, form)
+    for kind, of_rows in (("honest", honest_parts), *telling.items()):
+        passed = verify(case.release, case.data, case.promises, graph=case.graph, parts=of_rows).passed
+        if kind == "honest":
+            marks.honest[f"{form} in parts that tell nothing"] += 1
+        else:
+            marks.planted[f"part of a row told by {kind}"] += 1
+        if passed != (kind == "honest"):
+            marks.wrong.append(f"{form} told by parts, seed {seed}: {kind}, the audit: {passed}")
 
 
 def _told_by_draws(kind: str, passed: bool) -> bool:
