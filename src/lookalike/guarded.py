@@ -47,12 +47,17 @@ def check_plain_file(path: Path) -> None:
 
 def read_text(path: Path, encoding: str = "utf-8") -> str:
     """The text of a small file; OSError or UnicodeDecodeError if there is none."""
+    return read_bytes(path).decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read_bytes(path: Path) -> bytes:
+    """What is in a small file; OSError if there is none."""
     check_plain_file(path)
     with path.open("rb") as file:
         data = file.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
         raise OSError(errno.EFBIG, f"it is larger than {MOST_BYTES >> 20} MB")
-    return data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
+    return data
 
 
 def load_json(text: str) -> Any:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime
 import html
-import json
 import os
 import tempfile
 from collections.abc import Iterable, Sequence
@@ -166,7 +165,7 @@ class Publication:
         """The folder and, if it is `owned` by whoever keeps the original, what belongs into the PRIVATE one."""
         from lookalike.packages.private import check_private, private_beside
         from lookalike.packages.writing import write_release
-        from lookalike.report import Basis, made_up_examples
+        from lookalike.report import AUDIT, Basis, audit_json, made_up_examples
 
         report = report_asked(report)
         if publish_scores and report != FULL:
@@ -184,7 +183,7 @@ class Publication:
             if report == FULL:
                 examples = made_up_examples(written, outcome.promises, outcome.algorithm, outcome.recipe.adversary)
             if owned:
-                owners["audit.json"] = _audit_json(basis)
+                owners[AUDIT] = audit_json(basis)
                 owners.update(self._report(basis, evaluation, examples, pdf))
                 progress("report", 0.5)
             public = basis.public(with_scores=publish_scores)
@@ -202,7 +201,7 @@ class Publication:
                 written = write_release(
                     folder,
                     self.release,
-                    documents={"audit.json": _audit_json(basis.public()).decode()},
+                    documents={AUDIT: audit_json(basis.public()).decode()},
                     further=reports,
                     manifest=replace(_manifest(outcome, self.title), safe_csv=safe_csv),
                     overwrite=overwrite,
@@ -218,11 +217,11 @@ class Publication:
         self, basis: Basis, evaluation: Evaluation | None, examples: Examples | None, pdf: bool | None
     ) -> dict[str, bytes]:
         """A report as files."""
-        from lookalike.report import Report, find_browser, to_html, to_pdf
+        from lookalike.report import Report, as_json, find_browser, to_html, to_pdf
 
         made = Report.on(basis, self.title, recipient=self.recipient, evaluation=evaluation, examples=examples)
         page = to_html(made)
-        documents = {"report.html": page.encode(), "report.json": _json(made.to_plain()).encode()}
+        documents = {"report.html": page.encode(), "report.json": as_json(made.to_plain())}
         if pdf or (pdf is None and find_browser() is not None):
             try:
                 documents["report.pdf"] = to_pdf(page)
@@ -293,6 +292,9 @@ def publish(
     model is an object (`BetaLikeness(3)`), its text (`"beta-likeness:3"`), or a promise for one column
     (`"occupation=beta-likeness:3"`). Further arguments go to the reader (`delimiter`, `encoding`, `missing` ...).
     """
+    from lookalike.packages.manifest import check_titles
+
+    check_titles(title=title, recipient=recipient)
     watch = Stopwatch()
     given = as_schema(schema, qi, sensitive, carry, numeric, categorical)
     promises = as_promises(model)
@@ -409,14 +411,6 @@ def report_asked(report: str | None) -> str:
     if report not in REPORTS:
         raise RecipeError(unknown_name("report", report, REPORTS))
     return report
-
-
-def _audit_json(basis: Basis) -> bytes:
-    return _json({**basis.audit.to_plain(), "loss": basis.losses, "loss_by_column": basis.loss_by_column}).encode()
-
-
-def _json(plain: Any) -> str:
-    return json.dumps(plain, indent=2, ensure_ascii=False) + "\n"
 
 
 def _manifest(outcome: Outcome, title: str) -> Any:

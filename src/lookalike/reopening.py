@@ -13,8 +13,8 @@ from lookalike.adversary import READS_RELEASE
 from lookalike.audit import Audit, Check, Grounds, public_audit
 from lookalike.contracts import Promise
 from lookalike.errors import RecipeError, quoted
-from lookalike.guarded import load_json, read_text
-from lookalike.metrics import public_losses
+from lookalike.guarded import load_json, read_bytes
+from lookalike.metrics import public_losses, rounded, same_figure
 from lookalike.microdata import Codes, Microdata, Table
 from lookalike.pipeline import settle
 from lookalike.progress import Progress, silent
@@ -49,8 +49,8 @@ class Reopened:
     """What an audit of it rests on."""
     unpublished: Mapping[str, Codes] = field(default_factory=dict)
     """Columns of the original that the release leaves out, by name, as the rank of each record."""
-    own_audit: str | None = None
-    """The text of the audit that lies in the folder, where an audit of the folder has the same words."""
+    own_audit: bytes | None = None
+    """The audit that lies in the folder, where an audit of the folder has the same words."""
 
 
 def reopen(
@@ -128,7 +128,11 @@ def _reopened_folder(
     grounds = Grounds(
         publishers_roles=given is None,
         stated=(*stated_by(manifest), *stated),
-        not_checked=(*(f"column {quoted(name)} (ignored on request)" for name in ignore), *examined.not_checked),
+        not_checked=(
+            *(f"column {quoted(name)} (ignored on request)" for name in ignore),
+            *(["audit.json (it is about all columns)"] if ignore and "audit.json" in manifest.files else []),
+            *examined.not_checked,
+        ),
         exact=exact_columns(found),
     )
     return Reopened(
@@ -142,20 +146,20 @@ def _reopened_folder(
         examined.checks,
         grounds if audited else None,
         unpublished=_unpublished(table, used),
-        own_audit=_own_audit_text(folder, manifest) if audited else None,
+        own_audit=_own_audit_text(folder, manifest) if audited and not ignore else None,
     )
 
 
-def _own_audit_text(folder: Path, manifest: PublishedManifest) -> str | None:
+def _own_audit_text(folder: Path, manifest: PublishedManifest) -> bytes | None:
     from lookalike.packages.canonical import can_be_audited_alike
     from lookalike.packages.manifest import AUDIT
 
     if AUDIT not in manifest.files or not can_be_audited_alike(manifest):
         return None
     try:
-        return read_text(folder / AUDIT)
-    except (OSError, UnicodeDecodeError):
-        return ""
+        return read_bytes(folder / AUDIT)
+    except OSError:
+        return b""
 
 
 def _unpublished(table: Table, schema: Schema) -> dict[str, Codes]:
@@ -264,7 +268,7 @@ def audit_of(
         unasked = [str(promise) for promise in reopened.promises if promise not in asked]
         grounds = replace(grounds, stated=(*grounds.stated, *(f"its own promise {text}" for text in unasked)))
     if grounds is not None and reopened.own_audit is not None:
-        if set(asked) == set(settle(reopened.promises, reopened.data)):
+        if reopened.promises and set(asked) == set(settle(reopened.promises, reopened.data)):
             checks = (*checks, _own_audit(reopened, found))
         else:
             said = "audit.json (it is about the promises of the release itself)"
@@ -273,24 +277,40 @@ def audit_of(
 
 
 def _own_audit(reopened: Reopened, found: Audit) -> Check:
-    """Whether the audit that lies in the folder says what this one finds."""
+    """Whether the audit that lies in the folder is, byte for byte, what this one writes."""
     from lookalike.packages.canonical import first_difference
+    from lookalike.report import as_json
 
+    text = reopened.own_audit or b""
+    try:
+        stated = load_json(text.decode())
+    except ValueError:
+        return Check(OWN_AUDIT, False, "audit.json is not valid JSON")
     losses, by_column = public_losses(
         *pipeline.measure(reopened.release, reopened.data),
         reopened.data.domains,
         reopened.release.form,
         reopened.release.withheld.n_suppressed,
     )
-    public = {**public_audit(found).to_plain(), "loss": losses, "loss_by_column": by_column}
-    try:
-        stated = load_json(reopened.own_audit or "")
-    except ValueError:
-        return Check(OWN_AUDIT, False, "audit.json is not valid JSON")
+    public = public_audit(found).to_plain()
+    for name, figures in (("loss", losses), ("loss_by_column", by_column)):
+        public[name] = _as_stated(stated.get(name) if isinstance(stated, dict) else None, figures)
+    if text == as_json(public):
+        return Check(OWN_AUDIT, True, "audit.json is what this audit writes, byte for byte")
     place = first_difference(stated, json.loads(json.dumps(public)))
     if place is None:
-        return Check(OWN_AUDIT, True, "audit.json says what this audit finds")
+        detail = "audit.json has other white space, spellings, keys or an other order of keys than lookalike writes"
+        return Check(OWN_AUDIT, False, detail)
     return Check(OWN_AUDIT, False, f"audit.json says something else than this audit finds: {quoted(place)}")
+
+
+def _as_stated(stated: Any, figures: Mapping[str, float]) -> dict[str, float]:
+    """Figures as they are stated where that is how they round, on this machine or on another."""
+    known = stated if isinstance(stated, dict) else {}
+    return {
+        name: known[name] if same_figure(known.get(name), figure) else rounded(figure)
+        for name, figure in figures.items()
+    }
 
 
 def measure(

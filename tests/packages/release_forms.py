@@ -38,10 +38,14 @@ MANIFEST = Manifest(
     created=datetime.date(2024, 5, 6),
 )
 
+METHODS = {"grouped": "mondrian", "matched": "ring", "bucketized": "anatomy", "perturbed": "perturbation"}
+"""A method of each form."""
+
 
 def promising(form: str, *promises: Promise) -> Manifest:
-    """The same with promises that are stated as releases of this form state them."""
-    return replace(MANIFEST, promises=tuple(stated_promise(one, form, MANIFEST.adversary) for one in promises))
+    """The same with a method and promises that are stated as releases of this form state them."""
+    stated = tuple(stated_promise(one, form, MANIFEST.adversary) for one in promises)
+    return replace(MANIFEST, promises=stated, algorithm=METHODS[form])
 
 
 _SPECIAL = [

@@ -176,6 +176,20 @@ def test_an_audit_in_the_folder_that_says_something_else_is_refused(
         path.write_text(json.dumps(changed, indent=2) + "\n", encoding="utf-8")
         (check,) = (check for check in la.verify(people, tmp_path / "out").checks if not check.passed)
         assert check.name == "stated audit"
+    text = json.dumps(true, indent=2, ensure_ascii=False) + "\n"
+    name, loss = max(true["loss"].items(), key=lambda figure: figure[1])
+    digits = repr(loss * (1 + 3e-10)) if loss else "1e-13"
+    for changed_text in (
+        text + " ",
+        text.replace("{", "{ \t ", 1),
+        text.replace("{", '{"passed": "Anna is row 3",', 1),
+        json.dumps(dict(reversed(true.items())), indent=2, ensure_ascii=False) + "\n",
+        text.replace(f'"{name}": {loss}', f'"{name}": {digits}'),
+    ):
+        assert changed_text != text
+        path.write_text(changed_text, encoding="utf-8")
+        (check,) = (check for check in la.verify(people, tmp_path / "out").checks if not check.passed)
+        assert check.name == "stated audit"
     other = la.verify(people, tmp_path / "out", model="beta-likeness:5")
     assert other.passed
     assert other.grounds is not None
@@ -211,3 +225,73 @@ def test_a_file_that_does_not_end_as_parquet_does(content: bytes, tmp_path: Path
     (tmp_path / "x.parquet").write_bytes(content)
     with pytest.raises(BadFooter):
         read_footer(tmp_path / "x.parquet")
+
+
+@pytest.mark.parametrize("roles", [("income,sex", "diagnosis"), ("sex", "income")])
+def test_a_zero_with_a_minus_sign_is_refused(roles: tuple[str, str], tmp_path: Path) -> None:
+    """-0.0 equals 0.0 and prints alike: a bit in every row, in Parquet alone."""
+    n_rows = 120
+    frame = pl.DataFrame(
+        {
+            "income": [(0.0, 1.5, 2.5)[row % 3] for row in range(n_rows)],
+            "sex": [("f", "m")[row // 3 % 2] for row in range(n_rows)],
+            "diagnosis": [("flu", "cold", "gout")[row // 7 % 3] for row in range(n_rows)],
+        }
+    )
+    quasi, sensitive = roles
+    made = la.publish(
+        frame, qi=quasi.split(","), sensitive=sensitive, model="k-anonymity:4", algorithm="mondrian-strict"
+    )
+    out = tmp_path / "out"
+    made.write(out, report="brief")
+    assert la.verify(frame, out).passed
+    published = pl.read_parquet(out / "release.parquet")
+    cells = published["income"].to_list()
+    lows = [cell["low"] if isinstance(cell, dict) else cell for cell in cells]
+    chosen = [place for place, low in enumerate(lows) if low == 0][2::3]
+    signed = [
+        cell if place not in chosen else {**cell, "low": -0.0} if isinstance(cell, dict) else -0.0
+        for place, cell in enumerate(cells)
+    ]
+    column = pl.Series("income", signed, dtype=published["income"].dtype)
+    canonical.write_parquet(published.with_columns(column), out / "release.parquet")
+    audit = la.verify(frame, out)
+    assert [check.name for check in audit.checks if not check.passed] == ["table files"]
+
+
+def test_what_the_publisher_writes_is_printed_and_bounded(people: Path, release: Path) -> None:
+    audit = la.verify(people, release)
+    assert audit.grounds is not None
+    assert 'that its title is "Anonymised table"' in audit.grounds.stated
+    assert any(said.startswith("that it was made on ") for said in audit.grounds.stated)
+    for texts in ({"title": "x" * 201}, {"recipient": "x" * 201}, {"title": "Stays\nAnna"}):
+        (name,) = texts
+        with pytest.raises(la.RecipeError, match=f"The {name} cannot be published"):
+            la.publish(people, qi=["age"], sensitive="diagnosis", model="k-anonymity:4", **texts)
+
+
+def test_a_folder_without_promises_is_held_to_those_that_are_given(people: Path, release: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(release, tmp_path / "none")
+    path = copy / "datapackage.json"
+    package = json.loads(path.read_text(encoding="utf-8"))
+    package["lookalike"]["promises"] = []
+    path.write_text(json.dumps(package, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    done = lookalike("audit", people, copy, "--model", "k-anonymity:2")
+    assert done.returncode == 1, done.stderr
+    assert "the release promises nothing" in done.stdout
+    assert "k-anonymity:2" in done.stdout
+    assert lookalike("audit", people, copy).returncode == 2
+
+
+def test_one_sentence_says_and_several_say(people: Path, release: Path) -> None:
+    (check,) = (check for check in la.verify(people, release).checks if check.name == canonical.PROMISES)
+    assert check.detail == "1 sentence that says what is promised"
+
+
+def test_a_folder_that_lacks_its_audit_is_said_to(people: Path, tmp_path: Path) -> None:
+    made = la.publish(people, qi=["age", "sex"], sensitive="diagnosis", model="l-diversity:3")
+    made.write_tables(tmp_path / "bare")
+    audit = la.verify(people, tmp_path / "bare")
+    assert audit.passed, str(audit)
+    assert audit.grounds is not None
+    assert "audit.json (the folder has none)" in audit.grounds.not_checked

@@ -9,12 +9,10 @@ into place in the end.
 from __future__ import annotations
 
 import datetime
-import json
 import pickle
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -29,14 +27,14 @@ from lookalike.distribution.work import Done, Failed, PartWork
 from lookalike.errors import AuditFailed, RecipeError, counted
 from lookalike.metrics import joined_losses
 from lookalike.microdata import Domains
-from lookalike.packages.manifest import DESCRIPTOR, Manifest, stated_promise
+from lookalike.packages.manifest import DESCRIPTOR, Manifest, check_titles, stated_promise
 from lookalike.packages.parts import complete
 from lookalike.packages.placing import check_target, placed
 from lookalike.pipeline import Recipe, Stopwatch, cautions, choose, loss_text, nothing_left, required, settle, stronger
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 from lookalike.release import Bucketized, Grouped, Matched, Perturbed, Randomizer, Ranges, Release, Sets, Withheld
-from lookalike.report import Basis, Report, to_html
+from lookalike.report import AUDIT, Basis, Report, as_json, audit_json, to_html
 
 PART_ROWS = 100_000
 _LEAST_PART = 1_000
@@ -91,6 +89,7 @@ def publish_in_parts(
     """
     if part_rows < _LEAST_PART:
         raise RecipeError(f"Parts of {part_rows:,} records are too small. Give at least {_LEAST_PART:,} (--part-rows).")
+    check_titles(title=title, recipient=recipient)
     folder, watch = Path(out), Stopwatch()
     check_target(folder, marker=DESCRIPTOR, overwrite=overwrite)
     rng = Randomness(recipe.seed)
@@ -157,14 +156,8 @@ def publish_in_parts(
                     [part.written for part in done],
                     bare,
                     documents={
-                        "audit.json": _json(
-                            {
-                                **public.audit.to_plain(),
-                                "loss": public.losses,
-                                "loss_by_column": public.loss_by_column,
-                            }
-                        ),
-                        "report.json": _json(report.to_plain()),
+                        AUDIT: audit_json(public).decode(),
+                        "report.json": as_json(report.to_plain()).decode(),
                         "report.html": to_html(report),
                     },
                     manifest=Manifest(
@@ -275,7 +268,3 @@ def skeleton(seen: Survey, form: str, withheld: Withheld, randomizers: tuple[Ran
         carried=nobody.carried,
         withheld=withheld,
     )
-
-
-def _json(plain: Mapping[str, Any]) -> str:
-    return json.dumps(plain, indent=2, ensure_ascii=False) + "\n"

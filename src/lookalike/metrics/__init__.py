@@ -14,7 +14,7 @@ from lookalike.metrics.grouping import AverageGroupSize, Discernibility, MeanSqu
 from lookalike.metrics.learning import AccuracyLoss, PropensityMeanSquaredError, PropensityRatio
 from lookalike.metrics.loss import AverageInformationLoss, GlobalCertaintyPenalty, loss_by_column
 from lookalike.metrics.parts import PartLosses, joined_losses
-from lookalike.metrics.publishing import public_losses
+from lookalike.metrics.publishing import public_losses, rounded, same_figure
 from lookalike.metrics.redrawing import ValuesChanged
 
 METRICS: dict[str, type[Metric]] = {
@@ -54,4 +54,6 @@ __all__ = [
     "joined_losses",
     "loss_by_column",
     "public_losses",
+    "rounded",
+    "same_figure",
 ]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from lookalike.contracts import DOMAINS, ORIGINAL
 from lookalike.microdata import Domain, Domains
 from lookalike.schema import Kind
+
+_DIGITS = 6
+_NEARNESS = 1e-9
 
 
 def public_losses(
@@ -20,9 +24,29 @@ def public_losses(
     shown = {domain.name for domain in domains.quasi if exact or shows_domain(domain, n_suppressed)}
     hidden = {ORIGINAL} if shown >= set(by_column) else {ORIGINAL, DOMAINS}
     return (
-        {name: loss for name, loss in losses.items() if METRICS[name].needs not in hidden},
-        {name: loss for name, loss in by_column.items() if name in shown},
+        {name: rounded(loss) for name, loss in losses.items() if METRICS[name].needs not in hidden},
+        {name: rounded(loss) for name, loss in by_column.items() if name in shown},
     )
+
+
+def rounded(figure: float) -> float:
+    """A figure as it is published. Its last digits depend on the machine, and could hide a message.
+
+    >>> rounded(0.123456789), rounded(1234567.0)
+    (0.123457, 1234567.0)
+    """
+    return figure if figure.is_integer() else float(f"{figure:.{_DIGITS}g}")
+
+
+def same_figure(stated: object, figure: float) -> bool:
+    """Whether a published figure is this one, worked out on any machine.
+
+    >>> same_figure(0.123457, 0.1234564999999999), same_figure(0.123457, 0.1234567), same_figure(0.12346, 0.1234567)
+    (True, True, False)
+    """
+    nearest = (figure, figure * (1 - _NEARNESS), figure * (1 + _NEARNESS), float(round(figure)))
+    close = [one for one in nearest if math.isclose(one, figure, rel_tol=2 * _NEARNESS)]
+    return type(stated) is float and stated in {rounded(one) for one in close}
 
 
 def shows_domain(domain: Domain, n_suppressed: int) -> bool:

@@ -19,7 +19,6 @@ import csv
 import filecmp
 import itertools
 import json
-import math
 import os
 import re
 import tempfile
@@ -34,14 +33,25 @@ from numpy.typing import NDArray
 
 from lookalike import models
 from lookalike.adversary import ADVERSARIES, READS_RELEASE
+from lookalike.algorithms import parse_algorithm
 from lookalike.audit import Check, ExactColumn
 from lookalike.contracts import Promise
-from lookalike.errors import counted, quoted
+from lookalike.errors import LookalikeError, counted, quoted
 from lookalike.guarded import load_json, read_text
-from lookalike.packages.cells import Encoding, Field, print_cells
+from lookalike.packages.cells import Encoding, Field, negative_zeros, print_cells, without_negative_zeros
 from lookalike.packages.folder import read_parts
 from lookalike.packages.footers import BadFooter, read_footer
-from lookalike.packages.manifest import AUDIT, DESCRIPTOR, DOCUMENTS, PublishedManifest, descriptor, stated_promise
+from lookalike.packages.manifest import (
+    AUDIT,
+    DESCRIPTOR,
+    DOCUMENTS,
+    LONGEST_TITLE,
+    PublishedManifest,
+    descriptor,
+    shown,
+    stated_promise,
+    title_problem,
+)
 from lookalike.packages.reading import read_schema
 from lookalike.packages.readme import readme
 from lookalike.packages.tablefiles import (
@@ -141,6 +151,8 @@ def examine_description(folder: Path, release: Release, manifest: PublishedManif
         wanted[VIEWS] = views(manifest.tables, in_parts=bool(manifest.parts))
     unread = [name for name in documents if name != AUDIT or not can_be_audited_alike(manifest)]
     not_checked = [f"{', '.join(unread)} (documents for readers)"] if unread else []
+    if AUDIT not in documents:
+        not_checked.append(f"{AUDIT} (the folder has none)")
     if is_earlier(manifest.version):
         # Their words may have changed since.
         for name in (README, VIEWS):
@@ -151,6 +163,7 @@ def examine_description(folder: Path, release: Release, manifest: PublishedManif
         _text_problems(folder, package, format),
         _version_problems(manifest),
         _part_problems(manifest),
+        _statement_problems(manifest),
         _text_problems(folder, wanted, format),
         _schema_problems(folder, manifest),
     )
@@ -176,7 +189,7 @@ def can_be_audited_alike(manifest: PublishedManifest) -> bool:
 
 
 def first_difference(found: Any, wanted: Any, path: str = "") -> str | None:
-    """Where two plain structures differ; numbers that were computed may differ in their last digits."""
+    """Where two plain structures differ."""
     if isinstance(found, dict) and isinstance(wanted, dict):
         for key in {**found, **wanted}:
             if key not in found or key not in wanted:
@@ -188,8 +201,6 @@ def first_difference(found: Any, wanted: Any, path: str = "") -> str | None:
         pairs = enumerate(zip(found, wanted, strict=True))
         places = (first_difference(one, other, f"{path}[{place}]") for place, (one, other) in pairs)
         return next((place for place in places if place is not None), None)
-    if isinstance(found, float) and isinstance(wanted, float):
-        return None if math.isclose(found, wanted, rel_tol=1e-9, abs_tol=1e-12) else path.lstrip(".")
     return None if type(found) is type(wanted) and found == wanted else path.lstrip(".")
 
 
@@ -216,9 +227,29 @@ def _version_problems(manifest: PublishedManifest) -> Iterator[str]:
         )
 
 
+def _statement_problems(manifest: PublishedManifest) -> Iterator[str]:
+    """Texts that the publisher writes: of a length that a reader of the verdict reads, and of a known form."""
+    if (problem := title_problem(manifest.title)) is not None:
+        yield f"{DESCRIPTOR}, title: {problem}"
+    try:
+        method = parse_algorithm(manifest.algorithm) if len(manifest.algorithm) <= LONGEST_TITLE else None
+    except LookalikeError:
+        method = None
+    if method is None or (manifest.version == __version__ and str(method) != manifest.algorithm):
+        yield f"{DESCRIPTOR}, algorithm: {quoted(manifest.algorithm)} is not a method as lookalike writes it"
+    elif method.form != manifest.form:
+        yield f"{DESCRIPTOR}, algorithm: {quoted(manifest.algorithm)} does not make {manifest.form} releases"
+
+
 def stated_by(manifest: PublishedManifest) -> tuple[str, ...]:
     """What a folder states and no file can show."""
-    stated = [f"that the method was {manifest.algorithm}", "that chance alone ordered the rows and broke ties"]
+    stated = [
+        f"that its title is {shown(manifest.title)}",
+        f"that the method was {shown(manifest.algorithm)[1:-1]}",
+        "that chance alone ordered the rows and broke ties",
+    ]
+    if manifest.created is not None:
+        stated.insert(1, f"that it was made on {manifest.created.isoformat()}")
     if manifest.adversary != READS_RELEASE:
         stated.insert(0, f"that it holds against an attacker who {ADVERSARIES[manifest.adversary]}")
     return tuple(stated)
@@ -345,7 +376,9 @@ def _promises(manifest: PublishedManifest) -> Check:
         if stated != stated_promise(promise, manifest.form, manifest.adversary):
             detail = f"the sentence for {quoted(stated.text)} is not what this promise means"
             return Check(PROMISES, False, detail)
-    return Check(PROMISES, True, f"{counted(len(manifest.promises), 'sentence')} that say what is promised")
+    n_sentences = len(manifest.promises)
+    said = "sentence that says" if n_sentences == 1 else "sentences that say"
+    return Check(PROMISES, True, f"{n_sentences:,} {said} what is promised")
 
 
 def examine_tables(
@@ -394,8 +427,17 @@ def _table_problem(
             )
     with tempfile.TemporaryDirectory(prefix="lookalike-") as here:
         again = {ending: Path(here) / f"table.{ending}" for ending in ENDINGS}
-        write_parquet(typed, again[PARQUET])
-        texts = pl.DataFrame([print_cells(field, typed[field.name]).alias(field.name) for field in all_fields])
+        own_types = {field.name: field.type for field in own_fields if field.encoding is not Encoding.BUCKET}
+        clean = pl.DataFrame(
+            [
+                own[field.name]
+                if own_types.get(field.name) is field.type
+                else without_negative_zeros(typed[field.name])
+                for field in all_fields
+            ]
+        )
+        write_parquet(clean, again[PARQUET])
+        texts = pl.DataFrame([print_cells(field, clean[field.name]).alias(field.name) for field in all_fields])
         write_csv(blanks_spelled_out(texts, all_fields), again[CSV], safe=manifest.safe_csv)
         if _differ(paths[CSV], again[CSV]):
             return _line_problem(paths[CSV], again[CSV])
@@ -405,6 +447,9 @@ def _table_problem(
 
 
 def _first_other_cell(field: Field, found: pl.Series, own_field: Field, wanted: pl.Series) -> int | None:
+    negative = negative_zeros(found)
+    if negative.any():
+        return int(np.flatnonzero(negative)[0])
     if field.type is own_field.type and found.equals(wanted, null_equal=True):
         return None
     texts, own_texts = print_cells(field, found), print_cells(own_field, wanted)
@@ -462,11 +507,13 @@ def _parquet_problem(found: Path, wanted: Path, otherwise: list[str]) -> str | N
     if have.metadata != want.metadata:
         keys = sorted({key for key, _ in {*have.metadata} ^ {*want.metadata}})
         return f"{found.name} has metadata that lookalike does not write: {quoted(', '.join(keys))}"
+    if have.unknown:
+        return f"{found.name} has {have.unknown[0]}"
     if have.n_unclaimed:
         return f"{found.name} has {counted(have.n_unclaimed, 'byte')} that belong to no column"
     if have.written_by == want.written_by or not _POLARS.fullmatch(have.written_by):
         return f"{found.name} is not the file that lookalike writes for these cells"
-    if not have.even_groups:
-        return f"{found.name} has row groups of uneven sizes"
+    if not have.even_groups or not have.large_groups:
+        return f"{found.name} has row groups that are small or of uneven sizes"
     otherwise.append(found.name)
     return None

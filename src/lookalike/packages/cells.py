@@ -76,9 +76,30 @@ def typed_values(values: NDArray[Any], type: ValueType) -> pl.Series:
     if type is ValueType.STRING:
         return pl.Series(values.tolist(), dtype=pl.String)
     if type is ValueType.NUMBER:
-        return pl.Series(np.asarray(values, dtype=np.float64), dtype=pl.Float64)
+        return pl.Series(np.asarray(values, dtype=np.float64) + 0.0, dtype=pl.Float64)
     whole = pl.Series(np.asarray(values, dtype=np.int64), dtype=pl.Int64)
     return whole if type is ValueType.INTEGER else whole.cast(_DTYPES[type])
+
+
+def negative_zeros(series: pl.Series) -> NDArray[np.bool_]:
+    """Which entries hold a zero with a minus sign. It equals zero, and lookalike never writes it."""
+    if isinstance(series.dtype, pl.Struct):
+        found = np.zeros(len(series), dtype=bool)
+        for field in series.dtype.fields:
+            found |= negative_zeros(series.struct.field(field.name))
+        return found
+    if not series.dtype.is_float():
+        return np.zeros(len(series), dtype=bool)
+    numbers = series.fill_null(1.0).to_numpy()
+    return np.asarray((numbers == 0) & np.signbit(numbers), dtype=bool)
+
+
+def without_negative_zeros(series: pl.Series) -> pl.Series:
+    """The same entries with zeros as lookalike writes them."""
+    if isinstance(series.dtype, pl.Struct):
+        parts = [without_negative_zeros(series.struct.field(field.name)) for field in series.dtype.fields]
+        return pl.DataFrame(parts).to_struct(series.name)
+    return series + 0.0 if series.dtype.is_float() else series
 
 
 def values_of(texts: Sequence[str | None], type: ValueType) -> pl.Series:

@@ -6,6 +6,7 @@ libraries pass over: keys of metadata that nobody looks at, and bytes that belon
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,43 @@ from lookalike.guarded import check_plain_file
 
 _MAGIC = b"PAR1"
 _DEEPEST = 32
+_LEAST_GROUP = 1 << 14
 _LONGEST_REPEATED = 1 << 20
+_LONGEST_HEAD = 1 << 16
+
+
+Fields = Mapping[int, Any]
+"""What a structure may have, by field number: structures within it, or None for plain values."""
+_NOTHING: Fields = {}
+_UNIT: Fields = {1: _NOTHING, 2: _NOTHING, 3: _NOTHING}
+_STATISTICS: Fields = dict.fromkeys(range(1, 9))
+_LOGICAL_TYPE: Fields = {
+    **dict.fromkeys((1, 2, 3, 4, 6, 11, 12, 13, 14, 15), _NOTHING),
+    5: dict.fromkeys((1, 2)),
+    7: {1: None, 2: _UNIT},
+    8: {1: None, 2: _UNIT},
+    10: dict.fromkeys((1, 2)),
+}
+_ELEMENT: Fields = {**dict.fromkeys(range(1, 9)), 10: _LOGICAL_TYPE}
+_PAIR: Fields = dict.fromkeys((1, 2))
+_COLUMN: Fields = {
+    **dict.fromkeys((1, 2, 3, 4, 5, 6, 7, 9, 10, 11)),
+    8: _PAIR,
+    12: _STATISTICS,
+    13: dict.fromkeys((1, 2, 3)),
+    16: dict.fromkeys((1, 2, 3)),
+}
+_CHUNK: Fields = {2: None, 3: _COLUMN, **dict.fromkeys((4, 5, 6, 7))}
+_GROUP: Fields = {1: _CHUNK, 2: None, 3: None, 4: dict.fromkeys((1, 2, 3)), **dict.fromkeys((5, 6, 7))}
+_FILE: Fields = {1: None, 2: _ELEMENT, 3: None, 4: _GROUP, 5: _PAIR, 6: None, 7: {1: _NOTHING, 2: _NOTHING}}
+"""Parquet's structures, less what only encrypted, geographic or scattered files have, bloom filters, and free numbers
+for columns."""
+_PAGE: Fields = {
+    **dict.fromkeys((1, 2, 3, 4)),
+    5: {**dict.fromkeys((1, 2, 3, 4)), 5: _STATISTICS},
+    7: dict.fromkeys((1, 2, 3)),
+    8: {**dict.fromkeys(range(1, 8)), 8: _STATISTICS},
+}
 
 
 class BadFooter(ValueError):
@@ -34,12 +71,19 @@ class Footer:
     written_by: str
     n_unclaimed: int
     """Bytes that belong to no column, no index and not to the footer."""
+    unknown: tuple[str, ...] = ()
+    """In words: fields of the footer and of pages that tables do not need, and entries spelled in an odd way."""
 
     @property
     def even_groups(self) -> bool:
         """Whether row groups are as large as one another but for the last, so that they say nothing of the rows."""
         *full, last = self.group_rows or (0,)
         return len(set(full)) <= 1 and (not full or last <= full[0])
+
+    @property
+    def large_groups(self) -> bool:
+        """Whether row groups but the last are so large that what is said of each says nothing of single rows."""
+        return all(rows >= _LEAST_GROUP for rows in self.group_rows[:-1])
 
 
 def read_footer(path: Path) -> Footer:
@@ -57,13 +101,13 @@ def read_footer(path: Path) -> Footer:
     try:
         reader = _Compact(content)
         found = reader.structure()
-        return _footer(found, path, reader.place)
+        return _footer(found, path, reader)
     except (IndexError, KeyError, TypeError, AttributeError, UnicodeDecodeError, RecursionError):
         raise BadFooter(path.name) from None
 
 
-def _footer(found: dict[int, Any], path: Path, length: int) -> Footer:
-    claimed = length
+def _footer(found: dict[int, Any], path: Path, reader: _Compact) -> Footer:
+    claimed = reader.place
     metadata = [(pair[1].decode(), pair.get(2, b"")) for pair in found.get(5, [])]
     for group in found.get(4, []):
         for place, chunk in enumerate(group[1]):
@@ -76,7 +120,51 @@ def _footer(found: dict[int, Any], path: Path, length: int) -> Footer:
         metadata=tuple(metadata),
         written_by=found.get(6, b"").decode(),
         n_unclaimed=path.stat().st_size - 2 * len(_MAGIC) - 4 - claimed,
+        unknown=tuple(
+            dict.fromkeys((*_beyond(found, _FILE, "footer"), *_odd(reader, "footer"), *_odd_pages(path, found)))
+        ),
     )
+
+
+def _beyond(found: Any, fields: Fields | None, where: str) -> Iterator[str]:
+    """Fields that are not among those of a structure."""
+    if isinstance(found, list):
+        for entry in found:
+            yield from _beyond(entry, fields, where)
+    elif isinstance(found, dict):
+        for number, entry in found.items():
+            if fields is None or number not in fields:
+                yield f"a field in its {where} that tables do not need (number {number})"
+            else:
+                yield from _beyond(entry, fields[number], where)
+
+
+def _odd(reader: _Compact, where: str) -> Iterator[str]:
+    if reader.is_odd:
+        yield f"an entry in its {where} that is spelled in another way than writers of Parquet do"
+
+
+def _odd_pages(path: Path, found: dict[int, Any]) -> Iterator[str]:
+    """The same of the pages of each column, which must fill the column without a gap."""
+    with path.open("rb") as file:
+        for about in (chunk[3] for group in found.get(4, []) for chunk in group[1]):
+            place = min(about[9], about.get(11) or about[9])
+            end = place + about[7]
+            while place < end:
+                file.seek(place)
+                reader = _Compact(file.read(min(_LONGEST_HEAD, end - place)))
+                try:
+                    page = reader.structure()
+                    place += reader.place + page[3]
+                    if page[3] < 0:
+                        raise KeyError(3)
+                except (IndexError, KeyError, TypeError, RecursionError):
+                    yield "a page that does not begin as pages do"
+                    return
+                yield from _beyond(page, _PAGE, "pages")
+                yield from _odd(reader, "pages")
+            if place != end:
+                yield "a page that reaches into another column"
 
 
 def _repeated(path: Path, chunk: dict[int, Any]) -> int:
@@ -99,6 +187,8 @@ class _Compact:
     def __init__(self, content: bytes) -> None:
         self.content = content
         self.place = 0
+        self.is_odd = False
+        """Whether something is spelled longer than it must be, named twice or out of order."""
 
     def _byte(self) -> int:
         self.place += 1
@@ -110,6 +200,7 @@ class _Compact:
             byte = self._byte()
             number |= (byte & 0x7F) << shift
             if byte < 0x80:
+                self.is_odd |= shift > 0 and byte == 0
                 return number
             shift += 7
 
@@ -128,7 +219,9 @@ class _Compact:
         found: dict[int, Any] = {}
         number = 0
         while head := self._byte():
+            before = number
             number = number + (head >> 4) if head >> 4 else self._whole()
+            self.is_odd |= number <= before or (not head >> 4 and number - before < 16)
             found[number] = self._value(head & 0x0F, depth + 1)
         return found
 
@@ -150,6 +243,7 @@ class _Compact:
         if kind in (9, 10):
             head = self._byte()
             length = head >> 4 if head >> 4 < 15 else self._varint()
+            self.is_odd |= head >> 4 == 15 and length < 15
             if length > len(self.content):
                 raise IndexError(length)
             return [self._value(head & 0x0F, depth + 1, listed=True) for _ in range(length)]

@@ -15,12 +15,13 @@ from __future__ import annotations
 import datetime
 import json
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lookalike.contracts import Promise
-from lookalike.errors import DataError, unread_format
+from lookalike.errors import DataError, RecipeError, unread_format
 from lookalike.guarded import load_json
 from lookalike.microdata import Domain, Domains
 from lookalike.packages.cells import Encoding, Field
@@ -38,7 +39,35 @@ DESCRIPTOR = "datapackage.json"
 AUDIT = "audit.json"
 DOCUMENTS = (AUDIT, "report.html", "report.json", "report.pdf")
 """What a folder of these formats may hold besides its tables and what describes them."""
+LONGEST_TITLE = 200
+"""Of a title and of a recipient: what a reader of the verdict can take in, and no table fits into."""
 Tables = Mapping[str, tuple[Field, ...]]
+
+
+def title_problem(title: str) -> str | None:
+    """Why a text cannot be the title of a release or the name of its recipient."""
+    if len(title) > LONGEST_TITLE:
+        return f"it has {len(title):,} characters, and at most {LONGEST_TITLE} are allowed"
+    if any(unicodedata.category(letter) in ("Cc", "Cn", "Co", "Zl", "Zp") for letter in title):
+        return "it has line breaks or control characters"
+    return None
+
+
+def check_titles(**titles: str | None) -> None:
+    """RecipeError unless each text, by what it is, can stand in a release."""
+    for name, title in titles.items():
+        if title is not None and (problem := title_problem(title)) is not None:
+            raise RecipeError(f"The {name} cannot be published: {problem}. Give a shorter plain one (--{name} TEXT).")
+
+
+def shown(text: str) -> str:
+    """A text of the publisher for the verdict: in quotes, what nobody sees spelled out, never endless.
+
+    >>> print(shown("Stays\u200b 2024"))
+    "Stays\\u200b 2024"
+    """
+    letters = (letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text[:LONGEST_TITLE])
+    return f'"{"".join(letters)}{"..." if len(text) > LONGEST_TITLE else ""}"'
 
 
 @dataclass(frozen=True)

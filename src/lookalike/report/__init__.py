@@ -8,15 +8,29 @@ from a table is escaped by the template engine or by the one that draws.
     beliefs     beliefs against ceilings      examples    made-up rows before and after
     crowds      among how many rows           pictures    its charts
     page        the HTML                      paper       the PDF, by a browser that is there
+    documents   what is written of them
 """
 
 from __future__ import annotations
 
 from lookalike.report.basis import Basis
 from lookalike.report.contents import Report
+from lookalike.report.documents import AUDIT, as_json, audit_json
 from lookalike.report.examples import Examples, made_up_examples
 from lookalike.report.page import to_html
 from lookalike.report.paper import find_browser, to_pdf
 from lookalike.report.pictures import drawn
 
-__all__ = ["Basis", "Examples", "Report", "drawn", "find_browser", "made_up_examples", "to_html", "to_pdf"]
+__all__ = [
+    "AUDIT",
+    "Basis",
+    "Examples",
+    "Report",
+    "as_json",
+    "audit_json",
+    "drawn",
+    "find_browser",
+    "made_up_examples",
+    "to_html",
+    "to_pdf",
+]

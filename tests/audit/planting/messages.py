@@ -216,6 +216,73 @@ def _bytes(rng: np.random.Generator, folder: Path) -> bool:
     return True
 
 
+def footer_with(content: bytes, extra: bytes, writer: bytes = b"") -> bytes:
+    """A Parquet file with more fields at the end of its footer, and the name of another writer if one is given."""
+    length = int.from_bytes(content[-8:-4], "little")
+    footer = content[-8 - length : -8]
+    if writer:
+        place = footer.rfind(b"Polars")
+        footer = footer[: place - 1] + bytes([len(writer)]) + writer + footer[place + footer[place - 1] :]
+    footer = footer[:-1] + extra + b"\0"
+    return content[: -8 - length] + footer + len(footer).to_bytes(4, "little") + b"PAR1"
+
+
+OTHER_POLARS = b"Polars (python) version 1.2.3 (build 00)"
+_ANNA = b"\x0drow 3 is Anna"
+
+
+@message("a field of the Parquet footer that the format lacks")
+def _footer_field(rng: np.random.Generator, folder: Path) -> bool:
+    path = _any(rng, _files(folder, "parquet"))
+    # Text (kind 8) in field 100, whose number is written in full as a zigzag varint.
+    path.write_bytes(footer_with(path.read_bytes(), b"\x08\xc8\x01" + _ANNA, OTHER_POLARS))
+    return True
+
+
+@message("a field of the Parquet footer that is there twice")
+def _footer_twice(rng: np.random.Generator, folder: Path) -> bool:
+    path = _any(rng, _files(folder, "parquet"))
+    content = path.read_bytes()
+    # The writer's name (field 6) once more; readers keep the last one.
+    last = b"\x08\x0c" + bytes([len(OTHER_POLARS)]) + OTHER_POLARS
+    path.write_bytes(footer_with(content, b"\x08\x0c" + _ANNA + last))
+    return True
+
+
+@message("a title that holds a table")
+def _title(rng: np.random.Generator, folder: Path) -> bool:
+    return _restated(folder, title="Stays. " + "Anna is 31 and has flu; " * 20)
+
+
+@message("a title of several lines")
+def _title_lines(rng: np.random.Generator, folder: Path) -> bool:
+    return _restated(folder, title="Stays\nAnna")
+
+
+@message("a method that does not exist")
+def _method(rng: np.random.Generator, folder: Path) -> bool:
+    return _restated(folder, algorithm="mondrian, and row 3 is Anna")
+
+
+@message("a method of another form")
+def _method_form(rng: np.random.Generator, folder: Path) -> bool:
+    form = read_manifest(folder).form
+    return _restated(folder, algorithm="mondrian" if form != "grouped" else "anatomy")
+
+
+def _restated(folder: Path, **stated: Any) -> bool:
+    """What the publisher states, changed in the description and in the README alike."""
+    manifest = read_manifest(folder)
+    for name in ("datapackage.json", "README.txt"):
+        path = folder / name
+        text = path.read_text(encoding="utf-8")
+        for key, new in stated.items():
+            old = getattr(manifest, key)
+            text = text.replace(json.dumps(old), json.dumps(new)) if name.endswith("json") else text.replace(old, new)
+        path.write_text(text, encoding="utf-8")
+    return True
+
+
 @message("a file beside the tables")
 def _file(rng: np.random.Generator, folder: Path) -> bool:
     (folder / str(rng.choice(["names.csv", ".hint", "linkage.parquet", "report.json"]))).write_text("Anna\n")

@@ -1,0 +1,22 @@
+"""The documents of a release folder as bytes: audit.json, report.json and report.html.
+
+Whoever publishes writes them, and whoever audits writes them again from what was read, to compare.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from lookalike.report.basis import Basis
+
+AUDIT = "audit.json"
+
+
+def audit_json(basis: Basis) -> bytes:
+    """The audit for programs."""
+    return as_json({**basis.audit.to_plain(), "loss": basis.losses, "loss_by_column": basis.loss_by_column})
+
+
+def as_json(plain: Any) -> bytes:
+    return (json.dumps(plain, indent=2, ensure_ascii=False) + "\n").encode()
