@@ -17,11 +17,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from lookalike.audit.cells import Ints, joint_ids, joint_ids_of_two
+from lookalike.audit.neighbours import classified, likeness_signs, looked_at, shares_of_items
 from lookalike.audit.reading import Reading
 from lookalike.audit.sorting import (
     Arrangement,
@@ -29,6 +30,7 @@ from lookalike.audit.sorting import (
     Shown,
     Sign,
     arrangement,
+    follow_rows,
     follow_sign,
     match_signs,
     n_arrangements,
@@ -53,10 +55,10 @@ def row_order(reading: Reading) -> Check:
     signs = [] if any(found.sorted_by for found in arranged) else list(_input_signs(reading))
     if isinstance(reading.release, Bucketized):
         signs += _alignment_signs(reading, reading.release, tables, arranged)
-    of_columns = [sign for pair in zip(tables, arranged, strict=True) for sign in _column_signs(reading, *pair)]
-    signs += [replace(sign, chance=sign.chance * len(of_columns)) for sign in of_columns]
+    for table, found in zip(tables, arranged, strict=True):
+        signs += [*_column_signs(reading, table, found), *_neighbour_signs(reading, table, found)]
     worst = min(signs, key=lambda sign: sign.chance, default=Sign("", 1.0))
-    if worst.chance < SELDOM:
+    if worst.chance * len(signs) < SELDOM:
         return Check(NAME, False, f"{worst.words}; a shuffle does so with probability below 1e-9. Shuffle the rows")
     names = list(dict.fromkeys(name for found in arranged for name in found.sorted_by))
     published = f"sorted by what is published ({', '.join(names)}) and " if names else ""
@@ -179,9 +181,50 @@ def _columns_of(reading: Reading) -> list[tuple[str, Ints]]:
     return found
 
 
+def _neighbour_signs(reading: Reading, table: OrderedTable, arranged: Arrangement) -> Iterator[Sign]:
+    """Every column of the original, and whether a redrawn value was kept, at rows that stand close to each other."""
+    item_of_record, item_of_row = table.item_of_record, table.item_of_row
+    n_items = 1 + int(max(item_of_row.max(initial=-1), item_of_record.max(initial=-1)))
+    counts = np.bincount(item_of_record[item_of_record >= 0], minlength=n_items)
+    known = np.flatnonzero(counts[item_of_row] > 0)
+    known = known[looked_at(len(known))]
+    listed, items = np.unique(item_of_row[known], return_inverse=True)
+    number_of_item = np.full(n_items + 1, -1, dtype=np.int64)
+    number_of_item[listed] = np.arange(len(listed))
+    numbers, blocks = number_of_item[item_of_record], arranged.block_of_row[known]
+    for words, ranks in _columns_of(reading):
+        for classes, n_classes, is_ordered in classified(ranks):
+            shares = shares_of_items(classes, n_classes, numbers, len(listed))[items.reshape(-1)]
+            yield from likeness_signs(_of_original(words), shares, blocks, is_ordered)
+    if isinstance(reading.release, Perturbed):
+        yield from _kept_signs(reading, reading.release, table, arranged)
+
+
+def _of_original(words: str) -> str:
+    return f"{words} of the original" if words.startswith("column") else words
+
+
+def _kept_signs(reading: Reading, release: Perturbed, table: OrderedTable, arranged: Arrangement) -> Iterator[Sign]:
+    """Whether the place of a row says that its value is the original one."""
+    looked = looked_at(len(table.item_of_row))
+    for index, domain in enumerate(release.domains.sensitive):
+        words = f"whether {quoted(domain.name)} was kept"
+        before, after = reading.original.sensitive[:, index], release.sensitive[:, index]
+        n_codes = 1 + int(max(before.max(initial=0), after.max(initial=0)))
+        own, shown = table.item_of_record * n_codes + before, table.item_of_row * n_codes + after
+        n_keys = 1 + int(max(own.max(initial=0), shown.max(initial=0)))
+        n_records = np.bincount(table.item_of_record, minlength=n_keys // n_codes + 1)
+        kept = np.bincount(own, minlength=n_keys)[shown] / np.maximum(n_records[table.item_of_row], 1)
+        sign = follow_rows(words, kept, arranged.block_of_row)
+        if sign is not None:
+            yield sign
+        both = np.column_stack((kept, 1 - kept))[looked]
+        yield from likeness_signs(words, both, arranged.block_of_row[looked], is_ordered=False)
+
+
 def _column_signs(reading: Reading, table: OrderedTable, arranged: Arrangement) -> Iterator[Sign]:
     for words, ranks in _columns_of(reading):
-        words = f"{words} of the original" if words.startswith("column") else words
+        words = _of_original(words)
         sign = follow_sign(words, ranks, table.item_of_record, table.item_of_row, arranged.block_of_row)
         if sign is not None:
             yield sign

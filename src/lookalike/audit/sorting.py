@@ -27,6 +27,8 @@ from lookalike.audit.tails import independent_events
 
 _MOST_ROWS = 100_000
 """Of longer tables so many rows are looked at; a part of a shuffle is a shuffle."""
+_MOST_IN_OWN_ORDER = 16
+"""A column with so few values may be sorted by any order of them; with more, that order could say something."""
 
 
 @dataclass(frozen=True)
@@ -89,13 +91,32 @@ def _sorted_on(found: Arrangement, columns: Sequence[Shown]) -> Arrangement:
                 (column.codes[1:] > column.codes[:-1])[inside],
                 (column.codes[1:] < column.codes[:-1])[inside],
             )
-            if rises.any() != falls.any():
+            if rises.any() != falls.any() or (rises.any() and _in_own_order(found.block_of_row, column.codes)):
                 break
         else:
             return found
         left.remove(column)
         blocks = _runs(found.block_of_row, column.codes)
         found = Arrangement(blocks, (*found.sorted_by, column.name), found.by_values or column.is_value)
+
+
+def _in_own_order(blocks: Ints, codes: NDArray[Any]) -> bool:
+    """Whether a column of few values is sorted within all blocks by one order of its values, whatever that is."""
+    from graphlib import CycleError, TopologicalSorter
+
+    starts = np.flatnonzero(np.diff(_runs(blocks, codes), prepend=-1))
+    if len(starts) > len(codes) // 2 or len(np.unique(codes[starts])) > _MOST_IN_OWN_ORDER:
+        return False
+    run_codes, run_blocks = codes[starts], blocks[starts]
+    inside = run_blocks[1:] == run_blocks[:-1]
+    order: TopologicalSorter[Any] = TopologicalSorter()
+    for before, after in np.unique(np.column_stack((run_codes[:-1], run_codes[1:]))[inside], axis=0).tolist():
+        order.add(after, before)
+    try:
+        order.prepare()
+    except CycleError:
+        return False
+    return True
 
 
 def _runs(*columns: NDArray[Any]) -> Ints:
@@ -116,21 +137,32 @@ def n_arrangements(content_of_row: Ints) -> float:
 
 def follow_sign(words: str, rank_of_record: Ints, item_of_record: Ints, item_of_row: Ints, blocks: Ints) -> Sign | None:
     """Rows against the mean rank of the records of their item (-1: a record of none), within blocks."""
+    known, scores = mean_ranks(rank_of_record, item_of_record, item_of_row)
+    return follow_rows(words, scores, blocks[known])
+
+
+def mean_ranks(rank_of_record: Ints, item_of_record: Ints, item_of_row: Ints) -> tuple[Ints, NDArray[Any]]:
+    """Rows whose item has records, and the mean rank of these records."""
     n_items = 1 + int(max(item_of_row.max(initial=-1), item_of_record.max(initial=-1)))
     real = item_of_record >= 0
     counts = np.bincount(item_of_record[real], minlength=n_items)
     sums = np.bincount(item_of_record[real], weights=rank_of_record[real], minlength=n_items)
     known = np.flatnonzero(counts[item_of_row] > 0)
-    if len(known) > _MOST_ROWS:
-        known = np.sort(np.random.default_rng(len(known)).choice(known, _MOST_ROWS, replace=False))
-    scores = np.unique((sums / np.maximum(counts, 1))[item_of_row[known]], return_inverse=True)[1].reshape(-1)
-    blocks = blocks[known]
+    return known, (sums / np.maximum(counts, 1))[item_of_row[known]]
+
+
+def follow_rows(words: str, score_of_row: NDArray[Any], blocks: Ints, what: str = "rows") -> Sign | None:
+    """Rows against scores of their own, within blocks."""
+    if len(score_of_row) > _MOST_ROWS:
+        taken = np.random.default_rng(len(score_of_row)).choice(len(score_of_row), _MOST_ROWS, replace=False)
+        score_of_row, blocks = score_of_row[np.sort(taken)], blocks[np.sort(taken)]
+    scores = np.unique(score_of_row, return_inverse=True)[1].reshape(-1).astype(np.int64)
     pairs, sizes, ties = _pairs(scores, blocks)
     if pairs == 0:
         return None
     n_inverted = inversions(blocks * (1 + int(scores.max())) + scores)
     extreme = min(n_inverted, pairs - n_inverted)
-    return Sign(f"rows follow {words}", 2 * fewest_inversions(extreme, sizes, ties))
+    return Sign(f"{what} follow {words}", 2 * fewest_inversions(extreme, sizes, ties))
 
 
 def _pairs(scores: Ints, blocks: Ints) -> tuple[int, Ints, Ints]:

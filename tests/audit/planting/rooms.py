@@ -20,7 +20,17 @@ from lookalike.packages.reading import read_release
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from lookalike.release import Bucketized, Ranges
-from tests.audit.making import bucketized, grouped, matched, mixed_table, mixing_matrix, number_table, perturbed, ring
+from tests.audit.making import (
+    bucketized,
+    grouped,
+    matched,
+    mixed_table,
+    mixing_matrix,
+    moved,
+    number_table,
+    perturbed,
+    ring,
+)
 from tests.audit.planting import folders, foreign, parts
 from tests.audit.planting.cases import FORMS, Case, honest
 from tests.audit.planting.exam import Marks, edges_of, hold
@@ -307,6 +317,31 @@ def sit_chance(marks: Marks, seed: int) -> None:
         _sit_twins(marks, rng, size, seed)
     _sit_sorted(marks, rng, data, seed)
     _sit_aligned(marks, rng, data, seed)
+    _sit_alike(marks, rng, data, seed)
+
+
+def _sit_alike(marks: Marks, rng: np.random.Generator, data: Microdata, seed: int) -> None:
+    """Rows that stand close to each other and are alike in what is hidden, in an order that does not rise."""
+    n_rows = data.n_rows
+    around = np.argsort(data.quasi[:, 0], kind="stable")
+    groups = np.empty(n_rows, dtype=np.int64)
+    groups[around] = np.arange(n_rows) // 4
+    hospitals, buckets = rng.integers(0, 5, n_rows), rng.permutation(n_rows) // 5
+    redrawn = perturbed(rng, data, [mixing_matrix(4, 4, 10)], np.arange(n_rows))
+    kept = (redrawn.sensitive == data.sensitive).all(axis=1)
+    together = np.array([1, 3, 0, 4, 2])[hospitals]
+    chunks = rng.permutation(n_rows) // 20 * n_rows + np.argsort(around)
+    for kind, key, made in (
+        ("grouped, hospitals together", together, lambda at: grouped(data, groups, at)),
+        ("grouped, chunks sorted by age", chunks, lambda at: grouped(data, groups, at)),
+        ("points, hospitals together", together, lambda at: bucketized(data, buckets, at, rng.permutation(n_rows))),
+        ("values, hospitals together", together, lambda at: bucketized(data, buckets, rng.permutation(n_rows), at)),
+        ("perturbed, kept values first", ~kept, lambda at: moved(redrawn, at)),
+        ("perturbed, true values together", (data.sensitive[:, 0] + 2) % 3, lambda at: moved(redrawn, at)),
+    ):
+        wrong = Case(made(np.lexsort((rng.permutation(n_rows), key))), data, unpublished={"hospital": hospitals})
+        right = Case(made(rng.permutation(n_rows)), data, unpublished={"hospital": hospitals})
+        _told_by_chance(marks, kind, wrong, right, seed)
 
 
 def _sit_aligned(marks: Marks, rng: np.random.Generator, data: Microdata, seed: int) -> None:
