@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -52,18 +52,29 @@ def row_order(reading: Reading) -> Check:
     if max((n_arrangements(table.content) for table in tables), default=0.0) < -math.log(SELDOM):
         return Check.undecided(NAME, "too few different rows to tell")
     arranged = [arrangement(table.shown, len(table.content), table.group_of_row) for table in tables]
-    signs = [] if any(found.sorted_by for found in arranged) else list(_input_signs(reading))
-    if isinstance(reading.release, Bucketized):
-        signs += _alignment_signs(reading, reading.release, tables, arranged)
-    for table, found in zip(tables, arranged, strict=True):
-        signs += [*_column_signs(reading, table, found), *_neighbour_signs(reading, table, found)]
-    worst = min(signs, key=lambda sign: sign.chance, default=Sign("", 1.0))
-    if worst.chance * len(signs) < SELDOM:
+    families = [
+        [] if any(found.sorted_by for found in arranged) else list(_input_signs(reading)),
+        _alignment_signs(reading, tables, arranged),
+        [sign for pair in zip(tables, arranged, strict=True) for sign in _column_signs(reading, *pair)],
+        [sign for pair in zip(tables, arranged, strict=True) for sign in _neighbour_signs(reading, *pair)],
+    ]
+    worst = _worst(families)
+    if worst.chance < SELDOM:
         return Check(NAME, False, f"{worst.words}; a shuffle does so with probability below 1e-9. Shuffle the rows")
     names = list(dict.fromkeys(name for found in arranged for name in found.sorted_by))
     published = f"sorted by what is published ({', '.join(names)}) and " if names else ""
     n_columns = counted(len(_columns_of(reading)) - 1, "column")
     return Check(NAME, True, f"{published}follows neither the input order nor any of {n_columns} of the original")
+
+
+def _worst(families: list[list[Sign]]) -> Sign:
+    """The least likely sign, its chance so enlarged that one of all is as unlikely by chance.
+
+    Each family of tests has the same share, or the many tests of neighbours would blunt the few of the input order.
+    """
+    filled = [signs for signs in families if signs]
+    weighed = [replace(sign, chance=sign.chance * len(signs) * len(filled)) for signs in filled for sign in signs]
+    return min(weighed, key=lambda sign: sign.chance, default=Sign("", 1.0))
 
 
 def _input_signs(reading: Reading) -> Iterator[Sign]:
@@ -377,26 +388,26 @@ def _buckets(reading: Reading, release: Bucketized) -> tuple[Ints, Ints, Ints]:
     return of_points, of_values, bucket_of_point[reading.point_of_record]
 
 
-def _alignment_signs(
-    reading: Reading, release: Bucketized, tables: list[OrderedTable], arranged: list[Arrangement]
-) -> Iterator[Sign]:
+def _alignment_signs(reading: Reading, tables: list[OrderedTable], arranged: list[Arrangement]) -> list[Sign]:
     """Does one table follow the other? Tried within what the sort of each leaves, whatever the tables are sorted by.
 
     The place of a record in one table is like a column of the original: the other table is shuffled without regard to
     it. Ranks within buckets are compared where one of both tables is shuffled within buckets.
     """
-    of_points, of_values, _ = _buckets(reading, release)
-    shuffled_in_buckets = [set(found.sorted_by) <= {"bucket"} for found in arranged]
-    if any(shuffled_in_buckets):
-        yield from _alignment_sign(reading, of_points, of_values)
+    if not isinstance(reading.release, Bucketized):
+        return []
+    signs: list[Sign] = []
+    of_points, of_values, _ = _buckets(reading, reading.release)
+    if any(set(found.sorted_by) <= {"bucket"} for found in arranged):
+        signs += _alignment_sign(reading, of_points, of_values)
     for this, other in ((0, 1), (1, 0)):
         places = _places(tables[other])
         blocks = arranged[this].block_of_row
         item_of_record = np.where(places >= 0, tables[this].item_of_record, -1)
         words = "the order of the other table"
         sign = follow_sign(words, places, item_of_record, tables[this].item_of_row, blocks)
-        if sign is not None:
-            yield sign
+        signs += [] if sign is None else [sign]
+    return signs
 
 
 def _places(table: OrderedTable) -> Ints:
