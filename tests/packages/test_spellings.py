@@ -262,7 +262,9 @@ def test_a_workbook_holds_the_table_alone(original: Path, tmp_path: Path) -> Non
     audit = audited(original, write_workbook(tmp_path / "other.xlsx", {"table": table}))
     assert audit.passed, str(audit)
     assert audit.grounds is not None
-    assert audit.grounds.not_checked == ("how other.xlsx keeps its values inside (other data may be hidden there)",)
+    assert audit.grounds.not_checked == (
+        "how other.xlsx keeps its values, styles and settings inside (other data may be hidden there)",
+    )
     more = write_workbook(tmp_path / "more.xlsx", {"table": table, "names": [["name"], ["Anna"]]})
     assert failed(audited(original, more)) == {"sheets": "1 sheet besides the table"}
 

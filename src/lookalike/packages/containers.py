@@ -15,11 +15,13 @@ from lookalike.microdata import Table
 from lookalike.packages.canonical import Findings
 from lookalike.packages.flat_schemas import ARROW_FILE, arrow_file_problem
 from lookalike.packages.footers import BadFooter, Footer, read_footer
+from lookalike.packages.packings import examine_packing
 from lookalike.packages.tool_metadata import ParquetFacts, is_known_writer, metadata_problem
+from lookalike.packages.workbook_parts import examine_workbook
 from lookalike.tables.packed import is_packed
 from lookalike.tables.workbooks import OLD_EXCEL, sheet_names
 
-FILES, SHEETS, METADATA = "files", "sheets", "file metadata"
+FILES, SHEETS, METADATA, PACKING = "files", "sheets", "file metadata", "packing"
 _FINISHED = "_SUCCESS"
 """An empty file by which Spark says that it is done."""
 _LONGEST_NAME = 100
@@ -41,12 +43,13 @@ def examine_container(path: Path, table: Table) -> Findings:
         return _refused(METADATA, f"{path.name} is a stream of Arrow, which is not looked through. {_AGAIN}")
     if head.startswith(OLD_EXCEL):
         return _refused(SHEETS, f"{path.name} is a workbook of an old format, which is not looked through. {_AGAIN}")
-    sheets = tuple(_sheets(path))
-    return Findings(sheets, (_inside(path),) if sheets or is_packed(path) else ())
+    if sheets := sheet_names(path):
+        return _workbook(path, sheets)
+    return _packed(path) if is_packed(path) else Findings()
 
 
-def _inside(path: Path) -> str:
-    return f"how {path.name} keeps its values inside (other data may be hidden there)"
+def _inside(path: Path, what: str = "") -> str:
+    return f"how {path.name} keeps its values{what} inside (other data may be hidden there)"
 
 
 def _refused(name: str, detail: str) -> Findings:
@@ -118,9 +121,24 @@ def _arrow(path: Path, table: Table) -> Findings:
     return Findings((Check(METADATA, True, "says what the columns are, and no more"),), (_inside(path),))
 
 
-def _sheets(path: Path) -> Iterator[Check]:
-    """A workbook must hold the table and nothing else, as far as sheets tell."""
-    if names := sheet_names(path):
-        others = len(names) - 1
-        detail = f"{counted(others, 'sheet')} besides the table" if others else "the table is the only sheet"
-        yield Check(SHEETS, not others, detail)
+def _workbook(path: Path, sheets: list[str]) -> Findings:
+    """A workbook must hold the table and nothing else."""
+    if len(sheets) > 1:
+        return _refused(SHEETS, f"{counted(len(sheets) - 1, 'sheet')} besides the table")
+    found = examine_workbook(path)
+    if found.problem is not None:
+        return _refused(SHEETS, f"{path.name} {found.problem}. {_AGAIN}")
+    authors = ", ".join(quoted(name) for name in found.authors)
+    named = (f"whom {path.name} names as its authors: {authors}",) if authors else ()
+    only = Check(SHEETS, True, "the table is the only sheet, and cells have neither formulas nor comments")
+    return Findings((only,), (_inside(path, ", styles and settings"), *named))
+
+
+def _packed(path: Path) -> Findings:
+    found = examine_packing(path)
+    if found.problem is not None:
+        return _refused(
+            PACKING, f"{path.name} {found.problem}. Unpack it, and audit and publish the file that is in it"
+        )
+    named = (f"the name under which {path.name} is packed: {quoted(found.name)}",) if found.name else ()
+    return Findings((Check(PACKING, True, "one file, without comments"),), (_inside(path), *named))
