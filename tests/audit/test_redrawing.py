@@ -8,11 +8,14 @@ from itertools import product
 import numpy as np
 import pytest
 
-from lookalike.audit import verify
+from lookalike.audit import audit_part, joined, verify
 from lookalike.audit.redrawing import movement
+from lookalike.audit.selecting import Choices
 from lookalike.audit.verdicts import UNDECIDED
 from lookalike.release import Randomizer
-from tests.audit.making import check, mixing_matrix, number_table, perturbed
+from tests.audit.making import check, mixing_matrix, moved, number_table, perturbed
+from tests.audit.planting.parts import part_of
+from tests.audit.planting.rooms import chosen_to_keep
 
 N_ROWS = 240
 
@@ -110,3 +113,60 @@ def test_parts_are_added_up():
     both = parts[0] + parts[1]
     assert both.n_rows == 20
     assert both.kept.seen == 20
+
+
+@pytest.mark.parametrize("size", [1, 2])
+@pytest.mark.parametrize("published", [True, False])
+def test_people_who_were_chosen_to_keep_their_value_are_noticed(size, published):
+    """By a column that is published, and by one that is not."""
+    rng = np.random.default_rng([size, published])
+    n_rows, matrix = 800, mixing_matrix(4, 5, 11)
+    ages, values = (np.arange(n_rows) // size)[:, None], rng.integers(0, 4, n_rows)
+    data, names = number_table(ages, values), {"name": rng.permutation(n_rows // size)[ages[:, 0]].astype(np.int32)}
+    column = ages[:, 0] if published else names["name"]
+    order = rng.permutation(n_rows)
+    honest = perturbed(rng, data, [matrix], order)
+    assert check(verify(honest, data, [], unpublished=names), "values of").passed
+    chosen = replace(honest, sensitive=chosen_to_keep(rng, data, matrix, column)[order])
+    assert check(verify(chosen, data, [], unpublished=names), "values of").blocks
+    assert check(verify(chosen, data, [], unpublished={}), "values of").blocks == published
+
+
+def test_people_who_were_chosen_for_one_value_and_passed_over_for_another_are_noticed():
+    rng = np.random.default_rng(8)
+    n_rows, matrix = 800, mixing_matrix(4, 5, 11)
+    data = number_table(np.arange(n_rows)[:, None] % 2, rng.integers(0, 4, n_rows))
+    data = number_table(np.column_stack((np.arange(n_rows), data.quasi[:, 0])), data.sensitive[:, 0])
+    order = rng.permutation(n_rows)
+    column = (data.quasi[:, 1] + data.sensitive[:, 0]) % 2
+    chosen = replace(perturbed(rng, data, [matrix], order), sensitive=chosen_to_keep(rng, data, matrix, column)[order])
+    assert check(verify(chosen, data, []), "values of").blocks
+
+
+def test_what_is_too_little_to_tell_in_a_part_is_told_by_all():
+    rng = np.random.default_rng(9)
+    n_rows, matrix = 800, mixing_matrix(4, 5, 11)
+    data = number_table(np.column_stack((np.arange(n_rows), rng.integers(0, 2, n_rows))), rng.integers(0, 4, n_rows))
+    chosen = replace(
+        perturbed(rng, data, [matrix], np.arange(n_rows)), sensitive=chosen_to_keep(rng, data, matrix, data.quasi[:, 1])
+    )
+    audits = []
+    for rows in np.split(rng.permutation(n_rows), 20):
+        audits.append(audit_part(moved(chosen, rows), part_of(data, np.sort(rows)), []))
+        assert not check(audits[-1].audit, "values of").blocks
+    assert check(joined(audits).audit, "values of").blocks
+
+
+@pytest.mark.parametrize("classes", [[0, 1, 2, 3], [0, 0, 1, 1], [0, 0, 0, 1]])
+def test_numbers_of_choices_have_a_mean_of_at_most_one(classes):
+    """All ways to draw the values of four people, each with its probability."""
+    classes, before = np.array(classes), np.array([0, 1, 0, 2])
+    shares = np.array([[0.6, 0.1, 0.3], [0.3, 0.7, 0.2], [0.1, 0.2, 0.5]])
+    choices = Choices([classes, classes % 2], [np.arange(4)])
+    mean, most = 0.0, 0.0
+    for after in product(range(3), repeat=4):
+        chance = float(np.prod(shares[list(after), before]))
+        numbers = np.exp(movement(classes, classes, before, np.array(after), shares, choices).chosen)
+        mean, most = mean + chance * numbers, max(most, float(numbers.max()))
+    assert (mean <= 1 + 1e-12).all()
+    assert most > 1.5

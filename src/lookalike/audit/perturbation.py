@@ -19,6 +19,7 @@ import numpy as np
 from lookalike.audit.cells import Ints, joint_ids_of_two
 from lookalike.audit.reading import Reading
 from lookalike.audit.redrawing import Movement, movement
+from lookalike.audit.selecting import Choices
 from lookalike.audit.tails import SELDOM, Floats
 from lookalike.audit.verdicts import Check
 from lookalike.errors import counted, quoted
@@ -47,6 +48,10 @@ def redrawings(reading: Reading) -> Iterator[Redrawn]:
     release, original = reading.release, reading.original
     assert isinstance(release, Perturbed)
     of_records, of_rows = joint_ids_of_two((original.quasi, original.carried), (release.quasi, release.carried))
+    choices = Choices(
+        [codes[:, at] for codes in (original.quasi, original.carried) for at in range(codes.shape[1])],
+        [*original.sensitive.T, *reading.unpublished.values(), np.arange(original.n_rows)],
+    )
     for index, (randomizer, domain) in enumerate(zip(release.randomizers, original.domains.sensitive, strict=True)):
         before, published = (codes[:, index].astype(np.int64) for codes in (original.sensitive, release.sensitive))
         usable = matrix_problem(randomizer) is None
@@ -55,7 +60,7 @@ def redrawings(reading: Reading) -> Iterator[Redrawn]:
             randomizer=randomizer,
             records=original.counts(index),
             rows=np.bincount(published, minlength=domain.n_codes),
-            movement=movement(of_records, of_rows, before, published, _shares(randomizer)) if usable else None,
+            movement=movement(of_records, of_rows, before, published, _shares(randomizer), choices) if usable else None,
         )
 
 

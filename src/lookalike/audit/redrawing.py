@@ -11,6 +11,7 @@ that show them. Nobody can tell the rows of a class apart, but their values are 
             values. The bound is multiplied by the number of ways to rename them.
     moved   for each pair of values, rows that show v, weighted by the share of their class that has u: a sum of
             independent terms in [0, 1].
+    chosen  kept, in parts of the table: whether it depends on another column who keeps a value (`selecting`)
 
 For rows whose class is their own these are the plain numbers of values kept and of each transition.
 """
@@ -18,16 +19,20 @@ For rows whose class is their own these are the plain numbers of values kept and
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from lookalike.audit.cells import Ints
-from lookalike.audit.tails import RATES, Chance, Floats, bounded_sum_tail, capped_counts
+from lookalike.audit.selecting import RATES as CHOICE_RATES
+from lookalike.audit.selecting import Choices, Counted, chance_of, evidence
+from lookalike.audit.tails import RATES, Chance, Floats, bounded_sum_tail, capped_counts, count_moments
 
 _MOST = 500
 """Values kept are not counted in classes with more rows, where the original could hardly be told from a draw."""
 _AT_ONCE = 200_000
+NO_CHOICES = Choices()
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +50,8 @@ class Movement:
     expected: Floats
     n_terms: Floats
     """Rows of the classes where each original value occurs."""
+    chosen: Floats
+    """By how much values kept depend on other columns (`selecting.evidence`)."""
 
     def __add__(self, other: Movement) -> Movement:
         return Movement(
@@ -55,6 +62,7 @@ class Movement:
             self.moved + other.moved,
             self.expected + other.expected,
             self.n_terms + other.n_terms,
+            self.chosen + other.chosen,
         )
 
     @property
@@ -62,16 +70,24 @@ class Movement:
         """How often, at most, draws from the matrix look as little like it as this."""
         tails = bounded_sum_tail(self.moved, self.expected, np.broadcast_to(self.n_terms, self.moved.shape))
         by_pair = 2 * tails.size * float(tails.min(initial=1.0))
-        return min(1.0, 4 * min(self.kept.at_least, self.kept.at_most, self.by_rule, by_pair))
+        tests = self.kept.at_least, self.kept.at_most, self.by_rule, by_pair, chance_of(self.chosen)
+        return min(1.0, len(tests) * min(tests))
 
     @property
     def least(self) -> float:
         """What `chance` would be for the original itself, if it looked like the release."""
-        return min(1.0, 4 * self.unchanged.at_least)
+        return min(1.0, 5 * self.unchanged.at_least)
 
 
-def movement(class_of_record: Ints, class_of_row: Ints, before: Ints, after: Ints, shares: Floats) -> Movement:
-    """`shares[v, u]` is the probability that v is published of a record with u.
+def movement(
+    class_of_record: Ints,
+    class_of_row: Ints,
+    before: Ints,
+    after: Ints,
+    shares: Floats,
+    choices: Choices = NO_CHOICES,
+) -> Movement:
+    """`shares[v, u]` is the probability that v is published of a record with u; `choices`: who may have been chosen.
 
     Classes with other numbers of rows than of records are left out: other checks fail on them.
     """
@@ -83,6 +99,7 @@ def movement(class_of_record: Ints, class_of_row: Ints, before: Ints, after: Int
     whole = sizes == np.bincount(class_of_row, minlength=n_classes)
     records, rows = whole[class_of_record], whole[class_of_row]
     class_of_record, before = class_of_record[records], before[records]
+    choices = Choices(*([ranks[records] for ranks in some] for some in (choices.published, choices.others)))
     class_of_row, after = class_of_row[rows], after[rows]
     owned, shown = (
         csr_array((np.ones(len(codes)), (classes, codes)), shape=(n_classes, n_codes))
@@ -100,6 +117,7 @@ def movement(class_of_record: Ints, class_of_row: Ints, before: Ints, after: Int
         by_rule=_by_rule(class_of_record, before, class_of_row, after, sizes, shares, moved - expected),
         moved=moved,
         expected=expected,
+        chosen=_chosen(class_of_record, before, class_of_row, after, sizes, shares, choices),
         n_terms=np.asarray(occurs.T @ np.where(whole, sizes, 0).astype(np.float64)),
     )
 
@@ -133,13 +151,37 @@ def _n_common(class_of_record: Ints, before: Ints, class_of_row: Ints, after: In
 
 def _kept(seen: int, classes: Ints, values: Ints, sizes: Ints, shares: Floats) -> Chance:
     """How many values draws from the matrix keep, class by class and value by value."""
+    total = Chance(float(seen), np.zeros(len(RATES)))
+    for _, chances in _counts_kept(classes, values, sizes, shares):
+        total = total + capped_counts(0.0, chances)
+    return total
+
+
+def _chosen(
+    class_of_record: Ints, before: Ints, class_of_row: Ints, after: Ints, sizes: Ints, shares: Floats, choices: Choices
+) -> Floats:
+    n_codes = len(shares)
+    keys, counts = np.unique(class_of_record * n_codes + before, return_counts=True)
+    others, other_counts = np.unique(class_of_row * n_codes + after, return_counts=True)
+    kept = np.zeros(len(keys), dtype=np.int64)
+    _, mine, theirs = np.intersect1d(keys, others, assume_unique=True, return_indices=True)
+    kept[mine] = np.minimum(counts[mine], other_counts[theirs])
+    moments = np.zeros((len(keys), len(CHOICE_RATES)))
+    for places, chances in _counts_kept(class_of_record, before, sizes, shares):
+        moments[places] = count_moments(chances, CHOICE_RATES)
+    small = sizes[keys // n_codes] <= _MOST
+    counted = Counted(keys[small] // n_codes, keys[small] % n_codes, kept[small], moments[small])
+    return evidence(counted, class_of_record, choices, n_codes)
+
+
+def _counts_kept(classes: Ints, values: Ints, sizes: Ints, shares: Floats) -> Iterator[tuple[Ints, Floats]]:
+    """For each class and value, in the order of both: how likely it is that 0, 1, 2 ... of its records' are kept."""
     order = np.lexsort((values, classes))
     classes, values = classes[order], values[order]
     starts = np.searchsorted(classes, np.arange(len(sizes)))
     keys, counts = np.unique(classes * len(shares) + values, return_counts=True)
     class_of_key, value_of_key = keys // len(shares), keys % len(shares)
     size_of_key = sizes[class_of_key]
-    total = Chance(float(seen), np.zeros(len(RATES)))
     combinations = np.unique(np.column_stack((size_of_key, counts)), axis=0)
     for size, count in combinations[combinations[:, 0] <= _MOST].tolist():
         found = np.flatnonzero((size_of_key == size) & (counts == count))
@@ -153,5 +195,4 @@ def _kept(seen: int, classes: Ints, values: Ints, sizes: Ints, shares: Floats) -
                 gained = chances[:, :-1] * share
                 chances[:, :-1] -= gained
                 chances[:, 1:] += gained
-            total = total + capped_counts(0.0, np.maximum(chances, 0.0))
-    return total
+            yield some, np.maximum(chances, 0.0)

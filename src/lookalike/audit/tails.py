@@ -63,14 +63,19 @@ def independent_events(seen: float, shares: Floats) -> Chance:
 
 def capped_counts(seen: float, shares: Floats) -> Chance:
     """A sum of negatively associated counts; `shares[count, j]` is the probability that one of them is j."""
+    return Chance(seen, count_moments(shares, RATES).sum(axis=0))
+
+
+def count_moments(shares: Floats, rates: Floats) -> Floats:
+    """log E exp(rate * count) of each count, for every rate; `shares[count, j]` is the probability that it is j."""
     most = shares.shape[1] - 1
     places = np.arange(most + 1)
     # Powers are taken from the largest count down where the rate is positive, so that none overflows.
-    shifts = np.where(RATES > 0, most, 0)
-    powers = np.exp(RATES[None, :] * (places[:, None] - shifts[None, :]))
+    shifts = np.where(rates > 0, most, 0)
+    powers = np.exp(rates[None, :] * (places[:, None] - shifts[None, :]))
     with np.errstate(divide="ignore"):
-        moments = np.log(shares @ powers) + (RATES * shifts)[None, :]
-    return Chance(seen, moments.sum(axis=0))
+        moments: Floats = np.log(shares @ powers) + (rates * shifts)[None, :]
+    return moments
 
 
 def bounded_sum_tail(seen: Floats, mean: Floats, n_terms: Floats) -> Floats:

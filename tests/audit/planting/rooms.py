@@ -19,7 +19,7 @@ from lookalike.models import parse_model
 from lookalike.packages.reading import read_release
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.release import Bucketized, Ranges
+from lookalike.release import Bucketized, Randomizer, Ranges
 from tests.audit.making import (
     bucketized,
     grouped,
@@ -318,6 +318,7 @@ def sit_chance(marks: Marks, seed: int) -> None:
     _sit_sorted(marks, rng, data, seed)
     _sit_aligned(marks, rng, data, seed)
     _sit_alike(marks, rng, data, seed)
+    _sit_chosen(marks, rng, seed)
 
 
 def _sit_alike(marks: Marks, rng: np.random.Generator, data: Microdata, seed: int) -> None:
@@ -359,6 +360,39 @@ def _sit_aligned(marks: Marks, rng: np.random.Generator, data: Microdata, seed: 
     ):
         made, true = (bucketized(data, buckets, points, values) for values in (wrong, right))
         _told_by_chance(marks, kind, Case(made, data), Case(true, data), seed)
+
+
+def _sit_chosen(marks: Marks, rng: np.random.Generator, seed: int) -> None:
+    """As many values kept and changed as the matrix says, but of people who were chosen by a column."""
+    n_rows, matrix = 600, mixing_matrix(4, 5, 11)
+    quasi = np.column_stack([rng.integers(low, high, n_rows) for low, high in ((20, 80), (0, 2), (0, 50))])
+    data = number_table(quasi, rng.integers(0, 4, n_rows))
+    names = rng.permutation(n_rows)
+    true = Case(perturbed(rng, data, [matrix], rng.permutation(n_rows)), data, unpublished={"name": names})
+    for kind, column in (
+        ("the young", quasi[:, 0]),
+        ("one sex", quasi[:, 1]),
+        ("even ages", quasi[:, 0] % 2),
+        ("the young of one sex and the old of the other", (quasi[:, 0] < 50) == quasi[:, 1]),
+        ("names", names),
+    ):
+        order = rng.permutation(n_rows)
+        sensitive = chosen_to_keep(rng, data, matrix, column)[order]
+        made = replace(true.release, sensitive=sensitive, quasi=data.quasi[order], carried=data.carried[order])
+        _told_by_chance(marks, f"values kept of {kind}", replace(true, release=made), true, seed)
+
+
+def chosen_to_keep(rng: np.random.Generator, data: Microdata, matrix: Randomizer, column: Any) -> Any:
+    """Of each value as many are kept as the matrix says, those first in the column; the others are drawn anew."""
+    shares = matrix.weights / matrix.total
+    sensitive = data.sensitive.copy()
+    for value in range(len(shares)):
+        owners = np.flatnonzero(data.sensitive[:, 0] == value)
+        owners = owners[np.lexsort((rng.random(len(owners)), np.asarray(column)[owners]))]
+        left = np.where(np.arange(len(shares)) == value, 0.0, shares[:, value])
+        others = owners[round(shares[value, value] * len(owners)) :]
+        sensitive[others, 0] = rng.choice(len(shares), len(others), p=left / left.sum())
+    return sensitive
 
 
 def _sit_sorted(marks: Marks, rng: np.random.Generator, data: Microdata, seed: int) -> None:
