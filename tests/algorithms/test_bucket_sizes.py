@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookalike.algorithms import MultiSize, TwoSize, parse_algorithm
-from lookalike.algorithms.bucketization import searches
+from lookalike.algorithms.bucketization import Sized, searches
 from lookalike.algorithms.bucketization.publishing import Asked
 from lookalike.algorithms.bucketization.searches import (
     Range,
@@ -290,7 +290,8 @@ def test_one_bucket_where_nothing_else_will_do() -> None:
     ceilings = [Fraction(1000, 2003), Fraction(1003, 2003)]
     slots, remarks = MultiSize().slots(Asked(counts, ceilings, 1, has_values=True), Randomness(1), silent)
     assert slots.n_buckets == 1
-    assert remarks == ("Bucket sizes: 1 bucket of 2003.",)
+    assert remarks[0] == "Bucket sizes: 1 bucket of 2003."
+    assert "the whole table is one bucket" in remarks[1]
 
 
 @pytest.mark.parametrize("largest", ["0.5", "many", "2.5"])
@@ -354,3 +355,15 @@ def test_an_integer_program_is_never_larger_than_its_limit(monkeypatch: pytest.M
     assert whole.parts is not None
     assert part.parts is not None
     assert part.bound <= loss_of(whole.parts) <= loss_of(part.parts)
+
+
+@pytest.mark.parametrize("name", ["two-size", "multi-size", "optimal-buckets"])
+def test_a_value_that_needs_very_large_buckets_gets_them(name: str) -> None:
+    """It would be one bucket of the whole table if only sizes up to 1,500 were tried."""
+    counts = np.array([1500, 1499, 1000, 1])
+    ceilings = [Fraction(1), Fraction(1), Fraction(1), Fraction(1, 2000)]
+    algorithm = parse_algorithm(name)
+    assert isinstance(algorithm, Sized)
+    slots, remarks = algorithm.slots(Asked(counts, ceilings, 1, has_values=True), Randomness(1), silent)
+    assert slots.n_buckets > 1
+    assert not any("one bucket" in remark for remark in remarks)

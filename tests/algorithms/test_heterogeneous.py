@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from lookalike import pipeline
 from lookalike.algorithms import Freeform, Heterogeneous
+from lookalike.algorithms.axes import axes_of
 from lookalike.algorithms.heterogeneous import slots
 from lookalike.algorithms.heterogeneous.published import mixed_columns
 from lookalike.algorithms.heterogeneous.slots import exchanged_columns, slot_graph, slots_by_assignment
@@ -424,3 +425,9 @@ def test_what_would_take_hours_is_refused_with_a_way_out(monkeypatch: pytest.Mon
     monkeypatch.setattr(slots, "_MOST_MATCHES", 300**2 - 1)
     with pytest.raises(Unsupported, match=r"cover 300 records each.*Use --algorithm groups"):
         pipeline.run(recipe, table)
+
+
+def test_a_promise_that_would_take_too_long_is_refused_with_the_time_it_would_take() -> None:
+    axes = axes_of(tiny_table("ab" * 5_000, [0] * 10_000))
+    with pytest.raises(Unsupported, match=r"5,000 records each, which takes heterogeneous about 5 minutes"):
+        slots._require_little_work([np.arange(10_000).reshape(2, 5_000)], axes, silent)

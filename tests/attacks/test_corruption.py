@@ -7,8 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
+import lookalike as la
 from lookalike.attacks import parse_attack
 from lookalike.attacks.corruption import likely_pairs, sharpener
 from lookalike.attacks.whereabouts import Whereabouts
@@ -166,3 +168,12 @@ def test_perturbed_values_are_not_touched() -> None:
 def test_what_it_refuses(text: str, reason: str) -> None:
     with pytest.raises(Unsupported, match=reason):
         parse_attack(text).run(in_groups(table(range(6), [0, 1] * 3), [0] * 6), Randomness(1), silent)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_known_persons_who_were_all_suppressed_are_no_fault(seed: int) -> None:
+    stays = pl.DataFrame({"x": range(1, 8), "s": list("abcabca")})
+    made = la.publish(
+        stays, qi=["x"], sensitive="s", model="l-diversity:2", algorithm="greedy-grouping:tail=suppress", seed=seed
+    )
+    assert any(made.evaluate().attacks.made)

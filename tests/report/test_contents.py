@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 import lookalike as la
@@ -178,3 +179,16 @@ def test_the_published_report_does_not_say_how_often_redrawn_values_truly_occur(
             assert any("more than the release shows" in sentence for sentence in report.left_out) != owners
             assert ("What a reader may come to believe" in to_html(report)) == owners
             assert ("For internal use only" in to_html(report)) == owners
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        ("k-anonymity:3", "It does not limit what can be learned about a person's sensitive values."),
+        ("l-diversity:2", 'It limits what can be learned about a person\'s "s".'),
+    ],
+)
+def test_what_can_be_learned_is_said_to_be_limited_only_where_it_is(model: str, said: str) -> None:
+    table = pl.DataFrame({"age": [20, 21, 22, 50, 51, 52], "s": ["hiv", "flu"] * 3})
+    made = la.publish(table, qi=["age"], sensitive="s", model=model)
+    assert any(caution.startswith(said) for caution in Report.of(made.outcome, "t").cautions)

@@ -155,7 +155,8 @@ def _without_values(whereabouts: Whereabouts, column: int) -> Callable[[Records,
     def sharpened(known: Records, unknown: Records) -> Any:
         # Where each known person is, given their value: places times what each unit has of it.
         where = places[known].tocoo()
-        where.data = where.data * np.asarray(stock[where.col, truth[known][where.row]]).reshape(-1)
+        if where.nnz:
+            where.data = where.data * np.asarray(stock[where.col, truth[known][where.row]]).reshape(-1)
         at = normalised(where.tocsr()).tocoo()
         taken = sparse.coo_array((at.data, (at.col, truth[known][at.row])), shape=stock.shape).tocsr()
         left = normalised(_positive(stock - taken))

@@ -156,7 +156,7 @@ class Report:
                 {"text": str(promise), "sentence": promise.model.promise(promise.column, basis.form)}
                 for promise in basis.promises
             ),
-            cautions=_NOT_PROMISED,
+            cautions=_cautions(basis),
             audit=basis.audit.to_plain(),
             beliefs=tuple(belief_table(basis, index) for index in basis.seen),
             sizes=size_lines(basis.crowds, basis.form),
@@ -197,13 +197,22 @@ _FORMS = {
     "published matrix.",
 }
 
-_NOT_PROMISED = (
-    "The promise is about this release alone. A second release of overlapping data can break both.",
-    "It holds against the adversary named above. Somebody who knows more, such as the sensitive values of others in "
-    "the table, can infer more.",
-    "It bounds what can be learned about a person's sensitive value. It does not hide that a person is in the table.",
-    "What is true of whole groups (smokers fall ill more often) can still be learned, and is what the data are for.",
-)
+
+def _cautions(basis: Basis) -> tuple[str, ...]:
+    columns = list(dict.fromkeys(quoted(promise.column) for promise in basis.promises if promise.column is not None))
+    about = (
+        f"It limits what can be learned about a person's {' and '.join(columns)}."
+        if columns
+        else "It does not limit what can be learned about a person's sensitive values."
+    )
+    return (
+        "The promise is about this release alone. A second release of overlapping data can break both.",
+        "It holds against the attacker named above. Someone who knows more, such as the sensitive values of others in "
+        "the table, can infer more.",
+        f"{about} It does not hide that a person is in the table.",
+        "What is true of whole groups (smokers fall ill more often) can still be learned: the data are for that.",
+    )
+
 
 _SCORES_KEPT = (
     "Figures that are scored on the original (results of attacks, errors of queries, predictions) are not published: "

@@ -94,7 +94,7 @@ class Sized(Bucketizing):
                 raise Unsupported(
                     f"No bucket sizes up to {self.largest} keep these ceilings. Leave largest out, or make it larger."
                 )
-            parts, remarks = (Part(asked.n_rows, 1, asked.counts),), ()
+            parts, remarks = (Part(asked.n_rows, 1, asked.counts),), (_ONE_BUCKET,)
         progress("sizes", 1.0, sizes_text(parts))
         return dealt(parts), (f"Bucket sizes: {sizes_text(parts)}.", *remarks)
 
@@ -163,6 +163,12 @@ class OptimalBuckets(Sized):
         spent = counted(self.nodes, "node") if self.seconds is None else f"{number_text(self.seconds)} seconds"
         said = f"after {spent} a loss {gap:.1%} lower could not be ruled out"
         return Found(parts), (f"The integer program was stopped: {said}.",)
+
+
+_ONE_BUCKET = (
+    "No smaller buckets were found that keep the promise, so the whole table is one bucket. It says nothing about who "
+    "has which value. Promise less, or merge rare values."
+)
 
 
 def _many(asked: Asked, tried: Range) -> Found | None:

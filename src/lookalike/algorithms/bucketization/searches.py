@@ -13,7 +13,7 @@ from lookalike.algorithms.bucketization.settings import Counts, Part, divided, l
 from lookalike.algorithms.groups.programs import relaxed, ways_to_round
 
 PRUNINGS = {"none": 0, "loss": 1, "full": 2}
-_MOST_PAIRS_OF_SIZES = 1500
+_MOST_PAIRS_OF_SIZES, _SIZES_BEYOND = 1500, 200
 _FIRST_SIZES, _MOST_ROUNDED, _TINY = 24, 60, 1e-9
 # Sizes times values that an integer program may have: 40 CPU seconds, most of them before its first node is done.
 _MOST_ROOMS = 10_000
@@ -29,11 +29,14 @@ class Range:
 
     @classmethod
     def between(cls, smallest: int, largest: int, ceilings: Sequence[Fraction]) -> Range:
-        sizes = range(smallest, largest + 1)
+        return cls.of(range(smallest, largest + 1), ceilings)
+
+    @classmethod
+    def of(cls, sizes: Sequence[int], ceilings: Sequence[Fraction]) -> Range:
         return cls(np.array(sizes, dtype=np.int64), rooms(ceilings, sizes))
 
     def room(self, size: int) -> Counts:
-        found: Counts = self.rooms[size - int(self.sizes[0])]
+        found: Counts = self.rooms[np.searchsorted(self.sizes, size)]
         return found
 
 
@@ -62,8 +65,12 @@ def ranges(ceilings: Sequence[Fraction], least: int, largest: str, n_rows: int) 
     while True:
         yield Range.between(smallest, top, ceilings)
         if top >= min(n_rows, _MOST_PAIRS_OF_SIZES):
-            return
+            break
         top = min(2 * top, n_rows, _MOST_PAIRS_OF_SIZES)
+    if widest > top:
+        # The most restricted value needs larger buckets than can all be tried: every size up to here, and some beyond.
+        beyond = np.linspace(top, min(2 * widest, n_rows), _SIZES_BEYOND).astype(np.int64)
+        yield Range.of([*range(smallest, top), *np.unique([*beyond, min(widest, n_rows)]).tolist()], ceilings)
 
 
 def two_sizes(counts: Counts, tried: Range, pruning: str = "full") -> Found | None:
