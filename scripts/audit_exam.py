@@ -20,6 +20,7 @@ from tests.audit.planting.cases import FORMS
 from tests.audit.planting.exam import Marks, sit
 from tests.audit.planting.parts import FORMS_IN_PARTS
 from tests.audit.planting.rooms import (
+    sit_boxes,
     sit_chance,
     sit_folder,
     sit_forced,
@@ -67,6 +68,8 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(n_cases):
             sit_foreign(marks, seed, Path(folder))
+        for seed in range(n_cases // 6):
+            sit_boxes(marks, seed, Path(folder))
     said("with messages")
     sit_ties(marks)
     sit_forced(marks)

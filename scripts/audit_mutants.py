@@ -137,15 +137,23 @@ MUTANTS = [
     Mutant("packages/spellings.py", "    if telling:", "    if False:"),
     Mutant(
         "packages/spellings.py",
-        "            if seen.setdefault(self.contents[unit], raw) != raw:",
+        "            if seen.setdefault(content, cell) != cell:",
         "            if False:",
     ),
     Mutant(
         "packages/spellings.py",
-        "self.contents[unit], raw) != raw:",
-        "self.contents[unit], raw).strip() != raw.strip():",
+        "seen.setdefault(content, cell) != cell:",
+        "(seen.setdefault(content, cell) or '').strip() != (cell or '').strip():",
     ),
     Mutant("packages/spellings.py", "if len(set(named)) < len(named):", "if False:"),
+    Mutant("packages/containers.py", "if len(parquet) > 1:", "if False:"),
+    Mutant("packages/containers.py", "if problem := metadata_problem(key, value, facts):", "if problem := None:"),
+    Mutant("packages/flat_schemas.py", "if problem is not None or key in seen:", "if key in seen:"),
+    Mutant("packages/flat_schemas.py", 'return "has metadata of a column"', "return None"),
+    Mutant("packages/tool_metadata.py", "in range(shown, len(used) + 1)", "in range(shown, len(used) + 2)"),
+    Mutant("packages/packings.py", "if len(members) != 1:", "if not members:"),
+    Mutant("packages/packings.py", "if not found:", "if False:"),
+    Mutant("packages/workbook_parts.py", "    if others:", "    if False:"),
 ]
 
 EXAM_ROOMS = ("grouped", "perturbed")
@@ -188,12 +196,15 @@ def first_disagreement_on_files(seeds: int) -> str | None:
     """The same for what is read from files."""
     from tests.audit.planting.cases import FORMS
     from tests.audit.planting.exam import Marks
-    from tests.audit.planting.rooms import sit_foreign, sit_messages
+    from tests.audit.planting.rooms import sit_boxes, sit_foreign, sit_messages
 
     marks = Marks()
     try:
         for seed in range(seeds):
             with tempfile.TemporaryDirectory() as folder:
+                sit_boxes(marks, seed, Path(folder))
+                if marks.wrong:
+                    return marks.wrong[0]
                 for table in range(10):
                     sit_foreign(marks, 10 * seed + table, Path(folder))
                     if marks.wrong:

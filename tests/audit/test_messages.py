@@ -16,11 +16,12 @@ from lookalike.microdata import Microdata
 from lookalike.packages.canonical import examine_folder
 from lookalike.packages.reading import read_release
 from tests.audit.planting import folders, parts
+from tests.audit.planting.boxes import HONEST_BOXES, PLANTED_BOXES
 from tests.audit.planting.cases import FORMS
 from tests.audit.planting.exam import Marks
 from tests.audit.planting.foreign import RESPELLINGS
 from tests.audit.planting.messages import MESSAGES
-from tests.audit.planting.rooms import sit_foreign, sit_messages
+from tests.audit.planting.rooms import sit_boxes, sit_foreign, sit_messages
 from tests.packages.part_folders import numbered_apart
 
 WITH_SETS = {
@@ -81,6 +82,15 @@ def test_every_cell_of_another_tool_that_is_spelled_to_say_more_is_noticed(tmp_p
         sit_foreign(marks, seed, tmp_path)
     assert not marks.wrong, str(marks)
     assert all(marks.planted[f"{kind}, in a table of another tool"] for kind in RESPELLINGS)
+
+
+def test_every_file_of_another_tool_that_holds_more_than_its_table_is_noticed(tmp_path: Path) -> None:
+    marks = Marks()
+    for seed in range(10):
+        sit_boxes(marks, seed, tmp_path)
+    assert not marks.wrong, str(marks)
+    assert marks.planted.total() == 10 * len(PLANTED_BOXES)
+    assert marks.honest.total() == 10 * len(HONEST_BOXES)
 
 
 @pytest.mark.parametrize("form", parts.FORMS_IN_PARTS)

@@ -31,7 +31,7 @@ from tests.audit.making import (
     perturbed,
     ring,
 )
-from tests.audit.planting import folders, foreign, parts
+from tests.audit.planting import boxes, folders, foreign, parts
 from tests.audit.planting.cases import FORMS, Case, honest
 from tests.audit.planting.exam import Marks, edges_of, hold
 from tests.audit.planting.messages import MESSAGES
@@ -256,6 +256,19 @@ def sit_foreign(marks: Marks, seed: int, folder: Path) -> None:
             marks.planted[f"{kind}, in a table of another tool"] += 1
             if foreign.passes(path, data):
                 marks.wrong.append(f"{where}: {kind}: not noticed")
+
+
+def sit_boxes(marks: Marks, seed: int, folder: Path) -> None:
+    """The same in files of other kinds, and files that hold more than the table."""
+    data, _, rows = foreign.honest_table(np.random.default_rng([seed, 610]))
+    for kind, box in boxes.HONEST_BOXES.items():
+        marks.honest[f"of another tool, in {kind}"] += 1
+        if not foreign.passes(box(folder, rows), data):
+            marks.wrong.append(f"a table of another tool in {kind}, seed {seed}: an honest table is refused")
+    for kind, box in boxes.PLANTED_BOXES.items():
+        marks.planted[kind] += 1
+        if foreign.passes(box(folder, rows), data):
+            marks.wrong.append(f"a table of another tool, seed {seed}: {kind}: not noticed")
 
 
 def sit_ties(marks: Marks) -> None:
