@@ -6,8 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
+import lookalike as la
 from lookalike import pipeline
 from lookalike.algorithms import Groups, Mondrian, parse_algorithm
 from lookalike.contracts import Promise
@@ -167,3 +169,13 @@ def test_columns_that_name_persons_or_of_which_nothing_is_left_are_pointed_out(t
         "another value" in note or "nothing is left" in note
         for note in run(recipe(Promise(KAnonymity(4))), table).notes
     )
+
+
+@pytest.mark.parametrize(("declared", "said"), [({}, True), ({"categorical": ["x", "s"]}, False)])
+def test_types_that_were_guessed_from_suppressed_records_are_pointed_out(declared: dict[str, Any], said: bool) -> None:
+    table = pl.DataFrame({"x": range(1, 8), "s": list("abcabca")})
+    made = la.publish(
+        table, qi=["x"], sensitive="s", model="l-diversity:2", algorithm="greedy-grouping:tail=suppress", **declared
+    )
+    assert made.release.withheld.n_suppressed
+    assert any("were guessed from all records" in note for note in made.notes) == said

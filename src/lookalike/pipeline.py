@@ -112,7 +112,7 @@ def run(recipe: Recipe, table: Table, progress: Progress = silent) -> Outcome:
     with watch.step("measure"):
         losses, by_column = measure(release, data)
         bound = loss_bound(data, requirements, rng) if isinstance(release, Grouped) else None
-    notes += nothing_left(by_column)
+    notes += [*nothing_left(by_column), *types_of_suppressed(release, recipe.schema)]
     return Outcome(
         recipe=recipe,
         data=data,
@@ -127,6 +127,18 @@ def run(recipe: Recipe, table: Table, progress: Progress = silent) -> Outcome:
         seconds=watch.seconds,
         notes=tuple(notes),
     )
+
+
+def types_of_suppressed(release: Release, schema: Schema) -> list[str]:
+    """Types are published, and were guessed from all records: a single word among numbers is text for all of them."""
+    guessed = [quoted(column.name) for column in schema.published if column.type is None and column.kind is None]
+    if not release.withheld.n_suppressed or not guessed:
+        return []
+    return [
+        f"Records were suppressed, and the types of {', '.join(guessed)} were guessed from all records. The release shows "
+        "these types, which may say something about suppressed values. Declare the columns with --numeric, --categorical "
+        "or a schema to rule that out."
+    ]
 
 
 def require_memory(data: Microdata, algorithm: Algorithm) -> None:
