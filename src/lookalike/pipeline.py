@@ -135,9 +135,9 @@ def types_of_suppressed(release: Release, schema: Schema) -> list[str]:
     if not release.withheld.n_suppressed or not guessed:
         return []
     return [
-        f"Records were suppressed, and the types of {', '.join(guessed)} were guessed from all records. The release shows "
-        "these types, which may say something about suppressed values. Declare the columns with --numeric, --categorical "
-        "or a schema to rule that out."
+        f"Records were suppressed, and the types of {', '.join(guessed)} were guessed from all records. The release "
+        "shows these types, which may say something about suppressed values. Declare the columns with --numeric, "
+        "--categorical or a schema to rule that out."
     ]
 
 
