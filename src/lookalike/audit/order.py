@@ -23,6 +23,7 @@ import numpy as np
 
 from lookalike.audit.cells import Ints, joint_ids, joint_ids_of_two
 from lookalike.audit.neighbours import classified, likeness_signs, looked_at, shares_of_items
+from lookalike.audit.numbering import numbering_signs
 from lookalike.audit.reading import Reading
 from lookalike.audit.sorting import (
     Arrangement,
@@ -57,10 +58,11 @@ def row_order(reading: Reading) -> Check:
         _alignment_signs(reading, tables, arranged),
         [sign for pair in zip(tables, arranged, strict=True) for sign in _column_signs(reading, *pair)],
         [sign for pair in zip(tables, arranged, strict=True) for sign in _neighbour_signs(reading, *pair)],
+        _numbering_signs(reading),
     ]
     worst = _worst(families)
     if worst.chance < SELDOM:
-        return Check(NAME, False, f"{worst.words}; a shuffle does so with probability below 1e-9. Shuffle the rows")
+        return Check(NAME, False, f"{worst.words}; a shuffle does so with probability below 1e-9. {worst.remedy}")
     names = list(dict.fromkeys(name for found in arranged for name in found.sorted_by))
     published = f"sorted by what is published ({', '.join(names)}) and " if names else ""
     n_columns = counted(len(_columns_of(reading)) - 1, "column")
@@ -408,6 +410,14 @@ def _alignment_signs(reading: Reading, tables: list[OrderedTable], arranged: lis
         sign = follow_sign(words, places, item_of_record, tables[this].item_of_row, blocks)
         signs += [] if sign is None else [sign]
     return signs
+
+
+def _numbering_signs(reading: Reading) -> list[Sign]:
+    if not isinstance(reading.release, Bucketized):
+        return []
+    of_points, of_values, _ = _buckets(reading, reading.release)
+    columns = [(_of_original(words), ranks) for words, ranks in _columns_of(reading)]
+    return list(numbering_signs(reading, reading.release, columns, of_points, of_values))
 
 
 def _places(table: OrderedTable) -> Ints:

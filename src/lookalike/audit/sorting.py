@@ -37,6 +37,7 @@ class Sign:
 
     words: str
     chance: float
+    remedy: str = "Shuffle the rows"
 
 
 @dataclass(frozen=True, eq=False)

@@ -332,6 +332,24 @@ def sit_chance(marks: Marks, seed: int) -> None:
     _sit_aligned(marks, rng, data, seed)
     _sit_alike(marks, rng, data, seed)
     _sit_chosen(marks, rng, seed)
+    _sit_numbered(marks, rng, data, seed)
+
+
+def _sit_numbered(marks: Marks, rng: np.random.Generator, data: Microdata, seed: int) -> None:
+    """Buckets numbered by what is in them."""
+    n_rows = data.n_rows
+    buckets, ages, hidden = rng.permutation(n_rows) // 4, data.quasi[:, 0], data.sensitive[:, 0]
+    n_buckets = int(buckets.max()) + 1
+    members = [np.flatnonzero(buckets == bucket) for bucket in range(n_buckets)]
+    honest = bucketized(data, buckets, rng.permutation(n_rows), rng.permutation(n_rows))
+    for kind, figures in (
+        ("buckets numbered by mean age", [ages[rows].mean() for rows in members]),
+        ("buckets numbered by who has the first value", [ages[min(rows, key=lambda r: hidden[r])] for rows in members]),
+        ("buckets numbered by input order", [rows.min() for rows in members]),
+    ):
+        numbers = np.argsort(np.lexsort((rng.permutation(n_buckets), figures)))
+        made = bucketized(data, numbers[buckets], rng.permutation(n_rows), rng.permutation(n_rows))
+        _told_by_chance(marks, kind, Case(made, data), Case(honest, data), seed)
 
 
 def _sit_alike(marks: Marks, rng: np.random.Generator, data: Microdata, seed: int) -> None:

@@ -1,0 +1,110 @@
+"""Do the numbers of buckets say something about the persons in them?
+
+Buckets must be numbered at random, or their numbers are an order like that of rows: by the mean age of the bucket, by
+the age of the person who has its first value, by whether the oldest has the last one. What a bucket holds is the same
+whatever its number, so such figures are worked out for each bucket and held against the order of the numbers (within
+each part of a release in parts, whose buckets are numbered by themselves).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.audit.cells import Ints
+from lookalike.audit.neighbours import classified, likeness_signs, looked_at, shares_of_items
+from lookalike.audit.reading import Reading
+from lookalike.audit.sorting import Sign, follow_rows
+from lookalike.release import Bucketized
+
+_MOST_PAIRS = 5_000_000
+REMEDY = "Number the buckets at random"
+Floats = NDArray[np.float64]
+
+
+def numbering_signs(
+    reading: Reading, release: Bucketized, columns: Sequence[tuple[str, Ints]], of_points: Ints, of_values: Ints
+) -> Iterator[Sign]:
+    """Figures of each bucket for every column; both tables have their buckets as ranks of the published numbers."""
+    records, buckets = _possible_members(reading, of_points, of_values)
+    n_buckets = 1 + int(max(of_points.max(initial=-1), of_values.max(initial=-1)))
+    if len(records) == 0:
+        return
+    part_of_bucket = np.zeros(n_buckets, dtype=np.int64)
+    if reading.parts:
+        part_of_bucket[of_points] = reading.parts["qit"]
+    in_order = np.lexsort((np.arange(n_buckets), part_of_bucket))
+    for words, ranks in columns:
+        for figure, scores in _figures(reading, release, words, ranks, records, buckets, of_values, n_buckets):
+            known = in_order[~np.isnan(scores[in_order])]
+            yield from _order_signs(figure, scores[known], part_of_bucket[known])
+
+
+def _order_signs(words: str, scores: Floats, blocks: Ints) -> Iterator[Sign]:
+    sign = follow_rows(words, scores, blocks, "bucket numbers")
+    if sign is not None:
+        yield Sign(sign.words, sign.chance, REMEDY)
+    looked = looked_at(len(scores))
+    ranks = np.unique(scores[looked], return_inverse=True)[1].reshape(-1).astype(np.int64)
+    for classes, n_classes, is_ordered in classified(ranks):
+        shares = shares_of_items(classes, n_classes, np.arange(len(looked)), len(looked))
+        for sign in likeness_signs(words, shares, blocks[looked], is_ordered, "buckets with numbers"):
+            yield Sign(sign.words, sign.chance, REMEDY)
+
+
+def _possible_members(reading: Reading, of_points: Ints, of_values: Ints) -> tuple[Ints, Ints]:
+    """Records and the buckets that list both their quasi-identifiers and their values; nothing if far too many."""
+    by_point = np.argsort(reading.point_of_record, kind="stable")
+    ordered = reading.point_of_record[by_point]
+    width = 1 + int(max(of_points.max(initial=0), of_values.max(initial=0)))
+    listed = np.unique(reading.point_of_row * width + of_points)
+    begins, ends = (np.searchsorted(ordered, listed // width, side) for side in ("left", "right"))
+    n_each = ends - begins
+    if int(n_each.sum()) > _MOST_PAIRS:
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    offsets = np.arange(int(n_each.sum())) - np.repeat(np.cumsum(n_each) - n_each, n_each)
+    records, buckets = by_point[np.repeat(begins, n_each) + offsets], np.repeat(listed % width, n_each)
+    shown = np.unique(of_values * reading.n_values + reading.value_of_row)
+    fits = np.isin(buckets * reading.n_values + reading.value_of_record[records], shown)
+    return records[fits], buckets[fits]
+
+
+def _figures(
+    reading: Reading,
+    release: Bucketized,
+    words: str,
+    ranks: Ints,
+    records: Ints,
+    buckets: Ints,
+    of_values: Ints,
+    n_buckets: int,
+) -> Iterator[tuple[str, Floats]]:
+    """By name, a figure of each bucket; not a number where it has none."""
+    own = ranks[records].astype(np.float64)
+    everybody = np.ones(len(records), dtype=bool)
+    yield f"{words} (mean)", _means(own, buckets, everybody, n_buckets)
+    least = np.full(n_buckets, np.inf)
+    np.minimum.at(least, buckets, own)
+    yield f"{words} (first)", np.where(np.isinf(least), np.nan, least)
+    for index in range(release.sensitive.shape[1]):
+        shown, theirs = release.sensitive[:, index], reading.original.sensitive[records, index]
+        for side, extreme in (("first", np.minimum), ("last", np.maximum)):
+            value = np.full(n_buckets, shown.max(initial=0) if side == "first" else -1, dtype=np.int64)
+            extreme.at(value, of_values, shown)
+            yield (
+                f"{words} of the person with the {side} value",
+                _means(own, buckets, theirs == value[buckets], n_buckets),
+            )
+        # Which of the persons has which value: how both go together within the bucket.
+        codes = theirs.astype(np.float64)
+        product, first, second = (_means(each, buckets, everybody, n_buckets) for each in (own * codes, own, codes))
+        yield f"{words} by value", np.round(product - first * second, 9)
+
+
+def _means(numbers: Floats, buckets: Ints, taken: Any, n_buckets: int) -> Floats:
+    counts = np.bincount(buckets[taken], minlength=n_buckets)
+    sums = np.bincount(buckets[taken], weights=numbers[taken], minlength=n_buckets)
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
