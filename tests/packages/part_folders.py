@@ -37,7 +37,7 @@ def part_releases(form: str, data: Microdata, split: Sequence[Any], *, seed: int
 
 
 def as_said(release: Release, shuffler: np.random.Generator) -> Release:
-    """Values redrawn by the matrix that is published, and both tables of buckets shuffled."""
+    """Values redrawn by the matrix that is published, both tables of buckets shuffled, buckets numbered at random."""
     if isinstance(release, Perturbed):
         redrawn = release.sensitive.copy()
         for column, matrix in enumerate(release.randomizers):
@@ -47,7 +47,13 @@ def as_said(release: Release, shuffler: np.random.Generator) -> Release:
     if not isinstance(release, Bucketized):
         return release
     order = shuffler.permutation(len(release.quasi))
-    return replace(release, quasi=release.quasi[order], bucket_of_quasi=release.bucket_of_quasi[order])
+    numbers = shuffler.permutation(1 + int(release.bucket_of_quasi.max(initial=0))).astype(np.int32)
+    return replace(
+        release,
+        quasi=release.quasi[order],
+        bucket_of_quasi=numbers[release.bucket_of_quasi[order]],
+        bucket_of_sensitive=numbers[release.bucket_of_sensitive],
+    )
 
 
 def numbered_apart(releases: Iterable[Release]) -> list[Release]:
