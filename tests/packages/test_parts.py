@@ -473,7 +473,7 @@ def told_by_parts(form: str) -> tuple[pl.DataFrame, list[Release], Promise]:
     place = np.arange(800) % 4
     rng = np.random.default_rng(3)
     promise = Promise(la.KAnonymity(8)) if form == Grouped.form else Promise(la.LDiversity(2), "s")
-    whole = make_release(form, data, np.arange(800) // 8, np.arange(800))
+    whole = make_release(form, data, rng.permutation(100)[np.arange(800) // 8], np.arange(800))
     if isinstance(whole, Perturbed):
         whole, promise = as_said(whole, rng), Promise(la.LDiversity(1), "s")
         place = data.sensitive[:, 0] % 4
