@@ -157,3 +157,54 @@ def test_verdicts_say_what_is_reached_and_where():
     assert (second.reached, second.failing_units, second.failing_records) == (1, 1, 2)
     assert [(entry.reached, entry.passed, entry.column) for entry in audit.measured] == [(1, None, "s")]
     assert not audit.passed
+
+
+def exact_cells_with_made_up_rows(rng, n_made, value_of):
+    """Everybody's exact cells, and rows made up beside each person."""
+    from tests.audit.making import number_table
+
+    n_rows = 120
+    data = number_table(np.arange(n_rows)[:, None], np.arange(n_rows) % 5)
+    release = moved(grouped(data, np.arange(n_rows), np.arange(n_rows)), np.repeat(np.arange(n_rows), 1 + n_made))
+    sensitive = release.sensitive.copy()
+    for row in range(len(sensitive)):
+        if row % (1 + n_made):
+            sensitive[row, 0] = value_of(int(sensitive[row, 0]))
+    withheld = Withheld(n_dummies=n_made * n_rows, indistinguishable=True)
+    return moved(replace(release, sensitive=sensitive, withheld=withheld), rng.permutation(len(sensitive))), data
+
+
+def test_people_do_not_hide_among_made_up_rows_that_outnumber_them():
+    rng = np.random.default_rng(1)
+    release, data = exact_cells_with_made_up_rows(rng, 4, lambda value: value)
+    found = check(verify(release, data, [Promise(KAnonymity(5))]), "rows made up")
+    assert not found.passed
+    assert "480 rows made up for 120 records" in found.detail
+
+
+def test_made_up_rows_with_values_of_their_own_kind_are_noticed():
+    rng = np.random.default_rng(2)
+    release, data = exact_cells_with_made_up_rows(rng, 1, lambda value: 0)
+    assert "are told from those of records" in check(verify(release, data, K1), "rows made up").detail
+    release, data = exact_cells_with_made_up_rows(rng, 1, lambda value: int(rng.integers(5)))
+    assert check(verify(release, data, K1), "rows made up").passed
+
+
+def test_a_made_up_record_may_lack_a_value_where_every_record_has_one():
+    from tests.audit.making import number_table
+
+    data = number_table([[0], [0], [1], [1]], [0, 1, 0, 1])
+    lacking = replace(data.domains.sensitive[0], has_missing=True)
+    release = moved(grouped(data, [0, 0, 1, 1], [2, 0, 3, 1]), [0, 1, 2, 3, 0])
+    sensitive = release.sensitive.copy()
+    sensitive[4, 0] = lacking.missing_code
+    made = replace(
+        release,
+        domains=replace(data.domains, sensitive=(lacking,)),
+        sensitive=sensitive,
+        withheld=Withheld((), (np.array([0, 0, 1]),), 0, 1),
+    )
+    audit = verify(made, data, [Promise(KAnonymity(2))])
+    assert audit.passed, str(audit)
+    assert "1 row made up with values that no record has" in check(audit, "rows made up").detail
+    assert not verify(replace(made, withheld=Withheld()), data, K1).passed

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from lookalike.errors import DataError, RecipeError
 from lookalike.microdata import Microdata, Table
 from lookalike.packages import placing, private, writing
-from lookalike.packages.canonical import examine_folder
+from lookalike.packages.canonical import examine_folder, stated_by
 from lookalike.packages.manifest import public_schema
 from lookalike.packages.private import read_graph, read_linkage, write_private
 from lookalike.packages.reading import read_release
@@ -115,9 +115,11 @@ def test_the_manifest_does_not_say_which_values_are_made_up(tmp_path: Path) -> N
     block = json.loads((tmp_path / "out" / "datapackage.json").read_text(encoding="utf-8"))["lookalike"]
     assert block["dummies"] == {"records": 2, "indistinguishable": True, "by_value": []}
     assert "by value" not in (tmp_path / "out" / "README.txt").read_text(encoding="utf-8")
-    again, _ = read_release(tmp_path / "out", data)
+    again, manifest = read_release(tmp_path / "out", data)
     assert again.withheld.indistinguishable
     assert again.withheld.dummies == ()
+    assert manifest is not None
+    assert any("nobody can tell which 2 rows are made up" in said for said in stated_by(manifest))
 
 
 def test_rows_that_are_missing_altogether_stay_rows(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from lookalike.adversary import KNOWS_METHOD
 from lookalike.audit.cells import Ints
 from lookalike.audit.reading import Reading
+from lookalike.audit.tails import SELDOM, Chance, capped_counts
 from lookalike.audit.verdicts import Check
 from lookalike.errors import counted, quoted
 from lookalike.microdata import Codes, Domain, Microdata
@@ -178,6 +179,19 @@ def dummies_known(reading: Reading, adversary: str) -> Check | None:
             "quasi-identifiers counts the persons of a group. Make up no rows against this adversary"
         )
         return Check("rows made up", False, detail)
+    n_real = reading.original.n_rows - withheld.n_suppressed
+    if withheld.indistinguishable and n_hidden > n_real:
+        detail = (
+            f"{counted(n_hidden, 'row')} made up for {counted(n_real, 'record')}: a row is more likely made up than "
+            "not, so it hides nobody. Make up fewer rows than there are records"
+        )
+        return Check("rows made up", False, detail)
+    if withheld.indistinguishable and n_hidden and chance_of_made_up_values(reading) < SELDOM:
+        detail = (
+            "within groups the values of made-up rows are told from those of records: rows chosen at random have such "
+            "values with probability below 1e-9. Draw the values of a group's made-up rows as its records have them"
+        )
+        return Check("rows made up", False, detail)
     passed = withheld.indistinguishable or n_hidden == 0
     if not passed:
         detail = (
@@ -185,6 +199,44 @@ def dummies_known(reading: Reading, adversary: str) -> Check | None:
             "tell them apart, but the release does not say which rows they are. Make them look like any other row"
         )
     return Check("rows made up", passed, detail)
+
+
+def chance_of_made_up_values(reading: Reading) -> float:
+    """How often, at most, made-up rows have values like these if in each group any rows may be the made-up ones.
+
+    For each value its made-up rows are hypergeometric counts, independent between groups. Looked at where it is known
+    which values were made up: nothing was left out, and no record fits two groups. Elsewhere 1.
+    """
+    from scipy.stats import hypergeom
+
+    from lookalike.kernels.containment import weight_fitting
+
+    release, original = reading.release, reading.original
+    if not isinstance(release, Grouped) or release.withheld.n_suppressed:
+        return 1.0
+    boxes, placement = reading.boxes, reading.placement
+    all_classes = np.arange(boxes.n_classes), np.ones(boxes.n_classes, dtype=np.int64), np.array([0, boxes.n_classes])
+    codes, records = np.ascontiguousarray(original.quasi), np.arange(original.n_rows)
+    if (weight_fitting(boxes.cells, *all_classes, codes, records, np.zeros_like(records)) != 1).any():
+        return 1.0
+    placed = placement.item_of_record[placement.item_of_record >= 0]
+    made_up = placement.capacities - np.bincount(placed, minlength=len(placement.capacities))
+    n_made_up, sizes = (
+        np.bincount(placement.class_of_item, weights=counts, minlength=boxes.n_classes).astype(np.int64)
+        for counts in (made_up, placement.capacities)
+    )
+    values, value_of_item = np.unique(placement.value_of_item, return_inverse=True)
+    least = 1.0
+    for value in range(len(values)):
+        total = Chance.nothing()
+        items = np.flatnonzero((value_of_item.reshape(-1) == value) & (n_made_up[placement.class_of_item] > 0))
+        for n_rows in np.unique(placement.capacities[items]).tolist():
+            some = items[placement.capacities[items] == n_rows]
+            own = placement.class_of_item[some][:, None]
+            shares = hypergeom.pmf(np.arange(n_rows + 1)[None, :], sizes[own], n_rows, n_made_up[own])
+            total = total + capped_counts(float(made_up[some].sum()), shares)
+        least = min(least, total.at_least, total.at_most)
+    return min(1.0, 2 * len(values) * least)
 
 
 def everyone_has_a_row(reading: Reading) -> Check:

@@ -8,7 +8,7 @@ of a graph. Whatever cannot be decided is not passed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lookalike.adversary import ADVERSARIES, KNOWS_METHOD, READS_RELEASE
 from lookalike.audit import matching, perturbation, preconditions
@@ -95,6 +95,7 @@ def examine(
     for promise in promises:
         _column_index(promise, original)
     unasked = tuple(_everywhere(measures, original))
+    original = _with_a_missing_value(original, release)
     reading = Reading(release, original, unpublished or {}, parts or {})
     checks = [preconditions.well_formed(release, original)]
     if not isinstance(release, Matched):
@@ -141,6 +142,20 @@ def examine(
         tuple(zip(promises, looked_at, strict=True)),
         tuple(zip(unasked, levels, strict=True)),
     )
+
+
+def _with_a_missing_value(original: Microdata, release: Release) -> Microdata:
+    """Records that were made up may lack a sensitive value where every record has one: anybody tells them by that."""
+    if not release.withheld.n_dummies or original.whole is not None:
+        return original
+    own, published = original.domains.sensitive, release.domains.sensitive
+    if len(own) != len(published):
+        return original
+    known = tuple(
+        replace(domain, has_missing=domain.has_missing or other.has_missing)
+        for domain, other in zip(own, published, strict=True)
+    )
+    return replace(original, domains=replace(original.domains, sensitive=known))
 
 
 def _level_name(release: Release, graph: MatchGraph | None) -> str:

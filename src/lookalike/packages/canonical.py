@@ -248,6 +248,10 @@ def stated_by(manifest: PublishedManifest) -> tuple[str, ...]:
         f"that the method was {shown(manifest.algorithm)[1:-1]}",
         "that chance alone ordered the rows and broke ties",
     ]
+    if manifest.n_dummies and manifest.indistinguishable:
+        stated.append(
+            f"that nobody can tell which {manifest.n_dummies:,} rows are made up, so that they hide people too"
+        )
     if manifest.created is not None:
         stated.insert(1, f"that it was made on {manifest.created.isoformat()}")
     if manifest.adversary != READS_RELEASE:
