@@ -181,7 +181,7 @@ class Publication:
             progress("report", 0.0)
             examples = None
             if report == FULL:
-                examples = made_up_examples(written, outcome.promises, outcome.algorithm, outcome.recipe.adversary)
+                examples = made_up_examples(written, outcome.promises, outcome.algorithm, outcome.adversary)
             if owned:
                 owners[AUDIT] = audit_json(basis)
                 owners.update(self._report(basis, evaluation, examples, pdf))
@@ -217,14 +217,13 @@ class Publication:
         self, basis: Basis, evaluation: Evaluation | None, examples: Examples | None, pdf: bool | None
     ) -> dict[str, bytes]:
         """A report as files."""
-        from lookalike.report import Report, as_json, find_browser, to_html, to_pdf
+        from lookalike.report import REPORT_PAGE, Report, find_browser, report_documents, to_pdf
 
         made = Report.on(basis, self.title, recipient=self.recipient, evaluation=evaluation, examples=examples)
-        page = to_html(made)
-        documents = {"report.html": page.encode(), "report.json": as_json(made.to_plain())}
+        documents = report_documents(made)
         if pdf or (pdf is None and find_browser() is not None):
             try:
-                documents["report.pdf"] = to_pdf(page)
+                documents["report.pdf"] = to_pdf(documents[REPORT_PAGE].decode())
             except MissingPart:
                 if pdf:
                     raise

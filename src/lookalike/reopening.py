@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from lookalike import models, pipeline
 from lookalike.adversary import READS_RELEASE
-from lookalike.audit import Audit, Check, Grounds, public_audit
+from lookalike.algorithms import parse_algorithm
+from lookalike.audit import Audit, Check, Grounds
 from lookalike.contracts import Promise
-from lookalike.errors import RecipeError, quoted
+from lookalike.errors import LookalikeError, RecipeError, quoted
 from lookalike.guarded import load_json, read_bytes
 from lookalike.metrics import public_losses, rounded, same_figure
 from lookalike.microdata import Codes, Microdata, Table
@@ -25,8 +26,23 @@ from lookalike.schema import Schema
 if TYPE_CHECKING:
     from lookalike.packages.manifest import PublishedManifest
     from lookalike.packages.tablefiles import Parts
+    from lookalike.report import Basis, Examples
 
 OWN_AUDIT = "stated audit"
+
+
+@dataclass(frozen=True)
+class Documents:
+    """What a folder says of itself besides its description."""
+
+    title: str
+    algorithm: str
+    contents: Mapping[str, bytes]
+    """By the name of the file."""
+    examples: Examples | None
+    """Made-up people, made again from the release."""
+    same_types: bool
+    """Whether the original was read with the types that its publisher read; values are sorted by them."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +65,8 @@ class Reopened:
     """What an audit of it rests on."""
     unpublished: Mapping[str, Codes] = field(default_factory=dict)
     """Columns of the original that the release leaves out, by name, as the rank of each record."""
-    own_audit: bytes | None = None
-    """The audit that lies in the folder, where an audit of the folder has the same words."""
+    documents: Documents | None = None
+    """Audit and report that lie in the folder, where an audit of the folder has their words."""
 
 
 def reopen(
@@ -107,8 +123,9 @@ def _reopened_folder(
     reading: dict[str, Any],
 ) -> Reopened:
     from lookalike.packages.agreeing import agreed, declared
-    from lookalike.packages.canonical import Findings, exact_columns, examine_folder, stated_by
+    from lookalike.packages.canonical import Findings, can_be_audited_alike, exact_columns, examine_folder, stated_by
     from lookalike.packages.folder import read_manifest
+    from lookalike.packages.manifest import REWRITTEN
     from lookalike.packages.reading import read_release, read_schema
 
     own = read_schema(folder)
@@ -125,12 +142,13 @@ def _reopened_folder(
     manifest = read_manifest(folder)
     examined = examine_folder(folder, found, manifest, ignored=ignore) if audited else Findings()
     promises = tuple(Promise(models.parse_model(said.text), said.column) for said in manifest.promises)
+    rewritten = [name for name in REWRITTEN if name in manifest.files] if can_be_audited_alike(manifest) else []
     grounds = Grounds(
         publishers_roles=given is None,
         stated=(*stated_by(manifest), *stated),
         not_checked=(
             *(f"column {quoted(name)} (ignored on request)" for name in ignore),
-            *(["audit.json (it is about all columns)"] if ignore and "audit.json" in manifest.files else []),
+            *([f"{', '.join(rewritten)} (about all columns)"] if ignore and rewritten else []),
             *examined.not_checked,
         ),
         exact=exact_columns(found),
@@ -146,20 +164,36 @@ def _reopened_folder(
         examined.checks,
         grounds if audited else None,
         unpublished=_unpublished(table, used),
-        own_audit=_own_audit_text(folder, manifest) if audited and not ignore else None,
+        documents=_documents(folder, manifest, promises, data) if audited and not ignore else None,
     )
 
 
-def _own_audit_text(folder: Path, manifest: PublishedManifest) -> bytes | None:
+def _documents(
+    folder: Path, manifest: PublishedManifest, promises: tuple[Promise, ...], data: Microdata
+) -> Documents | None:
     from lookalike.packages.canonical import can_be_audited_alike
-    from lookalike.packages.manifest import AUDIT
+    from lookalike.packages.manifest import REWRITTEN
+    from lookalike.report import REPORT, has_examples, made_up_examples
 
-    if AUDIT not in manifest.files or not can_be_audited_alike(manifest):
+    if not can_be_audited_alike(manifest):
         return None
-    try:
-        return read_bytes(folder / AUDIT)
-    except OSError:
-        return b""
+    contents = {}
+    for name in REWRITTEN:
+        if name in manifest.files:
+            try:
+                contents[name] = read_bytes(folder / name)
+            except OSError:
+                contents[name] = b""
+    examples = None
+    if promises and has_examples(contents.get(REPORT, b"")):
+        try:
+            method = parse_algorithm(manifest.algorithm)
+            examples = made_up_examples(folder, settle(promises, data), method, manifest.adversary)
+        except LookalikeError:
+            examples = None
+    fields = {field.name: field.type for listed in manifest.tables.values() for field in listed}
+    same_types = all(fields.get(domain.name) is domain.type for domain in data.domains.sensitive)
+    return Documents(manifest.title, manifest.algorithm, contents, examples, same_types)
 
 
 def _unpublished(table: Table, schema: Schema) -> dict[str, Codes]:
@@ -251,6 +285,9 @@ def audit_of(
         # A graph numbers the rows as they are written.
         graph, release, parts = read_graph(Path(private)), reopened.release, parts_of_rows(reopened.parts)
     asked = settle(promises or reopened.promises, reopened.data)
+    own = settle(reopened.promises, reopened.data) if reopened.promises else ()
+    if set(asked) == set(own):
+        asked = own
     found = pipeline.verify(
         release,
         reopened.data,
@@ -267,37 +304,82 @@ def audit_of(
     if grounds is not None and promises:
         unasked = [str(promise) for promise in reopened.promises if promise not in asked]
         grounds = replace(grounds, stated=(*grounds.stated, *(f"its own promise {text}" for text in unasked)))
-    if grounds is not None and reopened.own_audit is not None:
-        if reopened.promises and set(asked) == set(settle(reopened.promises, reopened.data)):
-            checks = (*checks, _own_audit(reopened, found))
+    if grounds is not None and reopened.documents is not None and reopened.documents.contents:
+        if asked == own:
+            further, grounds = _own_documents(reopened, reopened.documents, found, own, grounds)
+            checks = (*checks, *further)
         else:
-            said = "audit.json (it is about the promises of the release itself)"
+            said = f"{', '.join(reopened.documents.contents)} (about the promises of the release itself)"
             grounds = replace(grounds, not_checked=(*grounds.not_checked, said))
     return replace(found, checks=(*checks, *found.checks), grounds=grounds)
 
 
-def _own_audit(reopened: Reopened, found: Audit) -> Check:
-    """Whether the audit that lies in the folder is, byte for byte, what this one writes."""
-    from lookalike.packages.canonical import first_difference
-    from lookalike.report import as_json
+def _own_documents(
+    reopened: Reopened, documents: Documents, found: Audit, promises: tuple[Promise, ...], grounds: Grounds
+) -> tuple[list[Check], Grounds]:
+    """Audit and report of a folder, held against what lookalike writes for this release."""
+    from lookalike.report import AUDIT, Basis, rebuild
 
-    text = reopened.own_audit or b""
+    contents = dict(documents.contents)
+    try:
+        method = parse_algorithm(documents.algorithm)
+    except LookalikeError:
+        # Said by the check of the description.
+        return [], replace(grounds, not_checked=(*grounds.not_checked, f"{', '.join(contents)} (of no known method)"))
+    losses, by_column = pipeline.measure(reopened.release, reopened.data)
+    basis = Basis.of_reading(
+        reopened.release,
+        reopened.data,
+        found,
+        promises=promises,
+        algorithm=method,
+        losses=losses,
+        loss_by_column=by_column,
+    ).public()
+    exact = public_losses(
+        losses, by_column, basis.domains, basis.form, reopened.release.withheld.n_suppressed, rounding=lambda loss: loss
+    )
+    checks = []
+    if (text := contents.pop(AUDIT, None)) is not None:
+        basis = _with_stated_losses(basis, text, exact)
+        checks.append(_own_audit(text, basis))
+    if contents and not documents.same_types:
+        said = f"{', '.join(contents)} (the original was read with other types of values)"
+        grounds = replace(grounds, not_checked=(*grounds.not_checked, said))
+    elif contents:
+        rebuilt = rebuild(contents, basis, documents.title, documents.examples)
+        checks += [] if rebuilt.check is None else [rebuilt.check]
+        grounds = replace(
+            grounds,
+            stated=(*grounds.stated, *rebuilt.stated),
+            not_checked=(*grounds.not_checked, *rebuilt.not_checked),
+        )
+    return checks, grounds
+
+
+def _with_stated_losses(basis: Basis, text: bytes, exact: tuple[Mapping[str, float], Mapping[str, float]]) -> Basis:
+    """Losses as audit.json states them, where that is how they round on this machine or on another."""
     try:
         stated = load_json(text.decode())
     except ValueError:
-        return Check(OWN_AUDIT, False, "audit.json is not valid JSON")
-    losses, by_column = public_losses(
-        *pipeline.measure(reopened.release, reopened.data),
-        reopened.data.domains,
-        reopened.release.form,
-        reopened.release.withheld.n_suppressed,
-    )
-    public = public_audit(found).to_plain()
-    for name, figures in (("loss", losses), ("loss_by_column", by_column)):
-        public[name] = _as_stated(stated.get(name) if isinstance(stated, dict) else None, figures)
-    if text == as_json(public):
+        return basis
+    known = [stated.get(key) if isinstance(stated, dict) else None for key in ("loss", "loss_by_column")]
+    losses, by_column = (_as_stated(one, figures) for one, figures in zip(known, exact, strict=True))
+    return replace(basis, losses=losses, loss_by_column=by_column)
+
+
+def _own_audit(text: bytes, basis: Basis) -> Check:
+    """Whether the audit that lies in the folder is, byte for byte, what this one writes."""
+    from lookalike.packages.canonical import first_difference
+    from lookalike.report import audit_json
+
+    own = audit_json(basis)
+    if text == own:
         return Check(OWN_AUDIT, True, "audit.json is what this audit writes, byte for byte")
-    place = first_difference(stated, json.loads(json.dumps(public)))
+    try:
+        place = first_difference(load_json(text.decode()), json.loads(own))
+    except ValueError:
+        return Check(OWN_AUDIT, False, "audit.json is not valid JSON")
     if place is None:
         detail = "audit.json has other white space, spellings, keys or an other order of keys than lookalike writes"
         return Check(OWN_AUDIT, False, detail)

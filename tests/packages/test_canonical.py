@@ -150,10 +150,13 @@ def test_a_version_that_wrote_nothing_cannot_excuse_other_words(
     assert (check.name, "cannot audit. Use that version" in check.detail) == ("description", True)
 
 
-def test_documents_are_named_as_unchecked(people: Path, release: Path) -> None:
-    audit = la.verify(people, release)
+def test_documents_that_are_not_written_again_are_named(people: Path, tmp_path: Path) -> None:
+    made = la.publish(people, qi=["age", "sex"], sensitive="diagnosis", model="k-anonymity:3", algorithm="ring")
+    made.write(tmp_path / "out", report="brief", private=True)
+    audit = la.verify(people, tmp_path / "out", private=tmp_path / "out PRIVATE")
+    assert audit.passed, str(audit)
     assert audit.grounds is not None
-    assert any("report.html" in said for said in audit.grounds.not_checked)
+    assert "audit.json, report.html, report.json (documents for readers)" in audit.grounds.not_checked
 
 
 @pytest.mark.parametrize("algorithm", ["mondrian", "two-size", "perturbation"])

@@ -34,7 +34,7 @@ from lookalike.pipeline import Recipe, Stopwatch, cautions, choose, loss_text, n
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 from lookalike.release import Bucketized, Grouped, Matched, Perturbed, Randomizer, Ranges, Release, Sets, Withheld
-from lookalike.report import AUDIT, Basis, Report, as_json, audit_json, to_html
+from lookalike.report import AUDIT, Basis, Report, audit_json, report_documents
 
 PART_ROWS = 100_000
 _LEAST_PART = 1_000
@@ -157,8 +157,7 @@ def publish_in_parts(
                     bare,
                     documents={
                         AUDIT: audit_json(public).decode(),
-                        "report.json": as_json(report.to_plain()).decode(),
-                        "report.html": to_html(report),
+                        **{name: content.decode() for name, content in report_documents(report).items()},
                     },
                     manifest=Manifest(
                         title=title,

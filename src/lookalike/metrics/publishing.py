@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from lookalike.contracts import DOMAINS, ORIGINAL
 from lookalike.microdata import Domain, Domains
@@ -14,7 +14,12 @@ _NEARNESS = 1e-9
 
 
 def public_losses(
-    losses: Mapping[str, float], by_column: Mapping[str, float], domains: Domains, form: str, n_suppressed: int
+    losses: Mapping[str, float],
+    by_column: Mapping[str, float],
+    domains: Domains,
+    form: str,
+    n_suppressed: int,
+    rounding: Callable[[float], float] | None = None,
 ) -> tuple[dict[str, float], dict[str, float]]:
     """Of the losses of a release and of its columns those that anybody can work out from its folder."""
     from lookalike.metrics import METRICS
@@ -22,10 +27,11 @@ def public_losses(
 
     exact = form in (Bucketized.form, Perturbed.form)
     shown = {domain.name for domain in domains.quasi if exact or shows_domain(domain, n_suppressed)}
+    rounding = rounding or rounded
     hidden = {ORIGINAL} if shown >= set(by_column) else {ORIGINAL, DOMAINS}
     return (
-        {name: rounded(loss) for name, loss in losses.items() if METRICS[name].needs not in hidden},
-        {name: rounded(loss) for name, loss in by_column.items() if name in shown},
+        {name: rounding(loss) for name, loss in losses.items() if METRICS[name].needs not in hidden},
+        {name: rounding(loss) for name, loss in by_column.items() if name in shown},
     )
 
 

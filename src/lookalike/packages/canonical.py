@@ -46,6 +46,7 @@ from lookalike.packages.manifest import (
     DESCRIPTOR,
     DOCUMENTS,
     LONGEST_TITLE,
+    REWRITTEN,
     PublishedManifest,
     descriptor,
     shown,
@@ -149,7 +150,7 @@ def examine_description(folder: Path, release: Release, manifest: PublishedManif
     }
     if isinstance(release, Bucketized):
         wanted[VIEWS] = views(manifest.tables, in_parts=bool(manifest.parts))
-    unread = [name for name in documents if name != AUDIT or not can_be_audited_alike(manifest)]
+    unread = [name for name in documents if name not in REWRITTEN or not can_be_audited_alike(manifest)]
     not_checked = [f"{', '.join(unread)} (documents for readers)"] if unread else []
     if AUDIT not in documents:
         not_checked.append(f"{AUDIT} (the folder has none)")

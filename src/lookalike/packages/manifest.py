@@ -39,6 +39,8 @@ DESCRIPTOR = "datapackage.json"
 AUDIT = "audit.json"
 DOCUMENTS = (AUDIT, "report.html", "report.json", "report.pdf")
 """What a folder of these formats may hold besides its tables and what describes them."""
+REWRITTEN = (AUDIT, "report.html", "report.json")
+"""Those that an audit writes again and compares, where it has their words."""
 LONGEST_TITLE = 200
 """Of a title and of a recipient: what a reader of the verdict can take in, and no table fits into."""
 Tables = Mapping[str, tuple[Field, ...]]

@@ -8,21 +8,24 @@ from a table is escaped by the template engine or by the one that draws.
     beliefs     beliefs against ceilings      examples    made-up rows before and after
     crowds      among how many rows           pictures    its charts
     page        the HTML                      paper       the PDF, by a browser that is there
-    documents   what is written of them
+    documents   what is written of them       rebuilding  the same again, to audit it
 """
 
 from __future__ import annotations
 
 from lookalike.report.basis import Basis
 from lookalike.report.contents import Report
-from lookalike.report.documents import AUDIT, as_json, audit_json
+from lookalike.report.documents import AUDIT, REPORT, REPORT_PAGE, as_json, audit_json, report_documents
 from lookalike.report.examples import Examples, made_up_examples
 from lookalike.report.page import to_html
 from lookalike.report.paper import find_browser, to_pdf
 from lookalike.report.pictures import drawn
+from lookalike.report.rebuilding import has_examples, rebuild
 
 __all__ = [
     "AUDIT",
+    "REPORT",
+    "REPORT_PAGE",
     "Basis",
     "Examples",
     "Report",
@@ -30,7 +33,10 @@ __all__ = [
     "audit_json",
     "drawn",
     "find_browser",
+    "has_examples",
     "made_up_examples",
+    "rebuild",
+    "report_documents",
     "to_html",
     "to_pdf",
 ]

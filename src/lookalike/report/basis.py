@@ -19,9 +19,9 @@ from lookalike.audit import Audit, JoinedAudit, expose, public_audit, shows_beli
 from lookalike.contracts import Algorithm, Promise
 from lookalike.exposure import Exposure
 from lookalike.metrics import public_losses
-from lookalike.microdata import Domains
+from lookalike.microdata import Domains, Microdata
 from lookalike.pipeline import Outcome
-from lookalike.release import Withheld
+from lookalike.release import Release, Withheld
 from lookalike.report.crowds import crowds_of
 
 MADE_IN_PARTS = (
@@ -77,6 +77,7 @@ class Basis:
         )
         return replace(
             self,
+            asked_adversary=self.adversary,
             audit=public_audit(self.audit),
             seen=seen,
             crowds=self.crowds if shows_beliefs(self.audit) else {},
@@ -105,6 +106,37 @@ class Basis:
             loss_by_column=outcome.loss_by_column,
             bound_sentence=None if bound is None else bound.sentence(outcome.losses["gcp"]),
             advice=review(outcome).sentences,
+        )
+
+    @classmethod
+    def of_reading(
+        cls,
+        release: Release,
+        data: Microdata,
+        audit: Audit,
+        *,
+        promises: Sequence[Promise],
+        algorithm: Algorithm,
+        losses: dict[str, float],
+        loss_by_column: dict[str, float],
+    ) -> Basis:
+        """Of a release that was read back over its original."""
+        seen = {
+            index: expose(release, data, index, adversary=audit.adversary)
+            for index in range(len(data.domains.sensitive) if shows_beliefs(audit) else 0)
+        }
+        nobody = {} if not shows_beliefs(audit) else crowds_of(expose(release, data, None, adversary=audit.adversary))
+        return cls(
+            promises=tuple(promises),
+            algorithm=algorithm,
+            asked_adversary=audit.adversary,
+            domains=data.domains,
+            audit=audit,
+            withheld=release.withheld,
+            seen=seen,
+            crowds=crowds_of(seen[0]) if seen else nobody,
+            losses=losses,
+            loss_by_column=loss_by_column,
         )
 
     @classmethod

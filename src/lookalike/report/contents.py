@@ -138,13 +138,14 @@ class Report:
         recipient: str | None = None,
         evaluation: Evaluation | None = None,
         examples: Examples | None = None,
+        date: datetime.date | None = None,
     ) -> Report:
-        """A report on what is known about a release; nobody needs to hold its rows."""
+        """A report on what is known about a release, of today or of another date; nobody needs to hold its rows."""
         return cls(
             title=title,
             internal=basis.internal,
             recipient=recipient,
-            date=datetime.date.today().isoformat(),
+            date=(date or datetime.date.today()).isoformat(),
             n_rows=basis.audit.n_rows,
             n_suppressed=basis.withheld.n_suppressed,
             n_made_up=basis.withheld.n_dummies,

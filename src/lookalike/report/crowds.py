@@ -35,12 +35,13 @@ def size_lines(crowds: Mapping[int, int], form: str) -> tuple[SizeLine, ...]:
         return ()
     sizes, units = np.array(sorted(crowds.items()), dtype=np.int64).T
     people = units if form == "matched" else sizes * units
-    shares = people / max(int(people.sum()), 1)
+    total = max(int(people.sum()), 1)
+    shares = people / total
     edges = np.arange(len(sizes)) if len(sizes) <= MOST_SIZES else _even_parts(shares)
     lines = []
     for start, stop in zip(edges, [*edges[1:], len(sizes)], strict=True):
         low, high = int(sizes[start]), int(sizes[stop - 1])
-        lines.append(SizeLine(f"{low}" if low == high else f"{low} to {high}", float(shares[start:stop].sum())))
+        lines.append(SizeLine(f"{low}" if low == high else f"{low} to {high}", int(people[start:stop].sum()) / total))
     return tuple(lines)
 
 

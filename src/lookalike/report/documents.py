@@ -9,13 +9,20 @@ import json
 from typing import Any
 
 from lookalike.report.basis import Basis
+from lookalike.report.contents import Report
+from lookalike.report.page import to_html
 
-AUDIT = "audit.json"
+AUDIT, REPORT_PAGE, REPORT = "audit.json", "report.html", "report.json"
 
 
 def audit_json(basis: Basis) -> bytes:
     """The audit for programs."""
     return as_json({**basis.audit.to_plain(), "loss": basis.losses, "loss_by_column": basis.loss_by_column})
+
+
+def report_documents(report: Report) -> dict[str, bytes]:
+    """A report for people and for programs."""
+    return {REPORT_PAGE: to_html(report).encode(), REPORT: as_json(report.to_plain())}
 
 
 def as_json(plain: Any) -> bytes:

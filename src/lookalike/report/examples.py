@@ -7,6 +7,7 @@ the same promise.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,7 +21,9 @@ from lookalike.errors import LookalikeError
 from lookalike.evaluation.tradeoff import hastened
 from lookalike.microdata import Codes, Domain, Microdata
 from lookalike.packages.domains import read_alone
+from lookalike.packages.folder import read_manifest
 from lookalike.packages.reading import read_schema
+from lookalike.packages.tablefiles import digest_of, table_paths
 from lookalike.packages.writing import frames
 from lookalike.pipeline import refusal, required
 from lookalike.progress import silent
@@ -45,8 +48,11 @@ class Examples:
 def made_up_examples(
     folder: Path, promises: Sequence[Promise], algorithm: Algorithm, adversary: str
 ) -> Examples | None:
-    """A few rows before and after; None if the promise cannot be kept for so few made-up people."""
-    rng = Randomness()
+    """A few rows before and after; None if the promise cannot be kept for so few made-up people.
+
+    They depend on the published tables alone, so that an audit can make them again.
+    """
+    rng = Randomness(int(_digest_of_tables(folder), 16))
     data = made_up_people(folder, rng)
     method = hastened(algorithm)
     try:
@@ -66,6 +72,12 @@ def made_up_examples(
         tuple(_before(domains, codes[record], data.schema, rng.child("before", record)) for record in records.tolist()),
         tuple(_after(release, tables, row) for row in rows.tolist()),
     )
+
+
+def _digest_of_tables(folder: Path) -> str:
+    manifest = read_manifest(folder)
+    paths = [path for name in manifest.tables for path in table_paths(name, manifest.parts.get(name, ()))]
+    return hashlib.sha256("".join(digest_of(folder / path) for path in sorted(paths)).encode()).hexdigest()
 
 
 def made_up_people(folder: Path, rng: Randomness) -> Microdata:
