@@ -13,6 +13,8 @@ import pytest
 import lookalike as la
 from lookalike.adversary import ADVERSARIES
 from lookalike.packages import canonical
+from lookalike.packages.cells import print_cells
+from lookalike.packages.folder import read_manifest
 from lookalike.packages.footers import BadFooter, read_footer
 from lookalike.samples import sample_table
 from lookalike.version import __version__
@@ -257,7 +259,12 @@ def test_a_zero_with_a_minus_sign_is_refused(roles: tuple[str, str], tmp_path: P
         for place, cell in enumerate(cells)
     ]
     column = pl.Series("income", signed, dtype=published["income"].dtype)
-    canonical.write_parquet(published.with_columns(column), out / "release.parquet")
+    published = published.with_columns(column)
+    canonical.write_parquet(published, out / "release.parquet")
+    fields = read_manifest(out).tables["release"]
+    canonical.write_csv(
+        pl.DataFrame([print_cells(one, published[one.name]).alias(one.name) for one in fields]), out / "release.csv"
+    )
     audit = la.verify(frame, out)
     assert [check.name for check in audit.checks if not check.passed] == ["table files"]
 
