@@ -103,7 +103,8 @@ def test_audit_of_another_tools_table(patients: Path, tmp_path: Path, patient_ro
 def test_measure_agrees_with_publish(patients: Path, release: Path) -> None:
     made = json.loads((release / "audit.json").read_text(encoding="utf-8"))["loss"]
     measured = json.loads(lookalike("measure", patients, release, "--json").stdout)
-    assert measured["loss"] == pytest.approx(made)
+    # What is published has six digits.
+    assert measured["loss"] == pytest.approx(made, rel=1e-5)
     assert measured["domains"] == {"age": "observed", "sex": "observed", "zip code": "observed"}
 
 

@@ -41,9 +41,8 @@ from lookalike.packages.assembly import take
 from lookalike.packages.private import private_folder
 from lookalike.packages.writing import frames
 from lookalike.pipeline import Outcome
-from lookalike.randomness import Randomness
 from lookalike.release import Bucketized, Grouped, Linkage, Matched, MatchGraph, Perturbed, Release
-from lookalike.report import Basis, examples
+from lookalike.report import Basis, documents
 from lookalike.schema import Schema
 from tests.worlds import tiny_table, worlds
 
@@ -217,7 +216,6 @@ def telling_scores(monkeypatch: pytest.MonkeyPatch) -> None:
         )
 
     monkeypatch.setattr(evaluation, "evaluate", evaluate)
-    monkeypatch.setattr(examples, "Randomness", lambda: Randomness(5))
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -259,9 +257,8 @@ def test_scores_are_published_only_on_request(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("fixed_order")
-def test_the_true_evaluation_of_originals_with_the_same_release(tmp_path: Path, monkeypatch: Any) -> None:
+def test_the_true_evaluation_of_originals_with_the_same_release(tmp_path: Path) -> None:
     """As above with attacks, queries and predictions as they are; a brief report has no private folder."""
-    monkeypatch.setattr(examples, "Randomness", lambda: Randomness(5))
     (first, second, *_), *_ = alike("mondrian", SIX)
     for place, original in enumerate((first, second)):
         original.made.write(tmp_path / f"{place}", report="full")
@@ -277,7 +274,7 @@ def test_releases_in_parts(setting: str, tmp_path: Path, monkeypatch: pytest.Mon
     """The same for a table that is published in two parts, which has no owner's report."""
     monkeypatch.setattr(publishing, "_LEAST_PART", 2)
     # Pictures take most of the time, and show what the report says.
-    monkeypatch.setattr(publishing, "to_html", repr)
+    monkeypatch.setattr(documents, "to_html", repr)
     method, promise = parse_algorithm(setting), parse_promise("l-diversity:2")
     found: dict[tuple[Any, ...], dict[str, dict[str, bytes]]] = defaultdict(dict)
     n_parts = []

@@ -104,7 +104,7 @@ def split_records(text: str, delimiter: str, quote: str | None, cut_off: bool = 
 
 
 def spelled_records(text: str, delimiter: str, quote: str | None) -> Iterator[tuple[list[str], str]]:
-    """The records of a text as they are spelled, quotes and spaces included, and how the line of each ends.
+    r"""The records of a text as they are spelled, quotes and spaces included, and how the line of each ends.
 
     >>> list(spelled_records('a;"b"\n\n1; 2\r\n', ";", '"'))
     [(['a', '"b"'], '\n'), ([''], '\n'), (['1', ' 2'], '\r\n')]

@@ -124,6 +124,8 @@ def all_sizes(
     its bound says nothing of the others. It ends after so many nodes, or seconds if they are given.
     """
     usable = (tried.rooms.sum(axis=1) >= tried.sizes) & (tried.sizes <= int(counts.sum()))
+    if not usable.any():
+        return Solved(known, 0)
     tried = Range(tried.sizes[usable], tried.rooms[usable])
     losses = ((tried.sizes - 1) ** 2).astype(np.float64)
     found = _least_by_fractions(counts, tried, losses)
