@@ -47,6 +47,8 @@ def in_parts(rng: np.random.Generator, form: str) -> tuple[Microdata, list[Case]
     data = random_table(rng, n_rows, carried=False if form == "perturbed" else None)
     part_of_record = rng.permutation(np.arange(n_rows) % int(rng.integers(2, 4)))
     if form == "perturbed":
+        while (data.quasi == data.quasi[0]).all():
+            data = random_table(rng, n_rows, carried=False)
         part_of_record = _cut_by_a_column(rng, data)
     matrices = [random_matrix(rng, domain.n_codes) for domain in data.domains.sensitive]
     cases = []
