@@ -112,7 +112,7 @@ def run(recipe: Recipe, table: Table, progress: Progress = silent) -> Outcome:
     with watch.step("measure"):
         losses, by_column = measure(release, data)
         bound = loss_bound(data, requirements, rng) if isinstance(release, Grouped) else None
-    notes += [*nothing_left(by_column), *types_of_suppressed(release, recipe.schema)]
+    notes += [*nothing_left(by_column), *types_of_suppressed(release.withheld.n_suppressed, recipe.schema)]
     return Outcome(
         recipe=recipe,
         data=data,
@@ -129,10 +129,10 @@ def run(recipe: Recipe, table: Table, progress: Progress = silent) -> Outcome:
     )
 
 
-def types_of_suppressed(release: Release, schema: Schema) -> list[str]:
+def types_of_suppressed(n_suppressed: int, schema: Schema) -> list[str]:
     """Types are published, and were guessed from all records: a single word among numbers is text for all of them."""
     guessed = [quoted(column.name) for column in schema.published if column.type is None and column.kind is None]
-    if not release.withheld.n_suppressed or not guessed:
+    if not n_suppressed or not guessed:
         return []
     return [
         f"Records were suppressed, and the types of {', '.join(guessed)} were guessed from all records. The release "

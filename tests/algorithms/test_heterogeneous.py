@@ -429,5 +429,5 @@ def test_what_would_take_hours_is_refused_with_a_way_out(monkeypatch: pytest.Mon
 
 def test_a_promise_that_would_take_too_long_is_refused_with_the_time_it_would_take() -> None:
     axes = axes_of(tiny_table("ab" * 5_000, [0] * 10_000))
-    with pytest.raises(Unsupported, match=r"5,000 records each, which takes heterogeneous about 5 minutes"):
+    with pytest.raises(Unsupported, match=r"5,000 records each, which takes heterogeneous about 11 CPU minutes"):
         slots._require_little_work([np.arange(10_000).reshape(2, 5_000)], axes, silent)

@@ -171,7 +171,7 @@ def published(n_rows: int, model: str, algorithm: str) -> pipeline.Outcome:
 
 
 @pytest.mark.parametrize("algorithm", ["groups:mode=strict,effort=fast", "heterogeneous"])
-def test_whoever_publishes_is_told_of_a_makeshift_plan(algorithm: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_note_points_out_a_makeshift_plan(algorithm: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not any("No plan of small groups" in note for note in published(400, "beta-likeness:2", algorithm).notes)
     monkeypatch.setattr(sizes_module, "numbers_of_groups", lambda *given, **more: None)
     made = published(400, "beta-likeness:2", algorithm)
@@ -180,7 +180,7 @@ def test_whoever_publishes_is_told_of_a_makeshift_plan(algorithm: str, monkeypat
 
 
 @pytest.mark.parametrize("model", ["beta-likeness:1/1000", "t-closeness:1/100000"])
-def test_whoever_publishes_is_told_of_a_single_group(model: str) -> None:
+def test_a_note_points_out_a_single_group(model: str) -> None:
     made = published(200, model, "groups:mode=strict,effort=fast")
     assert isinstance(made.release, Grouped)
     assert set(made.release.group_of_row.tolist()) == {0}

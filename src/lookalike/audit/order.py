@@ -294,7 +294,7 @@ def _same_place_signs(words: str, of_record: Ints, of_row: Ints) -> Iterator[Sig
     share = np.bincount(of_row, minlength=n_ids) / max(len(of_row), 1)
     for side, records in (("", of_record[:n_compared]), ("reversed ", of_record[::-1][:n_compared])):
         seen = int(np.count_nonzero(records == of_row[:n_compared]))
-        yield _count_sign(f"{words} stand in {side}input order", seen, float(share[records].sum()))
+        yield _count_sign(f"{words} are in {side}input order", seen, float(share[records].sum()))
     yield from _drift_signs(words, of_record, of_row, n_ids)
 
 
@@ -322,7 +322,7 @@ def _rank_signs(words: str, group_of_record: Ints, records: Ints, group_of_row: 
     for side, way in (("", real), ("reversed ", real[::-1])):
         lined = way[np.argsort(group_of_record[way], kind="stable")]
         seen = int(np.count_nonzero(records[lined] == codes))
-        yield _count_sign(f"{words} stand in {side}input order", seen, mean)
+        yield _count_sign(f"{words} are in {side}input order", seen, mean)
 
 
 def _extent_signs(reading: Reading) -> Iterator[Sign]:
@@ -348,7 +348,7 @@ def _extent_signs(reading: Reading) -> Iterator[Sign]:
             slack = 0.0 if len(drawn) == len(records) else 5 * float(fitting.std()) / math.sqrt(len(drawn))
             mean = n_compared * (float(fitting.mean()) + slack) if len(drawn) else 0.0
             seen = int(np.count_nonzero(hits))
-            yield _count_sign(f"{words} stand in {side}input order", seen, mean)
+            yield _count_sign(f"{words} are in {side}input order", seen, mean)
     yield from _drift_signs("rows", placement.item_of_record, placement.item_of_row, len(placement.capacities))
     if isinstance(reading.release, Grouped):
         padded = np.append(placement.class_of_item, -1)
@@ -456,7 +456,7 @@ def _alignment_sign(reading: Reading, of_points: Ints, of_values: Ints) -> Itera
     mean = float((np.asarray(pairs).reshape(-1) / np.maximum(sizes, 1)).sum())
     keys = reading.point_of_row[first] * n_values + reading.value_of_row[second]
     seen = int(np.count_nonzero(np.isin(keys, true)))
-    yield _count_sign("within buckets both tables stand in the same order", seen, mean)
+    yield _count_sign("within buckets both tables are in the same order", seen, mean)
 
 
 def _perturbed_signs(reading: Reading, release: Perturbed) -> Iterator[Sign]:

@@ -1,6 +1,6 @@
 """A release in parts: does the part that a row lies in say more than the row?
 
-Whoever reads the files sees which part a row came from, so a part is a published column like any other:
+A reader of the files sees which part a row came from, so a part is a published column like any other:
 
     groups      rows with identical cells in two parts are two groups, each of which must keep every promise
     buckets     a bucket lies in one part, the same in both tables: anything else pairs rows within buckets
@@ -82,6 +82,6 @@ def _neighbours_together(graph: MatchGraph | None, part_of_row: Ints) -> Check:
     if n_split:
         detail = (
             f"{counted(n_split, 'record')} may be behind rows of several parts, and the part tells which. Draw the "
-            "rows of each part from a graph of its own"
+            "rows of each part from a separate graph"
         )
     return Check(NAME, n_split == 0, detail)

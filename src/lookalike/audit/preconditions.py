@@ -188,7 +188,7 @@ def dummies_known(reading: Reading, adversary: str) -> Check | None:
         return Check("rows made up", False, detail)
     if withheld.indistinguishable and n_hidden and chance_of_made_up_values(reading) < SELDOM:
         detail = (
-            "within groups the values of made-up rows are told from those of records: rows chosen at random have such "
+            "within groups the values of made-up rows differ from those of records: rows chosen at random have such "
             "values with probability below 1e-9. Draw the values of a group's made-up rows as its records have them"
         )
         return Check("rows made up", False, detail)

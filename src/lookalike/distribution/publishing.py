@@ -30,7 +30,18 @@ from lookalike.microdata import Domains
 from lookalike.packages.manifest import DESCRIPTOR, Manifest, check_titles, stated_promise
 from lookalike.packages.parts import complete
 from lookalike.packages.placing import check_target, placed
-from lookalike.pipeline import Recipe, Stopwatch, cautions, choose, loss_text, nothing_left, required, settle, stronger
+from lookalike.pipeline import (
+    Recipe,
+    Stopwatch,
+    cautions,
+    choose,
+    loss_text,
+    nothing_left,
+    required,
+    settle,
+    stronger,
+    types_of_suppressed,
+)
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 from lookalike.release import Bucketized, Grouped, Matched, Perturbed, Randomizer, Ranges, Release, Sets, Withheld
@@ -137,6 +148,7 @@ def publish_in_parts(
                 f"Made in {counted(len(done), 'part')}. {way.why}",
                 *dict.fromkeys(remark for part in done for remark in part.remarks),
                 *nothing_left(by_column),
+                *types_of_suppressed(found.audit.n_suppressed, recipe.schema),
             )
             stated = tuple(stated_promise(promise, algorithm.form, made_for) for promise in promises)
             public = Basis.of_parts(

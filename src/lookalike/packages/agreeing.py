@@ -1,6 +1,6 @@
 """The publisher's schema and the verifier's: who says what a column is.
 
-A release folder brings its own roles, taxonomies and domains. Whoever checks it may give theirs, and these rule: a
+A release folder brings its own roles, taxonomies and domains. A verifier may give other ones, and these rule: a
 column that both describe differently is refused, and one that only the publisher describes is said to be so.
 """
 

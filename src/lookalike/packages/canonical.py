@@ -178,10 +178,10 @@ def examine_description(folder: Path, release: Release, manifest: PublishedManif
 
 
 def _part_problems(manifest: PublishedManifest) -> Iterator[str]:
-    """Parts stand in the order of their digests; any other could tell something."""
+    """Parts are in the order of their digests; any other order could reveal something."""
     digests = [digest_of_part(listed) for listed in zip(*manifest.parts.values(), strict=True)]
     if digests != sorted(digests):
-        yield "the parts do not stand in the order of their digests"
+        yield "the parts are not in the order of their digests"
 
 
 def can_be_audited_alike(manifest: PublishedManifest) -> bool:
@@ -314,7 +314,7 @@ def _text_problems(folder: Path, wanted: dict[str, str], format: int) -> Iterato
         if name == DESCRIPTOR:
             difference = _difference(load_json(found), json.loads(text), "", format)
             yield (
-                difference or f"{name} has other white space, spellings or an other order of keys than lookalike writes"
+                difference or f"{name} has other white space, spellings or another order of keys than lookalike writes"
             )
         else:
             yield f"{name} is not as lookalike writes it, from line {_line(found, text)} on"

@@ -1,6 +1,6 @@
 """The documents of a release folder as bytes: audit.json, report.json and report.html.
 
-Whoever publishes writes them, and whoever audits writes them again from what was read, to compare.
+Publishing writes them; an audit writes them again from what it read, and compares.
 """
 
 from __future__ import annotations

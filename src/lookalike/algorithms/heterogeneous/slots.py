@@ -39,8 +39,10 @@ Slots = NDArray[np.int64]
 _PARTS = {"auto": 300, "hungarian": 1500, "sorted": 1500, "greedy": 20_000}
 # Some gigabytes in rows that cover hundreds of records.
 _MOST_MATCHES, _WIDE = 5 * 10**7, 200
-# Measured on one core. An assignment that runs cannot be stopped, so it may take minutes and not hours.
-_LOOKS_PER_SECOND, _MOST_SECONDS, _LONG = 5 * 10**8, 120, 20
+# Measured on one core, for tables of 2 to 20 rows and 200 to 800 columns.
+_LOOKS_PER_SECOND = 2 * 10**8
+# CPU seconds of everything; of one assignment, which cannot be stopped while it runs; and what is worth announcing.
+_MOST_SECONDS, _MOST_AT_ONCE, _LONG = 1500, 120, 20
 
 
 def heterogeneous_release(
@@ -78,9 +80,9 @@ def slot_graph(
     """The slots of all records, and whose values each shows. A slot is named after its own record and number."""
     axes = axes_of(data)
     zones = _laid_out(data, requirements, method, rng, remark)
-    _require_little_work(zones, axes, progress)
     most = method.part or _PARTS[method.matcher]
     cut = [part for table in zones for part in in_parts(axes, table, most)]
+    _require_little_work(cut, axes, progress)
     parts = [_mixed_rows(part, rng.child("rows", number)) for number, part in enumerate(cut)]
     numbers = np.arange(data.n_rows)
 
@@ -101,20 +103,21 @@ def slot_graph(
     return SlotGraph(np.concatenate(records), np.concatenate(slots), givers)
 
 
-def _require_little_work(zones: Sequence[Records], axes: Axes, progress: Progress) -> None:
-    """Every record is in as many slots as its zone has columns, and each slot looks at all records that it has."""
-    n_matches = sum(table.size * table.shape[1] for table in zones if table.shape[1] >= _WIDE)
-    n_looks = sum(table.size * table.shape[1] ** 2 // 2 for table in zones if len(table) > 1) * axes.codes.shape[1]
-    seconds = n_looks // _LOOKS_PER_SECOND
-    if n_matches > _MOST_MATCHES or seconds > _MOST_SECONDS:
-        widest = max(table.shape[1] for table in zones)
-        cost = f"about {-(-seconds // 60):,} minutes" if seconds > _MOST_SECONDS else "too much memory"
+def _require_little_work(parts: Sequence[Records], axes: Axes, progress: Progress) -> None:
+    """Every record is in as many slots as its part has columns, and each slot looks at all records that it has."""
+    n_matches = sum(table.size * table.shape[1] for table in parts if table.shape[1] >= _WIDE)
+    looks = [table.size * table.shape[1] ** 2 // 2 * axes.codes.shape[1] for table in parts if len(table) > 1]
+    seconds = sum(looks) // _LOOKS_PER_SECOND
+    too_long = seconds > _MOST_SECONDS or max(looks, default=0) > _MOST_AT_ONCE * _LOOKS_PER_SECOND
+    if n_matches > _MOST_MATCHES or too_long:
+        widest = max(table.shape[1] for table in parts)
+        cost = f"about {-(-seconds // 60):,} CPU minutes" if too_long else "too much memory"
         raise Unsupported(
             f"Under this promise some rows would have to cover {widest:,} records each, which takes heterogeneous "
             f"{cost}. Use --algorithm groups, or promise less."
         )
     if seconds > _LONG:
-        progress("matching", 0.0, f"about {seconds:,} seconds")
+        progress("matching", 0.0, f"about {seconds:,} CPU seconds")
 
 
 def slots_by_assignment(axes: Axes, table: Records) -> Slots:
