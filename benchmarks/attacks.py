@@ -24,7 +24,7 @@ from runs import resampled, tables_in
 
 import lookalike as la
 from lookalike.attacks import ATTACKS, parse_attack
-from lookalike.contracts import Finding, Target
+from lookalike.data.contracts import Finding, Target
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 

@@ -31,14 +31,14 @@ from lookalike import pipeline
 from lookalike.algorithms import parse_algorithm
 from lookalike.algorithms.bucketization.searches import Range, all_sizes, many_sizes, smallest_size, two_sizes
 from lookalike.algorithms.bucketization.settings import Part, loss_of
-from lookalike.contracts import Promise
-from lookalike.microdata import Microdata
+from lookalike.data.contracts import Promise
+from lookalike.data.microdata import Microdata
+from lookalike.data.release import Bucketized
+from lookalike.data.schema import Schema
 from lookalike.models import parse_model
 from lookalike.progress import silent
 from lookalike.publication import read_columns
 from lookalike.randomness import Randomness
-from lookalike.release import Bucketized
-from lookalike.schema import Schema
 
 THETAS = (2, 4, 8, 16, 32)
 LARGEST = 50

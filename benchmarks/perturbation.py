@@ -24,7 +24,7 @@ from runs import resampled, run, tables_in
 
 import lookalike as la
 from lookalike.analysis import Reconstruction, baseline
-from lookalike.release import Perturbed
+from lookalike.data.release import Perturbed
 
 MODES = ("free", "strict")
 

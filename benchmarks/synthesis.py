@@ -17,7 +17,7 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.microdata import Microdata
+from lookalike.data.microdata import Microdata
 from lookalike.randomness import Randomness
 from lookalike.samples import census, census_schema
 from lookalike.synthesis import PrivBayes

@@ -18,15 +18,15 @@ import numpy as np
 
 from lookalike import charts, pipeline
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
-from lookalike.contracts import Promise
+from lookalike.data.contracts import Promise
+from lookalike.data.microdata import Column, Microdata, Table
+from lookalike.data.release import Bucketized, Grouped, Linkage, Matched, Perturbed, Ranges
+from lookalike.data.schema import Schema, ValueType
 from lookalike.metrics import METRICS
-from lookalike.microdata import Column, Microdata, Table
 from lookalike.models import parse_model
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.release import Bucketized, Grouped, Linkage, Matched, Perturbed, Ranges
 from lookalike.samples import hospital, hospital_schema
-from lookalike.schema import Schema, ValueType
 
 FOLDER = Path(__file__).parent / "algorithms"
 KINDS = {

@@ -20,14 +20,14 @@ from make_algorithm_pictures import few_records
 from lookalike import charts, pipeline
 from lookalike.algorithms import parse_algorithm
 from lookalike.attacks import ATTACKS, parse_attack
-from lookalike.contracts import Finding, Promise, Target
-from lookalike.microdata import Microdata, Table
+from lookalike.data.contracts import Finding, Promise, Target
+from lookalike.data.microdata import Microdata, Table
+from lookalike.data.release import Grouped
+from lookalike.data.schema import Role, Schema
 from lookalike.models import parse_model
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.release import Grouped
 from lookalike.samples import census, hospital, hospital_schema
-from lookalike.schema import Role, Schema
 
 FOLDER = Path(__file__).parent / "attacks"
 RIGHT = "right guesses, per cent"

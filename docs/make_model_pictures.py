@@ -21,13 +21,13 @@ import numpy as np
 
 import lookalike as la
 from lookalike import charts
-from lookalike.adversary import READS_RELEASE
-from lookalike.contracts import PrivacyModel
-from lookalike.exposure import Exposure
-from lookalike.microdata import Domain
+from lookalike.data.adversary import READS_RELEASE
+from lookalike.data.contracts import PrivacyModel
+from lookalike.data.exposure import Exposure
+from lookalike.data.microdata import Domain
+from lookalike.data.schema import Attribute, Kind, Role, ValueType
 from lookalike.models import parse_model
 from lookalike.samples import sample_table
-from lookalike.schema import Attribute, Kind, Role, ValueType
 
 PAGES = Path(__file__).parent / "models"
 OTHERS, PARTS = 100, 1_000_000

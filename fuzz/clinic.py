@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 
 from fuzz.judging import SECRET
-from lookalike.microdata import Microdata, Table
+from lookalike.data.microdata import Microdata, Table
+from lookalike.data.release import Linkage, MatchGraph
+from lookalike.data.schema import ValueType
 from lookalike.packages.private import write_private
 from lookalike.packages.writing import write_release
-from lookalike.release import Linkage, MatchGraph
-from lookalike.schema import ValueType
 from tests.packages.part_folders import clinic_in_parts
 from tests.packages.release_forms import FORMS, MANIFEST, clinic_release, column, small_clinic
 

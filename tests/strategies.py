@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from lookalike.microdata import Column, Microdata, Table
-from lookalike.schema import Attribute, Kind, Role, Schema, ValueType
+from lookalike.data.microdata import Column, Microdata, Table
+from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 
 _TREE = {"tree": {"any": {"left": ["a", "b"], "right": {"upper": ["c", "d"], "lower": ["e"]}}}}
 

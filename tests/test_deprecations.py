@@ -11,9 +11,9 @@ import lookalike as la
 from lookalike import deprecations
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
 from lookalike.cli import main
+from lookalike.data.notation import part_text
 from lookalike.deprecations import NAME, OPTION, Deprecated, Deprecation
 from lookalike.models import MODELS, parse_model, parse_promise
-from lookalike.notation import part_text
 from lookalike.version import __version__
 from tests.cli.running import lookalike
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from lookalike.data.schema import Schema
+from lookalike.data.taxonomy import read_paths
 from lookalike.errors import DataError, LookalikeError, RecipeError, SchemaError
-from lookalike.guarded import DEEPEST, BadYaml, check_plain_file, load_json, load_yaml, read_text
 from lookalike.models import parse_model
-from lookalike.schema import Schema
 from lookalike.tables import read_table
-from lookalike.taxonomy import read_paths
+from lookalike.untrusted import DEEPEST, BadYaml, check_plain_file, load_json, load_yaml, read_text
 
 
 def test_a_bomb_of_aliases_is_refused_before_it_is_written_out() -> None:

@@ -11,11 +11,11 @@ import polars as pl
 import pytest
 
 from lookalike import memory
+from lookalike.data.schema import Schema
 from lookalike.errors import DataError, RecipeError
 from lookalike.pipeline import Recipe, run
 from lookalike.publication import as_promises
 from lookalike.samples import hospital
-from lookalike.schema import Schema
 from lookalike.tables import read_table
 from lookalike.tables.sizing import check_text_size
 

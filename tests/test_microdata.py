@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lookalike.data.microdata import Column, Domain, Microdata, Table, Whole, guess_kind, parse_number, texts_of
+from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
+from lookalike.data.taxonomy import MISSING
 from lookalike.errors import DataError, SchemaError
-from lookalike.microdata import Column, Domain, Microdata, Table, Whole, guess_kind, parse_number, texts_of
-from lookalike.schema import Attribute, Kind, Role, Schema, ValueType
-from lookalike.taxonomy import MISSING
 from tests.strategies import column_of
 
 TREE = {"tree": {"any": {"left": ["b", "a"], "right": ["c"]}}}

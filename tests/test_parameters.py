@@ -7,9 +7,9 @@ from fractions import Fraction
 
 import pytest
 
+from lookalike.data.notation import escaped_name, meanings, split, unescaped
 from lookalike.errors import RecipeError
 from lookalike.models import AlphaK, BetaLikeness, KAnonymity, LDiversity, TCloseness
-from lookalike.notation import escaped_name, meanings, split, unescaped
 
 
 def test_parameters_are_exact_whatever_they_are_given_as() -> None:

@@ -12,13 +12,13 @@ import pytest
 import lookalike as la
 from lookalike import pipeline
 from lookalike.algorithms import Groups, Mondrian, parse_algorithm
-from lookalike.contracts import Promise
+from lookalike.data.contracts import Promise
+from lookalike.data.microdata import Table
+from lookalike.data.schema import Schema
 from lookalike.errors import AuditFailed, Infeasible, RecipeError, SchemaError, Unsupported
-from lookalike.microdata import Table
 from lookalike.models import BetaLikeness, KAnonymity, LDiversity, TCloseness
 from lookalike.pipeline import Recipe, run
 from lookalike.samples import hospital, hospital_schema
-from lookalike.schema import Schema
 
 QI = ["age", "sex", "zip code"]
 

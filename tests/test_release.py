@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.microdata import Domain, Microdata, Table
-from lookalike.release import (
+from lookalike.data.microdata import Domain, Microdata, Table
+from lookalike.data.release import (
     Bucketized,
     ExactCells,
     ExtentCells,
@@ -25,7 +25,7 @@ from lookalike.release import (
     cover,
     is_numeric_cell,
 )
-from lookalike.schema import Attribute, Kind, Role, Schema, ValueType
+from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 from tests.strategies import attribute_of, column_of, microdatas
 
 

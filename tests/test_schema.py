@@ -10,8 +10,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.errors import SchemaError
-from lookalike.schema import Attribute, Kind, Role, Schema, ValueType
 
 ODD_NAMES = [
     *("yes", "no", "null", "1.10", "007", "2020-01-01", "a: b", "# x", "- x", "'", '"', " lead", "trail ", "tab\tname"),
@@ -78,7 +78,7 @@ def test_odd_names_survive_a_file(name: str, tmp_path: Path) -> None:
 
 
 def test_the_example_in_the_module_is_a_schema() -> None:
-    from lookalike import schema as module
+    from lookalike.data import schema as module
 
     example = (module.__doc__ or "").split("studio:\n")[1].split("\nA taxonomy")[0]
     schema = Schema.from_yaml("\n".join(line[4:] for line in example.splitlines()))

@@ -12,7 +12,7 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from lookalike.release import Ranges, Sets
+from lookalike.data.release import Ranges, Sets
 from lookalike.samples import census
 
 STUDIES = Path(__file__).parent.parent / "docs" / "studies"

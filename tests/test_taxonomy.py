@@ -14,8 +14,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lookalike.data.taxonomy import MISSING, ROOT, Taxonomy, build, read_paths
 from lookalike.errors import DataError, LookalikeError, SchemaError
-from lookalike.taxonomy import MISSING, ROOT, Taxonomy, build, read_paths
 
 DISEASES = {"tree": {"Any": {"Heart": ["angina", "murmur"], "Head": {"Ache": ["migraine"], "Other": ["vertigo"]}}}}
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from lookalike.microdata import Microdata, Table
-from lookalike.schema import Schema, ValueType
+from lookalike.data.microdata import Microdata, Table
+from lookalike.data.schema import Schema, ValueType
 from tests.strategies import column_of
 
 Path = tuple[str | int, ...]

@@ -13,16 +13,16 @@ import argparse
 import time
 
 from lookalike import pipeline
-from lookalike.adversary import KNOWS_METHOD
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
-from lookalike.contracts import Promise
+from lookalike.data.adversary import KNOWS_METHOD
+from lookalike.data.contracts import Promise
+from lookalike.data.microdata import Microdata
+from lookalike.data.schema import Schema
 from lookalike.metrics import METRICS
-from lookalike.microdata import Microdata
 from lookalike.models import MODELS, parse_model
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from lookalike.samples import hospital
-from lookalike.schema import Schema
 
 USUAL = {
     "k-anonymity": "k-anonymity:3",

@@ -16,14 +16,14 @@ from pathlib import Path
 
 from lookalike import pipeline
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
-from lookalike.contracts import Promise, Target
+from lookalike.data.contracts import Promise, Target
+from lookalike.data.microdata import Microdata
+from lookalike.data.schema import Schema
 from lookalike.evaluation.attacked import Attacks, attack_target
-from lookalike.microdata import Microdata
 from lookalike.models import parse_model
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from lookalike.samples import hospital
-from lookalike.schema import Schema
 
 QUASI, SENSITIVE = ("age", "sex", "zip code"), "diagnosis"
 USUAL = "l-diversity:5"

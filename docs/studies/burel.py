@@ -27,16 +27,16 @@ from lookalike import pipeline
 from lookalike.algorithms import Burel, Groups
 from lookalike.algorithms.axes import axes_of
 from lookalike.algorithms.bucketed.retrieval import curve_keys
-from lookalike.contracts import Promise
+from lookalike.data.contracts import Promise
+from lookalike.data.microdata import Column, Microdata, Table
+from lookalike.data.requirement import Requirement
+from lookalike.data.schema import Schema, ValueType
 from lookalike.kernels.hilbert import retrieve
-from lookalike.microdata import Column, Microdata, Table
 from lookalike.models import BetaLikeness
 from lookalike.progress import silent
 from lookalike.publication import read_table
 from lookalike.randomness import Randomness
-from lookalike.requirement import Requirement
 from lookalike.samples import census
-from lookalike.schema import Schema, ValueType
 
 CASES = (("aaaabb", "cuts"), ("aaaabb", "curve"), *(("aaaaaabbb", way) for way in ("curve", "random:2", "random:3")))
 """Groups of aab, by cuts only where the table can be halved; windows only where they do not hold everybody."""

@@ -23,11 +23,11 @@ from printing import percent, say, show
 from lookalike.algorithms.groups.effort import EFFORTS, Run
 from lookalike.algorithms.groups.free import free_groups
 from lookalike.algorithms.groups.strict import strict_groups
-from lookalike.microdata import Column, Microdata, Table
+from lookalike.data.microdata import Column, Microdata, Table
+from lookalike.data.requirement import Requirement
+from lookalike.data.schema import Schema, ValueType
 from lookalike.models import LDiversity
 from lookalike.randomness import Randomness
-from lookalike.requirement import Requirement
-from lookalike.schema import Schema, ValueType
 
 MODES = ("free", "strict")
 

@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 from printing import percent, say, show
 
 from lookalike.algorithms import Groups
+from lookalike.data.microdata import Microdata, Table
+from lookalike.data.release import Extents, Grouped, Ranges
+from lookalike.data.schema import Schema
 from lookalike.errors import Infeasible
 from lookalike.metrics import METRICS
-from lookalike.microdata import Microdata, Table
 from lookalike.publication import read_table
 from lookalike.randomness import Randomness
-from lookalike.release import Extents, Grouped, Ranges
 from lookalike.samples import census
-from lookalike.schema import Schema
 
 SMOOTHING = 1.0
 ROUNDS_OF_RELEARNING = 20

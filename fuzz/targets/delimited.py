@@ -6,7 +6,7 @@ import gzip
 
 from fuzz.clinic import file_of
 from fuzz.judging import SECRET, tried
-from lookalike.schema import ValueType
+from lookalike.data.schema import ValueType
 from lookalike.tables import read_table
 
 _PLAIN = (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fuzz.clinic import file_of, people
 from fuzz.judging import tried
-from lookalike.microdata import Microdata
-from lookalike.schema import Schema
+from lookalike.data.microdata import Microdata
+from lookalike.data.schema import Schema
 
 SEEDS = (
     b"lookalike: 1\ncolumns:\n- {name: age, role: quasi-identifier, kind: numeric, domain: {low: 0, high: 110}}\n"

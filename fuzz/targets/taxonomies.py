@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fuzz.clinic import file_of, people
 from fuzz.judging import SECRET, tried
-from lookalike.microdata import texts_of
-from lookalike.taxonomy import Taxonomy, build, read_paths
+from lookalike.data.microdata import texts_of
+from lookalike.data.taxonomy import Taxonomy, build, read_paths
 
 SEEDS = (
     b"angina;Heart;*\nmurmur;Heart;*\nmigraine;Head;*\n",

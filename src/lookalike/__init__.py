@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from lookalike.attacking import attack
     from lookalike.audit import Audit, Check, Verdict
     from lookalike.comparison import Comparison, compare
-    from lookalike.contracts import Promise
+    from lookalike.data.contracts import Promise
+    from lookalike.data.microdata import Microdata, Table
+    from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed
+    from lookalike.data.schema import Attribute, Kind, Role, Schema
     from lookalike.errors import (
         AuditFailed,
         DataError,
@@ -36,7 +39,6 @@ if TYPE_CHECKING:
     from lookalike.evaluation.fidelity import Fidelity
     from lookalike.inspection import Inspection, suggest_schema
     from lookalike.measuring import fidelity
-    from lookalike.microdata import Microdata, Table
     from lookalike.models import (
         AlphaK,
         BetaLikeness,
@@ -50,9 +52,7 @@ if TYPE_CHECKING:
     )
     from lookalike.parted import publish_in_parts
     from lookalike.publication import Publication, advise, inspect, publish, read_table
-    from lookalike.release import Bucketized, Grouped, Matched, Perturbed
     from lookalike.reopening import measure, verify
-    from lookalike.schema import Attribute, Kind, Role, Schema
     from lookalike.synthesis import PrivBayes
     from lookalike.synthesizing import Synthesis, synthesize
 
@@ -125,11 +125,11 @@ _HOMES = {
     "Advice": "lookalike.advising",
     "AlphaK": "lookalike.models",
     "Attacks": "lookalike.evaluation.attacked",
-    "Attribute": "lookalike.schema",
+    "Attribute": "lookalike.data.schema",
     "Audit": "lookalike.audit",
     "AuditFailed": "lookalike.errors",
     "BetaLikeness": "lookalike.models",
-    "Bucketized": "lookalike.release",
+    "Bucketized": "lookalike.data.release",
     "Check": "lookalike.audit",
     "Comparison": "lookalike.comparison",
     "DataError": "lookalike.errors",
@@ -137,34 +137,34 @@ _HOMES = {
     "Estimate": "lookalike.analysis",
     "FPrivacy": "lookalike.models",
     "Fidelity": "lookalike.evaluation.fidelity",
-    "Grouped": "lookalike.release",
+    "Grouped": "lookalike.data.release",
     "Groups": "lookalike.algorithms",
     "Infeasible": "lookalike.errors",
     "Inspection": "lookalike.inspection",
     "KAnonymity": "lookalike.models",
     "KConcealment": "lookalike.models",
-    "Kind": "lookalike.schema",
+    "Kind": "lookalike.data.schema",
     "LDiversity": "lookalike.models",
     "LookalikeError": "lookalike.errors",
-    "Matched": "lookalike.release",
-    "Microdata": "lookalike.microdata",
+    "Matched": "lookalike.data.release",
+    "Microdata": "lookalike.data.microdata",
     "MissingPart": "lookalike.errors",
     "Mondrian": "lookalike.algorithms",
-    "Perturbed": "lookalike.release",
+    "Perturbed": "lookalike.data.release",
     "Pooled": "lookalike.analysis",
     "PrivBayes": "lookalike.synthesis",
-    "Promise": "lookalike.contracts",
+    "Promise": "lookalike.data.contracts",
     "Publication": "lookalike.publication",
     "PublishedRelease": "lookalike.analysis",
     "RecipeError": "lookalike.errors",
     "RhoPrivacy": "lookalike.models",
-    "Role": "lookalike.schema",
-    "Schema": "lookalike.schema",
+    "Role": "lookalike.data.schema",
+    "Schema": "lookalike.data.schema",
     "SchemaError": "lookalike.errors",
     "StrictMondrian": "lookalike.algorithms",
     "Synthesis": "lookalike.synthesizing",
     "TCloseness": "lookalike.models",
-    "Table": "lookalike.microdata",
+    "Table": "lookalike.data.microdata",
     "Unsupported": "lookalike.errors",
     "Verdict": "lookalike.audit",
     "advise": "lookalike.publication",

@@ -13,14 +13,14 @@ from typing import Any
 from lookalike.algorithms import parse_algorithm
 from lookalike.attacks import parse_attack
 from lookalike.audit import verify as audit_release
-from lookalike.contracts import Algorithm, Attack, Target
+from lookalike.data.contracts import Algorithm, Attack, Target
+from lookalike.data.schema import Schema
 from lookalike.errors import DataError, RecipeError
 from lookalike.evaluation.attacked import Attacks, attack_target
 from lookalike.pipeline import settle
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 from lookalike.reopening import Reopened, reopen
-from lookalike.schema import Schema
 
 
 def attack(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from lookalike.data.schema import Schema
 from lookalike.errors import RecipeError
 from lookalike.evaluation.fidelity import Fidelity, compare
 from lookalike.progress import Progress, silent
 from lookalike.publication import Publication
 from lookalike.reopening import reopen
-from lookalike.schema import Schema
 
 
 def fidelity(

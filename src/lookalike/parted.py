@@ -11,17 +11,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lookalike.adversary import READS_RELEASE
 from lookalike.backends.local import LocalBackend
-from lookalike.contracts import Algorithm
+from lookalike.data.adversary import READS_RELEASE
+from lookalike.data.contracts import Algorithm
+from lookalike.data.microdata import Microdata
+from lookalike.data.schema import Schema
 from lookalike.distribution.publishing import PART_ROWS, PartedPublication
 from lookalike.distribution.publishing import publish_in_parts as publish
-from lookalike.microdata import Microdata
 from lookalike.packages.plain import plain_frame
 from lookalike.pipeline import Recipe
 from lookalike.progress import Progress, silent
 from lookalike.publication import ModelLike, as_algorithm, as_promises, as_schema, read_columns
-from lookalike.schema import Schema
 
 
 def publish_in_parts(

@@ -18,18 +18,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike import algorithms, memory, metrics, models
-from lookalike.adversary import ADVERSARIES, READS_RELEASE
 from lookalike.algorithms.bound import LossBound, loss_bound
 from lookalike.audit import Audit
 from lookalike.audit import verify as audit_release
-from lookalike.contracts import Algorithm, PrivacyModel, Promise
+from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
+from lookalike.data.contracts import Algorithm, PrivacyModel, Promise
+from lookalike.data.microdata import Codes, Domains, Microdata, Table
+from lookalike.data.release import Bucketized, Grouped, Linkage, Matched, MatchGraph, Release
+from lookalike.data.requirement import Requirement
+from lookalike.data.schema import Kind, Schema
 from lookalike.errors import AuditFailed, RecipeError, Unsupported, counted, quoted
-from lookalike.microdata import Codes, Domains, Microdata, Table
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
-from lookalike.release import Bucketized, Grouped, Linkage, Matched, MatchGraph, Release
-from lookalike.requirement import Requirement
-from lookalike.schema import Kind, Schema
 
 
 @dataclass(frozen=True, kw_only=True)

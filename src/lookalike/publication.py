@@ -17,21 +17,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lookalike import models
-from lookalike.adversary import READS_RELEASE
 from lookalike.advising import Advice
 from lookalike.advising import advise as advise_on
 from lookalike.advising.trials import SAMPLE
 from lookalike.algorithms import ELSEWHERE, parse_algorithm
 from lookalike.audit import Audit
-from lookalike.contracts import Algorithm, PrivacyModel, Promise
+from lookalike.data.adversary import READS_RELEASE
+from lookalike.data.contracts import Algorithm, PrivacyModel, Promise
+from lookalike.data.microdata import Table
+from lookalike.data.release import Release
+from lookalike.data.schema import Schema
 from lookalike.errors import MissingPart, RecipeError, Unsupported, unknown_name
 from lookalike.inspection import Inspection
 from lookalike.inspection import inspect as survey
-from lookalike.microdata import Table
 from lookalike.pipeline import Outcome, Recipe, Stopwatch, loss_text, run
 from lookalike.progress import Progress, silent
-from lookalike.release import Release
-from lookalike.schema import Schema
 
 if TYPE_CHECKING:
     from lookalike.evaluation import Evaluation

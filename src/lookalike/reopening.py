@@ -9,19 +9,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lookalike import models, pipeline
-from lookalike.adversary import READS_RELEASE
 from lookalike.algorithms import parse_algorithm
 from lookalike.audit import Audit, Check, Grounds
-from lookalike.contracts import Promise
+from lookalike.data.adversary import READS_RELEASE
+from lookalike.data.contracts import Promise
+from lookalike.data.microdata import Codes, Microdata, Table
+from lookalike.data.release import Release
+from lookalike.data.schema import Schema
 from lookalike.errors import LookalikeError, RecipeError, quoted
-from lookalike.guarded import load_json, read_bytes
 from lookalike.metrics import public_losses, rounded, same_figure
-from lookalike.microdata import Codes, Microdata, Table
 from lookalike.pipeline import settle
 from lookalike.progress import Progress, silent
 from lookalike.publication import ModelLike, as_promises, read_whole
-from lookalike.release import Release
-from lookalike.schema import Schema
+from lookalike.untrusted import load_json, read_bytes
 
 if TYPE_CHECKING:
     from lookalike.packages.manifest import PublishedManifest

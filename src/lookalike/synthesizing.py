@@ -16,13 +16,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from lookalike.data.microdata import Microdata
+from lookalike.data.notation import Number, number_text
+from lookalike.data.schema import Attribute, Schema
 from lookalike.errors import RecipeError, counted, quoted
-from lookalike.microdata import Microdata
-from lookalike.notation import Number, number_text
 from lookalike.progress import Progress, silent
 from lookalike.publication import as_schema, read_columns
 from lookalike.randomness import Randomness
-from lookalike.schema import Attribute, Schema
 from lookalike.synthesis import PrivBayes, Synthesized, epsilon_of_beta
 
 

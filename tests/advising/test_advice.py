@@ -11,10 +11,10 @@ from click.testing import CliRunner
 import lookalike as la
 from lookalike.advising import advise
 from lookalike.cli import main
-from lookalike.microdata import Table
+from lookalike.data.microdata import Table
+from lookalike.data.schema import Schema, ValueType
 from lookalike.models import parse_promise
 from lookalike.samples import hospital, to_csv
-from lookalike.schema import Schema, ValueType
 from tests.strategies import column_of
 
 SCHEMA = Schema.of(qi=["age", "sex"], sensitive=["diagnosis"], carried=["length_of_stay"])

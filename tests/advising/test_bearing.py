@@ -21,10 +21,10 @@ from lookalike.advising.bearing import (
     strongest,
     what_it_bears,
 )
+from lookalike.data.microdata import Domain, Microdata, Table
+from lookalike.data.schema import Schema, ValueType
 from lookalike.errors import Infeasible
-from lookalike.microdata import Domain, Microdata, Table
 from lookalike.models import BetaLikeness, DeltaDisclosure, KAnonymity, LDiversity, TCloseness
-from lookalike.schema import Schema, ValueType
 from tests.strategies import column_of
 
 histograms = st.lists(st.integers(1, 30), min_size=1, max_size=8)

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookalike.advising.columns import MOST_PAIRS, column_advice, singling_pairs
+from lookalike.data.microdata import Table
+from lookalike.data.schema import Role, Schema, ValueType
 from lookalike.inspection import inspect
-from lookalike.microdata import Table
-from lookalike.schema import Role, Schema, ValueType
 from tests.strategies import column_of
 
 rows_of_four = st.lists(st.tuples(*[st.integers(0, 4)] * 4), min_size=1, max_size=25)

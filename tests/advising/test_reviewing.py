@@ -13,13 +13,13 @@ import pytest
 from lookalike.advising import review
 from lookalike.advising.reviewing import Suggestion, kept_parameter
 from lookalike.algorithms import Anatomy, Mondrian
-from lookalike.contracts import PrivacyModel
+from lookalike.data.contracts import PrivacyModel
+from lookalike.data.microdata import Table
+from lookalike.data.schema import Attribute, Role, Schema, ValueType
 from lookalike.errors import Infeasible
-from lookalike.microdata import Table
 from lookalike.models import parse_model, parse_promise
 from lookalike.pipeline import Outcome, Recipe, required, run, verify
 from lookalike.samples import hospital
-from lookalike.schema import Attribute, Role, Schema, ValueType
 from tests.strategies import column_of
 
 ASKED = (

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from lookalike.advising import advise
 from lookalike.advising.starting import promise_to_start_with
 from lookalike.algorithms import Groups
-from lookalike.microdata import Table
+from lookalike.data.microdata import Table
+from lookalike.data.schema import Schema, ValueType
 from lookalike.models import parse_promise
 from lookalike.pipeline import Recipe, run
-from lookalike.schema import Schema, ValueType
 from tests.advising.test_bearing import domain_of
 from tests.strategies import column_of
 

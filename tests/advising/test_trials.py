@@ -11,14 +11,14 @@ from lookalike.advising import Costs, Saving
 from lookalike.advising.changes import possible_changes
 from lookalike.advising.trials import sampled, tried_costs
 from lookalike.algorithms import Anatomy, Mondrian
-from lookalike.contracts import Promise
+from lookalike.data.contracts import Promise
+from lookalike.data.microdata import Table
+from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.errors import Unsupported
 from lookalike.inspection import suggest_schema
-from lookalike.microdata import Table
 from lookalike.models import KAnonymity, LDiversity, parse_promise
 from lookalike.pipeline import Recipe, run
 from lookalike.samples import hospital
-from lookalike.schema import Attribute, Kind, Role, Schema, ValueType
 from tests.strategies import column_of
 
 PAIRS = (Promise(KAnonymity(2)),)

@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 from lookalike import pipeline
 from lookalike.algorithms.axes import rule_of
 from lookalike.algorithms.bound import LossBound, loss_bound
-from lookalike.contracts import Promise
+from lookalike.data.contracts import Promise
+from lookalike.data.microdata import Microdata
+from lookalike.data.release import cover
+from lookalike.data.schema import Schema
 from lookalike.errors import Infeasible
 from lookalike.kernels.grouptest import allowed, tally_for
 from lookalike.metrics.loss import certainty_penalty
-from lookalike.microdata import Microdata
 from lookalike.models import parse_model
 from lookalike.randomness import Randomness
-from lookalike.release import cover
 from lookalike.samples import census
-from lookalike.schema import Schema
 from tests.strategies import microdatas
 
 

@@ -18,16 +18,16 @@ from lookalike.algorithms.bucketization.publishing import Asked
 from lookalike.algorithms.bucketization.settings import (
     Part,
 )
-from lookalike.contracts import Promise
+from lookalike.data.contracts import Promise
+from lookalike.data.microdata import Microdata
+from lookalike.data.release import Bucketized
+from lookalike.data.requirement import Requirement
+from lookalike.data.schema import Schema
 from lookalike.errors import Unsupported
-from lookalike.microdata import Microdata
 from lookalike.models import FPrivacy, parse_model
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.release import Bucketized
-from lookalike.requirement import Requirement
 from lookalike.samples import census
-from lookalike.schema import Schema
 from tests.algorithms.test_bucket_sizes import family
 from tests.worlds import tiny_table, worlds
 

@@ -17,15 +17,15 @@ from lookalike import pipeline
 from lookalike.algorithms import DMondrian, parse_algorithm
 from lookalike.algorithms.bucketed.retrieval import curve_keys
 from lookalike.algorithms.burel import Bounded, Burel, value_buckets
-from lookalike.contracts import Promise
+from lookalike.data.contracts import Promise
+from lookalike.data.microdata import Microdata, Table
+from lookalike.data.requirement import Requirement
+from lookalike.data.schema import Attribute, Role, Schema, ValueType
 from lookalike.errors import Infeasible, RecipeError, Unsupported
-from lookalike.microdata import Microdata, Table
 from lookalike.models import parse_model
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.requirement import Requirement
 from lookalike.samples import census
-from lookalike.schema import Attribute, Role, Schema, ValueType
 from tests.strategies import column_of, microdatas
 from tests.worlds import Tape, tiny_table, worlds
 

@@ -23,15 +23,15 @@ from lookalike.algorithms.matched import (
     withstands,
 )
 from lookalike.algorithms.matchers import MATCHERS
-from lookalike.contracts import Promise
+from lookalike.data.contracts import Promise
+from lookalike.data.microdata import Microdata, Table
+from lookalike.data.schema import Schema, ValueType
 from lookalike.errors import RecipeError, Unsupported
 from lookalike.kernels.pairing import repair
-from lookalike.microdata import Microdata, Table
 from lookalike.models import parse_model
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from lookalike.samples import census
-from lookalike.schema import Schema, ValueType
 from tests.strategies import column_of, microdatas
 
 # The example table of the papers: eight people, three matches each.

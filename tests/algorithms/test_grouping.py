@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from lookalike import pipeline
 from lookalike.algorithms import GreedyGrouping, RandomGrouping, SymmetricGrouping, parse_algorithm
 from lookalike.algorithms.grouping.runs import Rules, in_order
-from lookalike.contracts import Algorithm, Promise, Replayable
+from lookalike.data.contracts import Algorithm, Promise, Replayable
+from lookalike.data.microdata import Microdata
+from lookalike.data.release import Bucketized, Grouped, Linkage, Release
+from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, RecipeError, Unsupported
-from lookalike.microdata import Microdata
 from lookalike.models import parse_model
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.release import Bucketized, Grouped, Linkage, Release
-from lookalike.requirement import Requirement
 from tests.strategies import microdatas
 from tests.worlds import tiny_table
 

@@ -18,18 +18,18 @@ from lookalike.algorithms.groups.cells import cell_size
 from lookalike.algorithms.groups.effort import EFFORTS
 from lookalike.algorithms.groups.search import Cell
 from lookalike.algorithms.groups.sizes import even_sizes, planned_sizes, quotas_in_turn, rooms_for
-from lookalike.contracts import Promise
+from lookalike.data.contracts import Promise
+from lookalike.data.microdata import Microdata
+from lookalike.data.release import cover
+from lookalike.data.requirement import Requirement
+from lookalike.data.schema import Schema
 from lookalike.errors import RecipeError
 from lookalike.kernels.improving import anneal_pass, swap_pass
 from lookalike.metrics.loss import certainty_penalty
-from lookalike.microdata import Microdata
 from lookalike.models import parse_model
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.release import cover
-from lookalike.requirement import Requirement
 from lookalike.samples import census
-from lookalike.schema import Schema
 from tests.strategies import microdatas
 
 

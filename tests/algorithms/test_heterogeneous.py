@@ -20,17 +20,17 @@ from lookalike.algorithms.axes import axes_of
 from lookalike.algorithms.heterogeneous import slots
 from lookalike.algorithms.heterogeneous.published import mixed_columns
 from lookalike.algorithms.heterogeneous.slots import exchanged_columns, slot_graph, slots_by_assignment
-from lookalike.contracts import Promise
+from lookalike.data.contracts import Promise
+from lookalike.data.microdata import Microdata, Table
+from lookalike.data.release import Linkage, Matched
+from lookalike.data.requirement import Requirement
+from lookalike.data.schema import Schema, ValueType
 from lookalike.errors import AuditFailed, Infeasible, RecipeError, Unsupported
 from lookalike.kernels.pairing import repair
-from lookalike.microdata import Microdata, Table
 from lookalike.models import parse_model
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.release import Linkage, Matched
-from lookalike.requirement import Requirement
 from lookalike.samples import census
-from lookalike.schema import Schema, ValueType
 from tests.strategies import column_of, microdatas
 from tests.worlds import Path, all_orders, exact_posteriors, orders_within_values, tiny_table
 

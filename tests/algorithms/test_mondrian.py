@@ -7,15 +7,15 @@ import pytest
 
 from lookalike import pipeline
 from lookalike.algorithms import Mondrian, StrictMondrian, parse_algorithm
-from lookalike.contracts import Promise
+from lookalike.data.contracts import Promise
+from lookalike.data.microdata import Microdata, Table
+from lookalike.data.release import Ranges, Sets
+from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.errors import RecipeError
-from lookalike.microdata import Microdata, Table
 from lookalike.models import parse_model
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.release import Ranges, Sets
 from lookalike.samples import census
-from lookalike.schema import Attribute, Kind, Role, Schema, ValueType
 from tests.strategies import column_of
 
 

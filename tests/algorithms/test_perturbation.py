@@ -21,15 +21,15 @@ from lookalike.algorithms.perturbation import (
     redrawn,
     strict_alphas,
 )
-from lookalike.contracts import Promise
+from lookalike.data.contracts import Promise
+from lookalike.data.microdata import Microdata
+from lookalike.data.release import Perturbed
+from lookalike.data.schema import Schema
 from lookalike.errors import RecipeError, Unsupported
-from lookalike.microdata import Microdata
 from lookalike.models import BetaLikeness, FPrivacy, LDiversity, parse_model
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.release import Perturbed
 from lookalike.samples import census
-from lookalike.schema import Schema
 from tests.worlds import tiny_table
 
 HALF = Fraction(1, 2)
@@ -347,8 +347,8 @@ def test_the_audit_refuses_free_draws_against_who_knows_the_counts() -> None:
 def test_the_audit_bounds_what_the_counts_tell(counts: tuple[int, ...]) -> None:
     """The audit's figure is no less than exact Bayes gives, for a matrix with no structure at all."""
     from lookalike.audit.exposures import expose
+    from lookalike.data.release import Randomizer
     from lookalike.models.extremes import highest_beliefs
-    from lookalike.release import Randomizer
 
     size = len(counts)
     weights = np.array([[7, 2, 3], [2, 5, 4], [3, 5, 5]], dtype=np.int64)[:size, :size]

@@ -18,7 +18,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.adversary import KNOWS_METHOD
 from lookalike.algorithms import (
     ALGORITHMS,
     Anatomy,
@@ -32,12 +31,13 @@ from lookalike.algorithms import (
 )
 from lookalike.algorithms.method import Method
 from lookalike.attacks.enumeration import as_published
+from lookalike.data.adversary import KNOWS_METHOD
+from lookalike.data.microdata import Microdata
+from lookalike.data.release import Linkage, MatchGraph
+from lookalike.data.requirement import Requirement
 from lookalike.errors import LookalikeError
-from lookalike.microdata import Microdata
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.release import Linkage, MatchGraph
-from lookalike.requirement import Requirement
 from tests.strategies import microdatas
 from tests.worlds import NUMBERS, Path, Tape, all_orders, orders_within_values, tiny_table, worlds
 

@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from lookalike import pipeline
 from lookalike.algorithms.axes import axes_of
 from lookalike.algorithms.ring import Ring, _eligible, _is_eligible, _ring
-from lookalike.contracts import Promise
+from lookalike.data.contracts import Promise
+from lookalike.data.microdata import Microdata, Table
+from lookalike.data.requirement import Requirement
+from lookalike.data.schema import Schema, ValueType
 from lookalike.errors import Unsupported
-from lookalike.microdata import Microdata, Table
 from lookalike.models import parse_model
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.requirement import Requirement
 from lookalike.samples import census
-from lookalike.schema import Schema, ValueType
 from tests.strategies import column_of
 from tests.worlds import Tape, tiny_table
 

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from lookalike import pipeline
 from lookalike.algorithms.sabre import Drawn, Sabre, close_buckets, cost, spread
-from lookalike.contracts import Promise
+from lookalike.data.contracts import Promise
+from lookalike.data.microdata import Microdata
+from lookalike.data.requirement import Distance, Requirement
+from lookalike.data.taxonomy import Taxonomy
 from lookalike.errors import Infeasible, Unsupported
-from lookalike.microdata import Microdata
 from lookalike.models import parse_model
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.requirement import Distance, Requirement
-from lookalike.taxonomy import Taxonomy
 from tests.strategies import microdatas
 
 TREE = Taxonomy.from_paths(

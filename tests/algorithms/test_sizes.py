@@ -21,15 +21,15 @@ from lookalike.algorithms.groups import sizes as sizes_module
 from lookalike.algorithms.groups.columns import blocks_for
 from lookalike.algorithms.groups.programs import Numbers, allotments, allotted, divided_further, rooms_at
 from lookalike.algorithms.groups.sizes import loss_of_group, planned_sizes
-from lookalike.contracts import Promise
-from lookalike.microdata import Microdata, Table
+from lookalike.data.contracts import Promise
+from lookalike.data.microdata import Microdata, Table
+from lookalike.data.release import Grouped
+from lookalike.data.schema import Schema
 from lookalike.models import parse_model
 from lookalike.pipeline import Recipe
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.release import Grouped
 from lookalike.samples import census
-from lookalike.schema import Schema
 
 
 def zipf_counts(n_rows: int, n_values: int, exponent: float) -> np.ndarray:

@@ -16,7 +16,6 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from lookalike import pipeline
-from lookalike.adversary import KNOWS_METHOD
 from lookalike.algorithms import Groups
 from lookalike.algorithms.axes import axes_of
 from lookalike.algorithms.groups import columns, strict
@@ -26,18 +25,19 @@ from lookalike.algorithms.groups.effort import EFFORTS, Run
 from lookalike.algorithms.groups.sizes import Plan, even_sizes, in_blocks, planned_sizes, rooms_for
 from lookalike.algorithms.groups.strict import strict_groups
 from lookalike.algorithms.groups.transversals import transversals
-from lookalike.contracts import Promise
+from lookalike.data.adversary import KNOWS_METHOD
+from lookalike.data.contracts import Promise
+from lookalike.data.microdata import Microdata, Table
+from lookalike.data.release import cover
+from lookalike.data.requirement import Requirement
+from lookalike.data.schema import Schema, ValueType
 from lookalike.errors import Infeasible, Unsupported
 from lookalike.kernels.matching import growth_costs, row_losses, sort_by_costliest
 from lookalike.metrics.loss import certainty_penalty
-from lookalike.microdata import Microdata, Table
 from lookalike.models import parse_model
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.release import cover
-from lookalike.requirement import Requirement
 from lookalike.samples import census
-from lookalike.schema import Schema, ValueType
 from tests.strategies import column_of, microdatas
 from tests.worlds import Path, Tape, all_orders, exact_posteriors, orders_within_values, tiny_table
 

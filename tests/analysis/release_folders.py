@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from lookalike.microdata import Microdata, Table
+from lookalike.data.microdata import Microdata, Table
+from lookalike.data.release import Bucketized
+from lookalike.data.schema import Schema, ValueType
 from lookalike.packages.writing import write_release
-from lookalike.release import Bucketized
-from lookalike.schema import Schema, ValueType
 from tests.packages.release_forms import MANIFEST, column, make_release
 
 Cells = Mapping[str, Sequence[Any]]

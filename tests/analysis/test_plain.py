@@ -13,9 +13,9 @@ import pytest
 import lookalike
 from lookalike.analysis.files import write_worlds
 from lookalike.analysis.plain import Plain
+from lookalike.data.release import Withheld
 from lookalike.errors import DataError, RecipeError
 from lookalike.packages.writing import write_release
-from lookalike.release import Withheld
 from tests.cli.running import Done
 from tests.cli.running import lookalike as command
 from tests.packages.release_forms import FORMS, MANIFEST, clinic_release

@@ -15,7 +15,7 @@ from polars.testing import assert_frame_equal
 import lookalike as la
 from lookalike.analysis.conditions import AllOf, AnyOf, Except, Range
 from lookalike.analysis.sql import SUPPORTED, parse
-from lookalike.release import Bucketized, Perturbed
+from lookalike.data.release import Bucketized, Perturbed
 from tests.analysis.release_folders import bucketized
 
 DAYS = [datetime.date(2024, 1, day) for day in range(1, 6)]

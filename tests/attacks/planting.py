@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from lookalike.contracts import Target
-from lookalike.microdata import Microdata, Table
-from lookalike.release import Bucketized, Grouped, Matched, Perturbed
-from lookalike.schema import Schema
+from lookalike.data.contracts import Target
+from lookalike.data.microdata import Microdata, Table
+from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed
+from lookalike.data.schema import Schema
 from tests.audit.making import bucketized, grouped, matched, mixing_matrix, perturbed, whole_numbers
 
 FORMS = (Grouped.form, Matched.form, Bucketized.form, Perturbed.form)

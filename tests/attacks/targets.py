@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from lookalike.attacks import parse_attack
-from lookalike.contracts import Finding, Promise, Target
-from lookalike.microdata import Microdata
+from lookalike.data.contracts import Finding, Promise, Target
+from lookalike.data.microdata import Microdata
 from lookalike.models import parse_model
 from lookalike.progress import silent
 from lookalike.randomness import Randomness

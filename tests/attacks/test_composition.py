@@ -11,7 +11,7 @@ import pytest
 from lookalike.attacks import parse_attack
 from lookalike.attacks.composition import combined
 from lookalike.attacks.whereabouts import Whereabouts
-from lookalike.contracts import Target
+from lookalike.data.contracts import Target
 from lookalike.errors import Unsupported
 from lookalike.models import parse_model
 from lookalike.progress import silent

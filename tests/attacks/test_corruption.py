@@ -14,12 +14,12 @@ import lookalike as la
 from lookalike.attacks import parse_attack
 from lookalike.attacks.corruption import likely_pairs, sharpener
 from lookalike.attacks.whereabouts import Whereabouts
-from lookalike.contracts import Target
+from lookalike.data.contracts import Target
+from lookalike.data.release import Sets
 from lookalike.errors import Unsupported
 from lookalike.models import parse_model
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.release import Sets
 from tests.attacks.targets import attacked, in_groups, promised, table
 from tests.audit.making import bucketized, matched, mixing_matrix, number_table, perturbed, ring
 from tests.oracles.containment import fit_table

@@ -12,11 +12,11 @@ import pytest
 from lookalike.attacks import definetti, parse_attack
 from lookalike.attacks.definetti import DeFinettiAttack
 from lookalike.attacks.whereabouts import Whereabouts
-from lookalike.contracts import Finding, Promise, Target
+from lookalike.data.contracts import Finding, Promise, Target
+from lookalike.data.release import Bucketized
 from lookalike.models import LDiversity
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.release import Bucketized
 from tests.attacks.planting import coded, people, target_of
 from tests.audit.making import bucketized, grouped, moved
 

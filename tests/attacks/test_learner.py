@@ -11,11 +11,11 @@ import pytest
 from lookalike.attacks import parse_attack
 from lookalike.attacks.learner import LearnerAttack, Trees, drawn_rows
 from lookalike.attacks.whereabouts import Whereabouts
-from lookalike.contracts import Finding, Target
+from lookalike.data.contracts import Finding, Target
+from lookalike.data.release import Perturbed, Randomizer
 from lookalike.errors import MissingPart, RecipeError
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.release import Perturbed, Randomizer
 from tests.attacks.planting import FORMS, coded, people, target_of
 from tests.audit.making import bucketized, grouped, mixed_table, random_groups, ring
 

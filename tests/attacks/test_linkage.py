@@ -10,7 +10,7 @@ import pytest
 
 from lookalike.attacks.linkage import journalist_risks, narrowed_down
 from lookalike.attacks.uniqueness import ClassSizes, estimate_uniques, pitman, snb, zayatz
-from lookalike.contracts import Target
+from lookalike.data.contracts import Target
 from lookalike.models import parse_model
 from tests.attacks.targets import attacked, in_groups, table
 from tests.audit.making import bucketized, matched, mixed_table, mixing_matrix, perturbed, ring

@@ -24,14 +24,14 @@ from lookalike.attacks.enumeration import as_published, box_key, enumerated_post
 from lookalike.attacks.growth import acceptance, bucket_shares, first_bucket_limit
 from lookalike.attacks.minimality import Minimality
 from lookalike.attacks.replaying import runs_of, sample
-from lookalike.contracts import Algorithm, Attack, Finding, Promise, Replay, Target
+from lookalike.data.contracts import Algorithm, Attack, Finding, Promise, Replay, Target
+from lookalike.data.microdata import Microdata
+from lookalike.data.release import Bucketized, Grouped
+from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, RecipeError, Unsupported
-from lookalike.microdata import Microdata
 from lookalike.models import parse_model
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.release import Bucketized, Grouped
-from lookalike.requirement import Requirement
 from tests.worlds import tiny_table
 
 BINARY = "l-diversity:{},kind=binary,subset=p"

@@ -12,14 +12,14 @@ from lookalike.attacks import ATTACKS, judging, parse_attack
 from lookalike.attacks.bayes import NaiveBayes, counts_of, taken_back
 from lookalike.attacks.naive_bayes import SMOOTHING, NaiveBayesAttack
 from lookalike.attacks.whereabouts import Whereabouts, honest_guesses, honest_share
-from lookalike.contracts import Finding, Promise, Target
+from lookalike.data.contracts import Finding, Promise, Target
+from lookalike.data.microdata import Microdata, Table
+from lookalike.data.release import Perturbed, Randomizer, Ranges
+from lookalike.data.schema import Schema
 from lookalike.errors import RecipeError
-from lookalike.microdata import Microdata, Table
 from lookalike.models import KAnonymity, LDiversity
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.release import Perturbed, Randomizer, Ranges
-from lookalike.schema import Schema
 from tests.attacks.planting import FORMS, coded, people, target_of
 from tests.audit.making import (
     bucketized,

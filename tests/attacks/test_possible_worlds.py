@@ -12,13 +12,13 @@ import pytest
 
 from lookalike.attacks import parse_attack
 from lookalike.attacks.possible_worlds import PossibleWorlds
-from lookalike.contracts import Finding, Promise, Target
+from lookalike.data.contracts import Finding, Promise, Target
+from lookalike.data.microdata import Microdata
+from lookalike.data.release import Matched, MatchGraph, Withheld
 from lookalike.errors import DataError, RecipeError, Unsupported
-from lookalike.microdata import Microdata
 from lookalike.models import LDiversity
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.release import Matched, MatchGraph, Withheld
 from tests.audit.making import grouped, matched, moved, number_table, random_groups, ring
 
 LONG = {"sweeps": 30_000}

@@ -10,7 +10,7 @@ import pytest
 from lookalike import pipeline
 from lookalike.algorithms import Heterogeneous
 from lookalike.attacks import parse_attack
-from lookalike.contracts import Promise, Target
+from lookalike.data.contracts import Promise, Target
 from lookalike.errors import Unsupported
 from lookalike.models import parse_model
 from lookalike.progress import silent

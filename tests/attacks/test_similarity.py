@@ -9,14 +9,14 @@ import pytest
 
 from lookalike.attacks import parse_attack
 from lookalike.attacks.similarity import ancestors_on
-from lookalike.contracts import Promise, Target
+from lookalike.data.contracts import Promise, Target
+from lookalike.data.microdata import Column, Microdata, Table
+from lookalike.data.schema import Attribute, Role, Schema, ValueType
+from lookalike.data.taxonomy import Taxonomy
 from lookalike.errors import Unsupported
-from lookalike.microdata import Column, Microdata, Table
 from lookalike.models import parse_model
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.schema import Attribute, Role, Schema, ValueType
-from lookalike.taxonomy import Taxonomy
 from tests.attacks.targets import attacked, in_groups, table
 from tests.audit.making import grouped, whole_numbers
 

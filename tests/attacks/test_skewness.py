@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lookalike.attacks import parse_attack
-from lookalike.contracts import Target
+from lookalike.data.contracts import Target
 from lookalike.errors import Unsupported
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
@@ -86,8 +86,8 @@ def test_other_forms(form: str) -> None:
 
 @pytest.mark.parametrize("name", ["homogeneity", "skewness"])
 def test_without_a_sensitive_column_there_is_nothing_to_guess(name: str) -> None:
-    from lookalike.microdata import Microdata, Table
-    from lookalike.schema import Schema
+    from lookalike.data.microdata import Microdata, Table
+    from lookalike.data.schema import Schema
     from tests.audit.making import grouped, whole_numbers
 
     data = Microdata.encode(Table((whole_numbers("age", [1, 2]),)), Schema.of(qi=["age"]))

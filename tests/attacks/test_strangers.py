@@ -11,7 +11,7 @@ from lookalike.attacks.beliefs import scored
 from lookalike.attacks.judging import Strangers
 from lookalike.attacks.strangers import right_about_strangers
 from lookalike.attacks.whereabouts import Whereabouts
-from lookalike.contracts import Finding, Score, Target
+from lookalike.data.contracts import Finding, Score, Target
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.attacks.planting import coded, people, target_of

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from lookalike.attacks import describe_attacks, parse_attack
-from lookalike.contracts import Attack, Target
-from lookalike.microdata import Microdata, Table
+from lookalike.data.contracts import Attack, Target
+from lookalike.data.microdata import Microdata, Table
+from lookalike.data.release import Withheld
+from lookalike.data.schema import Attribute, Role, Schema
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.release import Withheld
-from lookalike.schema import Attribute, Role, Schema
 from tests.audit.making import bucketized, grouped, mixing_matrix, perturbed, ring, whole_numbers, words
 
 NAMES = ("linkage", "homogeneity", "skewness", "similarity", "corruption", "composition", "repeated-values")

@@ -7,19 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from lookalike.microdata import Column, Microdata, Table
-from lookalike.release import (
-    Bucketized,
-    Grouped,
-    Matched,
-    MatchGraph,
-    Perturbed,
-    Randomizer,
-    Ranges,
-    Sets,
-    cover,
-)
-from lookalike.schema import Attribute, Kind, Role, Schema, ValueType
+from lookalike.data.microdata import Column, Microdata, Table
+from lookalike.data.release import Bucketized, Grouped, Matched, MatchGraph, Perturbed, Randomizer, Ranges, Sets, cover
+from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 
 TREE = {"tree": {"Any": {"warm": ["red", "rose"], "cold": {"deep": ["blue", "navy"], "light": ["mint", "sky"]}}}}
 COLOURS = ("blue", "mint", "navy", "red", "rose", "sky")

@@ -16,8 +16,8 @@ from lookalike.audit.exposures import complete_assignment
 from lookalike.audit.matching import existence
 from lookalike.audit.placement import largest_placement
 from lookalike.audit.reading import Reading
+from lookalike.data.requirement import Requirement
 from lookalike.kernels.containment import holds_each, list_fitting
-from lookalike.requirement import Requirement
 from tests.audit.making import grouped, matched, mixed_table, number_table, random_groups
 from tests.oracles import containment as oracle
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from lookalike.audit import audit_part, joined, verify
-from lookalike.contracts import Promise
+from lookalike.data.contracts import Promise
+from lookalike.data.release import Randomizer
 from lookalike.models import LDiversity, RhoPrivacy, TCloseness
-from lookalike.release import Randomizer
 from tests.audit.making import check, matched, number_table, perturbed
 from tests.audit.planting.cases import FORMS
 from tests.audit.planting.exam import Marks, sit

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from lookalike.audit import verify
 from lookalike.audit.reading import Reading
-from lookalike.contracts import Promise
+from lookalike.data.contracts import Promise
+from lookalike.data.release import Withheld
 from lookalike.models import KAnonymity, LDiversity
-from lookalike.release import Withheld
 from tests.audit.making import (
     bucketized,
     check,

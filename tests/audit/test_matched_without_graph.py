@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lookalike.audit import verify
-from lookalike.contracts import Promise
+from lookalike.data.contracts import Promise
 from lookalike.models import KAnonymity, parse_model
 from tests.audit.making import as_matched, grouped, matched, number_table, random_groups
 from tests.oracles.containment import fit_table

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lookalike.data.microdata import Microdata
 from lookalike.errors import LookalikeError
-from lookalike.microdata import Microdata
 from lookalike.packages.canonical import examine_folder
 from lookalike.packages.reading import read_release
 from tests.audit.planting import folders, parts

@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.adversary import KNOWS_METHOD, READS_RELEASE
 from lookalike.audit import audit_part, joined, verify
 from lookalike.audit.parts import thinned
 from lookalike.audit.verdicts import UNDECIDED
-from lookalike.contracts import Promise
+from lookalike.data.adversary import KNOWS_METHOD, READS_RELEASE
+from lookalike.data.contracts import Promise
+from lookalike.data.microdata import Whole
+from lookalike.data.release import Withheld
 from lookalike.errors import RecipeError
-from lookalike.microdata import Whole
 from lookalike.models import (
     AlphaK,
     BetaLikeness,
@@ -28,7 +29,6 @@ from lookalike.models import (
     RhoPrivacy,
     TCloseness,
 )
-from lookalike.release import Withheld
 from tests.audit.making import (
     bucketized,
     check,

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from lookalike.audit import verify
-from lookalike.contracts import Promise
+from lookalike.data.contracts import Promise
+from lookalike.data.release import MatchGraph, Randomizer, Ranges, Withheld
 from lookalike.models import BetaLikeness, KAnonymity, LDiversity
-from lookalike.release import MatchGraph, Randomizer, Ranges, Withheld
 from tests.audit.making import (
     bucketized,
     check,

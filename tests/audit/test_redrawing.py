@@ -12,7 +12,7 @@ from lookalike.audit import audit_part, joined, verify
 from lookalike.audit.redrawing import movement
 from lookalike.audit.selecting import Choices
 from lookalike.audit.verdicts import UNDECIDED
-from lookalike.release import Randomizer
+from lookalike.data.release import Randomizer
 from tests.audit.making import check, mixing_matrix, moved, number_table, perturbed
 from tests.audit.planting.parts import part_of
 from tests.audit.planting.rooms import chosen_to_keep

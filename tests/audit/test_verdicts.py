@@ -10,7 +10,7 @@ import pytest
 
 from lookalike.audit import Audit, Check, Verdict, verify
 from lookalike.audit.verdicts import shown
-from lookalike.contracts import Promise
+from lookalike.data.contracts import Promise
 from lookalike.errors import RecipeError, SchemaError
 from lookalike.models import BetaLikeness, KAnonymity, LDiversity
 from tests.audit.making import grouped, number_table

@@ -11,11 +11,11 @@ import pytest
 from lookalike.audit import expose, verify
 from lookalike.audit.exposures import concealment
 from lookalike.audit.reading import Reading
-from lookalike.contracts import Promise
+from lookalike.data.contracts import Promise
+from lookalike.data.release import Matched, Perturbed, Randomizer, Sets
+from lookalike.data.schema import Kind
 from lookalike.errors import RecipeError
 from lookalike.models import BetaLikeness, KAnonymity, KConcealment, LDiversity
-from lookalike.release import Matched, Perturbed, Randomizer, Sets
-from lookalike.schema import Kind
 from tests.audit.making import matched, number_table
 from tests.oracles import containment as oracle
 

@@ -17,6 +17,7 @@ import lookalike as la
 from lookalike.algorithms import Mondrian, parse_algorithm
 from lookalike.backends.local import LocalBackend
 from lookalike.backends.spark import SparkBackend
+from lookalike.data.schema import Schema
 from lookalike.distribution.coding import survey
 from lookalike.distribution.cutting import cut
 from lookalike.distribution.methods import way_of
@@ -26,7 +27,6 @@ from lookalike.models import parse_promise
 from lookalike.pipeline import Recipe, required, settle
 from lookalike.randomness import Randomness
 from lookalike.samples import hospital, to_csv
-from lookalike.schema import Schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from lookalike.backends import sessions, sources
+from lookalike.data.schema import Schema
 from lookalike.errors import MissingPart
-from lookalike.schema import Schema
 from tests.cli.running import QI, lookalike
 
 

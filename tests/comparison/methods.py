@@ -11,12 +11,12 @@ from typing import ClassVar
 import numpy as np
 
 from lookalike.algorithms import Mondrian
-from lookalike.microdata import Microdata
+from lookalike.data.microdata import Microdata
+from lookalike.data.release import Linkage, Release
+from lookalike.data.requirement import Requirement
 from lookalike.models import KAnonymity
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
-from lookalike.release import Linkage, Release
-from lookalike.requirement import Requirement
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.algorithms import Mondrian
+from lookalike.data.microdata import Codes, Microdata, Table
+from lookalike.data.requirement import Requirement
+from lookalike.data.schema import Schema, ValueType
 from lookalike.distribution.cells import Cells, grown, put_together
-from lookalike.microdata import Codes, Microdata, Table
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.requirement import Requirement
-from lookalike.schema import Schema, ValueType
 from tests.strategies import column_of, microdatas
 
 

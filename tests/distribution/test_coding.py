@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 import lookalike as la
 from lookalike.backends.local import LocalBackend
+from lookalike.data.microdata import Microdata
+from lookalike.data.schema import Schema
 from lookalike.distribution.coding import joined_codes, survey
 from lookalike.errors import DataError, SchemaError
-from lookalike.microdata import Microdata
-from lookalike.schema import Schema
 
 CELLS = {
     "whole": st.integers(-5, 5) | st.none(),

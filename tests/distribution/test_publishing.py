@@ -14,7 +14,9 @@ import pytest
 import lookalike as la
 from lookalike.algorithms import ALGORITHMS, Groups, Mondrian, parse_algorithm
 from lookalike.backends.local import LocalBackend
-from lookalike.contracts import Fragments
+from lookalike.data.contracts import Fragments
+from lookalike.data.release import Grouped, Ranges
+from lookalike.data.schema import Schema
 from lookalike.distribution.auditing import verify_in_parts
 from lookalike.distribution.cells import Cells
 from lookalike.distribution.methods import DISTRIBUTED, REFUSED, refusal, way_of
@@ -24,9 +26,7 @@ from lookalike.distribution.slices import Slices
 from lookalike.errors import AuditFailed, Infeasible, RecipeError, Unsupported
 from lookalike.models import parse_promise
 from lookalike.pipeline import Recipe
-from lookalike.release import Grouped, Ranges
 from lookalike.samples import hospital
-from lookalike.schema import Schema
 
 QI = ["age", "sex", "zip code"]
 PLAIN = Schema.of(qi=QI, sensitive=["diagnosis"])

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.backends.local import LocalBackend
+from lookalike.data.microdata import Microdata, Table
+from lookalike.data.schema import Schema, ValueType
 from lookalike.distribution import slices
 from lookalike.distribution.slices import Slices, even_quotas
-from lookalike.microdata import Microdata, Table
 from lookalike.randomness import Randomness
-from lookalike.schema import Schema, ValueType
 from tests.strategies import column_of
 
 

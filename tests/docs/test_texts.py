@@ -15,8 +15,8 @@ from lookalike.algorithms import ALGORITHMS
 from lookalike.attacks import ATTACKS
 from lookalike.cli import main
 from lookalike.cli.exits import exit_code
+from lookalike.data.release import Release
 from lookalike.models import MODELS
-from lookalike.release import Release
 from tests.docs.pages import (
     DOCS,
     FENCE,

@@ -10,7 +10,7 @@ import pytest
 import lookalike as la
 from lookalike import evaluation
 from lookalike.attacks import FAST, parse_attack
-from lookalike.contracts import Promise, Target
+from lookalike.data.contracts import Promise, Target
 from lookalike.errors import MissingPart
 from lookalike.evaluation.answering import BOUNDS, Answered, answered
 from lookalike.evaluation.attacked import attack_target

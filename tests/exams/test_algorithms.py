@@ -12,11 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookalike import pipeline
-from lookalike.adversary import ADVERSARIES
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
-from lookalike.contracts import Algorithm, Promise
+from lookalike.data.adversary import ADVERSARIES
+from lookalike.data.contracts import Algorithm, Promise
+from lookalike.data.microdata import Microdata, Table
+from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Ranges
+from lookalike.data.schema import Role, Schema
 from lookalike.errors import Infeasible, Unsupported
-from lookalike.microdata import Microdata, Table
 from lookalike.models import parse_model
 from lookalike.packages.canonical import examine_folder
 from lookalike.packages.manifest import Manifest, stated_promise
@@ -24,9 +26,7 @@ from lookalike.packages.reading import read_release
 from lookalike.packages.writing import write_release
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.release import Bucketized, Grouped, Matched, Perturbed, Ranges
 from lookalike.samples import census
-from lookalike.schema import Role, Schema
 from tests.strategies import microdatas
 
 MODELS = [

@@ -12,14 +12,14 @@ from lookalike import pipeline
 from lookalike.algorithms import parse_algorithm
 from lookalike.attacks import ATTACKS, parse_attack
 from lookalike.attacks.whereabouts import Whereabouts
-from lookalike.contracts import Promise, Target
+from lookalike.data.contracts import Promise, Target
+from lookalike.data.microdata import Microdata
+from lookalike.data.schema import Schema
 from lookalike.evaluation.attacked import attack_target
-from lookalike.microdata import Microdata
 from lookalike.models import parse_model
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from lookalike.samples import census
-from lookalike.schema import Schema
 
 RELEASES = {
     "grouped": ("groups:effort=fast,mode=free", "l-diversity:3"),

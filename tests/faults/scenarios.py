@@ -186,11 +186,11 @@ def _without_command(what: str, home: Path) -> int:
             import polars as pl
 
             from lookalike.backends.local import LocalBackend
-            from lookalike.contracts import Promise
+            from lookalike.data.contracts import Promise
+            from lookalike.data.schema import Schema
             from lookalike.distribution.publishing import publish_in_parts
             from lookalike.models import KAnonymity
             from lookalike.pipeline import Recipe
-            from lookalike.schema import Schema
 
             recipe = Recipe(
                 schema=Schema.of(qi=["age", "sex"], sensitive=["diagnosis"]), promises=(Promise(KAnonymity(3)),)

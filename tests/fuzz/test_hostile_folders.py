@@ -15,6 +15,8 @@ import polars as pl
 import pytest
 
 from lookalike.analysis import load
+from lookalike.data.release import Grouped, Linkage, MatchGraph
+from lookalike.data.schema import ValueType
 from lookalike.errors import DataError, LookalikeError, SchemaError
 from lookalike.packages.domains import read_alone
 from lookalike.packages.leaves import taxonomy_over
@@ -22,8 +24,6 @@ from lookalike.packages.manifest import DESCRIPTOR
 from lookalike.packages.private import read_graph, read_linkage, write_private
 from lookalike.packages.reading import read_release
 from lookalike.packages.writing import write_release
-from lookalike.release import Grouped, Linkage, MatchGraph
-from lookalike.schema import ValueType
 from lookalike.tables import packed, read_table, selection
 from lookalike.tables.dialect import Dialect
 from lookalike.tables.structure import MOST_FIELDS, Records

@@ -22,13 +22,13 @@ import polars as pl
 import lookalike as la
 from lookalike.algorithms import parse_algorithm
 from lookalike.backends.local import LocalBackend
+from lookalike.data.microdata import Microdata
+from lookalike.data.schema import Role, Schema
 from lookalike.distribution import publishing
-from lookalike.microdata import Microdata
 from lookalike.models import parse_promise
 from lookalike.packages.private import private_folder
 from lookalike.pipeline import Recipe
 from lookalike.publication import read_columns
-from lookalike.schema import Role, Schema
 from lookalike.version import __version__
 
 GOLDEN = Path(__file__).parent

@@ -8,10 +8,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lookalike.data.microdata import Column
+from lookalike.data.schema import ValueType
 from lookalike.inspection import combinations as module
 from lookalike.inspection.combinations import Combinations
-from lookalike.microdata import Column
-from lookalike.schema import ValueType
 
 
 @st.composite

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lookalike.data.microdata import Column, Microdata, Table
+from lookalike.data.schema import Attribute, Role, Schema, ValueType
 from lookalike.inspection.kinds import code_reason, taxonomy_hint
-from lookalike.microdata import Column, Microdata, Table
-from lookalike.schema import Attribute, Role, Schema, ValueType
 
 
 def distinct(name: str, values: Any, type: ValueType) -> Column:

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lookalike.data.microdata import Column
+from lookalike.data.schema import Role, ValueType
 from lookalike.inspection.roles import repeating_persons, suggest_role, words_of
-from lookalike.microdata import Column
-from lookalike.schema import Role, ValueType
 
 
 def column(name: str, cells: Sequence[Any], type: ValueType = ValueType.STRING) -> Column:

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lookalike.data.microdata import Column, Microdata, Table
+from lookalike.data.schema import Kind, Role, Schema, ValueType
 from lookalike.errors import SchemaError
 from lookalike.inspection import Leverage, inspect, suggest_schema
-from lookalike.microdata import Column, Microdata, Table
 from lookalike.samples import census, hospital
-from lookalike.schema import Kind, Role, Schema, ValueType
 
 
 def column(name: str, cells: Sequence[Any]) -> Column:

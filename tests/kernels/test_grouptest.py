@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lookalike.data.requirement import Distance, Requirement, pack
+from lookalike.data.taxonomy import Taxonomy
 from lookalike.kernels.grouptest import allowed, at_most, tally_for
-from lookalike.requirement import Distance, Requirement, pack
-from lookalike.taxonomy import Taxonomy
 from tests.oracles.group_rule import accepts
 
 TREE = Taxonomy.from_paths([("a", "x", "*"), ("b", "x", "*"), ("c", "y", "*"), ("d", "y", "*"), ("e", "*")])

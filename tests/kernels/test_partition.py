@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookalike.algorithms.axes import axes_of, cutting_of
+from lookalike.data.microdata import Microdata
+from lookalike.data.release import cover
 from lookalike.kernels.axes import ATTRIBUTE, TREE_NODE, Axes, sort_by_code
 from lookalike.kernels.partition import widest_first, width
 from lookalike.metrics.loss import certainty_penalty
-from lookalike.microdata import Microdata
-from lookalike.release import cover
 from tests.strategies import microdatas
 
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from lookalike.algorithms.axes import axes_of
+from lookalike.data.microdata import Microdata, Table
+from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.kernels.neighbourhood import Layout
 from lookalike.kernels.seeding import deal
-from lookalike.microdata import Microdata, Table
-from lookalike.schema import Attribute, Kind, Role, Schema, ValueType
 from tests.strategies import column_of
 
 SIZE, SPANS = 4, (1.0, 30.0)

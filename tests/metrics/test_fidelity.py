@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lookalike.data.microdata import Microdata, Table
+from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Randomizer, Release, cover
+from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
+from lookalike.data.worlds import draw_world
 from lookalike.metrics.expected import N_PARTS, Expected, Observed, Parts, all_parts
 from lookalike.metrics.fidelity import CorrelationDifference, MarginalDistance, PairDistance, association
-from lookalike.microdata import Microdata, Table
 from lookalike.randomness import Randomness
-from lookalike.release import Bucketized, Grouped, Matched, Perturbed, Randomizer, Release, cover
 from lookalike.samples import hospital
-from lookalike.sampling import draw_world
-from lookalike.schema import Attribute, Kind, Role, Schema, ValueType
 from tests.packages.release_forms import FORMS, make_release
 from tests.strategies import column_of, microdatas
 

@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 
+from lookalike.data.microdata import Microdata, Table
+from lookalike.data.release import Bucketized, Grouped, Perturbed, Randomizer, Ranges, Sets
+from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.metrics import AverageGroupSize, Discernibility, MeanSquaredBucketSize
 from lookalike.metrics.grouping import group_sizes
-from lookalike.microdata import Microdata, Table
-from lookalike.release import Bucketized, Grouped, Perturbed, Randomizer, Ranges, Sets
-from lookalike.schema import Attribute, Kind, Role, Schema, ValueType
 from tests.strategies import column_of
 
 N_ROWS = 12

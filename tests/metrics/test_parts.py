@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lookalike.data.microdata import Microdata
+from lookalike.data.release import Release
 from lookalike.errors import RecipeError
 from lookalike.metrics import PartLosses, joined_losses
-from lookalike.microdata import Microdata
 from lookalike.pipeline import measure
-from lookalike.release import Release
 from tests.audit.making import bucketized, grouped, mixed_table, mixing_matrix, perturbed, ring
 
 N_ROWS = 40

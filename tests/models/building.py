@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from hypothesis import strategies as st
 
-from lookalike.adversary import READS_RELEASE
-from lookalike.exposure import Exposure, counted_exposure
-from lookalike.microdata import Domain
-from lookalike.schema import Attribute, Kind, Role, ValueType
-from lookalike.taxonomy import Taxonomy
+from lookalike.data.adversary import READS_RELEASE
+from lookalike.data.exposure import Exposure, counted_exposure
+from lookalike.data.microdata import Domain
+from lookalike.data.schema import Attribute, Kind, Role, ValueType
+from lookalike.data.taxonomy import Taxonomy
 
 
 def categories(n_values: int, *, kind: Kind = Kind.CATEGORICAL, missing: bool = False) -> Domain:

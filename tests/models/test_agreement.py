@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.contracts import PrivacyModel
+from lookalike.data.contracts import PrivacyModel
+from lookalike.data.microdata import Domain
+from lookalike.data.schema import Kind
 from lookalike.errors import Infeasible
-from lookalike.microdata import Domain
 from lookalike.models import (
     AlphaK,
     BetaLikeness,
@@ -23,7 +24,6 @@ from lookalike.models import (
     RhoPrivacy,
     TCloseness,
 )
-from lookalike.schema import Kind
 from tests.models.building import categories, exposure_of, partitions, with_tree
 from tests.oracles.group_rule import accepts
 

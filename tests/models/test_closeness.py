@@ -6,12 +6,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from lookalike.data.microdata import Column, Microdata, Table
+from lookalike.data.requirement import Distance
+from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.errors import RecipeError
-from lookalike.microdata import Column, Microdata, Table
 from lookalike.models import TCloseness, distances
 from lookalike.models.exact import enclosure
-from lookalike.requirement import Distance
-from lookalike.schema import Attribute, Kind, Role, Schema, ValueType
 from tests.models.building import categories, exposure_of, numbers, weighed, with_tree
 
 

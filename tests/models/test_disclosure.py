@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.contracts import Level
+from lookalike.data.contracts import Level
 from lookalike.models import DeltaDisclosure
 from lookalike.models.exact import enclosure, sign_of
 from tests.models.building import categories, exposure_of, weighed

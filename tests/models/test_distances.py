@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from lookalike.exposure import Exposure
+from lookalike.data.exposure import Exposure
 from lookalike.models import distances
 from lookalike.models.exact import enclosure
 from tests.models.building import categories, exposure_of, partitions, weighed, with_tree

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from lookalike.contracts import PrivacyModel
+from lookalike.data.contracts import PrivacyModel
+from lookalike.data.microdata import Domain
+from lookalike.data.schema import Kind
 from lookalike.errors import Infeasible, RecipeError
-from lookalike.microdata import Domain
 from lookalike.models import FPrivacy, parse_model
-from lookalike.schema import Kind
 from tests.models.building import categories
 
 TEXTS = [

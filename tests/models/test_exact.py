@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lookalike.data.notation import as_fraction, number_text
 from lookalike.models.exact import (
     enclosure,
     exp_of_negative,
@@ -17,7 +18,6 @@ from lookalike.models.exact import (
     percent_at_most,
     sign_of,
 )
-from lookalike.notation import as_fraction, number_text
 
 positive = st.fractions(Fraction(1, 1000), 1000, max_denominator=1000)
 

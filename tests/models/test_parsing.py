@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.contracts import PrivacyModel, Promise
+from lookalike.data.contracts import PrivacyModel, Promise
 from lookalike.errors import RecipeError
 from lookalike.models import (
     MODELS,

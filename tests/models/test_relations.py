@@ -8,8 +8,8 @@ from fractions import Fraction
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from lookalike.contracts import PrivacyModel
-from lookalike.exposure import Exposure
+from lookalike.data.contracts import PrivacyModel
+from lookalike.data.exposure import Exposure
 from lookalike.models import (
     AlphaK,
     BetaLikeness,

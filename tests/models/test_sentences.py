@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from lookalike.audit import verify
-from lookalike.contracts import Promise
+from lookalike.data.contracts import Promise
+from lookalike.data.release import Randomizer
 from lookalike.models import MODELS, parse_model
-from lookalike.release import Randomizer
 from tests.audit.making import bucketized, grouped, matched, number_table, perturbed
 from tests.oracles.containment import classes
 from tests.oracles.truthful import possible, prior, units

@@ -9,9 +9,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from lookalike.adversary import READS_RELEASE
+from lookalike.data.adversary import READS_RELEASE
+from lookalike.data.exposure import counted_exposure
 from lookalike.errors import Infeasible
-from lookalike.exposure import counted_exposure
 from lookalike.models import (
     AlphaK,
     BetaLikeness,

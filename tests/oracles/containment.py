@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lookalike.release import Ranges
+from lookalike.data.release import Ranges
 
 
 def cell_holds(domain: Any, extents: Any, unit: int, code: int) -> bool:

@@ -10,8 +10,8 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from lookalike.requirement import Distance, Requirement
-from lookalike.taxonomy import Taxonomy
+from lookalike.data.requirement import Distance, Requirement
+from lookalike.data.taxonomy import Taxonomy
 
 MARGIN = 1e-9
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from lookalike.release import Bucketized, Matched, Perturbed
+from lookalike.data.release import Bucketized, Matched, Perturbed
 from tests.oracles.containment import classes, fit_table, largest_assignment, same_values
 from tests.oracles.promises import Judged, Unit, judged
 

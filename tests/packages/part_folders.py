@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from lookalike.microdata import Microdata, Whole
+from lookalike.data.microdata import Microdata, Whole
+from lookalike.data.release import Bucketized, Grouped, Perturbed, Release
 from lookalike.packages.manifest import DESCRIPTOR
 from lookalike.packages.parts import WrittenPart, complete, write_part
 from lookalike.packages.placing import placed
-from lookalike.release import Bucketized, Grouped, Perturbed, Release
 from tests.packages.release_forms import MANIFEST, make_release, small_clinic
 
 

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from lookalike.contracts import Promise
-from lookalike.microdata import Column, Microdata, Table
-from lookalike.packages.manifest import Manifest, StatedPromise, stated_promise
-from lookalike.release import (
+from lookalike.data.contracts import Promise
+from lookalike.data.microdata import Column, Microdata, Table
+from lookalike.data.release import (
     Bucketized,
     Cells,
     ExactCells,
@@ -26,7 +25,8 @@ from lookalike.release import (
     Withheld,
     cover,
 )
-from lookalike.schema import Attribute, Kind, Role, Schema, ValueType
+from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
+from lookalike.packages.manifest import Manifest, StatedPromise, stated_promise
 from lookalike.version import __version__
 
 MANIFEST = Manifest(

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import lookalike as la
-from lookalike.adversary import ADVERSARIES
+from lookalike.data.adversary import ADVERSARIES
 from lookalike.packages import canonical
 from lookalike.packages.cells import print_cells
 from lookalike.packages.folder import read_manifest

@@ -7,8 +7,10 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 
+from lookalike.data.microdata import Microdata, Table
+from lookalike.data.release import ExtentCells, Ranges, Sets, cover
+from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.errors import DataError
-from lookalike.microdata import Microdata, Table
 from lookalike.packages.cells import (
     Encoding,
     escape_member,
@@ -20,8 +22,6 @@ from lookalike.packages.cells import (
     unescape_member,
 )
 from lookalike.packages.holdings import DomainIndex, assembled
-from lookalike.release import ExtentCells, Ranges, Sets, cover
-from lookalike.schema import Attribute, Kind, Role, Schema, ValueType
 from tests.packages.release_forms import column, held, microdata, nasty_texts
 
 
@@ -185,7 +185,7 @@ def test_ordered_numbers_print_their_ends() -> None:
 
 
 def test_exact_values_keep_their_types() -> None:
-    from lookalike.release import ExactCells
+    from lookalike.data.release import ExactCells
 
     data = one_column(ValueType.INTEGER, [3, None])
     (domain,) = data.domains.quasi

@@ -19,7 +19,7 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 
-from lookalike.microdata import Table
+from lookalike.data.microdata import Table
 from lookalike.packages.containers import examine_container
 from lookalike.packages.footers import read_footer
 from lookalike.packages.packings import examine_packing

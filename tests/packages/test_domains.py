@@ -11,13 +11,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from lookalike.data.microdata import Microdata, Table
+from lookalike.data.release import Domain, ExactCells, ExtentCells, Ranges, Release
+from lookalike.data.schema import Attribute, Role, Schema, ValueType
 from lookalike.errors import DataError
-from lookalike.microdata import Microdata, Table
 from lookalike.packages.domains import MOST_POINTS, read_alone
 from lookalike.packages.leaves import taxonomy_over
 from lookalike.packages.writing import write_release
-from lookalike.release import Domain, ExactCells, ExtentCells, Ranges, Release
-from lookalike.schema import Attribute, Role, Schema, ValueType
 from tests.packages.release_forms import FORMS, MANIFEST, clinic_release, column, make_release, releases
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from lookalike.data.release import Linkage
 from lookalike.errors import DataError, RecipeError
 from lookalike.packages import private
 from lookalike.packages.hidden import ASIDE, cannot_write, clear_leftovers, hidden_beside
@@ -16,7 +17,6 @@ from lookalike.packages.placing import placed
 from lookalike.packages.private import check_belongs, private_folder, write_private
 from lookalike.packages.writing import errors_of_the_system
 from lookalike.publication import publish
-from lookalike.release import Linkage
 from lookalike.samples import hospital
 
 

@@ -24,9 +24,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import lookalike as la
-from lookalike.contracts import Promise
+from lookalike.data.contracts import Promise
+from lookalike.data.microdata import Microdata, Table
+from lookalike.data.release import Bucketized, Grouped, Perturbed, Release, Withheld
+from lookalike.data.schema import Schema, ValueType
 from lookalike.errors import DataError, RecipeError
-from lookalike.microdata import Microdata, Table
 from lookalike.packages import placing, writing
 from lookalike.packages.folder import read_manifest
 from lookalike.packages.manifest import DESCRIPTOR
@@ -36,8 +38,6 @@ from lookalike.packages.placing import placed
 from lookalike.packages.reading import read_release, release_folder
 from lookalike.packages.tablefiles import ENDINGS, Part, digest_of, digest_of_part
 from lookalike.packages.writing import same_cells, write_release
-from lookalike.release import Bucketized, Grouped, Perturbed, Release, Withheld
-from lookalike.schema import Schema, ValueType
 from lookalike.studio import exporting, results
 from lookalike.studio.jobs import Job
 from tests.audit.making import moved

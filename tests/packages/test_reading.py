@@ -9,12 +9,12 @@ import numpy as np
 import polars as pl
 import pytest
 
+from lookalike.data.microdata import Microdata, Table
+from lookalike.data.release import Bucketized, Grouped, Perturbed
+from lookalike.data.schema import Schema, ValueType
 from lookalike.errors import DataError, SchemaError
-from lookalike.microdata import Microdata, Table
 from lookalike.packages.reading import read_release, read_schema
 from lookalike.packages.writing import write_release
-from lookalike.release import Bucketized, Grouped, Perturbed
-from lookalike.schema import Schema, ValueType
 from tests.packages.release_forms import FORMS, MANIFEST, clinic_release, column
 
 

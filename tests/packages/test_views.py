@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import lookalike as la
+from lookalike.data.release import Bucketized, Release
 from lookalike.packages.writing import write_release
-from lookalike.release import Bucketized, Release
 from tests.analysis.release_folders import bucketized
 from tests.packages.release_forms import MANIFEST, clinic_release, releases
 

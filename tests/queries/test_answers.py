@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lookalike.data.microdata import Domain, Microdata
+from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Randomizer, Ranges, Release
+from lookalike.data.schema import Kind
 from lookalike.errors import RecipeError
-from lookalike.microdata import Domain, Microdata
 from lookalike.queries import Queries, RangeWorkload, SubsetWorkload, drawn, estimated, independent, true_counts
 from lookalike.queries.errors import judged
-from lookalike.release import Bucketized, Grouped, Matched, Perturbed, Randomizer, Ranges, Release
-from lookalike.schema import Kind
 from tests.attacks.planting import FORMS, target_of
 from tests.audit.making import bucketized, grouped, mixed_table, mixing_matrix, number_table, perturbed, random_groups
 from tests.strategies import microdatas
@@ -231,7 +231,7 @@ def test_records_made_up_are_taken_out() -> None:
     release = grouped(data, [0, 0, 0, 0], np.arange(4))
     from dataclasses import replace
 
-    from lookalike.release import Withheld
+    from lookalike.data.release import Withheld
 
     padded = replace(release, withheld=Withheld(dummies=(np.array([1, 0]),), n_dummies=1))
     queries = Queries.everything(data.domains, 2)

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from lookalike.algorithms.perturbation import ONE, Bounds, alphas, matrix, redrawn
 from lookalike.analysis import Reconstruction, baseline
+from lookalike.data.release import Randomizer
 from lookalike.errors import DataError
 from lookalike.models import BetaLikeness
 from lookalike.randomness import Randomness
-from lookalike.release import Randomizer
 
 
 def worked() -> Reconstruction:

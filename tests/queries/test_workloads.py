@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from lookalike.data.microdata import Microdata
 from lookalike.errors import RecipeError, Unsupported
-from lookalike.microdata import Microdata
 from lookalike.queries import (
     CorrelatedWorkload,
     PrefixWorkload,

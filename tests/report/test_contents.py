@@ -12,10 +12,10 @@ import polars as pl
 import pytest
 
 import lookalike as la
-from lookalike.adversary import READS_RELEASE
 from lookalike.algorithms import parse_algorithm
 from lookalike.attacks import ATTACKS
 from lookalike.audit import expose, verify
+from lookalike.data.adversary import READS_RELEASE
 from lookalike.errors import RecipeError
 from lookalike.report import Report, to_html
 from lookalike.report.basis import Basis

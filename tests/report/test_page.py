@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import lookalike as la
-from lookalike.microdata import Column, Table
+from lookalike.data.microdata import Column, Table
+from lookalike.data.schema import ValueType
 from lookalike.packages.private import private_folder
 from lookalike.report import Report, to_html
-from lookalike.schema import ValueType
 from tests.report.conftest import Reported
 
 HOSTILE = ["<script>alert(1)</script>", '"><img src=x onerror=alert(2)>', "{{ 7 * 7 }}", "a & b", "'; drop", "=cmd()"]

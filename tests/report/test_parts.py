@@ -9,22 +9,22 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from lookalike.adversary import KNOWS_METHOD, READS_RELEASE
 from lookalike.algorithms import parse_algorithm
 from lookalike.audit import JoinedAudit, audit_part, expose, joined
-from lookalike.contracts import Promise
+from lookalike.data.adversary import KNOWS_METHOD, READS_RELEASE
+from lookalike.data.contracts import Promise
+from lookalike.data.microdata import Microdata, Whole
+from lookalike.data.release import Grouped, Withheld
+from lookalike.data.schema import Schema
 from lookalike.metrics import PartLosses, joined_losses
-from lookalike.microdata import Microdata, Whole
 from lookalike.models import BetaLikeness, KAnonymity, LDiversity
 from lookalike.pipeline import required, standard_measures
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.release import Grouped, Withheld
 from lookalike.report import Basis, Report, to_html
 from lookalike.report.basis import MADE_IN_PARTS
 from lookalike.report.crowds import crowds_of, size_lines
 from lookalike.samples import hospital, sample_schema
-from lookalike.schema import Schema
 from tests.audit.making import mixed_table, mixing_matrix, moved, perturbed
 
 N_PARTS = 3

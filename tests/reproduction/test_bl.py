@@ -13,9 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.microdata import Column, Microdata, Table
+from lookalike.data.microdata import Column, Microdata, Table
+from lookalike.data.release import Grouped, cover
+from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.queries import RangeWorkload, estimated
-from lookalike.release import Grouped, cover
 from lookalike.reproduction import bl, bl_closeness, bl_queries, bl_resistance, find, running
 from lookalike.reproduction.bench import Bench, Size
 from lookalike.reproduction.bl import DEFAULT
@@ -24,7 +25,6 @@ from lookalike.reproduction.bl_queries import clipped
 from lookalike.reproduction.bl_resistance import Levels
 from lookalike.reproduction.datasets import Datasets
 from lookalike.reproduction.experiments import Experiment, Results, Row
-from lookalike.schema import Attribute, Kind, Role, Schema, ValueType
 
 NAMES = [
     *(f"bl-{figure}" for figure in ("4a", "4b", "4c", "5a", "5b", "6a", "6b", "7a", "7b")),

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from lookalike.microdata import Microdata
+from lookalike.data.microdata import Microdata
 from lookalike.reproduction import find, hg, hg_queries
 from lookalike.reproduction.bench import Bench, Size
 from lookalike.reproduction.datasets import Datasets

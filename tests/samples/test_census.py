@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from lookalike.data.microdata import Microdata, Table
 from lookalike.errors import RecipeError
-from lookalike.microdata import Microdata, Table
 from lookalike.samples import census, census_schema
 from lookalike.samples.census import occupation_shares
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lookalike.data.microdata import Column, Table
+from lookalike.data.schema import ValueType
 from lookalike.errors import RecipeError
-from lookalike.microdata import Column, Table
 from lookalike.samples.drawing import column, curve, draw, draw_given, generator, to_csv
-from lookalike.schema import ValueType
 
 
 def test_each_cell_draws_by_its_own_weights() -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from lookalike.data.drawn_cells import drawn_from_cells
+from lookalike.data.release import Ranges, Sets
 from lookalike.randomness import Randomness
-from lookalike.release import Ranges, Sets
-from lookalike.sampling.cells import drawn_from_cells
 from tests.audit.making import mixed_table
 
 

@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookalike import pool
+from lookalike.data.microdata import Microdata, Table
+from lookalike.data.release import Bucketized, ExtentCells, Perturbed, Randomizer, Release, Withheld
+from lookalike.data.schema import Schema, ValueType
+from lookalike.data.worlds import World, draw_world
 from lookalike.errors import DataError
-from lookalike.microdata import Microdata, Table
 from lookalike.randomness import Randomness
-from lookalike.release import Bucketized, ExtentCells, Perturbed, Randomizer, Release, Withheld
 from lookalike.samples import hospital
-from lookalike.sampling import World, draw_world
-from lookalike.schema import Schema, ValueType
 from tests.packages.release_forms import FORMS, clinic_release, held, releases
 from tests.strategies import column_of
 
@@ -149,7 +149,7 @@ def test_a_matrix_that_changes_nothing_is_taken_back_exactly() -> None:
 
 
 def test_slopes_from_a_part_of_the_rows_leave_the_counts_right(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lookalike.sampling.redrawn.MOST_FITTED", 300)
+    monkeypatch.setattr("lookalike.data.redrawn.MOST_FITTED", 300)
     data = Microdata.encode(hospital(4000, seed=4), Schema.of(qi=["age"], sensitive=["sex"]))
     release = perturbed(data, 0.5, np.random.default_rng(1))
     drawn = [np.bincount(draw_world(release, Randomness(turn)).sensitive[:, 0])[0] for turn in range(12)]

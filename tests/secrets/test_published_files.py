@@ -21,7 +21,9 @@ import pytest
 import lookalike as la
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
 from lookalike.backends.local import LocalBackend
-from lookalike.contracts import Algorithm
+from lookalike.data.contracts import Algorithm
+from lookalike.data.release import Perturbed
+from lookalike.data.schema import Schema
 from lookalike.distribution import publishing
 from lookalike.models import parse_promise
 from lookalike.packages.folder import read_manifest
@@ -29,8 +31,6 @@ from lookalike.packages.private import private_folder
 from lookalike.packages.writing import write_release
 from lookalike.pipeline import Recipe
 from lookalike.publication import _manifest
-from lookalike.release import Perturbed
-from lookalike.schema import Schema
 from lookalike.studio.exporting import archive
 from lookalike.studio.jobs import Job
 from tests.cli.running import lookalike

@@ -29,7 +29,9 @@ from lookalike.algorithms import ALGORITHMS, Perturbation, parse_algorithm
 from lookalike.algorithms.method import Method
 from lookalike.algorithms.perturbation import Bounds, matrix, strict_alphas
 from lookalike.backends.local import LocalBackend
-from lookalike.contracts import Algorithm, Finding, Promise, Score
+from lookalike.data.contracts import Algorithm, Finding, Promise, Score
+from lookalike.data.release import Bucketized, Grouped, Linkage, Matched, MatchGraph, Perturbed, Release
+from lookalike.data.schema import Schema
 from lookalike.distribution import publishing
 from lookalike.evaluation import Evaluation
 from lookalike.evaluation.answering import BOUNDS, Answered
@@ -41,9 +43,7 @@ from lookalike.packages.assembly import take
 from lookalike.packages.private import private_folder
 from lookalike.packages.writing import frames
 from lookalike.pipeline import Outcome
-from lookalike.release import Bucketized, Grouped, Linkage, Matched, MatchGraph, Perturbed, Release
 from lookalike.report import Basis, documents
-from lookalike.schema import Schema
 from tests.worlds import tiny_table, worlds
 
 X, Y = [1, 2, 2, 5, 7, 9], ["u", "u", "v", "v", "v", "w"]

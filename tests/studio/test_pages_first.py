@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lookalike.microdata import Column
+from lookalike.data.microdata import Column
+from lookalike.data.schema import ValueType
 from lookalike.samples import sample_schema
-from lookalike.schema import ValueType
 from lookalike.studio import workspace as workspaces
 from lookalike.studio.app import create_app
 from lookalike.studio.describing import N_BARS, clipped, histogram

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from lookalike.data.microdata import Domain, Microdata, Table
+from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.errors import SchemaError
-from lookalike.microdata import Domain, Microdata, Table
 from lookalike.randomness import Randomness
-from lookalike.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.synthesis.public_columns import PublicColumn, public_column, require_declared
 from tests.strategies import column_of
 

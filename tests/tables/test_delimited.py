@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lookalike.data.microdata import Table, texts_of
+from lookalike.data.schema import ValueType
 from lookalike.errors import DataError, RecipeError, SchemaError
-from lookalike.microdata import Table, texts_of
-from lookalike.schema import ValueType
 from lookalike.tables import delimited, encoding, read_table
 
 

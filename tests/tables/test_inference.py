@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.microdata import texts_of
-from lookalike.schema import ValueType
+from lookalike.data.microdata import texts_of
+from lookalike.data.schema import ValueType
 from lookalike.tables.inference import MARKERS, Settled, distinct_texts, settle
 
 

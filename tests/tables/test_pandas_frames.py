@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from lookalike.data.microdata import texts_of
 from lookalike.errors import DataError, SchemaError
-from lookalike.microdata import texts_of
 from lookalike.tables import read_table
 
 

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 import lookalike as la
+from lookalike.data.microdata import texts_of
 from lookalike.errors import DataError
-from lookalike.microdata import texts_of
 from lookalike.tables import read_table
 
 

@@ -12,9 +12,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from lookalike.data.microdata import Table
+from lookalike.data.schema import ValueType
 from lookalike.errors import DataError, SchemaError
-from lookalike.microdata import Table
-from lookalike.schema import ValueType
 from lookalike.tables import read_table
 
 FRAME = pl.DataFrame({"age": [30, None, 20], "name": ["x", "y", None], "^a.*$": [1.5, 2.5, 1.5]})

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lookalike.data.microdata import Column, texts_of
+from lookalike.data.schema import ValueType
 from lookalike.errors import DataError, SchemaError
-from lookalike.microdata import Column, texts_of
-from lookalike.schema import ValueType
 from lookalike.tables import read_table, typed
 from lookalike.tables.typed import column_of
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from lookalike.data.microdata import texts_of
 from lookalike.errors import DataError, MissingPart, RecipeError, SchemaError
-from lookalike.microdata import texts_of
 from lookalike.tables import packed, read_table
 from tests.tables.workbook_files import Day, Formula, write_workbook
 

@@ -11,12 +11,12 @@ from lookalike.advising.columns import ColumnAdvice, Pair, column_advice, singli
 from lookalike.advising.starting import Start, promise_to_start_with
 from lookalike.advising.trials import SAMPLE, Costs, tried_costs
 from lookalike.advising.wording import plain
-from lookalike.contracts import Algorithm, Promise
+from lookalike.data.contracts import Algorithm, Promise
+from lookalike.data.microdata import Domain, Microdata, Table
+from lookalike.data.schema import Attribute, Role, Schema
 from lookalike.errors import Infeasible, counted, quoted
 from lookalike.inspection import Inspection, inspect, suggest_schema
-from lookalike.microdata import Domain, Microdata, Table
 from lookalike.progress import Progress, silent
-from lookalike.schema import Attribute, Role, Schema
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,16 +14,16 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.adversary import READS_RELEASE
 from lookalike.advising.wording import percent, percent_at_most
-from lookalike.contracts import PrivacyModel
+from lookalike.data.adversary import READS_RELEASE
+from lookalike.data.contracts import PrivacyModel
+from lookalike.data.exposure import counted_exposure
+from lookalike.data.microdata import Domain
+from lookalike.data.release import Grouped
+from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, counted, quoted
-from lookalike.exposure import counted_exposure
-from lookalike.microdata import Domain
 from lookalike.models import BetaLikeness, DeltaDisclosure, LDiversity, TCloseness, parse_model
 from lookalike.models.exact import three_decimals_up
-from lookalike.release import Grouped
-from lookalike.requirement import Requirement
 
 Counts = NDArray[np.int64]
 

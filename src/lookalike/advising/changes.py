@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from lookalike.data.microdata import Column, Domain
+from lookalike.data.schema import NUMBER_LIKE, Attribute, Kind, Role, Schema
 from lookalike.inspection.kinds import taxonomy_hint
-from lookalike.microdata import Column, Domain
-from lookalike.schema import NUMBER_LIKE, Attribute, Kind, Role, Schema
 
 _LIGHTER = 4
 _BY_LEVELS = ("intervals", "prefixes", "dates")

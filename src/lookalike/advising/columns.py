@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from lookalike.data.microdata import Table
+from lookalike.data.schema import Role
 from lookalike.errors import counted, quoted
 from lookalike.inspection import Inspection
 from lookalike.inspection.combinations import Combinations
-from lookalike.microdata import Table
-from lookalike.schema import Role
 
 MOST_PAIRS = 3
 _MOST_PAIRED = 12

@@ -17,9 +17,9 @@ from lookalike.advising.bearing import Counts, strongest
 from lookalike.advising.changes import column_of, possible_changes
 from lookalike.advising.trials import ColumnCost
 from lookalike.advising.wording import plain
-from lookalike.contracts import Level, PrivacyModel, Promise
+from lookalike.data.contracts import Level, PrivacyModel, Promise
+from lookalike.data.microdata import Domain
 from lookalike.errors import LookalikeError, quoted
-from lookalike.microdata import Domain
 from lookalike.models import AlphaK, BetaLikeness, DeltaDisclosure, KAnonymity, KConcealment, LDiversity, TCloseness
 from lookalike.models.exact import three_decimals_down, three_decimals_up
 from lookalike.pipeline import Outcome

@@ -18,9 +18,9 @@ from lookalike.advising.bearing import (
     sensible_beta,
     strongest,
 )
-from lookalike.contracts import Promise
+from lookalike.data.contracts import Promise
+from lookalike.data.microdata import Domain
 from lookalike.errors import RecipeError, counted, quoted
-from lookalike.microdata import Domain
 from lookalike.models import BetaLikeness, KAnonymity, LDiversity, TCloseness
 
 USUAL_K = 5

@@ -16,15 +16,15 @@ import numpy as np
 from lookalike import metrics
 from lookalike.advising.changes import Change, possible_changes
 from lookalike.algorithms import Groups
-from lookalike.contracts import Algorithm, Promise
+from lookalike.data.contracts import Algorithm, Promise
+from lookalike.data.microdata import Column, Domains, Microdata, Table
+from lookalike.data.release import Grouped, Matched
+from lookalike.data.schema import Schema, ValueType
 from lookalike.errors import Unsupported, counted, quoted
-from lookalike.microdata import Column, Domains, Microdata, Table
 from lookalike.pipeline import Recipe, choose, required, settle
 from lookalike.progress import Progress, silent
 from lookalike.queries import RangeWorkload, drawn, query_error
 from lookalike.randomness import Randomness
-from lookalike.release import Grouped, Matched
-from lookalike.schema import Schema, ValueType
 
 SAMPLE = 1000
 N_QUERIES = 400

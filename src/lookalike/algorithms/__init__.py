@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from lookalike.adversary import KNOWS_METHOD
 from lookalike.algorithms.adapted import DMondrian, LMondrian, TMondrian
 from lookalike.algorithms.bucketization import Anatomy, MultiSize, OptimalBuckets, TwoSize
 from lookalike.algorithms.burel import Burel
@@ -20,9 +19,10 @@ from lookalike.algorithms.mondrian import Mondrian, StrictMondrian
 from lookalike.algorithms.perturbation import Perturbation
 from lookalike.algorithms.ring import Ring
 from lookalike.algorithms.sabre import Sabre
-from lookalike.contracts import Algorithm
+from lookalike.data.adversary import KNOWS_METHOD
+from lookalike.data.contracts import Algorithm
+from lookalike.data.notation import describe, read_part
 from lookalike.errors import Unsupported
-from lookalike.notation import describe, read_part
 
 # Where none is named, the first that serves every promise is taken.
 ALGORITHMS: dict[str, type[Algorithm]] = {

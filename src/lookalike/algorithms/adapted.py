@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from lookalike.algorithms.grouped import Grouping
 from lookalike.algorithms.mondrian import Leaf, Mondrian
-from lookalike.contracts import Promise
-from lookalike.microdata import Microdata
+from lookalike.data.contracts import Promise
+from lookalike.data.microdata import Microdata
+from lookalike.data.requirement import GRID, Requirement
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
-from lookalike.requirement import GRID, Requirement
 
 # Smaller than what a count in a table of any size can tell apart.
 _HAIR = Fraction(1, GRID)

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.data.microdata import Domain, Microdata, read_only
+from lookalike.data.requirement import GroupRule, Requirement, pack
+from lookalike.data.schema import Kind
 from lookalike.kernels.axes import ATTRIBUTE, INTERVAL, NODE, ORDERED, SET, TREE_NODE, Axes
 from lookalike.kernels.partition import Cutting
-from lookalike.microdata import Domain, Microdata, read_only
-from lookalike.requirement import GroupRule, Requirement, pack
-from lookalike.schema import Kind
 
 # A numeric column with one value and missing ones can still lose: it needs a length to be cut by.
 _LEAST_SPAN = 1e-9

@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.microdata import Microdata
+from lookalike.data.microdata import Microdata
+from lookalike.data.requirement import Distance, Requirement
 from lookalike.randomness import Randomness
-from lookalike.requirement import Distance, Requirement
 
 # So many records, such that this many pairs are looked at.
 _LEAST_SAMPLE, _MOST_SAMPLE, _PAIRS = 100, 500, 30_000_000

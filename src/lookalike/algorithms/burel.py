@@ -23,13 +23,13 @@ from numpy.typing import NDArray
 from lookalike.algorithms.bucketed.drawing import Counts, Drawing, most_groups
 from lookalike.algorithms.ceilings import least_ceilings
 from lookalike.algorithms.grouped import Grouping
-from lookalike.contracts import Promise
+from lookalike.data.contracts import Promise
+from lookalike.data.microdata import Microdata
+from lookalike.data.parameters import Choice, ChoiceOrNumber, Whole
+from lookalike.data.requirement import Requirement
 from lookalike.errors import RecipeError
-from lookalike.microdata import Microdata
-from lookalike.parameters import Choice, ChoiceOrNumber, Whole
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
-from lookalike.requirement import Requirement
 
 _CLOSE = 1e-9
 _FILLS = [Fraction(twentieths, 20) for twentieths in (20, 19, 18, 17, 16, 14, 12, 10, 8)]

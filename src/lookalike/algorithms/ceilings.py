@@ -9,9 +9,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.data.microdata import Microdata
+from lookalike.data.requirement import Requirement
 from lookalike.errors import Unsupported, quoted
-from lookalike.microdata import Microdata
-from lookalike.requirement import Requirement
 
 
 def least_ceilings(

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.algorithms.method import Method
-from lookalike.microdata import Microdata
+from lookalike.data.microdata import Microdata
+from lookalike.data.release import Grouped, Linkage, Withheld, cover
+from lookalike.data.requirement import Requirement
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
-from lookalike.release import Grouped, Linkage, Withheld, cover
-from lookalike.requirement import Requirement
 
 
 class Grouping(Method):

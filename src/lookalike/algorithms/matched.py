@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.microdata import Microdata
+from lookalike.data.microdata import Microdata
+from lookalike.data.release import Linkage, Matched, MatchGraph, Withheld, cover
 from lookalike.randomness import Randomness
-from lookalike.release import Linkage, Matched, MatchGraph, Withheld, cover
 
 
 class SlotGraph(NamedTuple):

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Self
 
-from lookalike.adversary import READS_RELEASE
-from lookalike.contracts import Promise
-from lookalike.microdata import Domains, Microdata
-from lookalike.notation import part_text
+from lookalike.data.adversary import READS_RELEASE
+from lookalike.data.contracts import Promise
+from lookalike.data.microdata import Domains, Microdata
+from lookalike.data.notation import part_text
+from lookalike.data.release import Linkage, Release
+from lookalike.data.requirement import Requirement
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
-from lookalike.release import Linkage, Release
-from lookalike.requirement import Requirement
 
 
 class Method:

@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 
 from lookalike.algorithms.ceilings import least_room
 from lookalike.algorithms.grouped import Grouping
-from lookalike.microdata import Microdata
-from lookalike.parameters import Choice, Whole
+from lookalike.data.microdata import Microdata
+from lookalike.data.parameters import Choice, Whole
+from lookalike.data.requirement import GroupRule, Requirement
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
-from lookalike.requirement import GroupRule, Requirement
 
 if TYPE_CHECKING:
     from lookalike.kernels.axes import Axes

@@ -28,16 +28,16 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.adversary import KNOWS_METHOD, READS_RELEASE
 from lookalike.algorithms.method import Method
-from lookalike.contracts import Promise
+from lookalike.data.adversary import KNOWS_METHOD, READS_RELEASE
+from lookalike.data.contracts import Promise
+from lookalike.data.microdata import Codes, Domains, Microdata
+from lookalike.data.parameters import Choice, Exact
+from lookalike.data.release import Linkage, Perturbed, Randomizer
+from lookalike.data.requirement import Requirement
 from lookalike.errors import Unsupported, quoted
-from lookalike.microdata import Codes, Domains, Microdata
-from lookalike.parameters import Choice, Exact
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
-from lookalike.release import Linkage, Perturbed, Randomizer
-from lookalike.requirement import Requirement
 
 BITS = 32
 ONE = 1 << BITS

@@ -17,14 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.algorithms.method import Method
-from lookalike.contracts import Promise
+from lookalike.data.contracts import Promise
+from lookalike.data.microdata import Microdata
+from lookalike.data.parameters import Whole
+from lookalike.data.release import Linkage, Matched
+from lookalike.data.requirement import Requirement
 from lookalike.errors import Unsupported
-from lookalike.microdata import Microdata
-from lookalike.parameters import Whole
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
-from lookalike.release import Linkage, Matched
-from lookalike.requirement import Requirement
 
 if TYPE_CHECKING:
     from lookalike.kernels.axes import Axes

@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 
 from lookalike.algorithms.bucketed.drawing import Counts, Drawing, most_groups
 from lookalike.algorithms.grouped import Grouping
-from lookalike.contracts import Promise
+from lookalike.data.contracts import Promise
+from lookalike.data.microdata import Microdata
+from lookalike.data.parameters import Choice
+from lookalike.data.requirement import Distance, Requirement
 from lookalike.errors import Unsupported
-from lookalike.microdata import Microdata
-from lookalike.parameters import Choice
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
-from lookalike.requirement import Distance, Requirement
 
 _CLOSE = 1e-9
 _FILLS = [Fraction(tenths, 10) for tenths in range(10, 2, -1)]

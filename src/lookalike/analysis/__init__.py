@@ -11,6 +11,6 @@ from lookalike.analysis.loading import load
 from lookalike.analysis.plain import sample
 from lookalike.analysis.pooling import Pooled, pool
 from lookalike.analysis.published import PublishedRelease
-from lookalike.queries.reconstruction import Reconstruction, baseline
+from lookalike.data.reconstruct import Reconstruction, baseline
 
 __all__ = ["Estimate", "Pooled", "PublishedRelease", "Reconstruction", "baseline", "load", "pool", "sample"]

@@ -9,10 +9,10 @@ from lookalike.analysis.bucketized import BucketizedRelease
 from lookalike.analysis.perturbed import PerturbedRelease
 from lookalike.analysis.published import PublishedRelease
 from lookalike.analysis.ranged import RangedRelease
+from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed
 from lookalike.errors import DataError, quoted
 from lookalike.packages.folder import read_frames
 from lookalike.packages.reading import release_folder
-from lookalike.release import Bucketized, Grouped, Matched, Perturbed
 from lookalike.tables.urls import local_path
 
 

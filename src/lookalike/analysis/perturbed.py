@@ -15,11 +15,11 @@ from lookalike.analysis.conditions import Where, rows_where, satisfies
 from lookalike.analysis.crosstables import check_size, combinations, framed
 from lookalike.analysis.estimates import Estimate, spread
 from lookalike.analysis.published import PublishedRelease
+from lookalike.data.reconstruct import Numbers, Reconstruction, baseline
+from lookalike.data.schema import Role
 from lookalike.errors import DataError, RecipeError, quoted
 from lookalike.packages.folder import published_matrix
 from lookalike.packages.manifest import PublishedManifest
-from lookalike.queries.reconstruction import Numbers, Reconstruction, baseline
-from lookalike.schema import Role
 
 
 @dataclass(frozen=True)

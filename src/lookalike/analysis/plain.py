@@ -8,16 +8,16 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from lookalike.data.microdata import Codes, Domain
+from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Release
+from lookalike.data.worlds import World, draw_world
 from lookalike.errors import DataError, RecipeError, counted
-from lookalike.microdata import Codes, Domain
 from lookalike.packages.cells import typed_values
 from lookalike.packages.domains import read_alone
 from lookalike.packages.manifest import PublishedManifest
 from lookalike.packages.reading import release_folder
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
-from lookalike.release import Bucketized, Grouped, Matched, Perturbed, Release
-from lookalike.sampling import World, draw_world
 from lookalike.tables.urls import local_path
 
 WORLDS = 5

@@ -21,12 +21,12 @@ from lookalike.analysis.crosstables import check_size, framed
 from lookalike.analysis.estimates import Estimate, spread
 from lookalike.analysis.plain import value_series
 from lookalike.analysis.published import PublishedRelease
+from lookalike.data.microdata import Domain
+from lookalike.data.release import Grouped, Matched
 from lookalike.errors import RecipeError, counted, quoted
-from lookalike.microdata import Domain
 from lookalike.packages.domains import read_alone
 from lookalike.packages.manifest import PublishedManifest
 from lookalike.queries import Answers, Queries, estimated
-from lookalike.release import Grouped, Matched
 
 _MOST_COMBINATIONS = 100_000
 

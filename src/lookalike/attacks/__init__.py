@@ -19,8 +19,8 @@ from lookalike.attacks.possible_worlds import PossibleWorlds
 from lookalike.attacks.repeated import RepeatedValues
 from lookalike.attacks.similarity import Similarity
 from lookalike.attacks.skewness import Homogeneity, Skewness
-from lookalike.contracts import Attack
-from lookalike.notation import describe, read_part
+from lookalike.data.contracts import Attack
+from lookalike.data.notation import describe, read_part
 
 ATTACKS: dict[str, type[Attack]] = {
     Linkage.name: Linkage,

@@ -19,9 +19,9 @@ from scipy import sparse
 
 from lookalike.attacks.beliefs import Shares
 from lookalike.attacks.whereabouts import Whereabouts
-from lookalike.microdata import Codes, Domain
-from lookalike.release import Bucketized, Grouped, Matched, Perturbed, Randomizer, Ranges, Sets
-from lookalike.sampling.cells import bounds_of
+from lookalike.data.drawn_cells import bounds_of
+from lookalike.data.microdata import Codes, Domain
+from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Randomizer, Ranges, Sets
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.contracts import Promise, Score, Target
-from lookalike.exposure import Exposure
-from lookalike.microdata import Microdata
+from lookalike.data.contracts import Promise, Score, Target
+from lookalike.data.exposure import Exposure
+from lookalike.data.microdata import Microdata
 
 Shares = NDArray[np.float64]
 FINE = 1 << 30

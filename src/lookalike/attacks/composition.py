@@ -18,9 +18,9 @@ from lookalike.attacks.beliefs import majority, promised_ceilings, scored
 from lookalike.attacks.rows import CERTAIN, best_guess_share, kept_exposure, n_rows_above, row_max
 from lookalike.attacks.whereabouts import Whereabouts, honest_guesses, normalised
 from lookalike.attacks.written import WrittenAttack, needs_sensitive
-from lookalike.contracts import Finding, Target
+from lookalike.data.contracts import Finding, Target
+from lookalike.data.microdata import Domains
 from lookalike.errors import counted
-from lookalike.microdata import Domains
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 

@@ -27,11 +27,11 @@ from lookalike.attacks.beliefs import majority, promised_ceilings, scored
 from lookalike.attacks.rows import CERTAIN, best_guess_share, kept_exposure, n_rows_above, row_max
 from lookalike.attacks.whereabouts import Whereabouts, honest_guesses, normalised
 from lookalike.attacks.written import WrittenAttack, needs_sensitive
-from lookalike.contracts import Finding, Score, Target
-from lookalike.parameters import Exact, Whole
+from lookalike.data.contracts import Finding, Score, Target
+from lookalike.data.parameters import Exact, Whole
+from lookalike.data.release import Bucketized, Matched, Perturbed
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
-from lookalike.release import Bucketized, Matched, Perturbed
 
 Records = NDArray[np.int64]
 _ROUNDS = 8, 60

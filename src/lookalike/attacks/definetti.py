@@ -23,12 +23,12 @@ from lookalike.attacks.beliefs import scored
 from lookalike.attacks.judging import finding, judged
 from lookalike.attacks.whereabouts import Whereabouts
 from lookalike.attacks.written import WrittenAttack, needs_sensitive
-from lookalike.contracts import Finding, Target
-from lookalike.microdata import Codes
-from lookalike.parameters import Whole
+from lookalike.data.contracts import Finding, Target
+from lookalike.data.microdata import Codes
+from lookalike.data.parameters import Whole
+from lookalike.data.release import Bucketized, Matched, Perturbed
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
-from lookalike.release import Bucketized, Matched, Perturbed
 
 Ints = NDArray[np.int64]
 SMOOTHING = 1.0

@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.contracts import Algorithm
+from lookalike.data.contracts import Algorithm
+from lookalike.data.microdata import Microdata
+from lookalike.data.release import Bucketized, Extents, Grouped, Matched, Ranges, Release
+from lookalike.data.requirement import Requirement
 from lookalike.errors import LookalikeError
-from lookalike.microdata import Microdata
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
-from lookalike.release import Bucketized, Extents, Grouped, Matched, Ranges, Release
-from lookalike.requirement import Requirement
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from lookalike.attacks.bayes import logs_of
 from lookalike.attacks.beliefs import Shares, exposure_of, majority, n_above, promised_ceilings
 from lookalike.attacks.whereabouts import Whereabouts
-from lookalike.contracts import Attack, Finding, Score, Target
+from lookalike.data.contracts import Attack, Finding, Score, Target
+from lookalike.data.microdata import Codes
+from lookalike.data.release import Grouped
 from lookalike.errors import Unsupported
-from lookalike.microdata import Codes
 from lookalike.progress import Progress
-from lookalike.release import Grouped
 
 BLOCK = 2_000_000
 """Beliefs (records times values) that are worked out at once."""

@@ -23,14 +23,14 @@ from lookalike.attacks.judging import finding, judged
 from lookalike.attacks.strangers import right_about_strangers
 from lookalike.attacks.whereabouts import Whereabouts
 from lookalike.attacks.written import WrittenAttack, needs_sensitive
-from lookalike.contracts import Finding, Target
+from lookalike.data.contracts import Finding, Target
+from lookalike.data.drawn_cells import drawn_from_cells, nth_of
+from lookalike.data.microdata import Codes
+from lookalike.data.parameters import Choice, Whole
+from lookalike.data.release import Bucketized, Perturbed
 from lookalike.errors import MissingPart
-from lookalike.microdata import Codes
-from lookalike.parameters import Choice, Whole
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
-from lookalike.release import Bucketized, Perturbed
-from lookalike.sampling.cells import drawn_from_cells, nth_of
 
 Ints = NDArray[np.int64]
 LEAST_LEAF = 10

@@ -25,13 +25,13 @@ from lookalike.attacks.uniqueness import ClassSizes, estimate_uniques
 from lookalike.attacks.whereabouts import Whereabouts
 from lookalike.attacks.written import WrittenAttack
 from lookalike.audit.cells import joint_ids
-from lookalike.contracts import Finding, Target
+from lookalike.data.contracts import Finding, Target
+from lookalike.data.exposure import Exposure
+from lookalike.data.parameters import Exact
+from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed
 from lookalike.errors import Unsupported
-from lookalike.exposure import Exposure
-from lookalike.parameters import Exact
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
-from lookalike.release import Bucketized, Grouped, Matched, Perturbed
 
 _EXACTLY_UP_TO = 50
 

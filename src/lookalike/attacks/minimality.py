@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from lookalike.adversary import KNOWS_METHOD
 from lookalike.attacks.beliefs import Shares, exposure_of, majority, promised_ceilings, scored
 from lookalike.attacks.enumeration import enumerated_posteriors, n_worlds
 from lookalike.attacks.recutting import recut
@@ -23,13 +22,14 @@ from lookalike.attacks.replaying import by_place, played
 from lookalike.attacks.whereabouts import Whereabouts, honest_guesses
 from lookalike.attacks.written import WrittenAttack
 from lookalike.audit.cells import joint_ids
-from lookalike.contracts import Finding, Promise, Recuttable, Replay, Replayable, Target
+from lookalike.data.adversary import KNOWS_METHOD
+from lookalike.data.contracts import Finding, Promise, Recuttable, Replay, Replayable, Target
+from lookalike.data.parameters import Whole
+from lookalike.data.release import Bucketized, Grouped
+from lookalike.data.requirement import Distance, Requirement
 from lookalike.errors import Unsupported, counted, quoted
-from lookalike.parameters import Whole
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
-from lookalike.release import Bucketized, Grouped
-from lookalike.requirement import Distance, Requirement
 
 _SURE = 3.0
 """So many standard errors above what is allowed a belief counts as above it."""

@@ -17,8 +17,8 @@ from lookalike.attacks.judging import finding, judged
 from lookalike.attacks.strangers import right_about_strangers
 from lookalike.attacks.whereabouts import Whereabouts
 from lookalike.attacks.written import WrittenAttack, needs_sensitive
-from lookalike.contracts import Finding, Target
-from lookalike.parameters import Choice
+from lookalike.data.contracts import Finding, Target
+from lookalike.data.parameters import Choice
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 

@@ -26,12 +26,12 @@ from lookalike.attacks.boards import Board, possible_pairs
 from lookalike.attacks.whereabouts import Whereabouts, honest_guesses
 from lookalike.attacks.written import WrittenAttack
 from lookalike.audit.matching import graph_complaint
-from lookalike.contracts import Finding, Score, Target
+from lookalike.data.contracts import Finding, Score, Target
+from lookalike.data.parameters import Choice, Exact, Whole
+from lookalike.data.release import Matched
 from lookalike.errors import counted
-from lookalike.parameters import Choice, Exact, Whole
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
-from lookalike.release import Matched
 from lookalike.threads import available
 
 if TYPE_CHECKING:

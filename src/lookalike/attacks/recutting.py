@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from lookalike.attacks.replaying import Estimate, Played, Run, highest, honest, sample
 from lookalike.attacks.whereabouts import Whereabouts
-from lookalike.contracts import Dealt
+from lookalike.data.contracts import Dealt
 from lookalike.progress import Progress
 
 Leaf = Callable[[NDArray[np.int64]], Dealt | None]

@@ -19,12 +19,12 @@ from lookalike.attacks.beliefs import majority, promised_ceilings, scored
 from lookalike.attacks.rows import CERTAIN, best_guess_share, kept_exposure, n_rows_above, row_max
 from lookalike.attacks.whereabouts import Whereabouts, honest_share, normalised
 from lookalike.attacks.written import WrittenAttack, needs_sensitive
-from lookalike.contracts import Finding, Target
+from lookalike.data.contracts import Finding, Target
+from lookalike.data.parameters import Choice
+from lookalike.data.release import Matched
 from lookalike.errors import Unsupported
-from lookalike.parameters import Choice
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
-from lookalike.release import Matched
 
 
 @dataclass(frozen=True)

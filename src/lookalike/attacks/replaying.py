@@ -20,10 +20,10 @@ from lookalike.attacks.enumeration import box_key
 from lookalike.attacks.growth import bucket_shares
 from lookalike.audit.cells import joint_ids
 from lookalike.audit.reading import Reading
-from lookalike.contracts import Dealt, Replay, Target
-from lookalike.microdata import Microdata
-from lookalike.release import Bucketized, Grouped, cover
-from lookalike.requirement import Requirement
+from lookalike.data.contracts import Dealt, Replay, Target
+from lookalike.data.microdata import Microdata
+from lookalike.data.release import Bucketized, Grouped, cover
+from lookalike.data.requirement import Requirement
 
 Shares = NDArray[np.float64]
 _Group = TypeVar("_Group")

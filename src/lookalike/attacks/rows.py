@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from lookalike.attacks.beliefs import Shares, exposure_of, scored
 from lookalike.attacks.whereabouts import honest_guesses
-from lookalike.contracts import Target
-from lookalike.exposure import Exposure
+from lookalike.data.contracts import Target
+from lookalike.data.exposure import Exposure
 
 MOST_RECORDS = 200_000
 """Beliefs about more records than this are not kept as an exposure."""

@@ -19,12 +19,12 @@ from lookalike.attacks.rows import CERTAIN, best_guess_share, n_rows_above, row_
 from lookalike.attacks.skewness import rises_of
 from lookalike.attacks.whereabouts import Whereabouts, honest_guesses
 from lookalike.attacks.written import WrittenAttack, needs_sensitive
-from lookalike.contracts import Finding, Target
+from lookalike.data.contracts import Finding, Target
+from lookalike.data.parameters import OptionalExact
+from lookalike.data.taxonomy import Taxonomy
 from lookalike.errors import LookalikeError
-from lookalike.parameters import OptionalExact
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
-from lookalike.taxonomy import Taxonomy
 
 
 class _Reached(NamedTuple):

@@ -18,8 +18,8 @@ from lookalike.attacks.beliefs import majority, scored
 from lookalike.attacks.rows import owners_of, row_max
 from lookalike.attacks.whereabouts import Whereabouts, honest_guesses
 from lookalike.attacks.written import WrittenAttack, needs_sensitive
-from lookalike.contracts import Finding, Score, Target
-from lookalike.parameters import Exact
+from lookalike.data.contracts import Finding, Score, Target
+from lookalike.data.parameters import Exact
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from lookalike.attacks.beliefs import scored
 from lookalike.attacks.judging import Classifier, Strangers, guessed_among_all
 from lookalike.attacks.whereabouts import Whereabouts
+from lookalike.data.release import Bucketized, Grouped, Matched, Release
 from lookalike.randomness import Randomness
-from lookalike.release import Bucketized, Grouped, Matched, Release
 
 MOST_RECORDS = 200_000
 """Of larger tables it is not found out: people would have to be found in their units first."""

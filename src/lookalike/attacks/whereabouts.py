@@ -21,9 +21,9 @@ from scipy import sparse
 
 from lookalike.audit.placement import largest_placement
 from lookalike.audit.reading import Reading
-from lookalike.contracts import Target
+from lookalike.data.contracts import Target
+from lookalike.data.release import Bucketized, Grouped, Perturbed
 from lookalike.errors import Unsupported
-from lookalike.release import Bucketized, Grouped, Perturbed
 
 
 @dataclass(frozen=True, eq=False)

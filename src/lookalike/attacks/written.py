@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from lookalike.contracts import Target
+from lookalike.data.contracts import Target
+from lookalike.data.notation import part_text
 from lookalike.errors import Unsupported
-from lookalike.notation import part_text
 
 
 class WrittenAttack:

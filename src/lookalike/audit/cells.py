@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.microdata import Codes, Domain, Microdata
-from lookalike.release import Extents, Grouped, Matched, Ranges, Sets
+from lookalike.data.microdata import Codes, Domain, Microdata
+from lookalike.data.release import Extents, Grouped, Matched, Ranges, Sets
 
 Ints = NDArray[np.int64]
 _ROOM = 1 << 62

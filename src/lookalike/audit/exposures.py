@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.adversary import KNOWS_METHOD, READS_RELEASE
 from lookalike.audit.cells import Ints, joint_ids_of_two
 from lookalike.audit.reading import Reading
+from lookalike.data.adversary import KNOWS_METHOD, READS_RELEASE
+from lookalike.data.exposure import Exposure, counted_exposure
+from lookalike.data.microdata import Microdata
+from lookalike.data.release import Bucketized, Grouped, Matched, MatchGraph, Perturbed, Release
 from lookalike.errors import RecipeError
-from lookalike.exposure import Exposure, counted_exposure
-from lookalike.microdata import Microdata
-from lookalike.release import Bucketized, Grouped, Matched, MatchGraph, Perturbed, Release
 
 _ROOM = 1 << 63
 _FINE = 60

@@ -10,9 +10,9 @@ import numpy as np
 from lookalike.audit.cells import Ints
 from lookalike.audit.exposures import part
 from lookalike.audit.verdicts import Verdict
-from lookalike.contracts import Level, PrivacyModel, Promise
-from lookalike.exposure import Exposure
-from lookalike.release import Matched
+from lookalike.data.contracts import Level, PrivacyModel, Promise
+from lookalike.data.exposure import Exposure
+from lookalike.data.release import Matched
 
 NOTHING = "nothing is published"
 _LOOKS = 2000

@@ -23,10 +23,10 @@ from lookalike.audit.holding import NOTHING, level_held, measured, verdict_of
 from lookalike.audit.parts import PartAudit, Subject
 from lookalike.audit.verdicts import FAILED, NOT_RUN, Audit, Check, Verdict
 from lookalike.audit.verification import CONCEALMENT
-from lookalike.contracts import Promise
+from lookalike.data.contracts import Promise
+from lookalike.data.exposure import Exposure
+from lookalike.data.release import Perturbed, Withheld
 from lookalike.errors import RecipeError, counted
-from lookalike.exposure import Exposure
-from lookalike.release import Perturbed, Withheld
 
 
 @dataclass(frozen=True, eq=False)

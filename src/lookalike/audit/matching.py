@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from lookalike.audit.cells import Ints
 from lookalike.audit.reading import FITS_LIMIT, Reading
 from lookalike.audit.verdicts import Check
+from lookalike.data.release import MatchGraph
+from lookalike.data.requirement import Requirement
 from lookalike.errors import counted
-from lookalike.release import MatchGraph
-from lookalike.requirement import Requirement
 
 FLOW_LIMIT = 5_000_000
 """More edges than this are not given to the flow solver, which would run for minutes."""

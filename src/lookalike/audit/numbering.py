@@ -18,7 +18,7 @@ from lookalike.audit.cells import Ints
 from lookalike.audit.neighbours import classified, likeness_signs, looked_at, shares_of_items
 from lookalike.audit.reading import Reading
 from lookalike.audit.sorting import Sign, follow_rows
-from lookalike.release import Bucketized
+from lookalike.data.release import Bucketized
 
 _MOST_PAIRS = 5_000_000
 REMEDY = "Number the buckets at random"

@@ -39,8 +39,8 @@ from lookalike.audit.sorting import (
 )
 from lookalike.audit.tails import SELDOM
 from lookalike.audit.verdicts import Check
+from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed
 from lookalike.errors import counted, quoted
-from lookalike.release import Bucketized, Grouped, Matched, Perturbed
 
 NAME = "row order"
 _SAMPLE = 1024

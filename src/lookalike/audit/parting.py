@@ -17,8 +17,8 @@ import numpy as np
 from lookalike.audit.cells import Ints, joint_ids
 from lookalike.audit.reading import Reading
 from lookalike.audit.verdicts import Check
+from lookalike.data.release import Bucketized, Grouped, MatchGraph, Perturbed
 from lookalike.errors import counted
-from lookalike.release import Bucketized, Grouped, MatchGraph, Perturbed
 
 NAME = "rows in parts"
 

@@ -18,17 +18,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.adversary import READS_RELEASE
 from lookalike.audit.cells import Ints
 from lookalike.audit.exposures import expose_reading, part
 from lookalike.audit.perturbation import Redrawn, matrix_problem, redrawings
 from lookalike.audit.verdicts import Audit
 from lookalike.audit.verification import Examined, examine
-from lookalike.contracts import Level, PrivacyModel, Promise
-from lookalike.exposure import Exposure
-from lookalike.microdata import Microdata
+from lookalike.data.adversary import READS_RELEASE
+from lookalike.data.contracts import Level, PrivacyModel, Promise
+from lookalike.data.exposure import Exposure
+from lookalike.data.microdata import Microdata
+from lookalike.data.release import Matched, MatchGraph, Perturbed, Release, Withheld
 from lookalike.progress import Progress, silent
-from lookalike.release import Matched, MatchGraph, Perturbed, Release, Withheld
 
 Subject = tuple[str | None, bool]
 """What beliefs are about: a sensitive column (None: identity), and whether rows count that are only possible."""

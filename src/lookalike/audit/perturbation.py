@@ -22,8 +22,8 @@ from lookalike.audit.redrawing import Movement, movement
 from lookalike.audit.selecting import Choices
 from lookalike.audit.tails import SELDOM, Floats
 from lookalike.audit.verdicts import Check
+from lookalike.data.release import Perturbed, Randomizer
 from lookalike.errors import counted, quoted
-from lookalike.release import Perturbed, Randomizer
 
 _POOLED_BELOW = 5.0
 _TOO_FEW = "too few rows to tell"

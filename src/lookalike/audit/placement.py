@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lookalike.audit.cells import Boxes, Ints, joint_ids
-from lookalike.microdata import Codes, read_only
+from lookalike.data.microdata import Codes, read_only
 
 _PAIRS = 20_000_000
 """Most pairs of a kind and an item listed at once."""

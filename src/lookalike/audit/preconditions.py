@@ -12,14 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.adversary import KNOWS_METHOD
 from lookalike.audit.cells import Ints
 from lookalike.audit.reading import Reading
 from lookalike.audit.tails import SELDOM, Chance, capped_counts
 from lookalike.audit.verdicts import Check
+from lookalike.data.adversary import KNOWS_METHOD
+from lookalike.data.microdata import Codes, Domain, Microdata
+from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Ranges, Release
 from lookalike.errors import counted, quoted
-from lookalike.microdata import Codes, Domain, Microdata
-from lookalike.release import Bucketized, Grouped, Matched, Perturbed, Ranges, Release
 
 ROW_COUNT, A_ROW, A_BUCKET = "number of rows", "a row for every record", "a bucket for every record"
 EDGE_LIMIT = 20_000_000

@@ -13,7 +13,7 @@ from dataclasses import replace
 from lookalike.audit import preconditions
 from lookalike.audit.verdicts import NO_FAULT, Audit, Check, Verdict
 from lookalike.audit.verification import CONFIRMATION
-from lookalike.release import Bucketized, Grouped, Matched
+from lookalike.data.release import Bucketized, Grouped, Matched
 
 WITH_THE_OWNER = "the level reached depends on more than the release: the owner of the original has it"
 

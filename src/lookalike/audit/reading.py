@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from lookalike.audit.cells import Boxes, Ints, boxes_of, joint_ids, joint_ids_of_two, value_ids
 from lookalike.audit.placement import Placement, largest_placement
-from lookalike.exposure import Exposure
-from lookalike.microdata import Codes, Microdata
-from lookalike.release import Bucketized, Grouped, Matched, Perturbed, Release
+from lookalike.data.exposure import Exposure
+from lookalike.data.microdata import Codes, Microdata
+from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Release
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from lookalike.adversary import ADVERSARIES, KNOWS_METHOD, READS_RELEASE
 from lookalike.audit import matching, perturbation, preconditions
 from lookalike.audit.cells import Ints
 from lookalike.audit.exposures import concealment, expose_blocks, expose_reading
@@ -19,12 +18,13 @@ from lookalike.audit.order import row_order
 from lookalike.audit.parting import parts_check
 from lookalike.audit.reading import Reading
 from lookalike.audit.verdicts import OPEN, Audit, Check, Verdict
-from lookalike.contracts import PrivacyModel, Promise
+from lookalike.data.adversary import ADVERSARIES, KNOWS_METHOD, READS_RELEASE
+from lookalike.data.contracts import PrivacyModel, Promise
+from lookalike.data.exposure import Exposure
+from lookalike.data.microdata import Codes, Microdata
+from lookalike.data.release import Bucketized, Grouped, Matched, MatchGraph, Perturbed, Release
 from lookalike.errors import RecipeError, unknown_name
-from lookalike.exposure import Exposure
-from lookalike.microdata import Codes, Microdata
 from lookalike.progress import Progress, silent
-from lookalike.release import Bucketized, Grouped, Matched, MatchGraph, Perturbed, Release
 
 CONCEALMENT = "k-concealment"
 CONFIRMATION = "level B"

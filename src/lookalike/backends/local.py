@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.contracts import Fragments
-from lookalike.microdata import Codes
+from lookalike.data.contracts import Fragments
+from lookalike.data.microdata import Codes
 from lookalike.randomness import Randomness
 
 

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from lookalike.backends.failures import condition_of, spark_failures
 from lookalike.backends.sessions import without_pandas_warning
-from lookalike.contracts import Fragments
+from lookalike.data.contracts import Fragments
+from lookalike.data.microdata import Codes
 from lookalike.errors import DataError, LookalikeError, MissingPart, quoted
-from lookalike.microdata import Codes
 from lookalike.randomness import Randomness
 from lookalike.threads import VARIABLE as THREADS
 

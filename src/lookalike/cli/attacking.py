@@ -8,8 +8,8 @@ import click
 
 from lookalike.cli.columns import column_options, reading_from, reading_options, schema_from
 from lookalike.cli.output import TerminalProgress, note, note_first_use, print_json, print_table
+from lookalike.data.notation import split
 from lookalike.errors import RecipeError
-from lookalike.notation import split
 
 
 @click.command()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from lookalike.schema import Schema
+    from lookalike.data.schema import Schema
 
 Command = Callable[..., Any]
 _READING = ("delimiter", "quote", "encoding", "header", "missing", "sheet", "unpack_limit")
@@ -68,7 +68,7 @@ SAFE_CSV = click.option(
 
 def schema_from(options: dict[str, Any]) -> Schema:
     """The schema that the column options describe; takes them out of `options`."""
-    from lookalike.schema import Schema
+    from lookalike.data.schema import Schema
 
     file = options.pop("schema_file")
     schema = Schema.load(file) if file else Schema(())

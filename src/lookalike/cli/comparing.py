@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lookalike.adversary import ADVERSARIES, READS_RELEASE
 from lookalike.cli.attacking import parted as parted_attacks
 from lookalike.cli.columns import column_options, reading_from, reading_options, schema_from
 from lookalike.cli.exits import BROKEN, FAULT, INFEASIBLE, USAGE
 from lookalike.cli.output import TerminalProgress, note, note_first_use, print_json, print_table
+from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
 
 if TYPE_CHECKING:
     from lookalike.comparison import Comparison

@@ -7,11 +7,11 @@ from typing import Any
 
 import click
 
-from lookalike.adversary import ADVERSARIES, READS_RELEASE
 from lookalike.cli.backends import SPARK, backend_options, publish_here, publish_on_spark, refuse_misplaced
 from lookalike.cli.columns import SAFE_CSV, column_options, reading_from, reading_options, schema_from
 from lookalike.cli.destinations import check_out, print_published, private_place, refuse_beside_stdout
 from lookalike.cli.output import STDOUT, TerminalProgress, note, note_first_use, peak_megabytes, print_json
+from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
 
 
 def _report_options(command: Any) -> Any:
@@ -123,7 +123,7 @@ def publish(
 def demo(out: str, overwrite: bool, as_json: bool, report: str, publish_scores: bool, pdf: bool | None) -> None:
     """Publish the bundled hospital sample, end to end: release, audit, report."""
     from lookalike import samples
-    from lookalike.schema import Schema
+    from lookalike.data.schema import Schema
 
     schema = Schema.load(samples.sample_schema())
     _publish(

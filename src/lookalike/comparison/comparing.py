@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from lookalike import charts
-from lookalike.adversary import ADVERSARIES, READS_RELEASE
 from lookalike.attacks import parse_attack
 from lookalike.comparison import tabulating
 from lookalike.comparison.fingerprints import run_fingerprint, table_fingerprint
@@ -25,12 +24,13 @@ from lookalike.comparison.picture import picture
 from lookalike.comparison.planning import ModelsLike, Task, plan
 from lookalike.comparison.processes import cores, execute_all
 from lookalike.comparison.results import DONE, NOT_RUN, Run
-from lookalike.contracts import Algorithm, Attack
+from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
+from lookalike.data.contracts import Algorithm, Attack
+from lookalike.data.microdata import Microdata, Table
+from lookalike.data.schema import Schema
 from lookalike.errors import RecipeError, counted, unknown_name
-from lookalike.microdata import Microdata, Table
 from lookalike.progress import Progress, silent
 from lookalike.publication import as_schema, read_columns
-from lookalike.schema import Schema
 from lookalike.version import __version__
 
 NOT_EQUAL = (

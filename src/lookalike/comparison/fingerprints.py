@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Iterable
 
 from lookalike.comparison.planning import Task
-from lookalike.microdata import Domain, Microdata
+from lookalike.data.microdata import Domain, Microdata
 from lookalike.version import __version__
 
 _BYTES = 16

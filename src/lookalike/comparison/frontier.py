@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lookalike.comparison.results import DONE, Run
+from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed
 from lookalike.errors import RecipeError, unknown_name
-from lookalike.release import Bucketized, Grouped, Matched, Perturbed
 
 
 @dataclass(frozen=True)

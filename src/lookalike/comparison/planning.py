@@ -26,9 +26,9 @@ from lookalike.algorithms import (
 )
 from lookalike.comparison.results import INFEASIBLE, UNFIT, Run
 from lookalike.comparison.sweeps import settings, together
-from lookalike.contracts import Algorithm, Attack, Promise
+from lookalike.data.contracts import Algorithm, Attack, Promise
+from lookalike.data.microdata import Microdata
 from lookalike.errors import Infeasible, RecipeError
-from lookalike.microdata import Microdata
 from lookalike.models import MODELS
 from lookalike.pipeline import refusal, required, settle
 from lookalike.publication import ModelLike, as_promises

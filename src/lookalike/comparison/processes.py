@@ -18,8 +18,8 @@ from collections.abc import Generator, Sequence
 from lookalike.comparison.planning import Task
 from lookalike.comparison.results import FAULT, Run
 from lookalike.comparison.running import execute
-from lookalike.microdata import Table
-from lookalike.schema import Schema
+from lookalike.data.microdata import Table
+from lookalike.data.schema import Schema
 from lookalike.threads import available
 
 _A_MOMENT = 0.5

@@ -15,17 +15,17 @@ from lookalike.audit import Audit
 from lookalike.comparison.memory import forget_peak, peak_megabytes
 from lookalike.comparison.planning import Task
 from lookalike.comparison.results import AUDIT_FAILED, DONE, FAULT, INFEASIBLE, UNFIT, Run
-from lookalike.contracts import Target
+from lookalike.data.contracts import Target
+from lookalike.data.microdata import Table
+from lookalike.data.schema import Schema
 from lookalike.errors import AuditFailed, Infeasible, LookalikeError, Unsupported
 from lookalike.evaluation.attacked import attack_target
 from lookalike.memory import is_scarce
-from lookalike.microdata import Table
 from lookalike.pipeline import Outcome, Recipe, Stopwatch
 from lookalike.pipeline import run as publish
 from lookalike.progress import silent
 from lookalike.queries import RangeWorkload, drawn, query_error
 from lookalike.randomness import Randomness
-from lookalike.schema import Schema
 
 LEVELS = {
     "k-anonymity": "k",

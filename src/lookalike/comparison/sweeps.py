@@ -13,8 +13,8 @@ import re
 from collections.abc import Collection
 from fractions import Fraction
 
+from lookalike.data.notation import as_fraction, number_text, split
 from lookalike.errors import RecipeError, quoted
-from lookalike.notation import as_fraction, number_text, split
 
 MOST = 200
 """More settings than anybody compares at once: a slip of the pen."""

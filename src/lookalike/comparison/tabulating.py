@@ -8,7 +8,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 
 from lookalike.comparison.results import DONE, Run
-from lookalike.release import Bucketized, Perturbed
+from lookalike.data.release import Bucketized, Perturbed
 
 HEADINGS = (
     "",

@@ -19,12 +19,13 @@ from numpy.typing import NDArray
 
 from lookalike import models
 from lookalike.audit import Audit, Grounds, PartAudit, audit_part, joined
-from lookalike.contracts import Backend, Promise
+from lookalike.data.contracts import Backend, Promise
+from lookalike.data.microdata import Codes, Domains
+from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Ranges, Release
 from lookalike.distribution.coding import Survey, survey
 from lookalike.distribution.cutting import MOST_IN_A_PART
 from lookalike.distribution.publishing import skeleton
 from lookalike.errors import DataError, LookalikeError, RecipeError, Unsupported
-from lookalike.microdata import Codes, Domains
 from lookalike.packages.agreeing import declared
 from lookalike.packages.canonical import (
     TableFindings,
@@ -41,7 +42,6 @@ from lookalike.packages.mixing import mixed
 from lookalike.packages.reading import read_schema
 from lookalike.pipeline import settle, standard_measures
 from lookalike.progress import Progress, silent
-from lookalike.release import Bucketized, Grouped, Matched, Perturbed, Ranges, Release
 
 _REFUSED = {
     Bucketized.form: "the parts of two tables overlap, and which records went into which is not published",

@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.microdata import Codes, Domain, Domains
-from lookalike.release import Grouped, Ranges, Release
-from lookalike.schema import Kind
+from lookalike.data.microdata import Codes, Domain, Domains
+from lookalike.data.release import Grouped, Ranges, Release
+from lookalike.data.schema import Kind
 
 Counts = NDArray[np.int64]
 _FEW_VALUES, _POSITIONS = 100, tuple(part / 40 for part in range(1, 40))

@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from lookalike.contracts import Backend
+from lookalike.data.contracts import Backend
+from lookalike.data.microdata import Codes, Domain, Domains, Microdata, Whole, check_columns, encode_column, no_rows
+from lookalike.data.schema import Role, Schema
 from lookalike.errors import DataError, quoted
-from lookalike.microdata import Codes, Domain, Domains, Microdata, Whole, check_columns, encode_column, no_rows
-from lookalike.schema import Role, Schema
 from lookalike.tables.observed import observed_column
 
 _ROLES = (Role.QUASI, Role.SENSITIVE, Role.CARRIED)

@@ -11,18 +11,18 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.contracts import Backend, Fragments, Promise
+from lookalike.data.contracts import Backend, Fragments, Promise
+from lookalike.data.exposure import Exposure
+from lookalike.data.microdata import Codes
+from lookalike.data.release import Grouped
+from lookalike.data.requirement import Requirement
 from lookalike.distribution.cells import LEAST_SHARE, Cells, cut_once, exchanged, grown, put_together
 from lookalike.distribution.coding import Survey
 from lookalike.distribution.methods import CELLS, Way
 from lookalike.distribution.sliced import SlicedCells
 from lookalike.distribution.slices import Slices, even_quotas
 from lookalike.errors import Infeasible, Unsupported, quoted
-from lookalike.exposure import Exposure
-from lookalike.microdata import Codes
 from lookalike.randomness import Randomness
-from lookalike.release import Grouped
-from lookalike.requirement import Requirement
 
 Counts = NDArray[np.int64]
 SAMPLE = 300_000

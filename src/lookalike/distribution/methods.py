@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lookalike.adversary import KNOWS_METHOD
 from lookalike.algorithms import (
     Anatomy,
     Burel,
@@ -32,7 +31,8 @@ from lookalike.algorithms import (
     TMondrian,
     TwoSize,
 )
-from lookalike.contracts import Algorithm
+from lookalike.data.adversary import KNOWS_METHOD
+from lookalike.data.contracts import Algorithm
 from lookalike.errors import Unsupported
 
 CELLS, SLICES = "cells", "slices"

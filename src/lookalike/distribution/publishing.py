@@ -16,17 +16,18 @@ from pathlib import Path
 
 import numpy as np
 
-from lookalike.adversary import READS_RELEASE
 from lookalike.audit import Audit
 from lookalike.audit.joining import joined
-from lookalike.contracts import Algorithm, Backend, Fragments, Promise
+from lookalike.data.adversary import READS_RELEASE
+from lookalike.data.contracts import Algorithm, Backend, Fragments, Promise
+from lookalike.data.microdata import Domains
+from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Randomizer, Ranges, Release, Sets, Withheld
 from lookalike.distribution.coding import Survey, survey
 from lookalike.distribution.cutting import cut
 from lookalike.distribution.methods import DISTRIBUTED, Way, way_of
 from lookalike.distribution.work import Done, Failed, PartWork
 from lookalike.errors import AuditFailed, RecipeError, counted
 from lookalike.metrics import joined_losses
-from lookalike.microdata import Domains
 from lookalike.packages.manifest import DESCRIPTOR, Manifest, check_titles, stated_promise
 from lookalike.packages.parts import complete
 from lookalike.packages.placing import check_target, placed
@@ -44,7 +45,6 @@ from lookalike.pipeline import (
 )
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
-from lookalike.release import Bucketized, Grouped, Matched, Perturbed, Randomizer, Ranges, Release, Sets, Withheld
 from lookalike.report import AUDIT, Basis, Report, audit_json, report_documents
 
 PART_ROWS = 100_000

@@ -15,10 +15,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.data.microdata import Codes
+from lookalike.data.release import Release
 from lookalike.distribution.cells import Cells
 from lookalike.distribution.slices import Slices
-from lookalike.microdata import Codes
-from lookalike.release import Release
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.microdata import Codes, Domains, Microdata
+from lookalike.data.microdata import Codes, Domains, Microdata
+from lookalike.data.schema import Schema
 from lookalike.randomness import Randomness
-from lookalike.schema import Schema
 
 Counts = NDArray[np.int64]
 _BLOCK = 1 << 16

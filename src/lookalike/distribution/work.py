@@ -16,19 +16,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.audit import PartAudit, audit_part
-from lookalike.contracts import Algorithm, Fragments, PrivacyModel, Promise
+from lookalike.data.contracts import Algorithm, Fragments, PrivacyModel, Promise
+from lookalike.data.microdata import Codes, Microdata
+from lookalike.data.release import Bucketized, Linkage, Perturbed, Randomizer, Release
+from lookalike.data.requirement import Requirement
 from lookalike.distribution.cells import Cells
 from lookalike.distribution.coding import Survey
 from lookalike.distribution.sliced import SlicedCells
 from lookalike.errors import AuditFailed, DataError, LookalikeError, Unsupported
 from lookalike.metrics import PartLosses
-from lookalike.microdata import Codes, Microdata
 from lookalike.packages.parts import WrittenPart, write_part
 from lookalike.pipeline import standard_measures
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.release import Bucketized, Linkage, Perturbed, Randomizer, Release
-from lookalike.requirement import Requirement
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ import numpy as np
 
 from lookalike.attacks import ATTACKS, FAST
 from lookalike.attacks.possible_worlds import PossibleWorlds
-from lookalike.contracts import Target
+from lookalike.data.contracts import Target
 from lookalike.evaluation.answering import Answered, answered
 from lookalike.evaluation.attacked import Attacks, attack_target
 from lookalike.evaluation.fidelity import Fidelity, compare

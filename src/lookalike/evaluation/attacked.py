@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lookalike.attacks import ATTACKS
-from lookalike.contracts import Attack, Finding, Target
+from lookalike.data.contracts import Attack, Finding, Target
 from lookalike.errors import MissingPart, RecipeError
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness

@@ -6,12 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from lookalike.data.microdata import Microdata
+from lookalike.data.release import Release
 from lookalike.errors import MissingPart
 from lookalike.metrics.fidelity import CorrelationDifference, MarginalDistance, PairDistance
 from lookalike.metrics.learning import accuracies, propensity
-from lookalike.microdata import Microdata
 from lookalike.progress import Progress, silent
-from lookalike.release import Release
 
 
 @dataclass(frozen=True)

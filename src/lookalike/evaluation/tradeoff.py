@@ -15,16 +15,16 @@ from typing import Any
 import numpy as np
 
 from lookalike.audit import expose
-from lookalike.contracts import Algorithm, Promise
+from lookalike.data.contracts import Algorithm, Promise
+from lookalike.data.exposure import Exposure
+from lookalike.data.microdata import Microdata
+from lookalike.data.release import Linkage, Release
 from lookalike.errors import LookalikeError
-from lookalike.exposure import Exposure
-from lookalike.microdata import Microdata
 from lookalike.pipeline import measure, refusal, required
 from lookalike.progress import Progress, silent
 from lookalike.queries import RangeWorkload, drawn
 from lookalike.queries.errors import query_error
 from lookalike.randomness import Randomness
-from lookalike.release import Linkage, Release
 
 MOST_RECORDS = 2000
 FACTORS = (Fraction(1, 4), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.microdata import Codes, Column
+from lookalike.data.microdata import Codes, Column
 
 _LARGEST_KEY = 1 << 62
 _COUNTED_AT_ONCE = 1 << 22

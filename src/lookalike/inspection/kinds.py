@@ -10,9 +10,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from lookalike.data.microdata import Column
+from lookalike.data.schema import ValueType
 from lookalike.inspection.roles import words_of
-from lookalike.microdata import Column
-from lookalike.schema import ValueType
 
 _QUANTITIES = """
     age alter edad year years jahr jahre annee ano birth count counts number size amount total sum days day hours

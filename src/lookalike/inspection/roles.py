@@ -12,9 +12,9 @@ from functools import cache
 
 import numpy as np
 
+from lookalike.data.microdata import Column
+from lookalike.data.schema import Role, ValueType
 from lookalike.errors import counted, quoted
-from lookalike.microdata import Column
-from lookalike.schema import Role, ValueType
 
 ENOUGH_ROWS = 50
 """In smaller tables values may differ by chance, so distinctness says nothing."""

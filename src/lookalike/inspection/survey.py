@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from lookalike.data.microdata import Column, Table, guess_kind
+from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.errors import SchemaError, counted, quoted, unknown_name
 from lookalike.inspection.combinations import Combinations
 from lookalike.inspection.kinds import code_reason, taxonomy_hint
 from lookalike.inspection.roles import MOSTLY, repeating_persons, suggest_role
-from lookalike.microdata import Column, Table, guess_kind
-from lookalike.schema import Attribute, Kind, Role, Schema, ValueType
 
 GROUP_SIZES = (2, 5, 10)
 

@@ -8,7 +8,7 @@ compares distributions with those of the original: slower, and about the origina
 
 from __future__ import annotations
 
-from lookalike.contracts import Metric
+from lookalike.data.contracts import Metric
 from lookalike.metrics.fidelity import CorrelationDifference, MarginalDistance, PairDistance
 from lookalike.metrics.grouping import AverageGroupSize, Discernibility, MeanSquaredBucketSize
 from lookalike.metrics.learning import AccuracyLoss, PropensityMeanSquaredError, PropensityRatio

@@ -20,10 +20,10 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from lookalike.contracts import ORIGINAL
+from lookalike.data.contracts import ORIGINAL
+from lookalike.data.microdata import Microdata
+from lookalike.data.release import Release
 from lookalike.metrics.expected import Expected, Observed, Parts, Shares, all_parts
-from lookalike.microdata import Microdata
-from lookalike.release import Release
 
 
 def distance(one: Shares, other: Shares) -> float:

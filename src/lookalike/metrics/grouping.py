@@ -12,9 +12,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.contracts import RELEASE
-from lookalike.microdata import Microdata
-from lookalike.release import Bucketized, Grouped, Ranges, Release
+from lookalike.data.contracts import RELEASE
+from lookalike.data.microdata import Microdata
+from lookalike.data.release import Bucketized, Grouped, Ranges, Release
 
 
 def group_sizes(release: Release) -> NDArray[np.int64]:

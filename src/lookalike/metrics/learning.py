@@ -22,13 +22,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.contracts import ORIGINAL
+from lookalike.data.contracts import ORIGINAL
+from lookalike.data.microdata import Codes, Microdata
+from lookalike.data.release import Release
+from lookalike.data.worlds import World, draw_world
 from lookalike.errors import MissingPart
 from lookalike.metrics.expected import Parts
-from lookalike.microdata import Codes, Microdata
 from lookalike.randomness import Randomness
-from lookalike.release import Release
-from lookalike.sampling import World, draw_world
 
 Ints = NDArray[np.int64]
 MOST_ROWS = 20_000

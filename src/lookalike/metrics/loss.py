@@ -17,10 +17,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.contracts import DOMAINS
-from lookalike.microdata import Domain, Microdata
-from lookalike.release import Extents, Grouped, Matched, Ranges, Release
-from lookalike.schema import Kind
+from lookalike.data.contracts import DOMAINS
+from lookalike.data.microdata import Domain, Microdata
+from lookalike.data.release import Extents, Grouped, Matched, Ranges, Release
+from lookalike.data.schema import Kind
 
 Losses = NDArray[np.float64]
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lookalike.data.microdata import Microdata
+from lookalike.data.release import Release
 from lookalike.errors import RecipeError
 from lookalike.metrics.grouping import AverageGroupSize, Discernibility, MeanSquaredBucketSize, group_sizes
 from lookalike.metrics.loss import AverageInformationLoss, GlobalCertaintyPenalty, loss_by_column
 from lookalike.metrics.redrawing import ValuesChanged
-from lookalike.microdata import Microdata
-from lookalike.release import Release
 
 
 @dataclass(frozen=True)

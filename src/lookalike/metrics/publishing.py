@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 
-from lookalike.contracts import DOMAINS, ORIGINAL
-from lookalike.microdata import Domain, Domains
-from lookalike.schema import Kind
+from lookalike.data.contracts import DOMAINS, ORIGINAL
+from lookalike.data.microdata import Domain, Domains
+from lookalike.data.schema import Kind
 
 _DIGITS = 6
 _NEARNESS = 1e-9
@@ -22,8 +22,8 @@ def public_losses(
     rounding: Callable[[float], float] | None = None,
 ) -> tuple[dict[str, float], dict[str, float]]:
     """Of the losses of a release and of its columns those that anybody can work out from its folder."""
+    from lookalike.data.release import Bucketized, Perturbed
     from lookalike.metrics import METRICS
-    from lookalike.release import Bucketized, Perturbed
 
     exact = form in (Bucketized.form, Perturbed.form)
     shown = {domain.name for domain in domains.quasi if exact or shows_domain(domain, n_suppressed)}

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from lookalike.contracts import ORIGINAL
-from lookalike.microdata import Microdata
-from lookalike.release import Perturbed, Release
+from lookalike.data.contracts import ORIGINAL
+from lookalike.data.microdata import Microdata
+from lookalike.data.release import Perturbed, Release
 
 
 @dataclass(frozen=True)

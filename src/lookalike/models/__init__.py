@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from lookalike.contracts import PrivacyModel, Promise
+from lookalike.data.contracts import PrivacyModel, Promise
+from lookalike.data.notation import describe
 from lookalike.models.anonymity import AlphaK, KAnonymity, KConcealment
 from lookalike.models.ceilings import FPrivacy
 from lookalike.models.closeness import TCloseness
@@ -18,7 +19,6 @@ from lookalike.models.diversity import LDiversity
 from lookalike.models.likeness import BetaLikeness
 from lookalike.models.parsing import read_model, read_promise
 from lookalike.models.rho import RhoPrivacy
-from lookalike.notation import describe
 
 MODELS: dict[str, type[PrivacyModel]] = {
     "k-anonymity": KAnonymity,

@@ -17,10 +17,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.contracts import Level
+from lookalike.data.contracts import Level
+from lookalike.data.exposure import Exposure
+from lookalike.data.microdata import Domain
+from lookalike.data.parameters import Exact, Values, Whole
+from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, counted, quoted
-from lookalike.exposure import Exposure
-from lookalike.microdata import Domain
 from lookalike.models.exact import percent_at_most, three_decimals_up
 from lookalike.models.extremes import highest_beliefs
 from lookalike.models.sensitive import (
@@ -33,8 +35,6 @@ from lookalike.models.sensitive import (
     sensitive_column,
 )
 from lookalike.models.written import WrittenModel
-from lookalike.parameters import Exact, Values, Whole
-from lookalike.requirement import Requirement
 
 _EXACT_POINTS = "; the quasi-identifiers themselves are published exactly and may be unique"
 _EXACT_QUASI = "not applicable: quasi-identifiers are published exactly"

@@ -25,18 +25,18 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.contracts import Level
+from lookalike.data.contracts import Level
+from lookalike.data.exposure import Exposure
+from lookalike.data.microdata import Domain
+from lookalike.data.notation import Number, as_fraction, number_text, split, unescaped
+from lookalike.data.parameters import OptionalExact, Parameter
+from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, RecipeError, counted, quoted
-from lookalike.exposure import Exposure
-from lookalike.guarded import BadYaml, load_yaml, read_text
-from lookalike.microdata import Domain
 from lookalike.models.exact import three_decimals_up
 from lookalike.models.extremes import highest_beliefs
 from lookalike.models.sensitive import codes_of, column_text, least_size, said, sensitive_column
 from lookalike.models.written import WrittenModel
-from lookalike.notation import Number, as_fraction, number_text, split, unescaped
-from lookalike.parameters import OptionalExact, Parameter
-from lookalike.requirement import Requirement
+from lookalike.untrusted import BadYaml, load_yaml, read_text
 
 OTHERS = "*"
 _STANDARD_BASE = Fraction(1, 50)

@@ -23,19 +23,19 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.contracts import Level
+from lookalike.data.contracts import Level
+from lookalike.data.exposure import Exposure
+from lookalike.data.microdata import Domain
+from lookalike.data.notation import number_text
+from lookalike.data.parameters import Choice, Exact
+from lookalike.data.requirement import Distance, Requirement
+from lookalike.data.schema import NUMBER_LIKE, Kind
 from lookalike.errors import RecipeError, quoted
-from lookalike.exposure import Exposure
-from lookalike.microdata import Domain
 from lookalike.models import distances
 from lookalike.models.exact import LogTerm, just_above, sign_of
 from lookalike.models.extremes import in_blocks, largest_ratio
 from lookalike.models.sensitive import column_text, said, sensitive_column
 from lookalike.models.written import WrittenModel
-from lookalike.notation import number_text
-from lookalike.parameters import Choice, Exact
-from lookalike.requirement import Distance, Requirement
-from lookalike.schema import NUMBER_LIKE, Kind
 
 _GUARD = 1e-9
 

@@ -16,16 +16,16 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.contracts import Level
-from lookalike.exposure import Exposure
-from lookalike.microdata import Domain
+from lookalike.data.contracts import Level
+from lookalike.data.exposure import Exposure
+from lookalike.data.microdata import Domain
+from lookalike.data.notation import number_text
+from lookalike.data.parameters import Exact
+from lookalike.data.requirement import Requirement
 from lookalike.models.exact import exp_of_negative, grid_down, grid_up, just_above, just_below, sign_of
 from lookalike.models.extremes import highest_beliefs, lowest_beliefs, unit_lacking
 from lookalike.models.sensitive import column_text, said, sensitive_column
 from lookalike.models.written import WrittenModel
-from lookalike.notation import number_text
-from lookalike.parameters import Exact
-from lookalike.requirement import Requirement
 
 _GUARD = 1e-9
 

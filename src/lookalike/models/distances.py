@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.exposure import Exposure
+from lookalike.data.exposure import Exposure
+from lookalike.data.taxonomy import Taxonomy
 from lookalike.models.exact import LogTerm
 from lookalike.models.extremes import exact_integers, unit_sums
-from lookalike.taxonomy import Taxonomy
 
 
 def equal_moves(exposure: Exposure) -> NDArray[Any]:

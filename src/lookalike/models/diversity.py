@@ -22,18 +22,18 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.contracts import Level
+from lookalike.data.contracts import Level
+from lookalike.data.exposure import Exposure
+from lookalike.data.microdata import Domain
+from lookalike.data.notation import number_text
+from lookalike.data.parameters import Choice, Exact, OptionalExact, Values
+from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, RecipeError, counted, quoted
-from lookalike.exposure import Exposure
-from lookalike.microdata import Domain
 from lookalike.models.exact import just_below, largest_that, percent_at_most, three_decimals_down
 from lookalike.models.extremes import highest_beliefs, in_blocks, largest_ratio, unit_sums
 from lookalike.models.sensitive import any_value, column_text, designated, said, sensitive_column
 from lookalike.models.spread import distinct_values, entropies, entropy_reaches, most_frequent_and_rest
 from lookalike.models.written import WrittenModel
-from lookalike.notation import number_text
-from lookalike.parameters import Choice, Exact, OptionalExact, Values
-from lookalike.requirement import Requirement
 
 _GUARD = 1e-9
 

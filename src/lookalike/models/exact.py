@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Sequence
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN, Context, Decimal, InvalidOperation
 from fractions import Fraction
 
-from lookalike.notation import number_text
-from lookalike.requirement import GRID
+from lookalike.data.notation import number_text
+from lookalike.data.requirement import GRID
 
 LogTerm = tuple[Fraction, Fraction]
 """(coefficient, argument): coefficient times the natural logarithm of a positive argument."""

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.exposure import Exposure
+from lookalike.data.exposure import Exposure
 
 _GUARD = 1e-12
 _BLOCK_ENTRIES = 1 << 16

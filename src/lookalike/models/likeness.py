@@ -21,17 +21,17 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.contracts import Level
+from lookalike.data.contracts import Level
+from lookalike.data.exposure import Exposure
+from lookalike.data.microdata import Domain
+from lookalike.data.notation import number_text
+from lookalike.data.parameters import Choice, Exact, OptionalExact
+from lookalike.data.requirement import Requirement
 from lookalike.errors import RecipeError
-from lookalike.exposure import Exposure
-from lookalike.microdata import Domain
 from lookalike.models.exact import enclosure, grid_down, percent_at_most, sign_of
 from lookalike.models.extremes import Extremes, highest_beliefs, lowest_beliefs, unit_lacking
 from lookalike.models.sensitive import column_text, least_size, said, sensitive_column
 from lookalike.models.written import WrittenModel
-from lookalike.notation import number_text
-from lookalike.parameters import Choice, Exact, OptionalExact
-from lookalike.requirement import Requirement
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lookalike.contracts import PrivacyModel, Promise
+from lookalike.data.contracts import PrivacyModel, Promise
+from lookalike.data.notation import read_part
 from lookalike.deprecations import spelled
 from lookalike.errors import RecipeError, quoted, unknown_name
-from lookalike.notation import read_part
 
 Models = Mapping[str, type[PrivacyModel]]
 

@@ -18,17 +18,17 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.contracts import Level
+from lookalike.data.contracts import Level
+from lookalike.data.exposure import Exposure
+from lookalike.data.microdata import Domain
+from lookalike.data.notation import number_text
+from lookalike.data.parameters import Exact
+from lookalike.data.requirement import Requirement
 from lookalike.errors import RecipeError
-from lookalike.exposure import Exposure
-from lookalike.microdata import Domain
 from lookalike.models.exact import percent_at_most
 from lookalike.models.extremes import in_blocks
 from lookalike.models.sensitive import column_text, least_size, said, sensitive_column
 from lookalike.models.written import WrittenModel
-from lookalike.notation import number_text
-from lookalike.parameters import Exact
-from lookalike.requirement import Requirement
 
 _ROUNDING = 1 + 1e-9
 

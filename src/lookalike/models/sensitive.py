@@ -12,9 +12,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.contracts import PrivacyModel
+from lookalike.data.contracts import PrivacyModel
+from lookalike.data.microdata import Domain
 from lookalike.errors import Infeasible, RecipeError, counted, quoted
-from lookalike.microdata import Domain
 
 _READS_ALL = "Someone who reads the release and knows a person's quasi-identifiers"
 _READERS = {

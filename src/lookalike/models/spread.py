@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.exposure import Exposure
+from lookalike.data.exposure import Exposure
 from lookalike.models.exact import LogTerm, sign_of
 from lookalike.models.extremes import unit_sums
 

@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.microdata import Domain
-from lookalike.notation import part_text
+from lookalike.data.microdata import Domain
+from lookalike.data.notation import part_text
 
 
 class WrittenModel:

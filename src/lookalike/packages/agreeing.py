@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
+from lookalike.data.schema import Attribute, Schema
 from lookalike.errors import DataError, RecipeError, quoted, unknown_name
-from lookalike.schema import Attribute, Schema
 
 _DESCRIBED = ("kind", "type", "taxonomy", "order", "low", "high", "values", "size")
 _DECLARED = ("taxonomy", "order", "low", "high", "values", "size")

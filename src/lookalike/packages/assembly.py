@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.data.microdata import Codes, Domain, Domains, Microdata
+from lookalike.data.release import Extents, Grouped, Perturbed, Ranges, Release, Sets, Withheld
 from lookalike.errors import DataError, counted, quoted
-from lookalike.microdata import Codes, Domain, Domains, Microdata
-from lookalike.release import Extents, Grouped, Perturbed, Ranges, Release, Sets, Withheld
 
 Note = Callable[[str], None]
 

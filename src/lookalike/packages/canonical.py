@@ -32,12 +32,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from lookalike import models
-from lookalike.adversary import ADVERSARIES, READS_RELEASE
 from lookalike.algorithms import parse_algorithm
 from lookalike.audit import Check, ExactColumn
-from lookalike.contracts import Promise
+from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
+from lookalike.data.contracts import Promise
+from lookalike.data.release import Bucketized, Matched, Perturbed, PublishedTable, Release
 from lookalike.errors import LookalikeError, counted, quoted
-from lookalike.guarded import load_json, read_text
 from lookalike.packages.cells import Encoding, Field, negative_zeros, print_cells, without_negative_zeros
 from lookalike.packages.folder import read_parts
 from lookalike.packages.footers import BadFooter, read_footer
@@ -74,7 +74,7 @@ from lookalike.packages.writing import (
     write_matrices,
     write_parquet,
 )
-from lookalike.release import Bucketized, Matched, Perturbed, PublishedTable, Release
+from lookalike.untrusted import load_json, read_text
 from lookalike.version import __version__
 
 FILES, DESCRIPTION, PROMISES, TABLES = "files", "description", "stated promises", "table files"

@@ -24,11 +24,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from lookalike.data.microdata import Domain, texts_of
+from lookalike.data.release import Cells, ExactCells, ExtentCells, NumberCells, Ranges, Sets, is_numeric_cell
+from lookalike.data.schema import NUMBER_LIKE, ValueType
 from lookalike.errors import DataError, quoted
-from lookalike.microdata import Domain, texts_of
 from lookalike.packages.holdings import DomainIndex, Holding, parse_end
-from lookalike.release import Cells, ExactCells, ExtentCells, NumberCells, Ranges, Sets, is_numeric_cell
-from lookalike.schema import NUMBER_LIKE, ValueType
 
 ANY = "*"
 MISSING = "(missing)"

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lookalike.audit import Check
+from lookalike.data.microdata import Table
 from lookalike.errors import counted, quoted
-from lookalike.microdata import Table
 from lookalike.packages.canonical import Findings
 from lookalike.packages.flat_schemas import ARROW_FILE, arrow_file_problem
 from lookalike.packages.footers import BadFooter, Footer, read_footer

@@ -18,12 +18,12 @@ from pathlib import Path
 
 import polars as pl
 
+from lookalike.data.release import Release
 from lookalike.errors import DataError, RecipeError, quoted
 from lookalike.packages.cells import Encoding, Field, print_cells
 from lookalike.packages.folder import read_frames
 from lookalike.packages.writing import laid_out
 from lookalike.progress import Progress, silent
-from lookalike.release import Release
 from lookalike.tables.databases.address import Address, Database, parse_address
 from lookalike.tables.databases.connecting import Connection, connected
 from lookalike.tables.databases.dialects import columns_of, create, drop, is_there, rename

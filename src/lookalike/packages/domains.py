@@ -22,15 +22,15 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from lookalike.data.microdata import Domain, Domains, texts_of
+from lookalike.data.release import Perturbed, Release
+from lookalike.data.schema import Attribute, Kind, Role, ValueType
 from lookalike.errors import DataError, quoted
-from lookalike.microdata import Domain, Domains, texts_of
 from lookalike.packages.cells import Encoding, Field, values_of
 from lookalike.packages.folder import published_matrix, read_folder, read_frames
 from lookalike.packages.leaves import taxonomy_over
 from lookalike.packages.manifest import PublishedManifest
 from lookalike.packages.reading import read_schema
-from lookalike.release import Perturbed, Release
-from lookalike.schema import Attribute, Kind, Role, ValueType
 
 MOST_POINTS = 100_000
 """A column whose ends lie farther apart than this is drawn on about so many points, and the ends."""

@@ -16,17 +16,17 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from lookalike.data.microdata import Codes, Domain, Domains
+from lookalike.data.release import Bucketized, Extents, Grouped, Matched, Perturbed, Randomizer, Release, Withheld
 from lookalike.errors import DataError, SchemaError, quoted
-from lookalike.guarded import read_text
 from lookalike.memory import TO_READ, check_addresses
-from lookalike.microdata import Codes, Domain, Domains
 from lookalike.packages.assembly import grouped, reject_unknown, stacked, take
 from lookalike.packages.cells import Encoding, Field, parse_cells, plain_unescape, values_of
 from lookalike.packages.holdings import DomainIndex, assembled
 from lookalike.packages.manifest import DESCRIPTOR, PublishedManifest, parse_descriptor
 from lookalike.packages.matrices import value_keys, value_texts
 from lookalike.packages.tablefiles import checked_text, part_frame, text_frame, typed_frame
-from lookalike.release import Bucketized, Extents, Grouped, Matched, Perturbed, Randomizer, Release, Withheld
+from lookalike.untrusted import read_text
 
 
 def read_manifest(folder: Path) -> PublishedManifest:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lookalike.guarded import check_plain_file
+from lookalike.untrusted import check_plain_file
 
 _MAGIC = b"PAR1"
 _DEEPEST = 32

@@ -13,13 +13,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.data.microdata import Codes, Domain, Microdata, Table, texts_of
+from lookalike.data.release import Extents, Grouped, Withheld
+from lookalike.data.schema import ValueType
 from lookalike.errors import DataError, SchemaError, counted, quoted, unknown_name
-from lookalike.microdata import Codes, Domain, Microdata, Table, texts_of
 from lookalike.packages.assembly import Note, grouped, reject_unknown, stacked, suppressed_counted, unheard
 from lookalike.packages.holdings import DomainIndex, assembled
 from lookalike.packages.notations import UNDERSTOOD, read_cell, read_value
-from lookalike.release import Extents, Grouped, Withheld
-from lookalike.schema import ValueType
 from lookalike.tables.reading import read_table
 
 

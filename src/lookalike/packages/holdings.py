@@ -18,9 +18,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.microdata import Domain
-from lookalike.release import Extents, Ranges, Sets, is_numeric_cell
-from lookalike.schema import NUMBER_LIKE, ValueType
+from lookalike.data.microdata import Domain
+from lookalike.data.release import Extents, Ranges, Sets, is_numeric_cell
+from lookalike.data.schema import NUMBER_LIKE, ValueType
 
 _EPOCH = datetime.datetime(1970, 1, 1)
 

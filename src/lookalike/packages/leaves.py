@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from lookalike.data.microdata import parse_number
+from lookalike.data.schema import ValueType
+from lookalike.data.taxonomy import ROOT, Taxonomy, build
 from lookalike.errors import DataError, quoted
-from lookalike.microdata import parse_number
-from lookalike.schema import ValueType
-from lookalike.taxonomy import ROOT, Taxonomy, build
 
 _WHOLE = re.compile(r"(-?\d+)-(-?\d+)")
 _HALF_OPEN = re.compile(r"\[(.+), (.+)\)")

@@ -20,17 +20,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from lookalike.contracts import Promise
+from lookalike.data.contracts import Promise
+from lookalike.data.microdata import Domain, Domains
+from lookalike.data.release import Release
+from lookalike.data.schema import Attribute, Schema, ValueType
+from lookalike.data.taxonomy import MISSING
 from lookalike.errors import DataError, RecipeError, unread_format
-from lookalike.guarded import load_json
-from lookalike.microdata import Domain, Domains
 from lookalike.packages.cells import Encoding, Field
 from lookalike.packages.formulas import safe_name
 from lookalike.packages.matrices import matrices, matrix_names, matrix_resource, value_keys
 from lookalike.packages.tablefiles import CSV, Part, Parts, part_path
-from lookalike.release import Release
-from lookalike.schema import Attribute, Schema, ValueType
-from lookalike.taxonomy import MISSING
+from lookalike.untrusted import load_json
 from lookalike.version import __version__
 
 FORMAT = 1

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from lookalike.microdata import Domain
+from lookalike.data.microdata import Domain
+from lookalike.data.release import Perturbed, Randomizer, Release
 from lookalike.packages.cells import MISSING, plain_escape
-from lookalike.release import Perturbed, Randomizer, Release
 
 
 def value_keys(domain: Domain) -> list[str | None]:

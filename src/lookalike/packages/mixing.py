@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.data.release import Bucketized, Grouped, Matched, Release
 from lookalike.packages.assembly import take
 from lookalike.packages.tablefiles import ENDINGS, Part, Parts
 from lookalike.randomness import Randomness
-from lookalike.release import Bucketized, Grouped, Matched, Release
 
 PartsOfRows = Mapping[str, NDArray[np.int64]]
 """By published table, the number of the part that each row lies in."""

@@ -17,8 +17,8 @@ from __future__ import annotations
 import calendar
 import re
 
+from lookalike.data.schema import Kind, ValueType
 from lookalike.packages.holdings import DomainIndex, Holding
-from lookalike.schema import Kind, ValueType
 
 UNDERSTOOD = (
     "a value, * for any, intervals (20-30, 20..30, 20 to 30, [20, 30), ]20, 30], >=30, <30, 30+), "

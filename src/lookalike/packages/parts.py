@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lookalike.data.release import Perturbed, PublishedTable, Release
 from lookalike.errors import DataError, RecipeError
 from lookalike.packages.cells import Field
 from lookalike.packages.folder import read_again, read_manifest, read_matrices
@@ -25,7 +26,6 @@ from lookalike.packages.manifest import Manifest
 from lookalike.packages.placing import sync
 from lookalike.packages.tablefiles import CSV, ENDINGS, PARQUET, Part, digest_of, digest_of_part, part_path
 from lookalike.packages.writing import check_same, check_same_matrices, describe, write_table
-from lookalike.release import Perturbed, PublishedTable, Release
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from lookalike.errors import RecipeError, counted
-from lookalike.guarded import load_json, read_text
 from lookalike.packages.hidden import ASIDE, cannot_write, clear_leftovers, hidden_beside
+from lookalike.untrusted import load_json, read_text
 
 
 @contextmanager

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import polars as pl
 
+from lookalike.data.microdata import Codes, Domain, Microdata
 from lookalike.errors import RecipeError
-from lookalike.microdata import Codes, Domain, Microdata
 from lookalike.packages.cells import typed_values
 from lookalike.packages.hidden import cannot_write, hidden_beside
 from lookalike.packages.writing import write_csv, write_parquet

@@ -18,11 +18,11 @@ from types import MappingProxyType
 import numpy as np
 import polars as pl
 
+from lookalike.data.release import Linkage, MatchGraph
 from lookalike.errors import DataError, unread_format
-from lookalike.guarded import check_plain_file
 from lookalike.packages.placing import check_target, placed
 from lookalike.packages.writing import write_parquet
-from lookalike.release import Linkage, MatchGraph
+from lookalike.untrusted import check_plain_file
 
 MARKER = "private.json"
 FORMAT = 1

@@ -10,16 +10,16 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from lookalike.data.microdata import Microdata
+from lookalike.data.release import Release
+from lookalike.data.schema import Schema
 from lookalike.errors import DataError
-from lookalike.guarded import read_text
-from lookalike.microdata import Microdata
 from lookalike.packages.assembly import Note, suppressed_counted, unheard
 from lookalike.packages.folder import read_folder
 from lookalike.packages.foreign import read_foreign
 from lookalike.packages.manifest import DESCRIPTOR, PublishedManifest, parse_descriptor
 from lookalike.packages.tablefiles import table_paths
-from lookalike.release import Release
-from lookalike.schema import Schema
+from lookalike.untrusted import read_text
 
 
 def read_release(

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lookalike.adversary import ADVERSARIES
+from lookalike.data.adversary import ADVERSARIES
+from lookalike.data.release import Release
 from lookalike.errors import counted
 from lookalike.packages.formulas import SAFE_CSV_SENTENCE
 from lookalike.packages.manifest import DESCRIPTOR, ENCODING_SENTENCES, Manifest, Tables
 from lookalike.packages.tablefiles import Parts
 from lookalike.packages.views import VIEWS
-from lookalike.release import Release
 
 _FORM_SENTENCES = {
     "grouped": "Each row is one person. People of a group share the same generalised columns.",

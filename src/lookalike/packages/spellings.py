@@ -15,15 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.audit import Check
+from lookalike.data.microdata import Domain, Microdata, Table, texts_of
+from lookalike.data.release import ExtentCells, Ranges
 from lookalike.errors import RecipeError, counted, quoted, unknown_name
-from lookalike.microdata import Domain, Microdata, Table, texts_of
 from lookalike.packages.canonical import Findings
 from lookalike.packages.cells import lay_out, print_cells
 from lookalike.packages.containers import examine_container
 from lookalike.packages.foreign import suppressed_rows
 from lookalike.packages.holdings import DomainIndex, assembled
 from lookalike.packages.notations import read_cell, read_value, written_members
-from lookalike.release import ExtentCells, Ranges
 from lookalike.tables.delimited import Spelling
 from lookalike.tables.reading import spelling_of
 

@@ -20,9 +20,9 @@ from typing import Any
 import polars as pl
 
 from lookalike.errors import DataError, counted, quoted
-from lookalike.guarded import check_plain_file
 from lookalike.packages.cells import MISSING, Encoding, Field, dtype_of, print_cells
 from lookalike.packages.formulas import restored
+from lookalike.untrusted import check_plain_file
 
 CSV, PARQUET = "csv", "parquet"
 ENDINGS = (CSV, PARQUET)

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from lookalike.guarded import load_json
-from lookalike.microdata import Table
+from lookalike.data.microdata import Table
 from lookalike.packages.flat_schemas import ZONE, embedded_schema_problem
+from lookalike.untrusted import load_json
 
 _VERSION = r"v?\d{1,4}(?:\.\d{1,4}){1,3}(?:[-.]?(?:a|b|rc|dev|post|SNAPSHOT)\.?\d{0,4})?"
 _WRITERS = re.compile(

@@ -19,6 +19,19 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from lookalike.data.release import (
+    Bucketized,
+    Cells,
+    ExactCells,
+    ExtentCells,
+    NumberCells,
+    Perturbed,
+    PublishedTable,
+    Randomizer,
+    Ranges,
+    Release,
+    Sets,
+)
 from lookalike.errors import DataError, RecipeError, quoted
 from lookalike.packages.assembly import take
 from lookalike.packages.cells import Encoding, Field, lay_out, print_cells
@@ -37,19 +50,6 @@ from lookalike.packages.readme import readme
 from lookalike.packages.tablefiles import ENDINGS, Parts, blanks_spelled_out, table_paths
 from lookalike.packages.views import VIEWS, views
 from lookalike.progress import Progress, silent
-from lookalike.release import (
-    Bucketized,
-    Cells,
-    ExactCells,
-    ExtentCells,
-    NumberCells,
-    Perturbed,
-    PublishedTable,
-    Randomizer,
-    Ranges,
-    Release,
-    Sets,
-)
 
 README = "README.txt"
 SCHEMA = "schema.yaml"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.microdata import Domains
+from lookalike.data.microdata import Domains
 
 Masks = NDArray[np.bool_]
 

@@ -19,10 +19,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.data.microdata import Domain, Domains, Microdata
+from lookalike.data.schema import Kind, ValueType
 from lookalike.errors import RecipeError, counted
-from lookalike.microdata import Domain, Domains, Microdata
 from lookalike.queries.asked import Masks, Queries
-from lookalike.schema import Kind, ValueType
 
 
 class Workload(Protocol):

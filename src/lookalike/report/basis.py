@@ -13,15 +13,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from lookalike.adversary import READS_RELEASE
 from lookalike.advising import review
 from lookalike.audit import Audit, JoinedAudit, expose, public_audit, shows_beliefs
-from lookalike.contracts import Algorithm, Promise
-from lookalike.exposure import Exposure
+from lookalike.data.adversary import READS_RELEASE
+from lookalike.data.contracts import Algorithm, Promise
+from lookalike.data.exposure import Exposure
+from lookalike.data.microdata import Domains, Microdata
+from lookalike.data.release import Release, Withheld
 from lookalike.metrics import public_losses
-from lookalike.microdata import Domains, Microdata
 from lookalike.pipeline import Outcome
-from lookalike.release import Release, Withheld
 from lookalike.report.crowds import crowds_of
 
 MADE_IN_PARTS = (

@@ -12,9 +12,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.exposure import Exposure
-from lookalike.microdata import Domain
-from lookalike.release import Perturbed
+from lookalike.data.exposure import Exposure
+from lookalike.data.microdata import Domain
+from lookalike.data.release import Perturbed
 from lookalike.report.basis import Basis
 
 MOST_VALUES = 40

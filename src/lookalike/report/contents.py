@@ -15,19 +15,19 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from lookalike import charts
-from lookalike.adversary import ADVERSARIES, READS_RELEASE
-from lookalike.contracts import Finding
+from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
+from lookalike.data.contracts import Finding
+from lookalike.data.notation import describe
+from lookalike.data.schema import Role
 from lookalike.errors import quoted
 from lookalike.evaluation import Evaluation
 from lookalike.evaluation.answering import Answered
 from lookalike.evaluation.tradeoff import Tradeoff
-from lookalike.notation import describe
 from lookalike.pipeline import Outcome
 from lookalike.report.basis import Basis
 from lookalike.report.beliefs import BeliefTable, belief_table
 from lookalike.report.crowds import SizeLine, size_lines
 from lookalike.report.examples import Examples
-from lookalike.schema import Role
 from lookalike.version import __version__
 
 LEAST_GUESSES = 100

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from lookalike.exposure import Exposure
+from lookalike.data.exposure import Exposure
 
 MOST_SIZES = 12
 

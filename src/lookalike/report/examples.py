@@ -16,10 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.contracts import Algorithm, Promise
+from lookalike.data.contracts import Algorithm, Promise
+from lookalike.data.microdata import Codes, Domain, Microdata
+from lookalike.data.release import Bucketized, Grouped, Linkage, Release
+from lookalike.data.schema import Schema
+from lookalike.data.worlds import draw_world
 from lookalike.errors import LookalikeError
 from lookalike.evaluation.tradeoff import hastened
-from lookalike.microdata import Codes, Domain, Microdata
 from lookalike.packages.domains import read_alone
 from lookalike.packages.folder import read_manifest
 from lookalike.packages.reading import read_schema
@@ -28,9 +31,6 @@ from lookalike.packages.writing import frames
 from lookalike.pipeline import refusal, required
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.release import Bucketized, Grouped, Linkage, Release
-from lookalike.sampling import draw_world
-from lookalike.schema import Schema
 
 MOST_RECORDS = 300
 MOST_SHOWN = 5

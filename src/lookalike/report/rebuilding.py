@@ -17,13 +17,13 @@ from typing import Any
 from lookalike import charts
 from lookalike.audit import Check
 from lookalike.errors import quoted
-from lookalike.guarded import load_json
 from lookalike.packages.canonical import first_difference
 from lookalike.packages.manifest import shown, title_problem
 from lookalike.report.basis import Basis
 from lookalike.report.contents import Report
 from lookalike.report.documents import REPORT, REPORT_PAGE, report_documents
 from lookalike.report.examples import Examples
+from lookalike.untrusted import load_json
 
 OWN_REPORT = "stated report"
 _BOTH = f"{REPORT_PAGE}, {REPORT}"

@@ -17,10 +17,11 @@ from lookalike import pipeline
 from lookalike.algorithms import parse_algorithm
 from lookalike.attacks import parse_attack
 from lookalike.audit import Audit
-from lookalike.contracts import Finding, Promise, Target
+from lookalike.data.contracts import Finding, Promise, Target
+from lookalike.data.microdata import Microdata
+from lookalike.data.release import Release
 from lookalike.errors import AuditFailed, LookalikeError
 from lookalike.metrics import METRICS
-from lookalike.microdata import Microdata
 from lookalike.models import parse_model
 from lookalike.progress import Progress, silent
 from lookalike.queries import drawn
@@ -28,7 +29,6 @@ from lookalike.queries.answers import estimated
 from lookalike.queries.errors import Drawn, QueryError, judged
 from lookalike.queries.workloads import Workload
 from lookalike.randomness import Randomness
-from lookalike.release import Release
 from lookalike.reproduction.datasets import Datasets
 
 _FEW = 600

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from lookalike.microdata import Microdata
+from lookalike.data.microdata import Microdata
 from lookalike.reproduction.bench import Bench, Made
 from lookalike.reproduction.experiments import Experiment, Figure, Results, Row, Shape
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from lookalike.microdata import Microdata
-from lookalike.release import Grouped
+from lookalike.data.microdata import Microdata
+from lookalike.data.release import Grouped
 from lookalike.reproduction.bench import Bench, Made
 from lookalike.reproduction.bl import BETAS, BUCKETS, DATA, DEFAULT, GENERALIZED, default_table, likeness, lowest
 from lookalike.reproduction.experiments import Experiment, Figure, Row, Shape

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lookalike.microdata import Microdata
+from lookalike.data.microdata import Microdata
 from lookalike.queries import Queries, RangeWorkload, estimated, independent
 from lookalike.queries.answers import Answers
 from lookalike.queries.errors import Drawn, judged

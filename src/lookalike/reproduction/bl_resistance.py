@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from lookalike.audit.exposures import expose
-from lookalike.microdata import Microdata
+from lookalike.data.microdata import Microdata
+from lookalike.data.release import Release
 from lookalike.models.distances import equal_moves, ordered_moves
-from lookalike.release import Release
 from lookalike.reproduction.bench import Bench
 from lookalike.reproduction.bl import (
     BETAS,

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
+from lookalike.data.microdata import Column, Microdata, Table
+from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.errors import DataError
-from lookalike.microdata import Column, Microdata, Table
 from lookalike.samples.census import census
-from lookalike.schema import Attribute, Kind, Role, Schema, ValueType
 
 QUASI = ("age", "gender", "education", "marital", "race", "workclass", "country")
 SENSITIVE = "occupation"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from statistics import fmean
 
-from lookalike.microdata import Microdata
+from lookalike.data.microdata import Microdata
 from lookalike.reproduction.bench import Bench
 from lookalike.reproduction.experiments import Experiment, Figure, Results, Row, Shape
 

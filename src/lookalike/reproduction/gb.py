@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from lookalike.algorithms.bucketization.settings import Counts
-from lookalike.microdata import Microdata
+from lookalike.data.microdata import Microdata
 from lookalike.models import FPrivacy
 from lookalike.queries import SetWorkload
 from lookalike.reproduction.bench import Bench

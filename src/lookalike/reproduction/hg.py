@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+from lookalike.data.microdata import Microdata
 from lookalike.errors import Infeasible, Unsupported
-from lookalike.microdata import Microdata
 from lookalike.reproduction.bench import Bench
 from lookalike.reproduction.datasets import QUASI
 from lookalike.reproduction.experiments import Experiment, Figure, Results, Row, Shape

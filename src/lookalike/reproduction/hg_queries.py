@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.data.microdata import Microdata
 from lookalike.errors import Infeasible, Unsupported
-from lookalike.microdata import Microdata
 from lookalike.queries import PrefixWorkload, RangeWorkload, true_counts
 from lookalike.queries.answers import Answers
 from lookalike.queries.errors import Drawn, judged

@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from lookalike import pipeline
-from lookalike.adversary import READS_RELEASE
 from lookalike.algorithms import RandomGrouping
 from lookalike.algorithms.bucketization.publishing import permuted
 from lookalike.algorithms.grouping.anatomizing import divided_by_values
 from lookalike.algorithms.grouping.runs import Rules
-from lookalike.contracts import Promise
+from lookalike.data.adversary import READS_RELEASE
+from lookalike.data.contracts import Promise
+from lookalike.data.microdata import Microdata
 from lookalike.errors import AuditFailed
-from lookalike.microdata import Microdata
 from lookalike.models import parse_model
 from lookalike.progress import silent
 from lookalike.queries import CorrelatedWorkload, SubsetWorkload, independent

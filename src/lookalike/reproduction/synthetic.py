@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from lookalike.microdata import Codes, Domain, Microdata
+from lookalike.data.microdata import Codes, Domain, Microdata
 from lookalike.randomness import Randomness
 from lookalike.synthesis import PrivBayes, epsilon_of_beta
 

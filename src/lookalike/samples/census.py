@@ -13,10 +13,10 @@ from functools import lru_cache
 
 import numpy as np
 
+from lookalike.data.microdata import Table
+from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.errors import RecipeError, quoted
-from lookalike.microdata import Table
 from lookalike.samples.drawing import Weights, column, curve, draw, draw_given, generator
-from lookalike.schema import Attribute, Kind, Role, Schema, ValueType
 
 AGES = np.arange(15, 94)
 N_EDUCATIONS, N_OCCUPATIONS, N_COUNTRIES = 17, 51, 83

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.data.microdata import Column, Table, texts_of
+from lookalike.data.schema import ValueType
 from lookalike.errors import RecipeError
-from lookalike.microdata import Column, Table, texts_of
-from lookalike.schema import ValueType
 
 Weights = NDArray[np.float64]
 Rows = NDArray[np.int64]

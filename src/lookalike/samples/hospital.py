@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lookalike.microdata import Table
+from lookalike.data.microdata import Table
+from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.samples.drawing import Rows, Weights, column, curve, draw, draw_given, generator
-from lookalike.schema import Attribute, Kind, Role, Schema, ValueType
 
 FIRST_DAY, LAST_DAY = datetime.date(2023, 1, 1), datetime.date(2024, 12, 31)
 AGES = np.arange(100)

@@ -15,10 +15,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import FileResponse, HTMLResponse, PlainTextResponse
 
-from lookalike.adversary import ADVERSARIES
+from lookalike.data.adversary import ADVERSARIES
+from lookalike.data.schema import Schema
 from lookalike.errors import DataError, RecipeError, quoted, unknown_name
 from lookalike.samples import sample_schema, sample_table
-from lookalike.schema import Schema
 from lookalike.studio import exporting, hierarchies, results
 from lookalike.studio.answers import REFUSALS, TAKES_A_FILE, sends
 from lookalike.studio.describing import describe_columns, describe_project, preview

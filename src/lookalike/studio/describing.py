@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.microdata import Column, texts_of
-from lookalike.schema import NUMBER_LIKE, Role
+from lookalike.data.microdata import Column, texts_of
+from lookalike.data.schema import NUMBER_LIKE, Role
 from lookalike.studio.workspace import Project
 
 N_BARS = 16

@@ -9,7 +9,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from lookalike.adversary import READS_RELEASE
+from lookalike.data.adversary import READS_RELEASE
 from lookalike.errors import RecipeError
 from lookalike.packages.manifest import DESCRIPTOR
 from lookalike.packages.placing import placed

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import yaml
 
+from lookalike.data.microdata import Column, Microdata, Table, texts_of
+from lookalike.data.schema import Attribute, Kind, Role, Schema
 from lookalike.errors import DataError, SchemaError, counted, unknown_name
-from lookalike.microdata import Column, Microdata, Table, texts_of
-from lookalike.schema import Attribute, Kind, Role, Schema
 
 FORMS = {
     "intervals": "by intervals",

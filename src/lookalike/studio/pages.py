@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 from markupsafe import Markup
 
-from lookalike.adversary import ADVERSARIES
+from lookalike.data.adversary import ADVERSARIES
 from lookalike.report.page import environment_of
 from lookalike.studio import api, exporting, results
 from lookalike.studio.describing import clipped, describe_columns, describe_project, preview

@@ -11,9 +11,9 @@ from typing import Any
 
 from lookalike.comparison import Comparison
 from lookalike.comparison.tabulating import loss_text
+from lookalike.data.schema import Schema
 from lookalike.errors import RecipeError
 from lookalike.report.beliefs import BeliefLine, BeliefTable
-from lookalike.schema import Schema
 from lookalike.studio.exporting import release_of
 from lookalike.studio.jobs import Job
 from lookalike.studio.work import OWNERS, PICTURES, SUMMARY

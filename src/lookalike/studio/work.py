@@ -94,9 +94,9 @@ def _outcome(task: dict[str, Any], told: _Told) -> dict[str, Any]:
 
 
 def _publish(task: dict[str, Any], told: _Told) -> None:
+    from lookalike.data.schema import Schema
     from lookalike.publication import FULL, publish, report_asked
     from lookalike.report import Examples, Report, drawn, to_html
-    from lookalike.schema import Schema
 
     out = Path(task["out"])
     publication = publish(
@@ -142,7 +142,7 @@ def _publish(task: dict[str, Any], told: _Told) -> None:
 def _compare(task: dict[str, Any], told: _Told) -> None:
     from lookalike import charts
     from lookalike.comparison import compare
-    from lookalike.schema import Schema
+    from lookalike.data.schema import Schema
 
     out = Path(task["out"])
     out.mkdir(parents=True, exist_ok=True)

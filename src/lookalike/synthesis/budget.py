@@ -17,8 +17,8 @@ from decimal import ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
 from itertools import takewhile
 
+from lookalike.data.notation import Number, as_fraction
 from lookalike.errors import RecipeError
-from lookalike.notation import Number, as_fraction
 from lookalike.synthesis.mechanisms import noise_scale
 
 COUNTS_SENSITIVITY = 2

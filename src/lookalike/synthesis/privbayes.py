@@ -20,10 +20,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from lookalike.data.microdata import Codes, Domain, Domains, Microdata
+from lookalike.data.notation import part_text
+from lookalike.data.parameters import Choice, Exact, Whole
 from lookalike.errors import RecipeError
-from lookalike.microdata import Codes, Domain, Domains, Microdata
-from lookalike.notation import part_text
-from lookalike.parameters import Choice, Exact, Whole
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 from lookalike.synthesis.budget import Budget, Shape, shape_for

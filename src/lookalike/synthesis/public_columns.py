@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike import taxonomy as taxonomies
+from lookalike.data import taxonomy as taxonomies
+from lookalike.data.microdata import Codes, Domain, texts_of
+from lookalike.data.schema import Kind, ValueType
 from lookalike.errors import SchemaError, counted, quoted
-from lookalike.microdata import Codes, Domain, texts_of
 from lookalike.randomness import Randomness
-from lookalike.schema import Kind, ValueType
 
 _MOST_PLACES = 300
 _LEAST_WIDTH = 1e-290

@@ -18,10 +18,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from lookalike.data.microdata import Column, Table
+from lookalike.data.schema import ValueType
 from lookalike.errors import DataError, SchemaError, counted, quoted
-from lookalike.microdata import Column, Table
 from lookalike.progress import Progress
-from lookalike.schema import ValueType
 from lookalike.tables.dialect import SAMPLE_BYTES, Dialect, detect_dialect, spelled_records
 from lookalike.tables.encoding import NotDecodable, TextFile, checked_encoding, detect_encoding
 from lookalike.tables.inference import settle

@@ -18,8 +18,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from lookalike.data.schema import ValueType
 from lookalike.errors import quoted
-from lookalike.schema import ValueType
 
 MARKERS = ("NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", "-", ".")
 

@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from lookalike.data.microdata import Column, texts_of
+from lookalike.data.schema import ValueType
 from lookalike.errors import DataError
-from lookalike.microdata import Column, texts_of
-from lookalike.schema import ValueType
 from lookalike.tables.inference import settle
 from lookalike.tables.selection import misfit_message
 from lookalike.tables.typed import column_of

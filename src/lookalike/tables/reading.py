@@ -16,12 +16,11 @@ from typing import Any, TypeVar
 
 import polars as pl
 
+from lookalike.data.microdata import Column, Table
+from lookalike.data.schema import ValueType
 from lookalike.errors import DataError, RecipeError, counted, quoted
-from lookalike.guarded import check_plain_file
 from lookalike.memory import TO_READ, check_addresses
-from lookalike.microdata import Column, Table
 from lookalike.progress import Progress, silent
-from lookalike.schema import ValueType
 from lookalike.tables import delimited
 from lookalike.tables.arriving import at_hand
 from lookalike.tables.databases.address import is_address, parse_address
@@ -35,6 +34,7 @@ from lookalike.tables.sizing import check_size, check_text_size
 from lookalike.tables.typed import column_of
 from lookalike.tables.watching import unchanged
 from lookalike.tables.workbooks import OLD_EXCEL, is_workbook, read_sheet
+from lookalike.untrusted import check_plain_file
 
 _PARQUET, _ARROW, _STREAM, _FEATHER_1 = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff", b"FEA1"
 

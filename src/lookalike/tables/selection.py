@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
+from lookalike.data.schema import ValueType
 from lookalike.errors import SchemaError, counted, quoted, unknown_name
-from lookalike.schema import ValueType
 
 MOST_FIELDS = 100_000
 """Columns that a table has at most."""

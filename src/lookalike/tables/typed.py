@@ -14,9 +14,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from lookalike.data.microdata import Column, parse_number, texts_of
+from lookalike.data.schema import ValueType
 from lookalike.errors import DataError, counted, quoted
-from lookalike.microdata import Column, parse_number, texts_of
-from lookalike.schema import ValueType
 from lookalike.tables.inference import FIRST_DAY, LAST_DAY, UTC_NOTE, distinct_texts, settle
 from lookalike.tables.selection import LONGEST_FIELD, misfit_message
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from lookalike.contracts import Promise
-from lookalike.microdata import Microdata
-from lookalike.release import Grouped, MatchGraph, Randomizer, Ranges, Release, Withheld
+from lookalike.data.contracts import Promise
+from lookalike.data.microdata import Microdata
+from lookalike.data.release import Grouped, MatchGraph, Randomizer, Ranges, Release, Withheld
 from tests.audit.making import bucketized, grouped, matched, moved, perturbed, random_groups
 from tests.audit.planting.tables import MOST_ROWS, random_table
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from lookalike.release import Grouped, Ranges, Sets, Withheld
+from lookalike.data.release import Grouped, Ranges, Sets, Withheld
 from tests.audit.making import moved
 from tests.audit.planting.cases import Case
 from tests.audit.planting.catalogue import plant, with_release

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from lookalike.audit import verify
-from lookalike.contracts import Promise
-from lookalike.release import Bucketized, Grouped, Matched, Perturbed
+from lookalike.data.contracts import Promise
+from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed
 from tests.audit.making import as_matched
 from tests.audit.planting.cases import FORMS, Case, honest
 from tests.audit.planting.plants import PLANTS

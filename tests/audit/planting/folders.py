@@ -19,16 +19,16 @@ import polars as pl
 
 from lookalike.audit import verify
 from lookalike.backends.local import LocalBackend
-from lookalike.contracts import Promise
+from lookalike.data.contracts import Promise
+from lookalike.data.microdata import Microdata
+from lookalike.data.release import Withheld
 from lookalike.distribution.auditing import verify_in_parts
 from lookalike.errors import LookalikeError
-from lookalike.microdata import Microdata
 from lookalike.models import KAnonymity
 from lookalike.packages.canonical import examine_folder
 from lookalike.packages.parts import complete, write_part
 from lookalike.packages.reading import read_release
 from lookalike.packages.writing import write_release, write_table
-from lookalike.release import Withheld
 from tests.audit.making import moved
 from tests.audit.planting.cases import Case
 from tests.packages.release_forms import promising

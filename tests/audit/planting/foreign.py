@@ -10,13 +10,13 @@ import numpy as np
 import polars as pl
 
 from lookalike.audit import verify
-from lookalike.contracts import Promise
+from lookalike.data.contracts import Promise
+from lookalike.data.microdata import Microdata
+from lookalike.data.schema import Schema
 from lookalike.errors import LookalikeError
-from lookalike.microdata import Microdata
 from lookalike.models import KAnonymity
 from lookalike.packages.foreign import read_foreign_table
 from lookalike.packages.spellings import examine_table
-from lookalike.schema import Schema
 from lookalike.tables.reading import read_table
 
 JOBS = ("clerk", "cook", "nurse", "smith", "tailor")

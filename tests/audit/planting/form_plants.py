@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from lookalike.release import Bucketized, Matched, MatchGraph, Perturbed, Randomizer
+from lookalike.data.release import Bucketized, Matched, MatchGraph, Perturbed, Randomizer
 from tests.audit.planting.cases import Case, random_matrix
 from tests.audit.planting.catalogue import plant, with_release
 

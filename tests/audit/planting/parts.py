@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from lookalike.audit import audit_part, joined
-from lookalike.contracts import Promise
-from lookalike.microdata import Microdata, Whole
+from lookalike.data.contracts import Promise
+from lookalike.data.microdata import Microdata, Whole
 from lookalike.models import KAnonymity, LDiversity
 from tests.audit.making import bucketized, grouped, matched, number_table, perturbed, random_groups
 from tests.audit.planting.cases import Case, random_matrix

@@ -12,14 +12,14 @@ import numpy as np
 from lookalike import pipeline
 from lookalike.algorithms import parse_algorithm
 from lookalike.audit import verify
-from lookalike.contracts import Promise
+from lookalike.data.contracts import Promise
+from lookalike.data.microdata import Microdata
+from lookalike.data.release import Bucketized, Randomizer, Ranges
 from lookalike.errors import Infeasible, LookalikeError, Unsupported
-from lookalike.microdata import Microdata
 from lookalike.models import parse_model
 from lookalike.packages.reading import read_release
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.release import Bucketized, Randomizer, Ranges
 from tests.audit.making import (
     bucketized,
     grouped,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lookalike.release import Bucketized, Grouped, Perturbed
+from lookalike.data.release import Bucketized, Grouped, Perturbed
 from tests.audit.making import moved
 from tests.audit.planting.cases import Case, rebuilt
 from tests.audit.planting.catalogue import plant, with_release

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from lookalike.microdata import Microdata, Table
-from lookalike.schema import Role, Schema, ValueType
+from lookalike.data.microdata import Microdata, Table
+from lookalike.data.schema import Role, Schema, ValueType
 from tests.strategies import attribute_of, column_of
 
 _WORDS = {"set": "pqrstu", "tree": "abcde", "order": ("low", "middle", "high")}

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from lookalike.data.schema import Kind
 from lookalike.models import (
     AlphaK,
     BetaLikeness,
@@ -26,7 +27,6 @@ from lookalike.models import (
     RhoPrivacy,
     TCloseness,
 )
-from lookalike.schema import Kind
 from tests.oracles.promises import LONG, Unit, beliefs, judged
 
 STEP = Fraction(1, 10**12)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from lookalike.algorithms.axes import axes_of
 from lookalike.algorithms.bucketed.drawing import Drawing
-from lookalike.microdata import Microdata
+from lookalike.data.microdata import Microdata
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 

@@ -21,9 +21,9 @@ import numpy as np
 from lookalike.algorithms.bucketization.publishing import Asked, Bucketizing
 from lookalike.algorithms.bucketization.searches import Found, Range, all_sizes, many_sizes, ranges, two_sizes
 from lookalike.algorithms.bucketization.settings import Part, Slots, dealt, loss_of
+from lookalike.data.notation import number_text
+from lookalike.data.parameters import Choice, ChoiceOrNumber, OptionalExact, Whole
 from lookalike.errors import RecipeError, Unsupported, counted
-from lookalike.notation import number_text
-from lookalike.parameters import Choice, ChoiceOrNumber, OptionalExact, Whole
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 

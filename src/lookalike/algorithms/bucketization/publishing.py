@@ -10,21 +10,21 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.adversary import KNOWS_METHOD, READS_RELEASE
 from lookalike.algorithms.bucketization.dealing import at_random
 from lookalike.algorithms.bucketization.settings import Counts, Slots
 from lookalike.algorithms.ceilings import least_ceilings
 from lookalike.algorithms.grouped import left_out
 from lookalike.algorithms.groups.effort import EFFORTS
 from lookalike.algorithms.method import Method
-from lookalike.contracts import Promise
+from lookalike.data.adversary import KNOWS_METHOD, READS_RELEASE
+from lookalike.data.contracts import Promise
+from lookalike.data.microdata import Microdata
+from lookalike.data.parameters import Choice
+from lookalike.data.release import Bucketized, Linkage
+from lookalike.data.requirement import Requirement
 from lookalike.errors import counted
-from lookalike.microdata import Microdata
-from lookalike.parameters import Choice
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
-from lookalike.release import Bucketized, Linkage
-from lookalike.requirement import Requirement
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ from lookalike.algorithms.axes import axes_of, rule_of
 from lookalike.algorithms.bucketization.settings import Counts, Slots
 from lookalike.algorithms.groups.effort import Effort
 from lookalike.algorithms.groups.search import Cell
-from lookalike.microdata import Microdata
+from lookalike.data.microdata import Microdata
+from lookalike.data.requirement import Requirement
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
-from lookalike.requirement import Requirement
 from lookalike.threads import available
 
 _CELL = 6_000

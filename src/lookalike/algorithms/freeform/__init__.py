@@ -19,16 +19,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from lookalike.adversary import KNOWS_METHOD
 from lookalike.algorithms.method import Method
-from lookalike.contracts import Promise
+from lookalike.data.adversary import KNOWS_METHOD
+from lookalike.data.contracts import Promise
+from lookalike.data.microdata import Microdata
+from lookalike.data.parameters import Choice, Whole
+from lookalike.data.release import Linkage, Matched
+from lookalike.data.requirement import Requirement
 from lookalike.errors import RecipeError
-from lookalike.microdata import Microdata
-from lookalike.parameters import Choice, Whole
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
-from lookalike.release import Linkage, Matched
-from lookalike.requirement import Requirement
 
 
 @dataclass(frozen=True)

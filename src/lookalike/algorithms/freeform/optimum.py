@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.algorithms.axes import axes_of
+from lookalike.data.microdata import Domain, Microdata, read_only
+from lookalike.data.release import Ranges, cover
 from lookalike.errors import Infeasible, RecipeError
 from lookalike.kernels.axes import Axes
 from lookalike.kernels.distance import pair_distances
-from lookalike.microdata import Domain, Microdata, read_only
-from lookalike.release import Ranges, cover
 
 Records = NDArray[np.int64]
 

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from lookalike.algorithms.axes import axes_of
 from lookalike.algorithms.groups.cells import chunks_of
 from lookalike.algorithms.matchers import MATCHERS, growth_of
+from lookalike.data.microdata import Microdata
 from lookalike.kernels.axes import Axes
 from lookalike.kernels.pairing import pair_up
-from lookalike.microdata import Microdata
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 

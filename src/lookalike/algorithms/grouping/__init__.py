@@ -18,14 +18,14 @@ from typing import ClassVar
 
 from lookalike.algorithms.grouping.runs import Grown, Growth, Halving, Rules, in_order
 from lookalike.algorithms.method import Method
-from lookalike.contracts import Promise, Replay
+from lookalike.data.contracts import Promise, Replay
+from lookalike.data.microdata import Microdata
+from lookalike.data.parameters import Choice, Exact
+from lookalike.data.release import Bucketized, Grouped, Linkage, Release
+from lookalike.data.requirement import Requirement
 from lookalike.errors import RecipeError, counted
-from lookalike.microdata import Microdata
-from lookalike.parameters import Choice, Exact
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
-from lookalike.release import Bucketized, Grouped, Linkage, Release
-from lookalike.requirement import Requirement
 
 _READER = "The promise holds against who reads the release."
 

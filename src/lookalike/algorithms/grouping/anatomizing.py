@@ -17,11 +17,11 @@ from lookalike.algorithms.bucketization.dealing import at_random
 from lookalike.algorithms.bucketization.publishing import Asked
 from lookalike.algorithms.ceilings import least_ceilings
 from lookalike.algorithms.grouping.runs import Rules
+from lookalike.data.microdata import Microdata
+from lookalike.data.requirement import Requirement
 from lookalike.errors import Unsupported
-from lookalike.microdata import Microdata
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
-from lookalike.requirement import Requirement
 
 
 def divided_by_values(

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.algorithms.ceilings import least_room
+from lookalike.data.microdata import Microdata
+from lookalike.data.requirement import GroupRule, Requirement
 from lookalike.errors import Unsupported, counted
-from lookalike.microdata import Microdata
 from lookalike.randomness import Randomness
-from lookalike.requirement import GroupRule, Requirement
 
 Places = NDArray[np.int64]
 

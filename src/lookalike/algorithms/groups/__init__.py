@@ -24,14 +24,14 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.adversary import KNOWS_METHOD, READS_RELEASE
 from lookalike.algorithms.grouped import Grouping, generalised
-from lookalike.microdata import Microdata
-from lookalike.parameters import Choice, ChoiceOrNumber, Whole
+from lookalike.data.adversary import KNOWS_METHOD, READS_RELEASE
+from lookalike.data.microdata import Microdata
+from lookalike.data.parameters import Choice, ChoiceOrNumber, Whole
+from lookalike.data.release import Grouped, Linkage
+from lookalike.data.requirement import Requirement
 from lookalike.progress import SEARCHING, Progress
 from lookalike.randomness import Randomness
-from lookalike.release import Grouped, Linkage
-from lookalike.requirement import Requirement
 from lookalike.threads import available
 
 

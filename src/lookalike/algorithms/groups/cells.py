@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from lookalike.algorithms.axes import axes_at
 from lookalike.algorithms.mondrian import Mondrian
+from lookalike.data.microdata import Microdata
+from lookalike.data.requirement import Requirement
 from lookalike.kernels.axes import NODE, SET, Axes
 from lookalike.kernels.matching import sort_by_costliest
-from lookalike.microdata import Microdata
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.requirement import Requirement
 
 Records = NDArray[np.int64]
 

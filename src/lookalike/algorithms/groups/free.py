@@ -14,10 +14,10 @@ from lookalike.algorithms.groups.cells import cell_size, cells_by_cuts
 from lookalike.algorithms.groups.effort import Effort, Run
 from lookalike.algorithms.groups.search import Cell
 from lookalike.algorithms.mondrian import Mondrian
-from lookalike.microdata import Microdata
+from lookalike.data.microdata import Microdata
+from lookalike.data.requirement import Requirement
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.requirement import Requirement
 from lookalike.threads import available
 
 Records = NDArray[np.int64]

@@ -25,14 +25,14 @@ from lookalike.algorithms.groups.sizes import (
     rooms_for,
 )
 from lookalike.algorithms.groups.transversals import transversals
+from lookalike.data.microdata import Microdata, read_only
+from lookalike.data.requirement import GroupRule, Requirement
 from lookalike.kernels.axes import SET, Axes
 from lookalike.kernels.grouptest import allowed, tally_for
 from lookalike.kernels.improving import Limits, anneal_pass, swap_pass, total_loss
 from lookalike.kernels.neighbourhood import Layout, Scratch
 from lookalike.kernels.seeding import deal, spread
-from lookalike.microdata import Microdata, read_only
 from lookalike.randomness import Randomness
-from lookalike.requirement import GroupRule, Requirement
 
 SEED_SHARES = np.arange(1, 8) / 8
 

@@ -24,8 +24,8 @@ from lookalike.algorithms.groups.programs import (
     numbers_of_groups,
     rooms_at,
 )
+from lookalike.data.requirement import GroupRule
 from lookalike.kernels.grouptest import counts_allowed, tally_for
-from lookalike.requirement import GroupRule
 
 # Measured on census data: the loss by record of a group grows about as size^0.7.
 _GROWTH = 0.7

@@ -21,11 +21,11 @@ from lookalike.algorithms.groups.columns import Blocks, blocks_for, pure_zones, 
 from lookalike.algorithms.groups.effort import Effort, Run
 from lookalike.algorithms.groups.sizes import planned_sizes, proportional_quotas
 from lookalike.algorithms.groups.transversals import transversals
+from lookalike.data.microdata import Microdata
+from lookalike.data.requirement import GroupRule, Requirement
 from lookalike.errors import Infeasible, Unsupported, quoted
 from lookalike.kernels.axes import Axes
-from lookalike.microdata import Microdata
 from lookalike.randomness import Randomness
-from lookalike.requirement import GroupRule, Requirement
 
 Records = NDArray[np.int64]
 

@@ -23,17 +23,17 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import ClassVar
 
-from lookalike.adversary import KNOWS_METHOD, READS_RELEASE
 from lookalike.algorithms.freeform import Freeform
 from lookalike.algorithms.groups import given_cell
 from lookalike.algorithms.method import Method
+from lookalike.data.adversary import KNOWS_METHOD, READS_RELEASE
+from lookalike.data.microdata import Microdata
+from lookalike.data.parameters import Choice, OptionalExact, Whole
+from lookalike.data.release import Linkage, Matched
+from lookalike.data.requirement import Requirement
 from lookalike.errors import RecipeError
-from lookalike.microdata import Microdata
-from lookalike.parameters import Choice, OptionalExact, Whole
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
-from lookalike.release import Linkage, Matched
-from lookalike.requirement import Requirement
 from lookalike.threads import available
 
 

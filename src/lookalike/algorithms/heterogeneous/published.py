@@ -29,13 +29,13 @@ from lookalike.algorithms.heterogeneous.layouts import (
 from lookalike.algorithms.heterogeneous.slots import Records, Slots, slots_in_turn
 from lookalike.algorithms.matched import SlotGraph, drawn_assignment, matched_release, slots_of
 from lookalike.algorithms.matchers import MATCHERS
+from lookalike.data.microdata import Domains, Microdata
+from lookalike.data.release import Linkage, Matched, MatchGraph, Withheld
+from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, Unsupported
 from lookalike.kernels.axes import Axes
 from lookalike.kernels.distance import pair_distances
-from lookalike.microdata import Domains, Microdata
 from lookalike.randomness import Randomness
-from lookalike.release import Linkage, Matched, MatchGraph, Withheld
-from lookalike.requirement import Requirement
 
 if TYPE_CHECKING:
     from lookalike.algorithms.heterogeneous import Heterogeneous

@@ -20,14 +20,14 @@ from lookalike.algorithms.groups.transversals import in_parts
 from lookalike.algorithms.heterogeneous.layouts import POLICIES, buckets_under, through_diversity
 from lookalike.algorithms.matched import SlotGraph, matched_release
 from lookalike.algorithms.matchers import MATCHERS, Labels, Matcher
+from lookalike.data.microdata import Microdata
+from lookalike.data.release import Linkage, Matched, Withheld
+from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, Unsupported
 from lookalike.kernels.axes import Axes
 from lookalike.kernels.matching import match_slots
-from lookalike.microdata import Microdata
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
-from lookalike.release import Linkage, Matched, Withheld
-from lookalike.requirement import Requirement
 
 if TYPE_CHECKING:
     from lookalike.algorithms.heterogeneous import Heterogeneous

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 
 import polars as pl
 
+from lookalike.data.schema import ValueType
 from lookalike.errors import DataError, quoted, unknown_name
-from lookalike.schema import ValueType
 from lookalike.tables.databases.address import Address, Database
 from lookalike.tables.databases.connecting import Connection, connected
 from lookalike.tables.databases.dialects import SourceColumn, columns_of, query, settled, tables_of

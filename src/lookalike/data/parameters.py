@@ -11,8 +11,8 @@ from dataclasses import MISSING
 from fractions import Fraction
 from typing import Any, Generic, TypeVar
 
+from lookalike.data.notation import Number, as_fraction, number_text, split, unescaped
 from lookalike.errors import RecipeError, quoted, unknown_name
-from lookalike.notation import Number, as_fraction, number_text, split, unescaped
 
 Kept = TypeVar("Kept")
 Given = TypeVar("Given")

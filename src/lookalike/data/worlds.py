@@ -16,12 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.data.drawn_cells import Ints, drawn_from_cells
+from lookalike.data.microdata import Codes
+from lookalike.data.redrawn import drawn_back
+from lookalike.data.release import Bucketized, Perturbed, Release
 from lookalike.errors import DataError
-from lookalike.microdata import Codes
 from lookalike.randomness import Randomness
-from lookalike.release import Bucketized, Perturbed, Release
-from lookalike.sampling.cells import Ints, drawn_from_cells
-from lookalike.sampling.redrawn import drawn_back
 
 
 @dataclass(frozen=True, eq=False)

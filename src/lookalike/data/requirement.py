@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.taxonomy import Taxonomy
+from lookalike.data.taxonomy import Taxonomy
 
 GRID = 1 << 60
 

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike import taxonomy as taxonomies
+from lookalike.data import taxonomy as taxonomies
+from lookalike.data.schema import NUMBER_LIKE, Attribute, Kind, Role, Schema, ValueType
+from lookalike.data.taxonomy import MISSING, Taxonomy
 from lookalike.errors import DataError, SchemaError, counted, quoted, unknown_name
-from lookalike.schema import NUMBER_LIKE, Attribute, Kind, Role, Schema, ValueType
-from lookalike.taxonomy import MISSING, Taxonomy
 
 Codes = NDArray[np.int32]
 _EPOCH = datetime.datetime(1970, 1, 1)

@@ -21,12 +21,12 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.exposure import Exposure
-from lookalike.microdata import Codes, Domain, Domains, Microdata
+from lookalike.data.exposure import Exposure
+from lookalike.data.microdata import Codes, Domain, Domains, Microdata
+from lookalike.data.release import Linkage, MatchGraph, Release
+from lookalike.data.requirement import Requirement
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
-from lookalike.release import Linkage, MatchGraph, Release
-from lookalike.requirement import Requirement
 
 
 @dataclass(frozen=True)

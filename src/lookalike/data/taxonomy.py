@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.errors import DataError, SchemaError, quoted, unknown_name
-from lookalike.guarded import read_text
+from lookalike.untrusted import read_text
 
 ROOT = "*"
 MISSING = "(missing)"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.microdata import Domain
+from lookalike.data.microdata import Domain
+from lookalike.data.release import Extents, Ranges
 from lookalike.randomness import Randomness
-from lookalike.release import Extents, Ranges
 
 Ints = NDArray[np.int64]
 

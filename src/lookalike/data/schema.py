@@ -29,7 +29,7 @@ from typing import Any, TypeVar
 import yaml
 
 from lookalike.errors import SchemaError, quoted, unknown_name, unread_format
-from lookalike.guarded import BadYaml, load_yaml, read_text
+from lookalike.untrusted import BadYaml, load_yaml, read_text
 
 FORMAT = 1
 

@@ -27,10 +27,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.microdata import Codes, Domain
+from lookalike.data.drawn_cells import Ints
+from lookalike.data.microdata import Codes, Domain
+from lookalike.data.release import Perturbed, Randomizer
 from lookalike.randomness import Randomness
-from lookalike.release import Perturbed, Randomizer
-from lookalike.sampling.cells import Ints
 
 Numbers = NDArray[np.float64]
 MOST_FITTED = 10_000

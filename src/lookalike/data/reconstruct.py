@@ -19,8 +19,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.data.release import Randomizer
 from lookalike.errors import DataError
-from lookalike.release import Randomizer
 
 Numbers = NDArray[np.float64]
 _SINGULAR = 1e-12

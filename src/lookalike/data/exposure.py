@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.microdata import Domain
+from lookalike.data.microdata import Domain
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -20,8 +20,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.microdata import Codes, Domain, Domains
-from lookalike.schema import Kind, Role
+from lookalike.data.microdata import Codes, Domain, Domains
+from lookalike.data.schema import Kind, Role
 
 
 @dataclass(frozen=True, eq=False)

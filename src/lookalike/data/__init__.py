@@ -1,0 +1,1 @@
+"""The nouns: schema, taxonomy, microdata, release, exposure, requirement, and the contracts between families."""
