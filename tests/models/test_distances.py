@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 
 from lookalike.data.exposure import Exposure
-from lookalike.models import distances
-from lookalike.models.exact import enclosure
+from lookalike.models.shared import distances
+from lookalike.models.shared.exact import enclosure
 from tests.models.building import categories, exposure_of, partitions, weighed, with_tree
 from tests.models.test_agreement import TREES
 from tests.oracles import group_rule

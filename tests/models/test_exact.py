@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.data.notation import as_fraction, number_text
-from lookalike.models.exact import (
+from lookalike.models.shared.exact import (
     enclosure,
     exp_of_negative,
     grid_down,

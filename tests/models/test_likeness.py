@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lookalike.errors import RecipeError
 from lookalike.models import BetaLikeness
-from lookalike.models.exact import sign_of
+from lookalike.models.shared.exact import sign_of
 from tests.models.building import exposure_of, partitions, weighed
 
 

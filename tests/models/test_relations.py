@@ -19,7 +19,7 @@ from lookalike.models import (
     RhoPrivacy,
     TCloseness,
 )
-from lookalike.models.exact import enclosure, sign_of
+from lookalike.models.shared.exact import enclosure, sign_of
 from tests.models.building import exposure_of, partitions
 
 betas = st.fractions(Fraction(1, 10), Fraction(4), max_denominator=10)

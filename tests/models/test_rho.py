@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lookalike.errors import RecipeError
 from lookalike.models import RhoPrivacy
-from lookalike.models.rho import most_within
+from lookalike.models.rho_privacy import most_within
 from tests.models.building import exposure_of, partitions, weighed
 
 

@@ -23,7 +23,7 @@ from lookalike.models import (
     RhoPrivacy,
     TCloseness,
 )
-from lookalike.models.exact import exp_of_negative, sign_of
+from lookalike.models.shared.exact import exp_of_negative, sign_of
 from tests.models.building import categories, exposure_of, numbers, weighed
 
 

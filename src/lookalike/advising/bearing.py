@@ -23,7 +23,7 @@ from lookalike.data.release import Grouped
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, counted, quoted
 from lookalike.models import BetaLikeness, DeltaDisclosure, LDiversity, TCloseness, parse_model
-from lookalike.models.exact import three_decimals_up
+from lookalike.models.shared.exact import three_decimals_up
 
 Counts = NDArray[np.int64]
 

@@ -21,7 +21,7 @@ from lookalike.data.contracts import Level, PrivacyModel, Promise
 from lookalike.data.microdata import Domain
 from lookalike.errors import LookalikeError, quoted
 from lookalike.models import AlphaK, BetaLikeness, DeltaDisclosure, KAnonymity, KConcealment, LDiversity, TCloseness
-from lookalike.models.exact import three_decimals_down, three_decimals_up
+from lookalike.models.shared.exact import three_decimals_down, three_decimals_up
 from lookalike.pipeline import Outcome
 
 _THOUSANDTH = Fraction(1, 1000)

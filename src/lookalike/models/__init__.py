@@ -11,14 +11,14 @@ from typing import Any
 
 from lookalike.data.contracts import PrivacyModel, Promise
 from lookalike.data.notation import describe
-from lookalike.models.anonymity import AlphaK, KAnonymity, KConcealment
-from lookalike.models.ceilings import FPrivacy
-from lookalike.models.closeness import TCloseness
-from lookalike.models.disclosure import DeltaDisclosure
-from lookalike.models.diversity import LDiversity
-from lookalike.models.likeness import BetaLikeness
-from lookalike.models.parsing import read_model, read_promise
-from lookalike.models.rho import RhoPrivacy
+from lookalike.models.beta_likeness import BetaLikeness
+from lookalike.models.delta_disclosure import DeltaDisclosure
+from lookalike.models.f_privacy import FPrivacy
+from lookalike.models.k_anonymity import AlphaK, KAnonymity, KConcealment
+from lookalike.models.l_diversity import LDiversity
+from lookalike.models.rho_privacy import RhoPrivacy
+from lookalike.models.shared.parsing import read_model, read_promise
+from lookalike.models.t_closeness import TCloseness
 
 MODELS: dict[str, type[PrivacyModel]] = {
     "k-anonymity": KAnonymity,

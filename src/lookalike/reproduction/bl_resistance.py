@@ -10,7 +10,7 @@ import numpy as np
 from lookalike.audit.exposures import expose
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Release
-from lookalike.models.distances import equal_moves, ordered_moves
+from lookalike.models.shared.distances import equal_moves, ordered_moves
 from lookalike.reproduction.bench import Bench
 from lookalike.reproduction.bl import (
     BETAS,

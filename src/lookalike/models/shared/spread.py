@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.data.exposure import Exposure
-from lookalike.models.exact import LogTerm, sign_of
-from lookalike.models.extremes import unit_sums
+from lookalike.models.shared.exact import LogTerm, sign_of
+from lookalike.models.shared.extremes import unit_sums
 
 
 def distinct_values(exposure: Exposure) -> NDArray[np.int64]:

@@ -29,11 +29,11 @@ from lookalike.data.notation import number_text
 from lookalike.data.parameters import Choice, Exact, OptionalExact, Values
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, RecipeError, counted, quoted
-from lookalike.models.exact import just_below, largest_that, percent_at_most, three_decimals_down
-from lookalike.models.extremes import highest_beliefs, in_blocks, largest_ratio, unit_sums
-from lookalike.models.sensitive import any_value, column_text, designated, said, sensitive_column
-from lookalike.models.spread import distinct_values, entropies, entropy_reaches, most_frequent_and_rest
-from lookalike.models.written import WrittenModel
+from lookalike.models.shared.exact import just_below, largest_that, percent_at_most, three_decimals_down
+from lookalike.models.shared.exposures import any_value, column_text, designated, said, sensitive_column
+from lookalike.models.shared.extremes import highest_beliefs, in_blocks, largest_ratio, unit_sums
+from lookalike.models.shared.model import WrittenModel
+from lookalike.models.shared.spread import distinct_values, entropies, entropy_reaches, most_frequent_and_rest
 
 _GUARD = 1e-9
 

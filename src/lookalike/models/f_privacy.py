@@ -32,10 +32,10 @@ from lookalike.data.notation import Number, as_fraction, number_text, split, une
 from lookalike.data.parameters import OptionalExact, Parameter
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, RecipeError, counted, quoted
-from lookalike.models.exact import three_decimals_up
-from lookalike.models.extremes import highest_beliefs
-from lookalike.models.sensitive import codes_of, column_text, least_size, said, sensitive_column
-from lookalike.models.written import WrittenModel
+from lookalike.models.shared.exact import three_decimals_up
+from lookalike.models.shared.exposures import codes_of, column_text, least_size, said, sensitive_column
+from lookalike.models.shared.extremes import highest_beliefs
+from lookalike.models.shared.model import WrittenModel
 from lookalike.untrusted import BadYaml, load_yaml, read_text
 
 OTHERS = "*"

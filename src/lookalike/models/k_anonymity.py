@@ -23,9 +23,8 @@ from lookalike.data.microdata import Domain
 from lookalike.data.parameters import Exact, Values, Whole
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, counted, quoted
-from lookalike.models.exact import percent_at_most, three_decimals_up
-from lookalike.models.extremes import highest_beliefs
-from lookalike.models.sensitive import (
+from lookalike.models.shared.exact import percent_at_most, three_decimals_up
+from lookalike.models.shared.exposures import (
     any_value,
     column_text,
     designated,
@@ -34,7 +33,8 @@ from lookalike.models.sensitive import (
     said,
     sensitive_column,
 )
-from lookalike.models.written import WrittenModel
+from lookalike.models.shared.extremes import highest_beliefs
+from lookalike.models.shared.model import WrittenModel
 
 _EXACT_POINTS = "; the quasi-identifiers themselves are published exactly and may be unique"
 _EXACT_QUASI = "not applicable: quasi-identifiers are published exactly"

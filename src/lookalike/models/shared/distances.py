@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from lookalike.data.exposure import Exposure
 from lookalike.data.taxonomy import Taxonomy
-from lookalike.models.exact import LogTerm
-from lookalike.models.extremes import exact_integers, unit_sums
+from lookalike.models.shared.exact import LogTerm
+from lookalike.models.shared.extremes import exact_integers, unit_sums
 
 
 def equal_moves(exposure: Exposure) -> NDArray[Any]:

@@ -28,10 +28,10 @@ from lookalike.data.notation import number_text
 from lookalike.data.parameters import Choice, Exact, OptionalExact
 from lookalike.data.requirement import Requirement
 from lookalike.errors import RecipeError
-from lookalike.models.exact import enclosure, grid_down, percent_at_most, sign_of
-from lookalike.models.extremes import Extremes, highest_beliefs, lowest_beliefs, unit_lacking
-from lookalike.models.sensitive import column_text, least_size, said, sensitive_column
-from lookalike.models.written import WrittenModel
+from lookalike.models.shared.exact import enclosure, grid_down, percent_at_most, sign_of
+from lookalike.models.shared.exposures import column_text, least_size, said, sensitive_column
+from lookalike.models.shared.extremes import Extremes, highest_beliefs, lowest_beliefs, unit_lacking
+from lookalike.models.shared.model import WrittenModel
 
 
 @dataclass(frozen=True)

@@ -31,11 +31,11 @@ from lookalike.data.parameters import Choice, Exact
 from lookalike.data.requirement import Distance, Requirement
 from lookalike.data.schema import NUMBER_LIKE, Kind
 from lookalike.errors import RecipeError, quoted
-from lookalike.models import distances
-from lookalike.models.exact import LogTerm, just_above, sign_of
-from lookalike.models.extremes import in_blocks, largest_ratio
-from lookalike.models.sensitive import column_text, said, sensitive_column
-from lookalike.models.written import WrittenModel
+from lookalike.models.shared import distances
+from lookalike.models.shared.exact import LogTerm, just_above, sign_of
+from lookalike.models.shared.exposures import column_text, said, sensitive_column
+from lookalike.models.shared.extremes import in_blocks, largest_ratio
+from lookalike.models.shared.model import WrittenModel
 
 _GUARD = 1e-9
 

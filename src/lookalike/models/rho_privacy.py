@@ -25,10 +25,10 @@ from lookalike.data.notation import number_text
 from lookalike.data.parameters import Exact
 from lookalike.data.requirement import Requirement
 from lookalike.errors import RecipeError
-from lookalike.models.exact import percent_at_most
-from lookalike.models.extremes import in_blocks
-from lookalike.models.sensitive import column_text, least_size, said, sensitive_column
-from lookalike.models.written import WrittenModel
+from lookalike.models.shared.exact import percent_at_most
+from lookalike.models.shared.exposures import column_text, least_size, said, sensitive_column
+from lookalike.models.shared.extremes import in_blocks
+from lookalike.models.shared.model import WrittenModel
 
 _ROUNDING = 1 + 1e-9
 
