@@ -29,8 +29,8 @@ from runs import resampled, tables_in
 
 from lookalike import pipeline
 from lookalike.algorithms import parse_algorithm
-from lookalike.algorithms.bucketization.searches import Range, all_sizes, many_sizes, smallest_size, two_sizes
-from lookalike.algorithms.bucketization.settings import Part, loss_of
+from lookalike.algorithms.bucket_sizes.searches import Range, all_sizes, many_sizes, smallest_size, two_sizes
+from lookalike.algorithms.bucket_sizes.settings import Part, loss_of
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Bucketized

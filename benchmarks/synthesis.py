@@ -17,10 +17,10 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.algorithms.privbayes import PrivBayes
 from lookalike.data.microdata import Microdata
 from lookalike.randomness import Randomness
 from lookalike.samples import census, census_schema
-from lookalike.synthesis import PrivBayes
 
 
 def main() -> None:

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 
 from lookalike import pipeline
 from lookalike.algorithms import Burel, Groups
-from lookalike.algorithms.axes import axes_of
-from lookalike.algorithms.bucketed.retrieval import curve_keys
+from lookalike.algorithms.shared.axes import axes_of
+from lookalike.algorithms.shared.value_buckets import curve_keys
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Column, Microdata, Table
 from lookalike.data.requirement import Requirement

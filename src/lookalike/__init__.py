@@ -17,6 +17,7 @@ from lookalike.version import __version__
 if TYPE_CHECKING:
     from lookalike.advising import Advice
     from lookalike.algorithms import Groups, Mondrian, StrictMondrian
+    from lookalike.algorithms.privbayes import PrivBayes
     from lookalike.analysis import Estimate, Pooled, PublishedRelease, load, pool, sample
     from lookalike.attacking import attack
     from lookalike.audit import Audit, Check, Verdict
@@ -53,7 +54,6 @@ if TYPE_CHECKING:
     from lookalike.parted import publish_in_parts
     from lookalike.publication import Publication, advise, inspect, publish, read_table
     from lookalike.reopening import measure, verify
-    from lookalike.synthesis import PrivBayes
     from lookalike.synthesizing import Synthesis, synthesize
 
 __all__ = [
@@ -152,7 +152,7 @@ _HOMES = {
     "Mondrian": "lookalike.algorithms",
     "Perturbed": "lookalike.data.release",
     "Pooled": "lookalike.analysis",
-    "PrivBayes": "lookalike.synthesis",
+    "PrivBayes": "lookalike.algorithms.privbayes",
     "Promise": "lookalike.data.contracts",
     "Publication": "lookalike.publication",
     "PublishedRelease": "lookalike.analysis",

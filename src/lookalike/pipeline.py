@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike import algorithms, memory, metrics, models
-from lookalike.algorithms.bound import LossBound, loss_bound
+from lookalike.algorithms.shared.loss_bound import LossBound, loss_bound
 from lookalike.audit import Audit
 from lookalike.audit import verify as audit_release
 from lookalike.data.adversary import ADVERSARIES, READS_RELEASE

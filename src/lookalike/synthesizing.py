@@ -16,6 +16,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from lookalike.algorithms.privbayes import PrivBayes, Synthesized, epsilon_of_beta
 from lookalike.data.microdata import Microdata
 from lookalike.data.notation import Number, number_text
 from lookalike.data.schema import Attribute, Schema
@@ -23,7 +24,6 @@ from lookalike.errors import RecipeError, counted, quoted
 from lookalike.progress import Progress, silent
 from lookalike.publication import as_schema, read_columns
 from lookalike.randomness import Randomness
-from lookalike.synthesis import PrivBayes, Synthesized, epsilon_of_beta
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookalike import pipeline
-from lookalike.algorithms.axes import rule_of
-from lookalike.algorithms.bound import LossBound, loss_bound
+from lookalike.algorithms.shared.axes import rule_of
+from lookalike.algorithms.shared.loss_bound import LossBound, loss_bound
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import cover
@@ -101,7 +101,7 @@ def test_it_is_not_trivial_and_a_sample_is_below_the_whole(monkeypatch: pytest.M
     data = Microdata.encode(table, schema)
     requirements = pipeline.required(pipeline.settle([Promise(parse_model("l-diversity:6"))], data), data)
     sampled = loss_bound(data, requirements, Randomness(1))
-    monkeypatch.setattr("lookalike.algorithms.bound._MOST_SAMPLE", 1200)
+    monkeypatch.setattr("lookalike.algorithms.shared.loss_bound._MOST_SAMPLE", 1200)
     whole = loss_bound(data, requirements, Randomness(1))
     assert (sampled.n_sampled, whole.n_sampled) == (500, None)
     assert 0.01 < sampled.value <= whole.value < 0.2

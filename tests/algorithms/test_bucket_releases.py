@@ -13,11 +13,9 @@ from hypothesis import strategies as st
 
 from lookalike import pipeline
 from lookalike.algorithms import Anatomy, MultiSize, OptimalBuckets, TwoSize, parse_algorithm
-from lookalike.algorithms.bucketization import searches, sizes_text
-from lookalike.algorithms.bucketization.publishing import Asked
-from lookalike.algorithms.bucketization.settings import (
-    Part,
-)
+from lookalike.algorithms.bucket_sizes import searches, sizes_text
+from lookalike.algorithms.bucket_sizes.settings import Part
+from lookalike.algorithms.shared.buckets import Asked
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Bucketized

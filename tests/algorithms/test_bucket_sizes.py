@@ -14,9 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookalike.algorithms import MultiSize, TwoSize, parse_algorithm
-from lookalike.algorithms.bucketization import Sized, searches
-from lookalike.algorithms.bucketization.publishing import Asked
-from lookalike.algorithms.bucketization.searches import (
+from lookalike.algorithms.bucket_sizes import Sized, searches
+from lookalike.algorithms.bucket_sizes.searches import (
     Range,
     all_sizes,
     flowed,
@@ -25,7 +24,7 @@ from lookalike.algorithms.bucketization.searches import (
     smallest_size,
     two_sizes,
 )
-from lookalike.algorithms.bucketization.settings import (
+from lookalike.algorithms.bucket_sizes.settings import (
     Part,
     dealt,
     divided,
@@ -34,6 +33,7 @@ from lookalike.algorithms.bucketization.settings import (
     rooms,
     two_sizes_valid,
 )
+from lookalike.algorithms.shared.buckets import Asked
 from lookalike.errors import RecipeError, Unsupported
 from lookalike.kernels.bucketsizes import first_valid_step
 from lookalike.progress import silent

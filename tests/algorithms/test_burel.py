@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from lookalike import pipeline
 from lookalike.algorithms import DMondrian, parse_algorithm
-from lookalike.algorithms.bucketed.retrieval import curve_keys
 from lookalike.algorithms.burel import Bounded, Burel, value_buckets
+from lookalike.algorithms.shared.value_buckets import curve_keys
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.requirement import Requirement

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from lookalike import metrics, pipeline
 from lookalike.algorithms import Freeform
-from lookalike.algorithms.axes import axes_of
 from lookalike.algorithms.freeform.optimum import least_graph
 from lookalike.algorithms.freeform.rounds import graphs_of_parts
-from lookalike.algorithms.matched import (
+from lookalike.algorithms.shared.axes import axes_of
+from lookalike.algorithms.shared.matched import (
     SlotGraph,
     disjoint_assignments,
     drawn_assignment,
@@ -22,7 +22,7 @@ from lookalike.algorithms.matched import (
     slots_of,
     withstands,
 )
-from lookalike.algorithms.matchers import MATCHERS
+from lookalike.algorithms.shared.matchers import MATCHERS
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.schema import Schema, ValueType

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from lookalike import pipeline
 from lookalike.algorithms import GreedyGrouping, RandomGrouping, SymmetricGrouping, parse_algorithm
-from lookalike.algorithms.grouping.runs import Rules, in_order
+from lookalike.algorithms.order_runs.runs import Rules, in_order
 from lookalike.data.contracts import Algorithm, Promise, Replayable
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Bucketized, Grouped, Linkage, Release

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from lookalike import pipeline
 from lookalike.algorithms import Groups, Mondrian
-from lookalike.algorithms.axes import axes_of, rule_of
 from lookalike.algorithms.groups import search
-from lookalike.algorithms.groups.cells import cell_size
+from lookalike.algorithms.groups.boxes import cell_size
 from lookalike.algorithms.groups.effort import EFFORTS
 from lookalike.algorithms.groups.search import Cell
 from lookalike.algorithms.groups.sizes import even_sizes, planned_sizes, quotas_in_turn, rooms_for
+from lookalike.algorithms.shared.axes import axes_of, rule_of
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import cover

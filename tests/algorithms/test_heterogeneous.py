@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from lookalike import pipeline
 from lookalike.algorithms import Freeform, Heterogeneous
-from lookalike.algorithms.axes import axes_of
 from lookalike.algorithms.heterogeneous import slots
 from lookalike.algorithms.heterogeneous.published import mixed_columns
 from lookalike.algorithms.heterogeneous.slots import exchanged_columns, slot_graph, slots_by_assignment
+from lookalike.algorithms.shared.axes import axes_of
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.release import Linkage, Matched
@@ -97,7 +97,7 @@ def test_the_draw_gives_every_edge_the_same_chance() -> None:
 
 
 def _matched_table(n_rows: int, degree: int) -> np.ndarray:
-    from lookalike.algorithms.axes import axes_of
+    from lookalike.algorithms.shared.axes import axes_of
 
     data = census_data(n_rows * degree)
     table = np.arange(n_rows * degree).reshape(n_rows, degree)

@@ -29,7 +29,7 @@ from lookalike.algorithms import (
     Perturbation,
     TwoSize,
 )
-from lookalike.algorithms.method import Method
+from lookalike.algorithms.shared.method import Method
 from lookalike.attacks.enumeration import as_published
 from lookalike.data.adversary import KNOWS_METHOD
 from lookalike.data.microdata import Microdata

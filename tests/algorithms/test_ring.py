@@ -11,8 +11,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from lookalike import pipeline
-from lookalike.algorithms.axes import axes_of
 from lookalike.algorithms.ring import Ring, _eligible, _is_eligible, _ring
+from lookalike.algorithms.shared.axes import axes_of
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.requirement import Requirement

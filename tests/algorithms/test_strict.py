@@ -17,14 +17,14 @@ from hypothesis import strategies as st
 
 from lookalike import pipeline
 from lookalike.algorithms import Groups
-from lookalike.algorithms.axes import axes_of
 from lookalike.algorithms.groups import columns, strict
-from lookalike.algorithms.groups.cells import cells_by_attributes, strict_cell_size
+from lookalike.algorithms.groups.boxes import cells_by_attributes, strict_cell_size
 from lookalike.algorithms.groups.columns import pure_zones, tables_for, zones_of
 from lookalike.algorithms.groups.effort import EFFORTS, Run
 from lookalike.algorithms.groups.sizes import Plan, even_sizes, in_blocks, planned_sizes, rooms_for
 from lookalike.algorithms.groups.strict import strict_groups
 from lookalike.algorithms.groups.transversals import transversals
+from lookalike.algorithms.shared.axes import axes_of
 from lookalike.data.adversary import KNOWS_METHOD
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata, Table

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.algorithms.axes import axes_of
+from lookalike.algorithms.shared.axes import axes_of
 from lookalike.kernels.hilbert import hilbert_keys, retrieve
 from tests.worlds import tiny_table
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.algorithms.axes import axes_of, cutting_of
+from lookalike.algorithms.shared.axes import axes_of, cutting_of
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import cover
 from lookalike.kernels.axes import ATTRIBUTE, TREE_NODE, Axes, sort_by_code

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lookalike.algorithms.axes import axes_of
+from lookalike.algorithms.shared.axes import axes_of
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.kernels.neighbourhood import Layout

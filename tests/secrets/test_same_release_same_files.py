@@ -26,8 +26,8 @@ import pytest
 import lookalike as la
 from lookalike import audit, evaluation, pipeline
 from lookalike.algorithms import ALGORITHMS, Perturbation, parse_algorithm
-from lookalike.algorithms.method import Method
 from lookalike.algorithms.perturbation import Bounds, matrix, strict_alphas
+from lookalike.algorithms.shared.method import Method
 from lookalike.backends.local import LocalBackend
 from lookalike.data.contracts import Algorithm, Finding, Promise, Score
 from lookalike.data.release import Bucketized, Grouped, Linkage, Matched, MatchGraph, Perturbed, Release

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lookalike.algorithms.privbayes.budget import Budget, Shape, epsilon_of_beta, shape_for, useful_cells
 from lookalike.errors import RecipeError
-from lookalike.synthesis.budget import Budget, Shape, epsilon_of_beta, shape_for, useful_cells
 
 
 def test_beta_becomes_its_logarithm_rounded_down() -> None:

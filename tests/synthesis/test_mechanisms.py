@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lookalike.algorithms.privbayes.mechanisms import GRID, choose, coins, discrete_laplace, exponents, noise_scale
 from lookalike.randomness import Randomness
-from lookalike.synthesis.mechanisms import GRID, choose, coins, discrete_laplace, exponents, noise_scale
 
 DRAWS = 40_000
 

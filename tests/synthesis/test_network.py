@@ -14,11 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.progress import silent
-from lookalike.randomness import Randomness
-from lookalike.synthesis.budget import Shape
-from lookalike.synthesis.mechanisms import GRID, exponents
-from lookalike.synthesis.network import (
+from lookalike.algorithms.privbayes.budget import Shape
+from lookalike.algorithms.privbayes.mechanisms import GRID, exponents
+from lookalike.algorithms.privbayes.network import (
     Link,
     Scores,
     candidates,
@@ -28,6 +26,8 @@ from lookalike.synthesis.network import (
     mutual_information,
     parent_sets,
 )
+from lookalike.progress import silent
+from lookalike.randomness import Randomness
 
 Rows = tuple[tuple[int, ...], ...]
 

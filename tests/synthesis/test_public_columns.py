@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from lookalike.algorithms.privbayes.public_columns import PublicColumn, public_column, require_declared
 from lookalike.data.microdata import Domain, Microdata, Table
 from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.errors import SchemaError
 from lookalike.randomness import Randomness
-from lookalike.synthesis.public_columns import PublicColumn, public_column, require_declared
 from tests.strategies import column_of
 
 TREE = {"tree": {"any": {"left": ["1", "2"], "right": ["3"]}}}

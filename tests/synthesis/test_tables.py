@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lookalike.algorithms.privbayes import tables
+from lookalike.algorithms.privbayes.network import Link
+from lookalike.algorithms.privbayes.tables import NoisyTable, conditional, draw_records, measure, measured_sets
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.synthesis import tables
-from lookalike.synthesis.network import Link
-from lookalike.synthesis.tables import NoisyTable, conditional, draw_records, measure, measured_sets
 
 CHAIN = (Link(2, ()), Link(0, (2,)), Link(1, (0, 2)), Link(3, (0, 1)))
 

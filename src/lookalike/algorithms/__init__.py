@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from lookalike.algorithms.adapted import DMondrian, LMondrian, TMondrian
-from lookalike.algorithms.bucketization import Anatomy, MultiSize, OptimalBuckets, TwoSize
+from lookalike.algorithms.bucket_sizes import Anatomy, MultiSize, OptimalBuckets, TwoSize
 from lookalike.algorithms.burel import Burel
 from lookalike.algorithms.freeform import Freeform
-from lookalike.algorithms.grouping import GreedyGrouping, RandomGrouping, SymmetricGrouping
 from lookalike.algorithms.groups import Groups
 from lookalike.algorithms.heterogeneous import Heterogeneous
 from lookalike.algorithms.mondrian import Mondrian, StrictMondrian
+from lookalike.algorithms.mondrian_variants import DMondrian, LMondrian, TMondrian
+from lookalike.algorithms.order_runs import GreedyGrouping, RandomGrouping, SymmetricGrouping
 from lookalike.algorithms.perturbation import Perturbation
 from lookalike.algorithms.ring import Ring
 from lookalike.algorithms.sabre import Sabre

@@ -20,9 +20,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.bucketed.drawing import Counts, Drawing, most_groups
-from lookalike.algorithms.ceilings import least_ceilings
-from lookalike.algorithms.grouped import Grouping
+from lookalike.algorithms.shared.ceilings import least_ceilings
+from lookalike.algorithms.shared.drawing import Counts, Drawing, most_groups
+from lookalike.algorithms.shared.grouped import Grouping
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Choice, ChoiceOrNumber, Whole
@@ -69,7 +69,7 @@ class Burel(Grouping):
     def partition(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
     ) -> tuple[NDArray[np.int32], int]:
-        from lookalike.algorithms.bucketed.retrieval import retrieved
+        from lookalike.algorithms.shared.value_buckets import retrieved
 
         values, ceilings, least = least_ceilings(self.name, data, requirements)
         counts = np.bincount(values, minlength=len(ceilings))

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.ceilings import least_room
-from lookalike.algorithms.grouped import Grouping
+from lookalike.algorithms.shared.ceilings import least_room
+from lookalike.algorithms.shared.grouped import Grouping
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Choice, Whole
 from lookalike.data.requirement import GroupRule, Requirement
@@ -63,7 +63,7 @@ class Mondrian(Grouping):
         rule: GroupRule | None = None,
     ) -> tuple[NDArray[np.int32], int]:
         """The group of each record, and the number of groups. A part of a table brings the whole table's `rule`."""
-        from lookalike.algorithms.axes import axes_of
+        from lookalike.algorithms.shared.axes import axes_of
         from lookalike.kernels.grouptest import tally_for
         from lookalike.kernels.partition import Stack, refine
 
@@ -94,7 +94,7 @@ class Mondrian(Grouping):
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness
     ) -> Callable[[NDArray[np.int64]], Leaf | None]:
         """How a group of these records would be cut; None for one too small to be cut."""
-        from lookalike.algorithms.axes import axes_at, axes_of
+        from lookalike.algorithms.shared.axes import axes_at, axes_of
 
         rule, cutting, axes = _rule(data, requirements), self._cutting(data), axes_of(data)
         ties = np.random.default_rng(rng.words(4))
@@ -107,14 +107,14 @@ class Mondrian(Grouping):
         return leaf
 
     def _cutting(self, data: Microdata) -> Cutting:
-        from lookalike.algorithms.axes import cutting_of
+        from lookalike.algorithms.shared.axes import cutting_of
 
         shares = np.arange(1, self.cuts + 1) / (self.cuts + 1)
         return cutting_of(data, strict=self.strict, by_gain=self.choose == "gain", shares=shares)
 
 
 def _rule(data: Microdata, requirements: Sequence[Requirement]) -> GroupRule:
-    from lookalike.algorithms.axes import rule_of
+    from lookalike.algorithms.shared.axes import rule_of
 
     rule = rule_of(data, requirements)
     return rule._replace(min_size=max(rule.min_size, least_room(data, requirements)))

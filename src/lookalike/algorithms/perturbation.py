@@ -28,7 +28,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.method import Method
+from lookalike.algorithms.shared.method import Method
 from lookalike.data.adversary import KNOWS_METHOD, READS_RELEASE
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Codes, Domains, Microdata

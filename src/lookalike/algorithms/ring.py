@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.method import Method
+from lookalike.algorithms.shared.method import Method
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Whole
@@ -52,9 +52,9 @@ class Ring(Method):
     def make_release(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
     ) -> tuple[Matched, Linkage]:
-        from lookalike.algorithms.axes import axes_of
-        from lookalike.algorithms.groups.cells import chunks_of
-        from lookalike.algorithms.matched import SlotGraph, matched_release
+        from lookalike.algorithms.groups.boxes import chunks_of
+        from lookalike.algorithms.shared.axes import axes_of
+        from lookalike.algorithms.shared.matched import SlotGraph, matched_release
 
         axes, values, degree = axes_of(data), *_wanted(data, requirements)
         least = max(self.part or 3 * degree, degree)
@@ -127,7 +127,7 @@ def _ring(axes: Axes, rows: Records, values: NDArray[np.int32], degree: int) -> 
     turn. Then a value recurs after a whole turn at the earliest: a turn has at least `degree` records, and a value that
     begins in mid-deal skips a turn, because only values with fewer than f records do.
     """
-    from lookalike.algorithms.groups.cells import chunks_of
+    from lookalike.algorithms.groups.boxes import chunks_of
 
     near = rows[np.concatenate(chunks_of(axes, rows, 1))]
     codes, counts = np.unique(values[near], return_counts=True)

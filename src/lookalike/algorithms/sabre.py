@@ -18,8 +18,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.bucketed.drawing import Counts, Drawing, most_groups
-from lookalike.algorithms.grouped import Grouping
+from lookalike.algorithms.shared.drawing import Counts, Drawing, most_groups
+from lookalike.algorithms.shared.grouped import Grouping
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Choice
@@ -56,7 +56,7 @@ class Sabre(Grouping):
     def partition(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
     ) -> tuple[NDArray[np.int32], int]:
-        from lookalike.algorithms.bucketed.retrieval import retrieved
+        from lookalike.algorithms.shared.value_buckets import retrieved
 
         about_values = [requirement for requirement in requirements if requirement.column is not None]
         least = max([1, *(requirement.min_size for requirement in requirements)])

@@ -50,9 +50,9 @@ def synthesize(data: str, out: str, rows: int | None, seed: int | None, as_json:
     This is another promise than the models make: about what any one record can change, not about what is believed of a
     person. Roles make no difference: every column named is drawn anew.
     """
+    from lookalike.algorithms.privbayes import PrivBayes, epsilon_of_beta
     from lookalike.packages.plain import check_plain_target
     from lookalike.pipeline import Stopwatch
-    from lookalike.synthesis import PrivBayes, epsilon_of_beta
     from lookalike.synthesizing import synthesize as synthesize_table
     from lookalike.tables.urls import local_path
 

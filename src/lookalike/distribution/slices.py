@@ -106,7 +106,7 @@ class Slices:
             strata = codes[:, len(self.domains.quasi) + self.column].astype(np.int64)
         if self.secret is not None:
             return strata, _mixed(codes)
-        from lookalike.algorithms.bucketed.retrieval import curve_keys
+        from lookalike.algorithms.shared.value_buckets import curve_keys
 
         quasi = codes[:, : len(self.domains.quasi)]
         nothing = np.zeros((len(codes), 0), dtype=np.int32)

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from lookalike.algorithms.bucketization.settings import Counts
+from lookalike.algorithms.bucket_sizes.settings import Counts
 from lookalike.data.microdata import Microdata
 from lookalike.models import FPrivacy
 from lookalike.queries import SetWorkload

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from lookalike.algorithms.bucketization.searches import Range, all_sizes, smallest_size, two_sizes
-from lookalike.algorithms.bucketization.settings import Counts, rooms
+from lookalike.algorithms.bucket_sizes.searches import Range, all_sizes, smallest_size, two_sizes
+from lookalike.algorithms.bucket_sizes.settings import Counts, rooms
 from lookalike.reproduction.bench import Bench
 from lookalike.reproduction.experiments import Experiment, Figure, Results, Row, Shape
 from lookalike.reproduction.gb import BASES, LARGEST, Base, ceilings, points_of

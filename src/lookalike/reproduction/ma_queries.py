@@ -11,9 +11,9 @@ import numpy as np
 
 from lookalike import pipeline
 from lookalike.algorithms import RandomGrouping
-from lookalike.algorithms.bucketization.publishing import permuted
-from lookalike.algorithms.grouping.anatomizing import divided_by_values
-from lookalike.algorithms.grouping.runs import Rules
+from lookalike.algorithms.order_runs.anatomizing import divided_by_values
+from lookalike.algorithms.order_runs.runs import Rules
+from lookalike.algorithms.shared.buckets import permuted
 from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata

@@ -6,9 +6,9 @@ from functools import lru_cache
 
 import numpy as np
 
+from lookalike.algorithms.privbayes import PrivBayes, epsilon_of_beta
 from lookalike.data.microdata import Codes, Domain, Microdata
 from lookalike.randomness import Randomness
-from lookalike.synthesis import PrivBayes, epsilon_of_beta
 
 
 @lru_cache(maxsize=64)

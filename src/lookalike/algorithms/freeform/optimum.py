@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.axes import axes_of
+from lookalike.algorithms.shared.axes import axes_of
 from lookalike.data.microdata import Domain, Microdata, read_only
 from lookalike.data.release import Ranges, cover
 from lookalike.errors import Infeasible, RecipeError

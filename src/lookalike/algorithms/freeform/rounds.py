@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.axes import axes_of
-from lookalike.algorithms.groups.cells import chunks_of
-from lookalike.algorithms.matchers import MATCHERS, growth_of
+from lookalike.algorithms.groups.boxes import chunks_of
+from lookalike.algorithms.shared.axes import axes_of
+from lookalike.algorithms.shared.matchers import MATCHERS, growth_of
 from lookalike.data.microdata import Microdata
 from lookalike.kernels.axes import Axes
 from lookalike.kernels.pairing import pair_up

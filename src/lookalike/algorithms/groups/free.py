@@ -9,11 +9,11 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.axes import axes_of, rule_of
-from lookalike.algorithms.groups.cells import cell_size, cells_by_cuts
+from lookalike.algorithms.groups.boxes import cell_size, cells_by_cuts
 from lookalike.algorithms.groups.effort import Effort, Run
 from lookalike.algorithms.groups.search import Cell
 from lookalike.algorithms.mondrian import Mondrian
+from lookalike.algorithms.shared.axes import axes_of, rule_of
 from lookalike.data.microdata import Microdata
 from lookalike.data.requirement import Requirement
 from lookalike.progress import silent

@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.axes import axes_at, cutting_of
 from lookalike.algorithms.groups.columns import blocks_for, tables_for
 from lookalike.algorithms.groups.effort import EFFORTS, Effort, Pace, Run
 from lookalike.algorithms.groups.programs import Ceilings
@@ -25,6 +24,7 @@ from lookalike.algorithms.groups.sizes import (
     rooms_for,
 )
 from lookalike.algorithms.groups.transversals import transversals
+from lookalike.algorithms.shared.axes import axes_at, cutting_of
 from lookalike.data.microdata import Microdata, read_only
 from lookalike.data.requirement import GroupRule, Requirement
 from lookalike.kernels.axes import SET, Axes

@@ -15,12 +15,12 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.axes import axes_of, rule_of
-from lookalike.algorithms.groups.cells import cells_by_attributes, strict_cell_size
+from lookalike.algorithms.groups.boxes import cells_by_attributes, strict_cell_size
 from lookalike.algorithms.groups.columns import Blocks, blocks_for, pure_zones, tables_for
 from lookalike.algorithms.groups.effort import Effort, Run
 from lookalike.algorithms.groups.sizes import planned_sizes, proportional_quotas
 from lookalike.algorithms.groups.transversals import transversals
+from lookalike.algorithms.shared.axes import axes_of, rule_of
 from lookalike.data.microdata import Microdata
 from lookalike.data.requirement import GroupRule, Requirement
 from lookalike.errors import Infeasible, Unsupported, quoted

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.groups.cells import chunks_of
+from lookalike.algorithms.groups.boxes import chunks_of
 from lookalike.algorithms.groups.effort import Effort, Pace, Run
 from lookalike.kernels.axes import Axes
 from lookalike.kernels.matching import match_again, match_in_turn, row_losses, sort_by_costliest

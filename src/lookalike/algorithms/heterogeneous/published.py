@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.axes import axes_of
 from lookalike.algorithms.groups.columns import tables_for
 from lookalike.algorithms.groups.programs import Ceilings
 from lookalike.algorithms.groups.sizes import Plan, even_sizes, in_blocks
@@ -27,8 +26,9 @@ from lookalike.algorithms.heterogeneous.layouts import (
     n_dummies,
 )
 from lookalike.algorithms.heterogeneous.slots import Records, Slots, slots_in_turn
-from lookalike.algorithms.matched import SlotGraph, drawn_assignment, matched_release, slots_of
-from lookalike.algorithms.matchers import MATCHERS
+from lookalike.algorithms.shared.axes import axes_of
+from lookalike.algorithms.shared.matched import SlotGraph, drawn_assignment, matched_release, slots_of
+from lookalike.algorithms.shared.matchers import MATCHERS
 from lookalike.data.microdata import Domains, Microdata
 from lookalike.data.release import Linkage, Matched, MatchGraph, Withheld
 from lookalike.data.requirement import Requirement

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.axes import axes_of
 from lookalike.algorithms.groups.columns import Blocks, blocks_for, tables_for
 from lookalike.algorithms.groups.sizes import Plan as SizePlan
 from lookalike.algorithms.groups.sizes import even_sizes
 from lookalike.algorithms.groups.strict import Plan, planned, zone_tables
 from lookalike.algorithms.groups.transversals import in_parts
 from lookalike.algorithms.heterogeneous.layouts import POLICIES, buckets_under, through_diversity
-from lookalike.algorithms.matched import SlotGraph, matched_release
-from lookalike.algorithms.matchers import MATCHERS, Labels, Matcher
+from lookalike.algorithms.shared.axes import axes_of
+from lookalike.algorithms.shared.matched import SlotGraph, matched_release
+from lookalike.algorithms.shared.matchers import MATCHERS, Labels, Matcher
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Linkage, Matched, Withheld
 from lookalike.data.requirement import Requirement

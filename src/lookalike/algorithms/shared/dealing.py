@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lookalike.algorithms.bucketization.settings import Counts, Slots
+from lookalike.algorithms.bucket_sizes.settings import Counts, Slots
 from lookalike.randomness import Randomness
 
 

@@ -17,10 +17,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.algorithms.privbayes.budget import Shape
+from lookalike.algorithms.privbayes.mechanisms import choose, exponents
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
-from lookalike.synthesis.budget import Shape
-from lookalike.synthesis.mechanisms import choose, exponents
 
 Cells = NDArray[np.int64]
 """[row, column]: the cell of each record in each column's public domain."""

@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
-from lookalike.algorithms.grouping.runs import Grown, Growth, Halving, Rules, in_order
-from lookalike.algorithms.method import Method
+from lookalike.algorithms.order_runs.runs import Grown, Growth, Halving, Rules, in_order
+from lookalike.algorithms.shared.method import Method
 from lookalike.data.contracts import Promise, Replay
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Choice, Exact
@@ -58,8 +58,8 @@ class Runs(Method):
     def make_release(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
     ) -> tuple[Release, Linkage]:
-        from lookalike.algorithms.bucketization.publishing import permuted
-        from lookalike.algorithms.grouped import generalised
+        from lookalike.algorithms.shared.buckets import permuted
+        from lookalike.algorithms.shared.grouped import generalised
 
         progress("grouping", 0.0)
         rules = Rules.of(data, requirements)
@@ -67,7 +67,7 @@ class Runs(Method):
         group_of_record, n_groups, remarks = found.group_of_record(), found.n_groups, found.remarks
         progress("grouping", 1.0, counted(n_groups, "group"))
         if self.anatomize == "true":
-            from lookalike.algorithms.grouping.anatomizing import divided_by_values
+            from lookalike.algorithms.order_runs.anatomizing import divided_by_values
 
             group_of_record, n_groups = divided_by_values(
                 data, requirements, rules, group_of_record, n_groups, rng.child("anatomize"), progress

@@ -66,7 +66,7 @@ class LossBound:
 
 def loss_bound(data: Microdata, requirements: Sequence[Requirement], rng: Randomness) -> LossBound:
     """The bound for this table and promise."""
-    from lookalike.algorithms.axes import axes_of
+    from lookalike.algorithms.shared.axes import axes_of
     from lookalike.kernels.axes import NODE
     from lookalike.kernels.distance import pair_distances
 

@@ -5,7 +5,7 @@ One method so far, PrivBayes. What it gives is about nobody; what it promises is
 
 from __future__ import annotations
 
-from lookalike.synthesis.budget import Budget, Shape, epsilon_of_beta
-from lookalike.synthesis.privbayes import PrivBayes, Synthesized
+from lookalike.algorithms.privbayes.budget import Budget, Shape, epsilon_of_beta
+from lookalike.algorithms.privbayes.method import PrivBayes, Synthesized
 
 __all__ = ["Budget", "PrivBayes", "Shape", "Synthesized", "epsilon_of_beta"]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.axes import axes_of
-from lookalike.algorithms.bucketed.drawing import Drawing
+from lookalike.algorithms.shared.axes import axes_of
+from lookalike.algorithms.shared.drawing import Drawing
 from lookalike.data.microdata import Microdata
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness

@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.ceilings import least_room
+from lookalike.algorithms.shared.ceilings import least_room
 from lookalike.data.microdata import Microdata
 from lookalike.data.requirement import GroupRule, Requirement
 from lookalike.errors import Unsupported, counted
@@ -27,7 +27,7 @@ def in_order(data: Microdata, order: str, rng: Randomness) -> Places:
     # The last key is the first to decide.
     keys = [*data.quasi[shuffled].T[::-1]]
     if order == "hilbert":
-        from lookalike.algorithms.bucketed.retrieval import curve_keys
+        from lookalike.algorithms.shared.value_buckets import curve_keys
 
         keys.append(curve_keys(data)[shuffled])
     return shuffled[np.lexsort(keys)]
@@ -43,7 +43,7 @@ class Rules:
 
     @classmethod
     def of(cls, data: Microdata, requirements: Sequence[Requirement]) -> Rules:
-        from lookalike.algorithms.axes import rule_of
+        from lookalike.algorithms.shared.axes import rule_of
 
         rule = rule_of(data, requirements)
         least = max(rule.min_size, least_room(data, requirements))

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.bucketization.settings import Counts, Part, divided, loss_of, one_size_valid, rooms
+from lookalike.algorithms.bucket_sizes.settings import Counts, Part, divided, loss_of, one_size_valid, rooms
 from lookalike.algorithms.groups.programs import relaxed, ways_to_round
 
 PRUNINGS = {"none": 0, "loss": 1, "full": 2}

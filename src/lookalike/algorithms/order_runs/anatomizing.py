@@ -12,11 +12,11 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.bucketization import Anatomy
-from lookalike.algorithms.bucketization.dealing import at_random
-from lookalike.algorithms.bucketization.publishing import Asked
-from lookalike.algorithms.ceilings import least_ceilings
-from lookalike.algorithms.grouping.runs import Rules
+from lookalike.algorithms.bucket_sizes import Anatomy
+from lookalike.algorithms.order_runs.runs import Rules
+from lookalike.algorithms.shared.buckets import Asked
+from lookalike.algorithms.shared.ceilings import least_ceilings
+from lookalike.algorithms.shared.dealing import at_random
 from lookalike.data.microdata import Microdata
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Unsupported

@@ -17,9 +17,9 @@ from decimal import ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
 from itertools import takewhile
 
+from lookalike.algorithms.privbayes.mechanisms import noise_scale
 from lookalike.data.notation import Number, as_fraction
 from lookalike.errors import RecipeError
-from lookalike.synthesis.mechanisms import noise_scale
 
 COUNTS_SENSITIVITY = 2
 """Replacing one record takes one from a cell and gives one to another: counts of a table change by 2 in sum."""

@@ -10,12 +10,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.bucketization.dealing import at_random
-from lookalike.algorithms.bucketization.settings import Counts, Slots
-from lookalike.algorithms.ceilings import least_ceilings
-from lookalike.algorithms.grouped import left_out
+from lookalike.algorithms.bucket_sizes.settings import Counts, Slots
 from lookalike.algorithms.groups.effort import EFFORTS
-from lookalike.algorithms.method import Method
+from lookalike.algorithms.shared.ceilings import least_ceilings
+from lookalike.algorithms.shared.dealing import at_random
+from lookalike.algorithms.shared.grouped import left_out
+from lookalike.algorithms.shared.method import Method
 from lookalike.data.adversary import KNOWS_METHOD, READS_RELEASE
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata
@@ -90,7 +90,7 @@ class Bucketizing(Method):
             value_of_record = np.zeros(data.n_rows, dtype=np.int64)
             slots = Slots(np.zeros(data.n_rows, dtype=np.int64), slots.bucket_of_slot, slots.n_buckets)
         if self.assign == "similar":
-            from lookalike.algorithms.bucketization.similar import similar_together
+            from lookalike.algorithms.shared.similar import similar_together
 
             effort = EFFORTS["balanced"].scaled(data.n_rows)
             bucket_of_record = similar_together(

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.method import Method
+from lookalike.algorithms.shared.method import Method
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Grouped, Linkage, Withheld, cover
 from lookalike.data.requirement import Requirement

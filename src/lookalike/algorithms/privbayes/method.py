@@ -20,16 +20,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from lookalike.algorithms.privbayes.budget import Budget, Shape, shape_for
+from lookalike.algorithms.privbayes.network import Cells, Link, grow_network
+from lookalike.algorithms.privbayes.public_columns import PublicColumn, public_column, require_declared
+from lookalike.algorithms.privbayes.tables import NoisyTable, draw_records, measure, measured_sets
 from lookalike.data.microdata import Codes, Domain, Domains, Microdata
 from lookalike.data.notation import part_text
 from lookalike.data.parameters import Choice, Exact, Whole
 from lookalike.errors import RecipeError
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
-from lookalike.synthesis.budget import Budget, Shape, shape_for
-from lookalike.synthesis.network import Cells, Link, grow_network
-from lookalike.synthesis.public_columns import PublicColumn, public_column, require_declared
-from lookalike.synthesis.tables import NoisyTable, draw_records, measure, measured_sets
 
 OBSERVED, DECLARED = "observed", "declared"
 

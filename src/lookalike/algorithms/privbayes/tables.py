@@ -16,10 +16,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.algorithms.privbayes.mechanisms import discrete_laplace
+from lookalike.algorithms.privbayes.network import Cells, Link, joint_ids
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
-from lookalike.synthesis.mechanisms import discrete_laplace
-from lookalike.synthesis.network import Cells, Link, joint_ids
 
 
 @dataclass(frozen=True, eq=False)

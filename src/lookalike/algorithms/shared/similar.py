@@ -8,10 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from lookalike.algorithms.axes import axes_of, rule_of
-from lookalike.algorithms.bucketization.settings import Counts, Slots
+from lookalike.algorithms.bucket_sizes.settings import Counts, Slots
 from lookalike.algorithms.groups.effort import Effort
 from lookalike.algorithms.groups.search import Cell
+from lookalike.algorithms.shared.axes import axes_of, rule_of
 from lookalike.data.microdata import Microdata
 from lookalike.data.requirement import Requirement
 from lookalike.progress import Progress

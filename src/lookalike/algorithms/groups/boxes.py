@@ -9,8 +9,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.axes import axes_at
 from lookalike.algorithms.mondrian import Mondrian
+from lookalike.algorithms.shared.axes import axes_at
 from lookalike.data.microdata import Microdata
 from lookalike.data.requirement import Requirement
 from lookalike.kernels.axes import NODE, SET, Axes
