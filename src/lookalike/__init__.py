@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from lookalike.algorithms.privbayes import PrivBayes
     from lookalike.analysis import Estimate, Pooled, PublishedRelease, load, pool, sample
     from lookalike.attacking import attack
+    from lookalike.attacks.run import Attacks
     from lookalike.audit import Audit, Check, Verdict
     from lookalike.comparison import Comparison, compare
     from lookalike.data.contracts import Promise
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
         SchemaError,
         Unsupported,
     )
-    from lookalike.evaluation.attacked import Attacks
     from lookalike.evaluation.fidelity import Fidelity
     from lookalike.inspection import Inspection, suggest_schema
     from lookalike.measuring import fidelity
@@ -124,7 +124,7 @@ __all__ = [
 _HOMES = {
     "Advice": "lookalike.advising",
     "AlphaK": "lookalike.models",
-    "Attacks": "lookalike.evaluation.attacked",
+    "Attacks": "lookalike.attacks.run",
     "Attribute": "lookalike.data.schema",
     "Audit": "lookalike.audit",
     "AuditFailed": "lookalike.errors",

@@ -12,11 +12,11 @@ from typing import Any
 
 from lookalike.algorithms import parse_algorithm
 from lookalike.attacks import parse_attack
+from lookalike.attacks.run import Attacks, attack_target
 from lookalike.audit import verify as audit_release
 from lookalike.data.contracts import Algorithm, Attack, Target
 from lookalike.data.schema import Schema
 from lookalike.errors import DataError, RecipeError
-from lookalike.evaluation.attacked import Attacks, attack_target
 from lookalike.pipeline import settle
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness

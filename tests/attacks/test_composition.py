@@ -10,7 +10,7 @@ import pytest
 
 from lookalike.attacks import parse_attack
 from lookalike.attacks.composition import combined
-from lookalike.attacks.whereabouts import Whereabouts
+from lookalike.attacks.shared.whereabouts import Whereabouts
 from lookalike.data.contracts import Target
 from lookalike.errors import Unsupported
 from lookalike.models import parse_model

@@ -13,7 +13,7 @@ import pytest
 import lookalike as la
 from lookalike.attacks import parse_attack
 from lookalike.attacks.corruption import likely_pairs, sharpener
-from lookalike.attacks.whereabouts import Whereabouts
+from lookalike.attacks.shared.whereabouts import Whereabouts
 from lookalike.data.contracts import Target
 from lookalike.data.release import Sets
 from lookalike.errors import Unsupported

@@ -11,7 +11,7 @@ import pytest
 
 from lookalike.attacks import definetti, parse_attack
 from lookalike.attacks.definetti import DeFinettiAttack
-from lookalike.attacks.whereabouts import Whereabouts
+from lookalike.attacks.shared.whereabouts import Whereabouts
 from lookalike.data.contracts import Finding, Promise, Target
 from lookalike.data.release import Bucketized
 from lookalike.models import LDiversity

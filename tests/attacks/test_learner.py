@@ -10,7 +10,7 @@ import pytest
 
 from lookalike.attacks import parse_attack
 from lookalike.attacks.learner import LearnerAttack, Trees, drawn_rows
-from lookalike.attacks.whereabouts import Whereabouts
+from lookalike.attacks.shared.whereabouts import Whereabouts
 from lookalike.data.contracts import Finding, Target
 from lookalike.data.release import Perturbed, Randomizer
 from lookalike.errors import MissingPart, RecipeError

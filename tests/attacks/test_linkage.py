@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lookalike.attacks.linkage import journalist_risks, narrowed_down
-from lookalike.attacks.uniqueness import ClassSizes, estimate_uniques, pitman, snb, zayatz
+from lookalike.attacks.shared.uniqueness import ClassSizes, estimate_uniques, pitman, snb, zayatz
 from lookalike.data.contracts import Target
 from lookalike.models import parse_model
 from tests.attacks.targets import attacked, in_groups, table

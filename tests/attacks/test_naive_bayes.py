@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lookalike.attacks import ATTACKS, judging, parse_attack
-from lookalike.attacks.bayes import NaiveBayes, counts_of, taken_back
+from lookalike.attacks import ATTACKS, parse_attack
 from lookalike.attacks.naive_bayes import SMOOTHING, NaiveBayesAttack
-from lookalike.attacks.whereabouts import Whereabouts, honest_guesses, honest_share
+from lookalike.attacks.shared import judging
+from lookalike.attacks.shared.bayes import NaiveBayes, counts_of, taken_back
+from lookalike.attacks.shared.whereabouts import Whereabouts, honest_guesses, honest_share
 from lookalike.data.contracts import Finding, Promise, Target
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.release import Perturbed, Randomizer, Ranges

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lookalike.attacks import parse_attack, strangers
-from lookalike.attacks.bayes import NaiveBayes, counts_of
-from lookalike.attacks.beliefs import scored
-from lookalike.attacks.judging import Strangers
-from lookalike.attacks.strangers import right_about_strangers
-from lookalike.attacks.whereabouts import Whereabouts
+from lookalike.attacks import parse_attack
+from lookalike.attacks.shared import strangers
+from lookalike.attacks.shared.bayes import NaiveBayes, counts_of
+from lookalike.attacks.shared.beliefs import scored
+from lookalike.attacks.shared.judging import Strangers
+from lookalike.attacks.shared.strangers import right_about_strangers
+from lookalike.attacks.shared.whereabouts import Whereabouts
 from lookalike.data.contracts import Finding, Score, Target
 from lookalike.progress import silent
 from lookalike.randomness import Randomness

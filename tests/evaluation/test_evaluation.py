@@ -10,10 +10,10 @@ import pytest
 import lookalike as la
 from lookalike import evaluation
 from lookalike.attacks import FAST, parse_attack
+from lookalike.attacks.run import attack_target
 from lookalike.data.contracts import Promise, Target
 from lookalike.errors import MissingPart
 from lookalike.evaluation.answering import BOUNDS, Answered, answered
-from lookalike.evaluation.attacked import attack_target
 from lookalike.evaluation.tradeoff import MOST_RECORDS, hastened, some_records, tradeoff
 from lookalike.queries.errors import QueryError
 from lookalike.randomness import Randomness

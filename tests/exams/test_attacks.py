@@ -11,11 +11,11 @@ import pytest
 from lookalike import pipeline
 from lookalike.algorithms import parse_algorithm
 from lookalike.attacks import ATTACKS, parse_attack
-from lookalike.attacks.whereabouts import Whereabouts
+from lookalike.attacks.run import attack_target
+from lookalike.attacks.shared.whereabouts import Whereabouts
 from lookalike.data.contracts import Promise, Target
 from lookalike.data.microdata import Microdata
 from lookalike.data.schema import Schema
-from lookalike.evaluation.attacked import attack_target
 from lookalike.models import parse_model
 from lookalike.progress import silent
 from lookalike.randomness import Randomness

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lookalike.algorithms import RandomGrouping
-from lookalike.attacks.growth import first_bucket_limit
+from lookalike.attacks.minimality.growth import first_bucket_limit
 from lookalike.metrics.grouping import group_sizes
 from lookalike.reproduction.bench import Bench
 from lookalike.reproduction.catalogue import find

@@ -28,6 +28,7 @@ from lookalike import audit, evaluation, pipeline
 from lookalike.algorithms import ALGORITHMS, Perturbation, parse_algorithm
 from lookalike.algorithms.perturbation import Bounds, matrix, strict_alphas
 from lookalike.algorithms.shared.method import Method
+from lookalike.attacks.run import Attacked, Attacks
 from lookalike.backends.local import LocalBackend
 from lookalike.data.contracts import Algorithm, Finding, Promise, Score
 from lookalike.data.release import Bucketized, Grouped, Linkage, Matched, MatchGraph, Perturbed, Release
@@ -35,7 +36,6 @@ from lookalike.data.schema import Schema
 from lookalike.distribution import publishing
 from lookalike.evaluation import Evaluation
 from lookalike.evaluation.answering import BOUNDS, Answered
-from lookalike.evaluation.attacked import Attacked, Attacks
 from lookalike.evaluation.fidelity import Compared, Fidelity
 from lookalike.evaluation.tradeoff import Setting, Tradeoff
 from lookalike.models import LDiversity, parse_promise

@@ -16,7 +16,7 @@ from lookalike.attacks.linkage import Linkage
 from lookalike.attacks.minimality import Minimality
 from lookalike.attacks.naive_bayes import NaiveBayesAttack
 from lookalike.attacks.possible_worlds import PossibleWorlds
-from lookalike.attacks.repeated import RepeatedValues
+from lookalike.attacks.repeated_values import RepeatedValues
 from lookalike.attacks.similarity import Similarity
 from lookalike.attacks.skewness import Homogeneity, Skewness
 from lookalike.data.contracts import Attack

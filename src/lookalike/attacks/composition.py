@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from lookalike.attacks.beliefs import majority, promised_ceilings, scored
-from lookalike.attacks.rows import CERTAIN, best_guess_share, kept_exposure, n_rows_above, row_max
-from lookalike.attacks.whereabouts import Whereabouts, honest_guesses, normalised
-from lookalike.attacks.written import WrittenAttack, needs_sensitive
+from lookalike.attacks.shared.attack import WrittenAttack, needs_sensitive
+from lookalike.attacks.shared.beliefs import majority, promised_ceilings, scored
+from lookalike.attacks.shared.rows import CERTAIN, best_guess_share, kept_exposure, n_rows_above, row_max
+from lookalike.attacks.shared.whereabouts import Whereabouts, honest_guesses, normalised
 from lookalike.data.contracts import Finding, Target
 from lookalike.data.microdata import Domains
 from lookalike.errors import counted

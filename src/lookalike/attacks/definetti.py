@@ -18,11 +18,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.attacks.bayes import NaiveBayes, counts_of_records
-from lookalike.attacks.beliefs import scored
-from lookalike.attacks.judging import finding, judged
-from lookalike.attacks.whereabouts import Whereabouts
-from lookalike.attacks.written import WrittenAttack, needs_sensitive
+from lookalike.attacks.shared.attack import WrittenAttack, needs_sensitive
+from lookalike.attacks.shared.bayes import NaiveBayes, counts_of_records
+from lookalike.attacks.shared.beliefs import scored
+from lookalike.attacks.shared.judging import finding, judged
+from lookalike.attacks.shared.whereabouts import Whereabouts
 from lookalike.data.contracts import Finding, Target
 from lookalike.data.microdata import Codes
 from lookalike.data.parameters import Whole

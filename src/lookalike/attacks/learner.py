@@ -17,12 +17,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.attacks.bayes import frequencies_of, logs_of, taken_back
-from lookalike.attacks.beliefs import Shares, scored
-from lookalike.attacks.judging import finding, judged
-from lookalike.attacks.strangers import right_about_strangers
-from lookalike.attacks.whereabouts import Whereabouts
-from lookalike.attacks.written import WrittenAttack, needs_sensitive
+from lookalike.attacks.shared.attack import WrittenAttack, needs_sensitive
+from lookalike.attacks.shared.bayes import frequencies_of, logs_of, taken_back
+from lookalike.attacks.shared.beliefs import Shares, scored
+from lookalike.attacks.shared.judging import finding, judged
+from lookalike.attacks.shared.strangers import right_about_strangers
+from lookalike.attacks.shared.whereabouts import Whereabouts
 from lookalike.data.contracts import Finding, Target
 from lookalike.data.drawn_cells import drawn_from_cells, nth_of
 from lookalike.data.microdata import Codes

@@ -21,9 +21,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.attacks.uniqueness import ClassSizes, estimate_uniques
-from lookalike.attacks.whereabouts import Whereabouts
-from lookalike.attacks.written import WrittenAttack
+from lookalike.attacks.shared.attack import WrittenAttack
+from lookalike.attacks.shared.uniqueness import ClassSizes, estimate_uniques
+from lookalike.attacks.shared.whereabouts import Whereabouts
 from lookalike.audit.cells import joint_ids
 from lookalike.data.contracts import Finding, Target
 from lookalike.data.exposure import Exposure

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from lookalike.attacks.beliefs import Shares, scored
-from lookalike.attacks.rows import CERTAIN, best_guess_share, n_rows_above, row_max
+from lookalike.attacks.shared.attack import WrittenAttack, needs_sensitive
+from lookalike.attacks.shared.beliefs import Shares, scored
+from lookalike.attacks.shared.rows import CERTAIN, best_guess_share, n_rows_above, row_max
+from lookalike.attacks.shared.whereabouts import Whereabouts, honest_guesses
 from lookalike.attacks.skewness import rises_of
-from lookalike.attacks.whereabouts import Whereabouts, honest_guesses
-from lookalike.attacks.written import WrittenAttack, needs_sensitive
 from lookalike.data.contracts import Finding, Target
 from lookalike.data.parameters import OptionalExact
 from lookalike.data.taxonomy import Taxonomy

@@ -14,10 +14,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.attacks.beliefs import majority, scored
-from lookalike.attacks.rows import owners_of, row_max
-from lookalike.attacks.whereabouts import Whereabouts, honest_guesses
-from lookalike.attacks.written import WrittenAttack, needs_sensitive
+from lookalike.attacks.shared.attack import WrittenAttack, needs_sensitive
+from lookalike.attacks.shared.beliefs import majority, scored
+from lookalike.attacks.shared.rows import owners_of, row_max
+from lookalike.attacks.shared.whereabouts import Whereabouts, honest_guesses
 from lookalike.data.contracts import Finding, Score, Target
 from lookalike.data.parameters import Exact
 from lookalike.progress import Progress

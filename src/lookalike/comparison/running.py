@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from lookalike.attacks.run import attack_target
 from lookalike.audit import Audit
 from lookalike.comparison.memory import forget_peak, peak_megabytes
 from lookalike.comparison.planning import Task
@@ -19,7 +20,6 @@ from lookalike.data.contracts import Target
 from lookalike.data.microdata import Table
 from lookalike.data.schema import Schema
 from lookalike.errors import AuditFailed, Infeasible, LookalikeError, Unsupported
-from lookalike.evaluation.attacked import attack_target
 from lookalike.memory import is_scarce
 from lookalike.pipeline import Outcome, Recipe, Stopwatch
 from lookalike.pipeline import run as publish

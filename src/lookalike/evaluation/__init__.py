@@ -16,9 +16,9 @@ import numpy as np
 
 from lookalike.attacks import ATTACKS, FAST
 from lookalike.attacks.possible_worlds import PossibleWorlds
+from lookalike.attacks.run import Attacks, attack_target
 from lookalike.data.contracts import Target
 from lookalike.evaluation.answering import Answered, answered
-from lookalike.evaluation.attacked import Attacks, attack_target
 from lookalike.evaluation.fidelity import Fidelity, compare
 from lookalike.evaluation.tradeoff import Tradeoff, tradeoff
 from lookalike.pipeline import Outcome

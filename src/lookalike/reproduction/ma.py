@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from lookalike.attacks.growth import first_bucket_limit
+from lookalike.attacks.minimality.growth import first_bucket_limit
 from lookalike.data.microdata import Microdata
 from lookalike.queries import SubsetWorkload
 from lookalike.reproduction.bench import Bench, Made

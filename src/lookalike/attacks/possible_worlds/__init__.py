@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from lookalike.attacks.agreement import BATCHES, Tally
-from lookalike.attacks.beliefs import exposure_of, promised_ceilings, scored
-from lookalike.attacks.boards import Board, possible_pairs
-from lookalike.attacks.whereabouts import Whereabouts, honest_guesses
-from lookalike.attacks.written import WrittenAttack
+from lookalike.attacks.possible_worlds.agreement import BATCHES, Tally
+from lookalike.attacks.possible_worlds.boards import Board, possible_pairs
+from lookalike.attacks.shared.attack import WrittenAttack
+from lookalike.attacks.shared.beliefs import exposure_of, promised_ceilings, scored
+from lookalike.attacks.shared.whereabouts import Whereabouts, honest_guesses
 from lookalike.audit.matching import graph_complaint
 from lookalike.data.contracts import Finding, Score, Target
 from lookalike.data.parameters import Choice, Exact, Whole

@@ -13,8 +13,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.attacks.replaying import Estimate, Played, Run, highest, honest, sample
-from lookalike.attacks.whereabouts import Whereabouts
+from lookalike.attacks.minimality.replaying import Estimate, Played, Run, highest, honest, sample
+from lookalike.attacks.shared.whereabouts import Whereabouts
 from lookalike.data.contracts import Dealt
 from lookalike.progress import Progress
 

@@ -18,9 +18,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.attacks.bayes import logs_of
-from lookalike.attacks.beliefs import Shares, exposure_of, majority, n_above, promised_ceilings
-from lookalike.attacks.whereabouts import Whereabouts
+from lookalike.attacks.shared.bayes import logs_of
+from lookalike.attacks.shared.beliefs import Shares, exposure_of, majority, n_above, promised_ceilings
+from lookalike.attacks.shared.whereabouts import Whereabouts
 from lookalike.data.contracts import Attack, Finding, Score, Target
 from lookalike.data.microdata import Codes
 from lookalike.data.release import Grouped

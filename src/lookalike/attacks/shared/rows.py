@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.attacks.beliefs import Shares, exposure_of, scored
-from lookalike.attacks.whereabouts import honest_guesses
+from lookalike.attacks.shared.beliefs import Shares, exposure_of, scored
+from lookalike.attacks.shared.whereabouts import honest_guesses
 from lookalike.data.contracts import Target
 from lookalike.data.exposure import Exposure
 

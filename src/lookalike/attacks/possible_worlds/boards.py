@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from lookalike.attacks.whereabouts import Whereabouts
+from lookalike.attacks.shared.whereabouts import Whereabouts
 from lookalike.audit.reading import FITS_LIMIT
 from lookalike.errors import DataError, Unsupported, counted
 from lookalike.randomness import Randomness

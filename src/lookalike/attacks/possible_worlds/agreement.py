@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.attacks.boards import Board
+from lookalike.attacks.possible_worlds.boards import Board
 
 Ints = NDArray[np.int64]
 Shares = NDArray[np.float64]

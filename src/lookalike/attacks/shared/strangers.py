@@ -12,9 +12,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.attacks.beliefs import scored
-from lookalike.attacks.judging import Classifier, Strangers, guessed_among_all
-from lookalike.attacks.whereabouts import Whereabouts
+from lookalike.attacks.shared.beliefs import scored
+from lookalike.attacks.shared.judging import Classifier, Strangers, guessed_among_all
+from lookalike.attacks.shared.whereabouts import Whereabouts
 from lookalike.data.release import Bucketized, Grouped, Matched, Release
 from lookalike.randomness import Randomness
 

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from lookalike.attacks.beliefs import Shares
-from lookalike.attacks.whereabouts import Whereabouts
+from lookalike.attacks.shared.beliefs import Shares
+from lookalike.attacks.shared.whereabouts import Whereabouts
 from lookalike.data.drawn_cells import bounds_of
 from lookalike.data.microdata import Codes, Domain
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Randomizer, Ranges, Sets

@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.attacks.enumeration import box_key
-from lookalike.attacks.growth import bucket_shares
+from lookalike.attacks.minimality.enumeration import box_key
+from lookalike.attacks.minimality.growth import bucket_shares
 from lookalike.audit.cells import joint_ids
 from lookalike.audit.reading import Reading
 from lookalike.data.contracts import Dealt, Replay, Target

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from lookalike.attacks.beliefs import Shares, exposure_of, majority, promised_ceilings, scored
-from lookalike.attacks.enumeration import enumerated_posteriors, n_worlds
-from lookalike.attacks.recutting import recut
-from lookalike.attacks.replaying import by_place, played
-from lookalike.attacks.whereabouts import Whereabouts, honest_guesses
-from lookalike.attacks.written import WrittenAttack
+from lookalike.attacks.minimality.enumeration import enumerated_posteriors, n_worlds
+from lookalike.attacks.minimality.recutting import recut
+from lookalike.attacks.minimality.replaying import by_place, played
+from lookalike.attacks.shared.attack import WrittenAttack
+from lookalike.attacks.shared.beliefs import Shares, exposure_of, majority, promised_ceilings, scored
+from lookalike.attacks.shared.whereabouts import Whereabouts, honest_guesses
 from lookalike.audit.cells import joint_ids
 from lookalike.data.adversary import KNOWS_METHOD
 from lookalike.data.contracts import Finding, Promise, Recuttable, Replay, Replayable, Target
