@@ -16,7 +16,8 @@ import numpy as np
 
 import lookalike as la
 from lookalike import charts
-from lookalike.queries import RangeWorkload, drawn, query_error
+from lookalike.metrics.query_error import drawn, query_error
+from lookalike.metrics.shared.workloads import RangeWorkload
 from lookalike.samples import sample_table
 
 PAGES = Path(__file__).parent / "metrics"

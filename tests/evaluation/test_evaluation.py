@@ -15,7 +15,7 @@ from lookalike.data.contracts import Promise, Target
 from lookalike.errors import MissingPart
 from lookalike.evaluation.answering import BOUNDS, Answered, answered
 from lookalike.evaluation.tradeoff import MOST_RECORDS, hastened, some_records, tradeoff
-from lookalike.queries.errors import QueryError
+from lookalike.metrics.query_error import QueryError
 from lookalike.randomness import Randomness
 from lookalike.samples import hospital, sample_schema
 

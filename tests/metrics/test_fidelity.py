@@ -13,8 +13,8 @@ from lookalike.data.microdata import Microdata, Table
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Randomizer, Release, cover
 from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.data.worlds import draw_world
-from lookalike.metrics.expected import N_PARTS, Expected, Observed, Parts, all_parts
 from lookalike.metrics.fidelity import CorrelationDifference, MarginalDistance, PairDistance, association
+from lookalike.metrics.shared.expected import N_PARTS, Expected, Observed, Parts, all_parts
 from lookalike.randomness import Randomness
 from lookalike.samples import hospital
 from tests.packages.release_forms import FORMS, make_release

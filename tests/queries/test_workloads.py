@@ -7,17 +7,16 @@ import pytest
 
 from lookalike.data.microdata import Microdata
 from lookalike.errors import RecipeError, Unsupported
-from lookalike.queries import (
+from lookalike.metrics.query_error import drawn
+from lookalike.metrics.shared.workloads import (
     CorrelatedWorkload,
     PrefixWorkload,
     RangeWorkload,
     SetWorkload,
     SubsetWorkload,
-    drawn,
-    independent,
-    true_counts,
+    range_length,
 )
-from lookalike.queries.workloads import range_length
+from lookalike.queries.answers import independent, true_counts
 from tests.audit.making import number_table
 
 

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from lookalike.data.microdata import Column, Microdata, Table
 from lookalike.data.release import Grouped, cover
 from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
-from lookalike.queries import RangeWorkload, estimated
+from lookalike.metrics.shared.workloads import RangeWorkload
+from lookalike.queries.answers import estimated
 from lookalike.reproduction import bl, bl_closeness, bl_queries, bl_resistance, find, running
 from lookalike.reproduction.bench import Bench, Size
 from lookalike.reproduction.bl import DEFAULT

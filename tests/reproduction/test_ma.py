@@ -7,7 +7,7 @@ import pytest
 
 from lookalike.algorithms import RandomGrouping
 from lookalike.attacks.minimality.growth import first_bucket_limit
-from lookalike.metrics.grouping import group_sizes
+from lookalike.metrics.group_sizes import group_sizes
 from lookalike.reproduction.bench import Bench
 from lookalike.reproduction.catalogue import find
 from lookalike.reproduction.experiments import Results

@@ -21,9 +21,10 @@ from lookalike.data.microdata import Column, Domains, Microdata, Table
 from lookalike.data.release import Grouped, Matched
 from lookalike.data.schema import Schema, ValueType
 from lookalike.errors import Unsupported, counted, quoted
+from lookalike.metrics.query_error import drawn, query_error
+from lookalike.metrics.shared.workloads import RangeWorkload
 from lookalike.pipeline import Recipe, choose, required, settle
 from lookalike.progress import Progress, silent
-from lookalike.queries import RangeWorkload, drawn, query_error
 from lookalike.randomness import Randomness
 
 SAMPLE = 1000

@@ -26,7 +26,8 @@ from lookalike.data.release import Grouped, Matched
 from lookalike.errors import RecipeError, counted, quoted
 from lookalike.packages.domains import read_alone
 from lookalike.packages.manifest import PublishedManifest
-from lookalike.queries import Answers, Queries, estimated
+from lookalike.queries.answers import Answers, estimated
+from lookalike.queries.asked import Queries
 
 _MOST_COMBINATIONS = 100_000
 

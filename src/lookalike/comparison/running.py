@@ -21,10 +21,11 @@ from lookalike.data.microdata import Table
 from lookalike.data.schema import Schema
 from lookalike.errors import AuditFailed, Infeasible, LookalikeError, Unsupported
 from lookalike.memory import is_scarce
+from lookalike.metrics.query_error import drawn, query_error
+from lookalike.metrics.shared.workloads import RangeWorkload
 from lookalike.pipeline import Outcome, Recipe, Stopwatch
 from lookalike.pipeline import run as publish
 from lookalike.progress import silent
-from lookalike.queries import RangeWorkload, drawn, query_error
 from lookalike.randomness import Randomness
 
 LEVELS = {

@@ -15,9 +15,9 @@ import numpy as np
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Release
 from lookalike.errors import Unsupported
+from lookalike.metrics.query_error import QueryError, drawn, query_error
+from lookalike.metrics.shared.workloads import RangeWorkload
 from lookalike.progress import Progress, silent
-from lookalike.queries import RangeWorkload, drawn
-from lookalike.queries.errors import QueryError, query_error
 
 BOUNDS = (0.05, 0.1, 0.25, 0.5, 1.0)
 """Relative errors up to which answers are counted together."""

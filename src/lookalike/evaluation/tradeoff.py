@@ -20,10 +20,10 @@ from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Linkage, Release
 from lookalike.errors import LookalikeError
+from lookalike.metrics.query_error import drawn, query_error
+from lookalike.metrics.shared.workloads import RangeWorkload
 from lookalike.pipeline import measure, refusal, required
 from lookalike.progress import Progress, silent
-from lookalike.queries import RangeWorkload, drawn
-from lookalike.queries.errors import query_error
 from lookalike.randomness import Randomness
 
 MOST_RECORDS = 2000

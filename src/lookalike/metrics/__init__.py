@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from lookalike.data.contracts import Metric
 from lookalike.metrics.fidelity import CorrelationDifference, MarginalDistance, PairDistance
-from lookalike.metrics.grouping import AverageGroupSize, Discernibility, MeanSquaredBucketSize
+from lookalike.metrics.group_sizes import AverageGroupSize, Discernibility, MeanSquaredBucketSize
 from lookalike.metrics.learning import AccuracyLoss, PropensityMeanSquaredError, PropensityRatio
 from lookalike.metrics.loss import AverageInformationLoss, GlobalCertaintyPenalty, loss_by_column
 from lookalike.metrics.parts import PartLosses, joined_losses
-from lookalike.metrics.publishing import public_losses, rounded, same_figure
-from lookalike.metrics.redrawing import ValuesChanged
+from lookalike.metrics.shared.publishing import public_losses, rounded, same_figure
+from lookalike.metrics.values_changed import ValuesChanged
 
 METRICS: dict[str, type[Metric]] = {
     GlobalCertaintyPenalty.name: GlobalCertaintyPenalty,

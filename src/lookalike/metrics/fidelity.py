@@ -23,7 +23,7 @@ import numpy as np
 from lookalike.data.contracts import ORIGINAL
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Release
-from lookalike.metrics.expected import Expected, Observed, Parts, Shares, all_parts
+from lookalike.metrics.shared.expected import Expected, Observed, Parts, Shares, all_parts
 
 
 def distance(one: Shares, other: Shares) -> float:

@@ -27,7 +27,7 @@ from lookalike.data.microdata import Codes, Microdata
 from lookalike.data.release import Release
 from lookalike.data.worlds import World, draw_world
 from lookalike.errors import MissingPart
-from lookalike.metrics.expected import Parts
+from lookalike.metrics.shared.expected import Parts
 from lookalike.randomness import Randomness
 
 Ints = NDArray[np.int64]

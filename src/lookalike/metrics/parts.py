@@ -15,9 +15,9 @@ import numpy as np
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Release
 from lookalike.errors import RecipeError
-from lookalike.metrics.grouping import AverageGroupSize, Discernibility, MeanSquaredBucketSize, group_sizes
+from lookalike.metrics.group_sizes import AverageGroupSize, Discernibility, MeanSquaredBucketSize, group_sizes
 from lookalike.metrics.loss import AverageInformationLoss, GlobalCertaintyPenalty, loss_by_column
-from lookalike.metrics.redrawing import ValuesChanged
+from lookalike.metrics.values_changed import ValuesChanged
 
 
 @dataclass(frozen=True)

@@ -22,12 +22,11 @@ from lookalike.data.microdata import Microdata
 from lookalike.data.release import Release
 from lookalike.errors import AuditFailed, LookalikeError
 from lookalike.metrics import METRICS
+from lookalike.metrics.query_error import Drawn, QueryError, drawn, judged
+from lookalike.metrics.shared.workloads import Workload
 from lookalike.models import parse_model
 from lookalike.progress import Progress, silent
-from lookalike.queries import drawn
 from lookalike.queries.answers import estimated
-from lookalike.queries.errors import Drawn, QueryError, judged
-from lookalike.queries.workloads import Workload
 from lookalike.randomness import Randomness
 from lookalike.reproduction.datasets import Datasets
 

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from lookalike.data.microdata import Microdata
-from lookalike.queries import Queries, RangeWorkload, estimated, independent
-from lookalike.queries.answers import Answers
-from lookalike.queries.errors import Drawn, judged
+from lookalike.metrics.query_error import Drawn, judged
+from lookalike.metrics.shared.workloads import RangeWorkload
+from lookalike.queries.answers import Answers, estimated, independent
+from lookalike.queries.asked import Queries
 from lookalike.reproduction.bench import Bench, Made
 from lookalike.reproduction.bl import (
     BETA,

@@ -15,8 +15,8 @@ import numpy as np
 
 from lookalike.algorithms.bucket_sizes.settings import Counts
 from lookalike.data.microdata import Microdata
+from lookalike.metrics.shared.workloads import SetWorkload
 from lookalike.models import FPrivacy
-from lookalike.queries import SetWorkload
 from lookalike.reproduction.bench import Bench
 from lookalike.reproduction.datasets import QUASI, SENSITIVE
 from lookalike.reproduction.experiments import Experiment, Figure, Results, Row, Shape

@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 
 from lookalike.data.microdata import Microdata
 from lookalike.errors import Infeasible, Unsupported
-from lookalike.queries import PrefixWorkload, RangeWorkload, true_counts
-from lookalike.queries.answers import Answers
-from lookalike.queries.errors import Drawn, judged
-from lookalike.queries.workloads import Workload
+from lookalike.metrics.query_error import Drawn, judged
+from lookalike.metrics.shared.workloads import PrefixWorkload, RangeWorkload, Workload
+from lookalike.queries.answers import Answers, true_counts
 from lookalike.reproduction.bench import Bench
 from lookalike.reproduction.experiments import Experiment, Figure, Results, Row, Shape
 from lookalike.reproduction.hg import BETAS, LIKENESS

@@ -13,7 +13,7 @@ import numpy as np
 
 from lookalike.attacks.minimality.growth import first_bucket_limit
 from lookalike.data.microdata import Microdata
-from lookalike.queries import SubsetWorkload
+from lookalike.metrics.shared.workloads import SubsetWorkload
 from lookalike.reproduction.bench import Bench, Made
 from lookalike.reproduction.experiments import Experiment, Figure, Results, Row, Shape
 

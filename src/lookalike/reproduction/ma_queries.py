@@ -18,11 +18,11 @@ from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata
 from lookalike.errors import AuditFailed
+from lookalike.metrics.query_error import Drawn, judged
+from lookalike.metrics.shared.workloads import CorrelatedWorkload, SubsetWorkload
 from lookalike.models import parse_model
 from lookalike.progress import silent
-from lookalike.queries import CorrelatedWorkload, SubsetWorkload, independent
-from lookalike.queries.answers import Answers
-from lookalike.queries.errors import Drawn, judged
+from lookalike.queries.answers import Answers, independent
 from lookalike.randomness import Randomness
 from lookalike.reproduction.bench import Bench, Made
 from lookalike.reproduction.experiments import Experiment, Figure, Results, Row, Shape

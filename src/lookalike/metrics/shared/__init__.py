@@ -1,0 +1,1 @@
+"""What several metrics use: expected losses and workloads of queries."""
