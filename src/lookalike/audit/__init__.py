@@ -12,7 +12,7 @@ from lookalike.audit.joining import JoinedAudit, joined
 from lookalike.audit.parts import PartAudit, audit_part
 from lookalike.audit.publishing import public_audit, shows_beliefs
 from lookalike.audit.verdicts import Audit, Check, ExactColumn, Grounds, Verdict
-from lookalike.audit.verification import verify
+from lookalike.audit.verify import verify
 
 __all__ = [
     "Audit",

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from lookalike.audit import preconditions
 from lookalike.audit.verdicts import NO_FAULT, Audit, Check, Verdict
-from lookalike.audit.verification import CONFIRMATION
+from lookalike.audit.verify import CONFIRMATION
 from lookalike.data.release import Bucketized, Grouped, Matched
 
 WITH_THE_OWNER = "the level reached depends on more than the release: the owner of the original has it"
