@@ -19,8 +19,8 @@ from fuzz.judging import SECRET
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.release import Linkage, MatchGraph
 from lookalike.data.schema import ValueType
-from lookalike.packages.private import write_private
-from lookalike.packages.writing import write_release
+from lookalike.files.releases.private import write_private
+from lookalike.files.releases.write import write_release
 from tests.packages.part_folders import clinic_in_parts
 from tests.packages.release_forms import FORMS, MANIFEST, clinic_release, column, small_clinic
 

@@ -10,8 +10,8 @@ import pytest
 from lookalike.data.schema import Schema
 from lookalike.data.taxonomy import read_paths
 from lookalike.errors import DataError, LookalikeError, RecipeError, SchemaError
+from lookalike.files.tables import read_table
 from lookalike.models import parse_model
-from lookalike.tables import read_table
 from lookalike.untrusted import DEEPEST, BadYaml, check_plain_file, load_json, load_yaml, read_text
 
 

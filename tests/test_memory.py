@@ -13,11 +13,11 @@ import pytest
 from lookalike import memory
 from lookalike.data.schema import Schema
 from lookalike.errors import DataError, RecipeError
+from lookalike.files.tables import read_table
+from lookalike.files.tables.sizing import check_text_size
 from lookalike.pipeline import Recipe, run
 from lookalike.publication import as_promises
 from lookalike.samples import hospital
-from lookalike.tables import read_table
-from lookalike.tables.sizing import check_text_size
 
 
 @pytest.fixture(autouse=True)

@@ -24,7 +24,7 @@ from scipy.optimize import minimize
 from sklearn.ensemble import RandomForestClassifier
 
 import lookalike as la
-from lookalike.packages.cells import typed_values
+from lookalike.files.releases.cells import typed_values
 from lookalike.samples import hospital
 
 QUASI, SENSITIVE = ("age", "sex"), "diagnosis"

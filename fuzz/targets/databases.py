@@ -7,8 +7,8 @@ import sqlite3
 
 from fuzz.clinic import file_of, workplace
 from fuzz.judging import SECRET, Fault, tried
-from lookalike.tables import read_table
-from lookalike.tables.databases.address import is_address, parse_address, without_passwords
+from lookalike.files.databases.address import is_address, parse_address, without_passwords
+from lookalike.files.tables import read_table
 
 
 def _honest() -> bytes:

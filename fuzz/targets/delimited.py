@@ -7,7 +7,7 @@ import gzip
 from fuzz.clinic import file_of
 from fuzz.judging import SECRET, tried
 from lookalike.data.schema import ValueType
-from lookalike.tables import read_table
+from lookalike.files.tables import read_table
 
 _PLAIN = (
     "age,born,zip code,disease\n"

@@ -12,7 +12,7 @@ import pandas as pd
 import polars as pl
 
 from fuzz.judging import SECRET, tried
-from lookalike.tables import read_table
+from lookalike.files.tables import read_table
 
 _NAMES = ("age", "", " age", "*", "^.*$", "a\nb", "\0", "\u202eage", "e\u0301", "a" * 500, 7, None, ("a", "b"), 1.5)
 _VALUES = (None, 0, -1, 2**63, -(2**70), 10**400, 1.5, float("nan"), float("inf"), 5e-324, True, "", SECRET, "\0",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from fuzz.clinic import PARTS, clinic, folder_of, replaced
 from fuzz.judging import tried
 from lookalike.analysis import load
-from lookalike.packages.domains import read_alone
-from lookalike.packages.manifest import DESCRIPTOR
-from lookalike.packages.reading import read_release
+from lookalike.files.releases.alone import read_alone
+from lookalike.files.releases.describe import DESCRIPTOR
+from lookalike.files.releases.read import read_release
 from tests.packages.release_forms import FORMS
 
 SEEDS = tuple((folder_of(place) / DESCRIPTOR).read_bytes() for place in (*FORMS, PARTS))

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from fuzz.clinic import file_of
 from fuzz.judging import SECRET, tried
-from lookalike.tables import read_table
+from lookalike.files.tables import read_table
 
 _TEXT = f"age,ill\n30,{SECRET}\n41,flu\n".encode()
 

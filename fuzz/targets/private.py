@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fuzz.clinic import private_folder_of_matched, replaced
 from fuzz.judging import SECRET, tried
-from lookalike.packages.private import read_graph, read_linkage
+from lookalike.files.releases.private import read_graph, read_linkage
 
 _FILES = ("linkage.parquet", "graph.parquet")
 SEEDS = tuple(bytes([place]) + (private_folder_of_matched() / name).read_bytes() for place, name in enumerate(_FILES))

@@ -8,7 +8,7 @@ import polars as pl
 
 from fuzz.clinic import file_of
 from fuzz.judging import SECRET, tried
-from lookalike.tables import read_table
+from lookalike.files.tables import read_table
 
 _FRAME = pl.DataFrame(
     {

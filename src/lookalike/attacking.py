@@ -66,7 +66,7 @@ def target_of(
         )
     graph = None
     if private is not None:
-        from lookalike.packages.private import check_belongs, read_graph
+        from lookalike.files.releases.private import check_belongs, read_graph
 
         check_belongs(Path(private), Path(release))
         graph = read_graph(Path(private))
@@ -82,8 +82,8 @@ def target_of(
 
 def _algorithm(release: str | Path) -> Algorithm | None:
     """The method that a release folder names; None for tables of other tools and methods of other versions."""
-    from lookalike.packages.folder import read_manifest
-    from lookalike.packages.reading import release_folder
+    from lookalike.files.releases.folder import read_manifest
+    from lookalike.files.releases.read import release_folder
 
     folder = release_folder(Path(release))
     if folder is None:

@@ -18,7 +18,7 @@ from lookalike.data.microdata import Microdata
 from lookalike.data.schema import Schema
 from lookalike.distribution.publishing import PART_ROWS, PartedPublication
 from lookalike.distribution.publishing import publish_in_parts as publish
-from lookalike.packages.plain import plain_frame
+from lookalike.files.releases.plain import plain_frame
 from lookalike.pipeline import Recipe
 from lookalike.progress import Progress, silent
 from lookalike.publication import ModelLike, as_algorithm, as_promises, as_schema, read_columns

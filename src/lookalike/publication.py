@@ -76,7 +76,7 @@ class Publication:
 
     def frame(self) -> Any:
         """The published table as a Polars data frame (a mapping of frames if there are several tables)."""
-        from lookalike.packages.writing import frames
+        from lookalike.files.releases.write import frames
 
         made = frames(self.release)
         return next(iter(made.values())) if len(made) == 1 else made
@@ -117,8 +117,8 @@ class Publication:
         `private` also keeps, in the PRIVATE folder, which record became which row, and the seed if one was given.
         `safe_csv` puts an apostrophe before cells of CSV files that a spreadsheet would compute.
         """
-        from lookalike.packages.sending import check_destination, send
-        from lookalike.tables.urls import is_url, place_of
+        from lookalike.files.sending import check_destination, send
+        from lookalike.files.urls import is_url, place_of
 
         if is_url(folder):
             if private or overwrite:
@@ -163,8 +163,8 @@ class Publication:
         progress: Progress,
     ) -> list[str]:
         """The folder and, if it is `owned` by whoever keeps the original, what belongs into the PRIVATE one."""
-        from lookalike.packages.private import check_private, private_beside
-        from lookalike.packages.writing import write_release
+        from lookalike.files.releases.private import check_private, private_beside
+        from lookalike.files.releases.write import write_release
         from lookalike.report import AUDIT, Basis, audit_json, made_up_examples
 
         report = report_asked(report)
@@ -231,7 +231,7 @@ class Publication:
 
     def write_tables(self, folder: str | Path, *, safe_csv: bool = False) -> list[str]:
         """Write a new folder as `write` does, without report and audit; returns the names of its files."""
-        from lookalike.packages.writing import write_release
+        from lookalike.files.releases.write import write_release
 
         manifest = replace(_manifest(self.outcome, self.title), safe_csv=safe_csv)
         return write_release(Path(folder), self.release, documents={}, manifest=manifest)
@@ -244,7 +244,7 @@ class Publication:
         `overwrite` replaces an earlier release; a table that was not made here is never replaced.
         The folder that `write` makes says more (promises, report, audit), and is what can be audited again.
         """
-        from lookalike.packages.databases import write_database
+        from lookalike.files.databases.write import write_database
 
         return write_database(url, self.release, overwrite=overwrite, progress=progress)
 
@@ -291,7 +291,7 @@ def publish(
     model is an object (`BetaLikeness(3)`), its text (`"beta-likeness:3"`), or a promise for one column
     (`"occupation=beta-likeness:3"`). Further arguments go to the reader (`delimiter`, `encoding`, `missing` ...).
     """
-    from lookalike.packages.manifest import check_titles
+    from lookalike.files.releases.describe import check_titles
 
     check_titles(title=title, recipient=recipient)
     watch = Stopwatch()
@@ -345,7 +345,7 @@ def read_table(source: Any, **reading: Any) -> Table:
     """Read a CSV, Parquet or Arrow file, or a data frame, as dictionary-encoded columns (see `tables.reading`)."""
     if isinstance(source, Table):
         return source
-    from lookalike.tables import read_table as read
+    from lookalike.files.tables import read_table as read
 
     return read(source, **reading)
 
@@ -413,7 +413,7 @@ def report_asked(report: str | None) -> str:
 
 
 def _manifest(outcome: Outcome, title: str) -> Any:
-    from lookalike.packages.manifest import Manifest, stated_promise
+    from lookalike.files.releases.describe import Manifest, stated_promise
 
     return Manifest(
         title=title,

@@ -24,8 +24,8 @@ from lookalike.publication import ModelLike, as_promises, read_whole
 from lookalike.untrusted import load_json, read_bytes
 
 if TYPE_CHECKING:
-    from lookalike.packages.manifest import PublishedManifest
-    from lookalike.packages.tablefiles import Parts
+    from lookalike.files.releases.describe import PublishedManifest
+    from lookalike.files.releases.tablefiles import Parts
     from lookalike.report import Basis, Examples
 
 OWN_AUDIT = "stated audit"
@@ -85,7 +85,7 @@ def reopen(
     are examined too: a folder must agree with the schema that is given and say nothing besides its release, and columns
     without a role are refused but for those to `ignore`.
     """
-    from lookalike.tables.arriving import STANDARD_INPUT, at_hand
+    from lookalike.files.arriving import STANDARD_INPUT, at_hand
 
     if release == STANDARD_INPUT and isinstance(original, str) and original == STANDARD_INPUT:
         raise RecipeError("Original and release cannot both come from standard input. Give one of them as a file.")
@@ -99,8 +99,8 @@ def reopen(
 
 def _folder_of(original: Any, release: Path, schema: Schema | None) -> Path | None:
     """The release folder that a path means; None for a table of another tool, whose roles must be given."""
-    from lookalike.packages.reading import release_folder
-    from lookalike.tables.urls import is_url
+    from lookalike.files.releases.read import release_folder
+    from lookalike.files.urls import is_url
 
     folder = release_folder(release)
     if folder is None and (schema is None or not schema.attributes):
@@ -122,11 +122,17 @@ def _reopened_folder(
     ignore: tuple[str, ...],
     reading: dict[str, Any],
 ) -> Reopened:
-    from lookalike.packages.agreeing import agreed, declared
-    from lookalike.packages.canonical import Findings, can_be_audited_alike, exact_columns, examine_folder, stated_by
-    from lookalike.packages.folder import read_manifest
-    from lookalike.packages.manifest import REWRITTEN
-    from lookalike.packages.reading import read_release, read_schema
+    from lookalike.files.releases.describe import REWRITTEN
+    from lookalike.files.releases.folder import read_manifest
+    from lookalike.files.releases.read import read_release, read_schema
+    from lookalike.files.releases.surplus.agreeing import agreed, declared
+    from lookalike.files.releases.surplus.canonical import (
+        Findings,
+        can_be_audited_alike,
+        exact_columns,
+        examine_folder,
+        stated_by,
+    )
 
     own = read_schema(folder)
     given = schema if schema is not None and schema.attributes else None
@@ -171,8 +177,8 @@ def _reopened_folder(
 def _documents(
     folder: Path, manifest: PublishedManifest, promises: tuple[Promise, ...], data: Microdata
 ) -> Documents | None:
-    from lookalike.packages.canonical import can_be_audited_alike
-    from lookalike.packages.manifest import REWRITTEN
+    from lookalike.files.releases.describe import REWRITTEN
+    from lookalike.files.releases.surplus.canonical import can_be_audited_alike
     from lookalike.report import REPORT, has_examples, made_up_examples
 
     if not can_be_audited_alike(manifest):
@@ -216,10 +222,10 @@ def _reopened_table(
     ignore: tuple[str, ...],
     reading: dict[str, Any],
 ) -> Reopened:
-    from lookalike.packages.canonical import exact_columns
-    from lookalike.packages.foreign import read_foreign_table
-    from lookalike.packages.reading import check_readable
-    from lookalike.packages.spellings import examine_table
+    from lookalike.files.releases.other_tools import read_foreign_table
+    from lookalike.files.releases.read import check_readable
+    from lookalike.files.releases.surplus.canonical import exact_columns
+    from lookalike.files.releases.surplus.spellings import examine_table
 
     check_readable(path)
     table = read_whole(original, schema, **reading)
@@ -268,7 +274,7 @@ def audit_of(
     reopened: Reopened, promises: tuple[Promise, ...], private: str | Path | None = None, progress: Progress = silent
 ) -> Audit:
     """The audit of a release that was read back; without `promises`, of what it promises itself."""
-    from lookalike.packages.mixing import mixed, parts_of_rows
+    from lookalike.files.releases.mixing import mixed, parts_of_rows
 
     if not promises and not reopened.promises:
         raise RecipeError(
@@ -278,7 +284,7 @@ def audit_of(
     graph = None
     release, parts = mixed(reopened.release, reopened.parts)
     if private is not None:
-        from lookalike.packages.private import check_belongs, read_graph
+        from lookalike.files.releases.private import check_belongs, read_graph
 
         if reopened.folder is not None:
             check_belongs(Path(private), reopened.folder)
@@ -370,7 +376,7 @@ def _with_stated_losses(basis: Basis, text: bytes, exact: tuple[Mapping[str, flo
 
 def _own_audit(text: bytes, basis: Basis) -> Check:
     """Whether the audit that lies in the folder is, byte for byte, what this one writes."""
-    from lookalike.packages.canonical import first_difference
+    from lookalike.files.releases.surplus.canonical import first_difference
     from lookalike.report import audit_json
 
     own = audit_json(basis)

@@ -53,7 +53,7 @@ class Synthesis:
 
     def frame(self) -> Any:
         """The synthetic records as a Polars data frame."""
-        from lookalike.packages.plain import plain_frame
+        from lookalike.files.releases.plain import plain_frame
 
         return plain_frame(self.data)
 
@@ -62,8 +62,8 @@ class Synthesis:
 
         `safe_csv` puts an apostrophe before cells of a CSV file that a spreadsheet would compute.
         """
-        from lookalike.packages.plain import write_plain
-        from lookalike.tables.urls import local_path
+        from lookalike.files.releases.plain import write_plain
+        from lookalike.files.urls import local_path
 
         write_plain(self.data, local_path(file), safe_csv=safe_csv)
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.release import Bucketized
 from lookalike.data.schema import Schema, ValueType
-from lookalike.packages.writing import write_release
+from lookalike.files.releases.write import write_release
 from tests.packages.release_forms import MANIFEST, column, make_release
 
 Cells = Mapping[str, Sequence[Any]]

@@ -15,7 +15,7 @@ from lookalike.analysis.files import write_worlds
 from lookalike.analysis.plain import Plain
 from lookalike.data.release import Withheld
 from lookalike.errors import DataError, RecipeError
-from lookalike.packages.writing import write_release
+from lookalike.files.releases.write import write_release
 from tests.cli.running import Done
 from tests.cli.running import lookalike as command
 from tests.packages.release_forms import FORMS, MANIFEST, clinic_release

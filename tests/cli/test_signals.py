@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from lookalike.packages import writing
+from lookalike.files.releases import write as writing
 from tests.cli.running import lookalike, published
 
 

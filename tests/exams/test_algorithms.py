@@ -19,11 +19,11 @@ from lookalike.data.microdata import Microdata, Table
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Ranges
 from lookalike.data.schema import Role, Schema
 from lookalike.errors import Infeasible, Unsupported
+from lookalike.files.releases.describe import Manifest, stated_promise
+from lookalike.files.releases.read import read_release
+from lookalike.files.releases.surplus.canonical import examine_folder
+from lookalike.files.releases.write import write_release
 from lookalike.models import parse_model
-from lookalike.packages.canonical import examine_folder
-from lookalike.packages.manifest import Manifest, stated_promise
-from lookalike.packages.reading import read_release
-from lookalike.packages.writing import write_release
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from lookalike.samples import census

@@ -15,7 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from lookalike.errors import RecipeError
-from lookalike.packages import placing
+from lookalike.files import atomic as placing
 from tests.faults.injection import Ending, Fault, in_fork
 
 MARKER = "marker.json"

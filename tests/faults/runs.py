@@ -217,13 +217,13 @@ def _load() -> None:
 
     import lookalike.charts
     import lookalike.cli
-    import lookalike.packages.private
-    import lookalike.packages.reading
+    import lookalike.files.releases.private
+    import lookalike.files.releases.read
+    import lookalike.files.tables  # noqa: F401
     import lookalike.pipeline
     import lookalike.publication
     import lookalike.reopening
     import lookalike.report
-    import lookalike.tables  # noqa: F401
     from lookalike.kernels.assignment import assign_cheapest
 
     # The first kernel that is called sets the compiler up.

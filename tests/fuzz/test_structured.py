@@ -10,10 +10,10 @@ import pytest
 from fuzz.clinic import clinic, folder_of, replaced
 from lookalike.analysis import load
 from lookalike.errors import DataError
-from lookalike.packages.cells import dtype_of
-from lookalike.packages.domains import read_alone
-from lookalike.packages.folder import read_frames
-from lookalike.packages.reading import read_release
+from lookalike.files.releases.alone import read_alone
+from lookalike.files.releases.cells import dtype_of
+from lookalike.files.releases.folder import read_frames
+from lookalike.files.releases.read import read_release
 from tests.packages.release_forms import FORMS
 
 ODD = (

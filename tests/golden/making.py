@@ -25,8 +25,8 @@ from lookalike.backends.local import LocalBackend
 from lookalike.data.microdata import Microdata
 from lookalike.data.schema import Role, Schema
 from lookalike.distribution import publishing
+from lookalike.files.releases.private import private_folder
 from lookalike.models import parse_promise
-from lookalike.packages.private import private_folder
 from lookalike.pipeline import Recipe
 from lookalike.publication import read_columns
 from lookalike.version import __version__

@@ -11,9 +11,9 @@ import numpy as np
 
 from lookalike.data.microdata import Microdata, Whole
 from lookalike.data.release import Bucketized, Grouped, Perturbed, Release
-from lookalike.packages.manifest import DESCRIPTOR
-from lookalike.packages.parts import WrittenPart, complete, write_part
-from lookalike.packages.placing import placed
+from lookalike.files.atomic import placed
+from lookalike.files.releases.describe import DESCRIPTOR
+from lookalike.files.releases.parts import WrittenPart, complete, write_part
 from tests.packages.release_forms import MANIFEST, make_release, small_clinic
 
 

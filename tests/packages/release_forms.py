@@ -26,7 +26,7 @@ from lookalike.data.release import (
     cover,
 )
 from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
-from lookalike.packages.manifest import Manifest, StatedPromise, stated_promise
+from lookalike.files.releases.describe import Manifest, StatedPromise, stated_promise
 from lookalike.version import __version__
 
 MANIFEST = Manifest(

@@ -11,7 +11,7 @@ from lookalike.data.microdata import Microdata, Table
 from lookalike.data.release import ExtentCells, Ranges, Sets, cover
 from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.errors import DataError
-from lookalike.packages.cells import (
+from lookalike.files.releases.cells import (
     Encoding,
     escape_member,
     lay_out,
@@ -21,7 +21,7 @@ from lookalike.packages.cells import (
     print_cells,
     unescape_member,
 )
-from lookalike.packages.holdings import DomainIndex, assembled
+from lookalike.files.releases.other_tools.holdings import DomainIndex, assembled
 from tests.packages.release_forms import column, held, microdata, nasty_texts
 
 
@@ -167,7 +167,7 @@ def test_wrong_cells_are_told(type: ValueType, cells: list, attribute: dict, tex
 
 def test_a_hundred_thousand_rows_are_formatted_once_a_unit(monkeypatch: pytest.MonkeyPatch) -> None:
     """The number of Python-level formatting steps follows the distinct values, not the rows."""
-    from lookalike.packages import cells as module
+    from lookalike.files.releases import cells as module
 
     calls = []
     monkeypatch.setattr(module, "escape_member", lambda text: calls.append(text) or escape_member(text))

@@ -20,12 +20,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from lookalike.data.microdata import Table
-from lookalike.packages.containers import examine_container
-from lookalike.packages.footers import read_footer
-from lookalike.packages.packings import examine_packing
-from lookalike.packages.tool_metadata import ParquetFacts, is_known_writer, metadata_problem
-from lookalike.packages.workbook_parts import examine_workbook
-from lookalike.tables.reading import read_table
+from lookalike.files.releases.surplus.containers import examine_container
+from lookalike.files.releases.surplus.footers import read_footer
+from lookalike.files.releases.surplus.packings import examine_packing
+from lookalike.files.releases.surplus.tool_metadata import ParquetFacts, is_known_writer, metadata_problem
+from lookalike.files.releases.surplus.workbook_parts import examine_workbook
+from lookalike.files.tables.read import read_table
 from tests.tables.workbook_files import write_workbook
 
 SECRET = "the third row is Anna"

@@ -14,9 +14,9 @@ import pytest
 
 import lookalike as la
 from lookalike.errors import DataError, RecipeError
-from lookalike.packages import databases
-from lookalike.packages.databases import check_database, database_frames
-from lookalike.tables.databases.connecting import Connection
+from lookalike.files.databases import write as databases
+from lookalike.files.databases.connecting import Connection
+from lookalike.files.databases.write import check_database, database_frames
 from tests.cli.running import lookalike
 from tests.places import PASSWORD, Place
 

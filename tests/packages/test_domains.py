@@ -15,9 +15,9 @@ from lookalike.data.microdata import Microdata, Table
 from lookalike.data.release import Domain, ExactCells, ExtentCells, Ranges, Release
 from lookalike.data.schema import Attribute, Role, Schema, ValueType
 from lookalike.errors import DataError
-from lookalike.packages.domains import MOST_POINTS, read_alone
-from lookalike.packages.leaves import taxonomy_over
-from lookalike.packages.writing import write_release
+from lookalike.files.releases.alone import MOST_POINTS, read_alone
+from lookalike.files.releases.leaves import taxonomy_over
+from lookalike.files.releases.write import write_release
 from tests.packages.release_forms import FORMS, MANIFEST, clinic_release, column, make_release, releases
 
 
@@ -52,7 +52,7 @@ def test_a_release_is_read_without_its_original(form: str, tmp_path: Path, data:
     folder = tmp_path / "release"
     write_release(folder, release, documents={}, manifest=MANIFEST, overwrite=True)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lookalike.packages.domains.MOST_POINTS", 200)
+        patch.setattr("lookalike.files.releases.alone.MOST_POINTS", 200)
         alone, manifest = read_alone(folder)
     assert alone.form == manifest.form == form
     assert alone.n_rows == release.n_rows

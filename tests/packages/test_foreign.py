@@ -12,8 +12,8 @@ from lookalike.data.microdata import Column, Microdata, Table
 from lookalike.data.release import Grouped, Ranges, Sets
 from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.errors import DataError, SchemaError
-from lookalike.packages.foreign import from_table
-from lookalike.packages.reading import read_release
+from lookalike.files.releases.other_tools import from_table
+from lookalike.files.releases.read import read_release
 from tests.packages.release_forms import column, held
 
 AGES = list(range(18, 66))

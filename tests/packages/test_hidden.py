@@ -11,11 +11,11 @@ import pytest
 
 from lookalike.data.release import Linkage
 from lookalike.errors import DataError, RecipeError
-from lookalike.packages import private
-from lookalike.packages.hidden import ASIDE, cannot_write, clear_leftovers, hidden_beside
-from lookalike.packages.placing import placed
-from lookalike.packages.private import check_belongs, private_folder, write_private
-from lookalike.packages.writing import errors_of_the_system
+from lookalike.files.atomic import placed
+from lookalike.files.hidden import ASIDE, cannot_write, clear_leftovers, hidden_beside
+from lookalike.files.releases import private
+from lookalike.files.releases.private import check_belongs, private_folder, write_private
+from lookalike.files.releases.write import errors_of_the_system
 from lookalike.publication import publish
 from lookalike.samples import hospital
 

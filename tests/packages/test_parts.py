@@ -29,15 +29,16 @@ from lookalike.data.microdata import Microdata, Table
 from lookalike.data.release import Bucketized, Grouped, Perturbed, Release, Withheld
 from lookalike.data.schema import Schema, ValueType
 from lookalike.errors import DataError, RecipeError
-from lookalike.packages import placing, writing
-from lookalike.packages.folder import read_manifest
-from lookalike.packages.manifest import DESCRIPTOR
-from lookalike.packages.mixing import mixed
-from lookalike.packages.parts import WrittenPart, write_part
-from lookalike.packages.placing import placed
-from lookalike.packages.reading import read_release, release_folder
-from lookalike.packages.tablefiles import ENDINGS, Part, digest_of, digest_of_part
-from lookalike.packages.writing import same_cells, write_release
+from lookalike.files import atomic as placing
+from lookalike.files.atomic import placed
+from lookalike.files.releases import write as writing
+from lookalike.files.releases.describe import DESCRIPTOR
+from lookalike.files.releases.folder import read_manifest
+from lookalike.files.releases.mixing import mixed
+from lookalike.files.releases.parts import WrittenPart, write_part
+from lookalike.files.releases.read import read_release, release_folder
+from lookalike.files.releases.tablefiles import ENDINGS, Part, digest_of, digest_of_part
+from lookalike.files.releases.write import same_cells, write_release
 from lookalike.studio import exporting, results
 from lookalike.studio.jobs import Job
 from tests.audit.making import moved

@@ -13,8 +13,8 @@ from lookalike.data.microdata import Microdata, Table
 from lookalike.data.release import Bucketized, Grouped, Perturbed
 from lookalike.data.schema import Schema, ValueType
 from lookalike.errors import DataError, SchemaError
-from lookalike.packages.reading import read_release, read_schema
-from lookalike.packages.writing import write_release
+from lookalike.files.releases.read import read_release, read_schema
+from lookalike.files.releases.write import write_release
 from tests.packages.release_forms import FORMS, MANIFEST, clinic_release, column
 
 

@@ -12,9 +12,9 @@ import pytest
 
 import lookalike as la
 from lookalike.errors import DataError, RecipeError
-from lookalike.packages.manifest import DESCRIPTOR
-from lookalike.packages.sending import check_destination, send
-from lookalike.tables.urls import place_of
+from lookalike.files.releases.describe import DESCRIPTOR
+from lookalike.files.sending import check_destination, send
+from lookalike.files.urls import place_of
 
 FRAME = pl.DataFrame({"age": [1, 2, 3, 4], "diagnosis": ["a", "b", "a", "b"]})
 

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 
 import lookalike as la
 from lookalike.data.release import Bucketized, Release
-from lookalike.packages.writing import write_release
+from lookalike.files.releases.write import write_release
 from tests.analysis.release_folders import bucketized
 from tests.packages.release_forms import MANIFEST, clinic_release, releases
 

@@ -21,12 +21,14 @@ from lookalike.data.microdata import Microdata, Table
 from lookalike.data.release import Bucketized, Grouped, Linkage, MatchGraph, Perturbed, Withheld
 from lookalike.data.schema import Attribute, Role, Schema, ValueType
 from lookalike.errors import DataError, RecipeError
-from lookalike.packages import placing, private, writing
-from lookalike.packages.canonical import examine_folder, stated_by
-from lookalike.packages.manifest import public_schema
-from lookalike.packages.private import read_graph, read_linkage, write_private
-from lookalike.packages.reading import read_release
-from lookalike.packages.writing import write_release
+from lookalike.files import atomic as placing
+from lookalike.files.releases import private
+from lookalike.files.releases import write as writing
+from lookalike.files.releases.describe import public_schema
+from lookalike.files.releases.private import read_graph, read_linkage, write_private
+from lookalike.files.releases.read import read_release
+from lookalike.files.releases.surplus.canonical import examine_folder, stated_by
+from lookalike.files.releases.write import write_release
 from tests.packages.release_forms import FORMS, MANIFEST, METHODS, clinic_release, column, held, make_release, releases
 
 DOCUMENTS = {"audit.json": '{"passed": true}\n', "report.html": "<html></html>\n"}

@@ -10,7 +10,7 @@ import pytest
 
 import lookalike as la
 from lookalike.data.schema import Role, Schema
-from lookalike.packages.domains import read_alone
+from lookalike.files.releases.alone import read_alone
 from lookalike.randomness import Randomness
 from lookalike.report.examples import made_up_examples, made_up_people
 from lookalike.samples import hospital, sample_schema

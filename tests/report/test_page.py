@@ -12,7 +12,7 @@ import pytest
 import lookalike as la
 from lookalike.data.microdata import Column, Table
 from lookalike.data.schema import ValueType
-from lookalike.packages.private import private_folder
+from lookalike.files.releases.private import private_folder
 from lookalike.report import Report, to_html
 from tests.report.conftest import Reported
 

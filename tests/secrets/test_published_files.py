@@ -25,10 +25,10 @@ from lookalike.data.contracts import Algorithm
 from lookalike.data.release import Perturbed
 from lookalike.data.schema import Schema
 from lookalike.distribution import publishing
+from lookalike.files.releases.folder import read_manifest
+from lookalike.files.releases.private import private_folder
+from lookalike.files.releases.write import write_release
 from lookalike.models import parse_promise
-from lookalike.packages.folder import read_manifest
-from lookalike.packages.private import private_folder
-from lookalike.packages.writing import write_release
 from lookalike.pipeline import Recipe
 from lookalike.publication import _manifest
 from lookalike.studio.exporting import archive

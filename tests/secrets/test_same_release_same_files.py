@@ -38,10 +38,10 @@ from lookalike.evaluation import Evaluation
 from lookalike.evaluation.answering import BOUNDS, Answered
 from lookalike.evaluation.fidelity import Compared, Fidelity
 from lookalike.evaluation.tradeoff import Setting, Tradeoff
+from lookalike.files.releases.assembly import take
+from lookalike.files.releases.private import private_folder
+from lookalike.files.releases.write import frames
 from lookalike.models import LDiversity, parse_promise
-from lookalike.packages.assembly import take
-from lookalike.packages.private import private_folder
-from lookalike.packages.writing import frames
 from lookalike.pipeline import Outcome
 from lookalike.report import Basis, documents
 from tests.worlds import tiny_table, worlds

@@ -15,7 +15,8 @@ import polars as pl
 import pytest
 
 from lookalike.errors import DataError, MissingPart, RecipeError
-from lookalike.tables import arriving, read_table, urls
+from lookalike.files import arriving, urls
+from lookalike.files.tables import read_table
 
 SECRET = "hunter2secret"
 

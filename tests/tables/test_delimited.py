@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from lookalike.data.microdata import Table, texts_of
 from lookalike.data.schema import ValueType
 from lookalike.errors import DataError, RecipeError, SchemaError
-from lookalike.tables import delimited, encoding, read_table
+from lookalike.files.tables import read_table
+from lookalike.files.tables.csv import delimited, encoding
 
 
 def read(tmp_path: Path, data: bytes | str, name: str = "table.csv", **given: Any) -> Table:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lookalike.errors import RecipeError
-from lookalike.tables.dialect import Dialect, detect_dialect, split_records
+from lookalike.files.tables.csv.dialect import Dialect, detect_dialect, split_records
 
 
 def detected(sample: str, **given: object) -> tuple[Dialect, list[str]]:

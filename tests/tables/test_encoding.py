@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lookalike.errors import DataError, RecipeError
-from lookalike.tables.encoding import NotDecodable, TextFile, checked_encoding, detect_encoding
+from lookalike.files.tables.csv.encoding import NotDecodable, TextFile, checked_encoding, detect_encoding
 
 
 def written(tmp_path: Path, data: bytes, name: str = "table.csv") -> Path:

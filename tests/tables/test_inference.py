@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lookalike.data.microdata import texts_of
 from lookalike.data.schema import ValueType
-from lookalike.tables.inference import MARKERS, Settled, distinct_texts, settle
+from lookalike.files.tables.csv.inference import MARKERS, Settled, distinct_texts, settle
 
 
 def settled(texts: list[str], asked: ValueType | None = None, missing: tuple[str, ...] = ()) -> Settled:

@@ -17,7 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookalike.errors import DataError, MissingPart, RecipeError
-from lookalike.tables import packed, read_table
+from lookalike.files.tables import compressed as packed
+from lookalike.files.tables import read_table
 
 TEXT = b"age,sex\n" + b"".join(b"%d,female\n" % (age % 90) for age in range(2000))
 

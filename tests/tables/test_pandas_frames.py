@@ -14,7 +14,7 @@ import pytest
 
 from lookalike.data.microdata import texts_of
 from lookalike.errors import DataError, SchemaError
-from lookalike.tables import read_table
+from lookalike.files.tables import read_table
 
 
 def cells(values: Any, **given: Any) -> tuple[str, list[str | None]]:

@@ -10,7 +10,7 @@ import pytest
 import lookalike as la
 from lookalike.data.microdata import texts_of
 from lookalike.errors import DataError
-from lookalike.tables import read_table
+from lookalike.files.tables import read_table
 
 
 def written(folder: Path, **frames: pl.DataFrame) -> Path:

@@ -15,7 +15,7 @@ import pytest
 from lookalike.data.microdata import Table
 from lookalike.data.schema import ValueType
 from lookalike.errors import DataError, SchemaError
-from lookalike.tables import read_table
+from lookalike.files.tables import read_table
 
 FRAME = pl.DataFrame({"age": [30, None, 20], "name": ["x", "y", None], "^a.*$": [1.5, 2.5, 1.5]})
 
@@ -182,6 +182,6 @@ def test_progress_is_told_for_typed_files(tmp_path: Path) -> None:
 
 
 def test_the_package_loads_the_frame_library_only_when_it_reads() -> None:
-    code = "import sys; import lookalike.tables; assert 'polars' not in sys.modules; lookalike.tables.read_table"
+    code = "import sys; import lookalike.files.tables; assert 'polars' not in sys.modules; lookalike.files.tables.read_table"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

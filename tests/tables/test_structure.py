@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.errors import DataError
-from lookalike.tables import structure
-from lookalike.tables.dialect import Dialect
-from lookalike.tables.structure import Block, Records, StrayQuote
+from lookalike.files.tables.csv import structure
+from lookalike.files.tables.csv.dialect import Dialect
+from lookalike.files.tables.csv.structure import Block, Records, StrayQuote
 
 PLAIN = Dialect(delimiter=",", quote='"', header=True)
 GUESSED = Dialect(delimiter=",", quote='"', header=True, quote_guessed=True)

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from lookalike.data.microdata import Column, texts_of
 from lookalike.data.schema import ValueType
 from lookalike.errors import DataError, SchemaError
-from lookalike.tables import read_table, typed
-from lookalike.tables.typed import column_of
+from lookalike.files.tables import frames as typed
+from lookalike.files.tables import read_table
+from lookalike.files.tables.frames import column_of
 
 
 def column(

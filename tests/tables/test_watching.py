@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from lookalike.errors import DataError
-from lookalike.tables import read_table
+from lookalike.files.tables import read_table
 
 ROWS = {"age": [30, 31, 32], "sex": ["f", "m", "f"]}
 

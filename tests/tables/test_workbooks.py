@@ -9,7 +9,8 @@ import pytest
 
 from lookalike.data.microdata import texts_of
 from lookalike.errors import DataError, MissingPart, RecipeError, SchemaError
-from lookalike.tables import packed, read_table
+from lookalike.files.tables import compressed as packed
+from lookalike.files.tables import read_table
 from tests.tables.workbook_files import Day, Formula, write_workbook
 
 ROWS = [

@@ -30,8 +30,8 @@ from lookalike.analysis.crosstables import check_size, combinations, framed
 from lookalike.analysis.estimates import Estimate, spread
 from lookalike.analysis.published import PublishedRelease
 from lookalike.errors import DataError, counted
-from lookalike.packages.cells import Encoding
-from lookalike.packages.manifest import PublishedManifest
+from lookalike.files.releases.cells import Encoding
+from lookalike.files.releases.describe import PublishedManifest
 from lookalike.queries.links import Links, Numbers
 
 

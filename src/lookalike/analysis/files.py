@@ -10,12 +10,12 @@ import polars as pl
 
 from lookalike.analysis.plain import Plain
 from lookalike.errors import RecipeError, quoted
-from lookalike.packages.formulas import safe_frame
-from lookalike.packages.hidden import cannot_write, hidden_beside
-from lookalike.packages.placing import sync
-from lookalike.packages.writing import errors_of_the_system
+from lookalike.files.atomic import sync
+from lookalike.files.hidden import cannot_write, hidden_beside
+from lookalike.files.releases.formulas import safe_frame
+from lookalike.files.releases.write import errors_of_the_system
+from lookalike.files.urls import local_path
 from lookalike.progress import Progress, silent
-from lookalike.tables.urls import local_path
 
 PLACE = "{world}"
 WORLD = "world"

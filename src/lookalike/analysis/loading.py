@@ -11,9 +11,9 @@ from lookalike.analysis.published import PublishedRelease
 from lookalike.analysis.ranged import RangedRelease
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed
 from lookalike.errors import DataError, quoted
-from lookalike.packages.folder import read_frames
-from lookalike.packages.reading import release_folder
-from lookalike.tables.urls import local_path
+from lookalike.files.releases.folder import read_frames
+from lookalike.files.releases.read import release_folder
+from lookalike.files.urls import local_path
 
 
 def load(folder: str | Path) -> PublishedRelease:

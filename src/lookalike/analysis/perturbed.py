@@ -18,8 +18,8 @@ from lookalike.analysis.published import PublishedRelease
 from lookalike.data.reconstruct import Numbers, Reconstruction, baseline
 from lookalike.data.schema import Role
 from lookalike.errors import DataError, RecipeError, quoted
-from lookalike.packages.folder import published_matrix
-from lookalike.packages.manifest import PublishedManifest
+from lookalike.files.releases.describe import PublishedManifest
+from lookalike.files.releases.folder import published_matrix
 
 
 @dataclass(frozen=True)

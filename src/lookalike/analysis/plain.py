@@ -12,13 +12,13 @@ from lookalike.data.microdata import Codes, Domain
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Release
 from lookalike.data.worlds import World, draw_world
 from lookalike.errors import DataError, RecipeError, counted
-from lookalike.packages.cells import typed_values
-from lookalike.packages.domains import read_alone
-from lookalike.packages.manifest import PublishedManifest
-from lookalike.packages.reading import release_folder
+from lookalike.files.releases.alone import read_alone
+from lookalike.files.releases.cells import typed_values
+from lookalike.files.releases.describe import PublishedManifest
+from lookalike.files.releases.read import release_folder
+from lookalike.files.urls import local_path
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
-from lookalike.tables.urls import local_path
 
 WORLDS = 5
 """How many worlds are drawn unless told; enough to see how far results differ between them."""

@@ -20,7 +20,7 @@ import polars as pl
 from lookalike.analysis.conditions import Where
 from lookalike.analysis.estimates import LEVEL, Estimate
 from lookalike.errors import RecipeError, counted, unknown_name
-from lookalike.packages.manifest import PublishedManifest
+from lookalike.files.releases.describe import PublishedManifest
 
 
 @dataclass(frozen=True)

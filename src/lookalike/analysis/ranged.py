@@ -24,8 +24,8 @@ from lookalike.analysis.published import PublishedRelease
 from lookalike.data.microdata import Domain
 from lookalike.data.release import Grouped, Matched
 from lookalike.errors import RecipeError, counted, quoted
-from lookalike.packages.domains import read_alone
-from lookalike.packages.manifest import PublishedManifest
+from lookalike.files.releases.alone import read_alone
+from lookalike.files.releases.describe import PublishedManifest
 from lookalike.queries.answers import Answers, estimated
 from lookalike.queries.asked import Queries
 

@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from lookalike.cli.destinations import check_out
 from lookalike.cli.output import STDOUT, TerminalProgress, note, note_first_use, peak_megabytes, print_json
-from lookalike.tables.databases.address import is_address
+from lookalike.files.databases.address import is_address
 
 LOCAL, SPARK = BACKENDS = ("local", "spark")
 _NOT_IN_PARTS = {

@@ -39,14 +39,14 @@ def refuse_beside_stdout(context: click.Context, out: str, as_json: bool) -> Non
 
 def check_out(out: str, *, overwrite: bool) -> None:
     """Refuse a destination before any work is done for it."""
-    from lookalike.packages.manifest import DESCRIPTOR
-    from lookalike.packages.placing import check_target
-    from lookalike.tables.urls import is_url, place_of
+    from lookalike.files.atomic import check_target
+    from lookalike.files.releases.describe import DESCRIPTOR
+    from lookalike.files.urls import is_url, place_of
 
     if out == STDOUT:
         return
     if is_url(out):
-        from lookalike.packages.sending import check_destination
+        from lookalike.files.sending import check_destination
 
         check_destination(place_of(out))
         return
@@ -55,9 +55,9 @@ def check_out(out: str, *, overwrite: bool) -> None:
 
 def private_place(out: str, *, report: str, private: bool) -> Path | None:
     """Where the owner's report and the linkage go: beside a folder, if either is asked for."""
-    from lookalike.packages.private import private_folder
+    from lookalike.files.releases.private import private_folder
+    from lookalike.files.urls import is_url
     from lookalike.publication import FULL
-    from lookalike.tables.urls import is_url
 
     if out == STDOUT or is_url(out) or not (private or report == FULL):
         return None

@@ -20,7 +20,7 @@ from lookalike import memory
 from lookalike.cli.output import deprecations_as_notes, print_json
 from lookalike.deprecations import OPTION, current
 from lookalike.errors import AuditFailed, Infeasible, LookalikeError, MissingPart
-from lookalike.tables.databases.address import without_passwords
+from lookalike.files.databases.address import without_passwords
 
 BROKEN, USAGE, INFEASIBLE, MISSING_PART, FAULT, INTERRUPTED = 1, 2, 3, 4, 70, 130
 

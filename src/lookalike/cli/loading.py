@@ -21,8 +21,8 @@ def load(release: str, to: str, overwrite: bool) -> None:
     lookalike load release --to 'duckdb:///shared.duckdb?table=stays'
     lookalike load release --to 'env:DATABASE_URL?table=public.stays'
     """
-    from lookalike.packages.databases import write_database
-    from lookalike.packages.reading import release_folder
+    from lookalike.files.databases.write import write_database
+    from lookalike.files.releases.read import release_folder
 
     folder = release_folder(Path(release))
     if folder is None:

@@ -162,7 +162,7 @@ def _publish(
     to: str | None = None,
 ) -> None:
     from lookalike.errors import RecipeError
-    from lookalike.packages.private import check_private
+    from lookalike.files.releases.private import check_private
     from lookalike.pipeline import Stopwatch
     from lookalike.publication import FULL, SCORES_NEED_FULL, SCORES_REVEAL
     from lookalike.publication import publish as publish_table
@@ -177,7 +177,7 @@ def _publish(
     if kept is not None:
         check_private(Path(out), overwrite=overwrite)
     if to is not None:
-        from lookalike.packages.databases import check_database
+        from lookalike.files.databases.write import check_database
 
         check_database(to, overwrite=overwrite)
     note_first_use()

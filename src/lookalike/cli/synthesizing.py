@@ -51,10 +51,10 @@ def synthesize(data: str, out: str, rows: int | None, seed: int | None, as_json:
     person. Roles make no difference: every column named is drawn anew.
     """
     from lookalike.algorithms.privbayes import PrivBayes, epsilon_of_beta
-    from lookalike.packages.plain import check_plain_target
+    from lookalike.files.releases.plain import check_plain_target
+    from lookalike.files.urls import local_path
     from lookalike.pipeline import Stopwatch
     from lookalike.synthesizing import synthesize as synthesize_table
-    from lookalike.tables.urls import local_path
 
     epsilon, beta = options.pop("epsilon"), options.pop("beta")
     if (epsilon is None) == (beta is None):

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from lookalike.comparison.results import AUDIT_FAILED, DONE, INFEASIBLE, UNFIT, Run
 from lookalike.errors import RecipeError, unread_format
-from lookalike.packages.hidden import cannot_write, hidden_beside
+from lookalike.files.hidden import cannot_write, hidden_beside
 
 KIND = "lookalike comparison"
 FORMAT = 1

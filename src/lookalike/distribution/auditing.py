@@ -26,8 +26,12 @@ from lookalike.distribution.coding import Survey, survey
 from lookalike.distribution.cutting import MOST_IN_A_PART
 from lookalike.distribution.publishing import skeleton
 from lookalike.errors import DataError, LookalikeError, RecipeError, Unsupported
-from lookalike.packages.agreeing import declared
-from lookalike.packages.canonical import (
+from lookalike.files.releases.describe import PublishedManifest
+from lookalike.files.releases.folder import read_manifest, read_matrices, read_parts, withheld_of
+from lookalike.files.releases.mixing import mixed
+from lookalike.files.releases.read import read_schema
+from lookalike.files.releases.surplus.agreeing import declared
+from lookalike.files.releases.surplus.canonical import (
     TableFindings,
     exact_columns,
     exact_counts,
@@ -35,11 +39,7 @@ from lookalike.packages.canonical import (
     examine_tables,
     stated_by,
 )
-from lookalike.packages.canonical import joined as examined_parts
-from lookalike.packages.folder import read_manifest, read_matrices, read_parts, withheld_of
-from lookalike.packages.manifest import PublishedManifest
-from lookalike.packages.mixing import mixed
-from lookalike.packages.reading import read_schema
+from lookalike.files.releases.surplus.canonical import joined as examined_parts
 from lookalike.pipeline import settle, standard_measures
 from lookalike.progress import Progress, silent
 

@@ -27,10 +27,10 @@ from lookalike.distribution.cutting import cut
 from lookalike.distribution.methods import DISTRIBUTED, Way, way_of
 from lookalike.distribution.work import Done, Failed, PartWork
 from lookalike.errors import AuditFailed, RecipeError, counted
+from lookalike.files.atomic import check_target, placed
+from lookalike.files.releases.describe import DESCRIPTOR, Manifest, check_titles, stated_promise
+from lookalike.files.releases.parts import complete
 from lookalike.metrics import joined_losses
-from lookalike.packages.manifest import DESCRIPTOR, Manifest, check_titles, stated_promise
-from lookalike.packages.parts import complete
-from lookalike.packages.placing import check_target, placed
 from lookalike.pipeline import (
     Recipe,
     Stopwatch,

@@ -24,8 +24,8 @@ from lookalike.distribution.cells import Cells
 from lookalike.distribution.coding import Survey
 from lookalike.distribution.sliced import SlicedCells
 from lookalike.errors import AuditFailed, DataError, LookalikeError, Unsupported
+from lookalike.files.releases.parts import WrittenPart, write_part
 from lookalike.metrics import PartLosses
-from lookalike.packages.parts import WrittenPart, write_part
 from lookalike.pipeline import standard_measures
 from lookalike.progress import silent
 from lookalike.randomness import Randomness

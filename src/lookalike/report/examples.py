@@ -23,11 +23,11 @@ from lookalike.data.schema import Schema
 from lookalike.data.worlds import draw_world
 from lookalike.errors import LookalikeError
 from lookalike.evaluation.tradeoff import hastened
-from lookalike.packages.domains import read_alone
-from lookalike.packages.folder import read_manifest
-from lookalike.packages.reading import read_schema
-from lookalike.packages.tablefiles import digest_of, table_paths
-from lookalike.packages.writing import frames
+from lookalike.files.releases.alone import read_alone
+from lookalike.files.releases.folder import read_manifest
+from lookalike.files.releases.read import read_schema
+from lookalike.files.releases.tablefiles import digest_of, table_paths
+from lookalike.files.releases.write import frames
 from lookalike.pipeline import refusal, required
 from lookalike.progress import silent
 from lookalike.randomness import Randomness

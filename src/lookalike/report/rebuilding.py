@@ -17,8 +17,8 @@ from typing import Any
 from lookalike import charts
 from lookalike.audit import Check
 from lookalike.errors import quoted
-from lookalike.packages.canonical import first_difference
-from lookalike.packages.manifest import shown, title_problem
+from lookalike.files.releases.describe import shown, title_problem
+from lookalike.files.releases.surplus.canonical import first_difference
 from lookalike.report.basis import Basis
 from lookalike.report.contents import Report
 from lookalike.report.documents import REPORT, REPORT_PAGE, report_documents

@@ -107,7 +107,7 @@ class Datasets:
 
 
 def _read(path: Path) -> Table:
-    from lookalike.tables import read_table
+    from lookalike.files.tables import read_table
 
     table = read_table(path)
     lacking = sorted({*QUASI, SENSITIVE} - set(table.names))

@@ -11,8 +11,8 @@ from typing import Any
 
 from lookalike.data.adversary import READS_RELEASE
 from lookalike.errors import RecipeError
-from lookalike.packages.manifest import DESCRIPTOR
-from lookalike.packages.placing import placed
+from lookalike.files.atomic import placed
+from lookalike.files.releases.describe import DESCRIPTOR
 from lookalike.studio.jobs import Job
 from lookalike.studio.work import OWNERS_PAGE, RELEASE
 from lookalike.studio.workspace import Project

@@ -14,10 +14,10 @@ from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata
 from lookalike.data.schema import Schema
 from lookalike.errors import LookalikeError
+from lookalike.files.releases.other_tools import read_foreign_table
+from lookalike.files.releases.surplus.spellings import examine_table
+from lookalike.files.tables.read import read_table
 from lookalike.models import KAnonymity
-from lookalike.packages.foreign import read_foreign_table
-from lookalike.packages.spellings import examine_table
-from lookalike.tables.reading import read_table
 
 JOBS = ("clerk", "cook", "nurse", "smith", "tailor")
 _INTERVALS: tuple[Callable[[int, int], str], ...] = (

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from lookalike.packages.cells import Encoding, print_cells
-from lookalike.packages.folder import read_manifest
-from lookalike.packages.tablefiles import blanks_spelled_out, table_paths
-from lookalike.packages.writing import write_csv, write_parquet
+from lookalike.files.releases.cells import Encoding, print_cells
+from lookalike.files.releases.folder import read_manifest
+from lookalike.files.releases.tablefiles import blanks_spelled_out, table_paths
+from lookalike.files.releases.write import write_csv, write_parquet
 from tests.audit.planting.folders import Edit
 
 MESSAGES: dict[str, Edit] = {}

@@ -16,8 +16,8 @@ from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Bucketized, Randomizer, Ranges
 from lookalike.errors import Infeasible, LookalikeError, Unsupported
+from lookalike.files.releases.read import read_release
 from lookalike.models import parse_model
-from lookalike.packages.reading import read_release
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.audit.making import (

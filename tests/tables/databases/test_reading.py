@@ -10,8 +10,8 @@ import pytest
 
 import lookalike as la
 from lookalike.errors import DataError, LookalikeError, MissingPart, SchemaError
-from lookalike.tables.databases import connecting
-from lookalike.tables.databases.address import parse_address
+from lookalike.files.databases import connecting
+from lookalike.files.databases.address import parse_address
 from tests.places import PASSWORD, Place
 
 HOSTILE = "a\"; DROP TABLE people; -- ' % $1 ? .é"

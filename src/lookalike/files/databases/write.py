@@ -1,0 +1,184 @@
+"""A release as tables of a database, all or nothing.
+
+A generalised cell is text, as in the release's CSV. Beside a column of ranges stand its ends, with their type, as
+NAME_low and NAME_high, so that SQL can compare them. A release of one table takes the name given; of several, each
+has its own name behind it: stays_qit, stays_sat.
+
+Everything happens in one transaction: tables are filled under a passing name, read back and held against the release
+cell by cell, and only then take their names. Whatever goes wrong before leaves the database as it was. A table that
+was not made here is never replaced.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+
+from lookalike.data.release import Release
+from lookalike.errors import DataError, RecipeError, quoted
+from lookalike.files.databases.address import Address, Database, parse_address
+from lookalike.files.databases.connecting import Connection, connected
+from lookalike.files.databases.dialects import columns_of, create, drop, is_there, rename
+from lookalike.files.databases.naming import TableName
+from lookalike.files.databases.read import fetched
+from lookalike.files.releases.cells import Encoding, Field, print_cells
+from lookalike.files.releases.folder import read_frames
+from lookalike.files.releases.write import laid_out
+from lookalike.progress import Progress, silent
+
+_LONGEST = 63
+"""Bytes of a name in PostgreSQL, which cuts off the rest."""
+
+
+def write_database(
+    url: str, release: Release | Path, *, overwrite: bool = False, progress: Progress = silent
+) -> tuple[str, ...]:
+    """Write the tables of a release, or of a release folder, into the database; their names."""
+    address = parse_address(url)
+    frames = _frames_of(release) if isinstance(release, Path) else database_frames(release)
+    for table, frame in frames.items():
+        _check_names(address.database, _target(address, table, len(frames)).name, frame.columns)
+    is_new = address.database is not Database.POSTGRESQL and not Path(address.target).exists()
+    try:
+        with connected(address, write=True) as connection:
+            names = _write_all(connection, address, frames, overwrite, progress)
+            connection.commit()
+    except BaseException:
+        if is_new:
+            _remove(Path(address.target))
+        raise
+    progress("write", 1.0)
+    return names
+
+
+def check_database(url: str, *, overwrite: bool) -> None:
+    """Refuse, before any work is done, a database that cannot be reached or a name that is taken."""
+    address = parse_address(url)
+    path = Path(address.target)
+    if address.database is not Database.POSTGRESQL and path.parent.is_dir() and not path.exists():
+        return  # it is made when the release is written
+    with connected(address) as connection:
+        for table in (address.table, *(_target(address, name, 2) for name in ("qit", "sat"))):
+            _check_free(connection, table, overwrite)
+
+
+def database_frames(release: Release) -> dict[str, pl.DataFrame]:
+    """The published tables as they stand in a database."""
+    return {table.name: _frame(*laid_out(table)) for table in release.tables()}
+
+
+def _frames_of(folder: Path) -> dict[str, pl.DataFrame]:
+    """The same from a release folder."""
+    manifest, tables = read_frames(folder)
+    made = {}
+    for name, typed in tables.items():
+        fields = manifest.tables[name]
+        texts = [print_cells(field, typed.get_column(field.name)).alias(field.name) for field in fields]
+        made[name] = _frame(fields, typed, pl.DataFrame(texts))
+    return made
+
+
+def _frame(fields: Sequence[Field], typed: pl.DataFrame, texts: pl.DataFrame) -> pl.DataFrame:
+    taken = [field.name.casefold() for field in fields]
+    columns = []
+    for field in fields:
+        cells = typed.get_column(field.name)
+        if field.encoding in (Encoding.EXACT, Encoding.BUCKET):
+            columns.append(cells)
+            continue
+        columns.append(texts.get_column(field.name))
+        if field.encoding is Encoding.INTERVAL:
+            for end in ("low", "high"):
+                name = _free(f"{field.name}_{end}", taken)
+                taken.append(name.casefold())
+                columns.append(cells.struct.field(end).alias(name))
+    return pl.DataFrame(columns)
+
+
+def _write_all(
+    connection: Connection, address: Address, frames: dict[str, pl.DataFrame], overwrite: bool, progress: Progress
+) -> tuple[str, ...]:
+    targets = []
+    for place, (table, frame) in enumerate(frames.items()):
+        target = _target(address, table, len(frames))
+        progress("write", place / len(frames), str(replace(address, table=target)))
+        replaces = _check_free(connection, target, overwrite)
+        passing = target.beside(f"lookalike_{secrets.token_hex(8)}")
+        create(connection, passing, frame.schema)
+        connection.fill(passing.name, passing.schema, frame)
+        _check_same(connection, passing, frame, target)
+        if replaces:
+            drop(connection, target)
+        rename(connection, passing, target.name)
+        targets.append(str(target))
+    return tuple(targets)
+
+
+def _target(address: Address, table: str, n_tables: int) -> TableName:
+    return address.table if n_tables == 1 else address.table.beside(f"{address.table.name}_{table}")
+
+
+def _check_free(connection: Connection, table: TableName, overwrite: bool) -> bool:
+    """Whether a table of ours is to be replaced; refuses one that must not be."""
+    there, ours = is_there(connection, table)
+    if there and not ours:
+        raise RecipeError(
+            f"There is a table {quoted(str(table))} that was not made by lookalike. It is not replaced; name another."
+        )
+    if there and not overwrite:
+        raise RecipeError(f"There is a table {quoted(str(table))} already. Name another, or allow to overwrite it.")
+    return there
+
+
+def _check_names(database: Database, table: str, columns: Iterable[str]) -> None:
+    names = [table, *columns]
+    if any("\0" in name for name in names):
+        raise DataError("A column's name holds a NUL character, which no database takes. Rename it in the original.")
+    if database is Database.POSTGRESQL:
+        for name in names:
+            if len(name.encode()) > _LONGEST:
+                raise DataError(
+                    f"The name {quoted(name)} is longer than the {_LONGEST} bytes that PostgreSQL keeps. Shorten it."
+                )
+        return
+    seen: set[str] = set()
+    for name in names[1:]:
+        if name.casefold() in seen:
+            raise DataError(
+                f"Two columns are called {quoted(name)} but for capitals, which {database} does not tell apart. "
+                "Rename one in the original."
+            )
+        seen.add(name.casefold())
+
+
+def _check_same(connection: Connection, table: TableName, frame: pl.DataFrame, target: TableName) -> None:
+    """Read the table back and hold it against the frame, in whatever order its rows come."""
+    written = fetched(connection, table, columns_of(connection, table))
+    if written.columns == frame.columns and len(written) == len(frame):
+        plain = [f"c{place}" for place in range(frame.width)]
+        first, second = (
+            side.rename(dict(zip(frame.columns, plain, strict=True))).cast(dict(zip(plain, frame.dtypes, strict=True)))
+            for side in (frame, written)
+        )
+        if first.sort(plain).equals(second.sort(plain)):
+            return
+    raise DataError(
+        f"Table {quoted(str(target))} does not read back as it was written: the database changes a value of it. "
+        "Nothing is left in the database."
+    )
+
+
+def _free(name: str, taken: Iterable[str]) -> str:
+    while name.casefold() in taken:
+        name += "_"
+    return name
+
+
+def _remove(path: Path) -> None:
+    """A file that was made for a table which did not come about."""
+    for one in (path, *(path.with_name(path.name + ending) for ending in ("-journal", "-wal", ".wal"))):
+        one.unlink(missing_ok=True)

@@ -1,0 +1,180 @@
+"""The domains of a release's columns, worked out from the release alone.
+
+An auditor reads a release over the domains of the original; whoever has only the release does not know them. What a
+cell may hide is then what the release itself makes possible:
+
+    exact       the values that stand in the column (of a redrawn one, those of its matrix)
+    interval    every whole number or day between the least and the greatest end; fractions on a grid as fine as the
+                ends are written
+    span        the declared order; without one, the values at the ends
+    set         every value that is listed somewhere in the column, or declared
+    node        the leaves of the tree; for rules, what `leaves` finds
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from lookalike.data.microdata import Domain, Domains, texts_of
+from lookalike.data.release import Perturbed, Release
+from lookalike.data.schema import Attribute, Kind, Role, ValueType
+from lookalike.errors import DataError, quoted
+from lookalike.files.releases.cells import Encoding, Field, values_of
+from lookalike.files.releases.describe import PublishedManifest
+from lookalike.files.releases.folder import published_matrix, read_folder, read_frames
+from lookalike.files.releases.leaves import taxonomy_over
+from lookalike.files.releases.read import read_schema
+
+MOST_POINTS = 100_000
+"""A column whose ends lie farther apart than this is drawn on about so many points, and the ends."""
+_SECONDS = (86_400_000_000, 3_600_000_000, 60_000_000, 1_000_000, 1_000)
+_DECIMALS = 6
+
+
+def read_alone(folder: Path) -> tuple[Release, PublishedManifest]:
+    """A release folder over what it says itself; no original is needed."""
+    manifest, frames = read_frames(folder)
+    schema = read_schema(folder)
+    fields = {field.name: (table, field) for table, listed in manifest.tables.items() for field in listed}
+    domains: dict[Role, list[Domain]] = {role: [] for role in Role}
+    for attribute in schema.published:
+        if attribute.name not in fields:
+            raise DataError(f"{folder} lacks the column {quoted(attribute.name)}. It is damaged: get it again.")
+        table, field = fields[attribute.name]
+        try:
+            domain = _domain(attribute, field, frames[table][field.name], manifest)
+        except (ValueError, TypeError, ArithmeticError, pl.exceptions.PolarsError):
+            raise DataError(
+                f"Column {quoted(attribute.name)} of {folder} holds cells that its manifest does not allow. "
+                "The release was changed: get it again."
+            ) from None
+        domains[attribute.role].append(domain)
+    known = Domains(*(tuple(domains[role]) for role in (Role.QUASI, Role.SENSITIVE, Role.CARRIED)))
+    return read_folder(folder, known)
+
+
+def _domain(attribute: Attribute, field: Field, cells: pl.Series, manifest: PublishedManifest) -> Domain:
+    attribute = replace(attribute, kind=attribute.kind or Kind(field.kind))
+    if attribute.taxonomy is not None and attribute.role is Role.QUASI and field.encoding is not Encoding.EXACT:
+        return _with_taxonomy(attribute, field, cells)
+    if field.encoding is Encoding.EXACT:
+        return _exact(attribute, field, cells, manifest)
+    missing = bool(cells.struct.field("missing").any())
+    if field.encoding is Encoding.INTERVAL:
+        type = attribute.type or field.type
+        return _made(attribute, type, _grid(cells, field.type, type), missing)
+    if field.encoding is Encoding.SPAN:
+        ends = pl.concat([cells.struct.field("low"), cells.struct.field("high")]).drop_nulls().unique().to_list()
+        return _listed(attribute, attribute.order, ends, missing)
+    texts = cells.struct.field("values").explode(empty_as_null=False).drop_nulls().unique().to_list()
+    return _listed(attribute, attribute.values, texts, missing)
+
+
+def _exact(attribute: Attribute, field: Field, cells: pl.Series, manifest: PublishedManifest) -> Domain:
+    attribute = replace(attribute, taxonomy=None)
+    if manifest.form == Perturbed.form and attribute.role is Role.SENSITIVE:
+        cells = published_matrix(field.name, manifest)[0]
+    known = cells.drop_nulls().unique().sort()
+    missing = cells.null_count() > 0
+    listed = attribute.order if attribute.kind is Kind.ORDERED else None
+    if listed is not None and field.type is ValueType.STRING and manifest.form != Perturbed.form:
+        return _listed(attribute, listed, known.to_list(), missing)
+    return _made(attribute, field.type, _raw(known, field.type), missing)
+
+
+def _with_taxonomy(attribute: Attribute, field: Field, cells: pl.Series) -> Domain:
+    assert attribute.taxonomy is not None
+    if field.encoding is Encoding.SET:
+        parts = cells.struct
+        labels = parts.field("values").explode(empty_as_null=False).drop_nulls().unique().to_list()
+        missing = bool(parts.field("missing").any())
+    else:
+        labels, missing = cells.drop_nulls().unique().to_list(), cells.null_count() > 0
+    type = attribute.type or ValueType.STRING
+    tree = taxonomy_over(attribute.taxonomy, labels, type, attribute.name, with_missing=missing)
+    type, values = _typed(list(tree.leaves[: tree.n_leaves - missing]), type)
+    return Domain(attribute, type, values, missing, 0.0, 0.0, tree.n_leaves, False, tree)
+
+
+def _listed(attribute: Attribute, declared: Sequence[str] | None, texts: list[str], missing: bool) -> Domain:
+    """The declared values in their order, or those that are shown in their own."""
+    if declared is not None:
+        extra = sorted(set(texts) - set(declared))
+        return _made(attribute, ValueType.STRING, _objects([*declared, *extra]), missing)
+    type, values = _typed(texts, attribute.type or ValueType.STRING)
+    return _made(attribute, type, values[np.argsort(values)], missing)
+
+
+def _made(attribute: Attribute, type: ValueType, values: NDArray[Any], missing: bool) -> Domain:
+    numeric = attribute.kind is Kind.NUMERIC and len(values) > 0
+    low, high = (float(values[0]), float(values[-1])) if numeric else (0.0, float(max(len(values) - 1, 0)))
+    return Domain(attribute, type, values, missing, low, high, len(values) + missing, False)
+
+
+def _typed(texts: list[str], type: ValueType) -> tuple[ValueType, NDArray[Any]]:
+    """Texts as values of the column's type; as they are, where one of them is no such value."""
+    try:
+        values = _raw(values_of(texts, type), type)
+        if list(texts_of(values, type)) == texts:
+            return type, values
+    except (TypeError, ValueError):
+        pass
+    return ValueType.STRING, _objects(texts)
+
+
+def _raw(series: pl.Series, type: ValueType) -> NDArray[Any]:
+    if type is ValueType.STRING:
+        return _objects(series.to_list())
+    if type is ValueType.NUMBER:
+        return series.cast(pl.Float64).to_numpy()
+    if type is ValueType.DATE:
+        series = series.cast(pl.Int32)
+    elif type is ValueType.DATETIME:
+        series = series.cast(pl.Datetime("us"))
+    return series.cast(pl.Int64).to_numpy()
+
+
+def _objects(texts: Sequence[str]) -> NDArray[Any]:
+    values = np.empty(len(texts), dtype=object)
+    values[:] = list(texts)
+    return values
+
+
+def _grid(cells: pl.Series, written: ValueType, type: ValueType) -> NDArray[Any]:
+    """The values that intervals may hide, sorted; all ends of a whole column are among them."""
+    parts = [cells.struct.field(end).drop_nulls() for end in ("low", "high")]
+    ends = np.unique(_raw(pl.concat(parts), written))
+    if not len(ends):
+        return np.zeros(0, dtype=np.float64 if type is ValueType.NUMBER else np.int64)
+    if type is not ValueType.NUMBER:
+        return _whole_grid(ends, _step(ends) if type is ValueType.DATETIME else 1)
+    decimals = max(len(np.format_float_positional(end, trim="-").partition(".")[2]) for end in ends[:10_000])
+    decimals = min(decimals, _DECIMALS)
+    with np.errstate(over="ignore"):
+        n_steps = float(ends[-1] * 10.0**decimals - ends[0] * 10.0**decimals)
+    if n_steps < MOST_POINTS:
+        points = np.round(ends[0] + np.arange(round(n_steps) + 1) / 10.0**decimals, decimals)
+        return np.unique(np.append(points, ends))
+    shares = np.arange(MOST_POINTS) / (MOST_POINTS - 1)
+    return np.unique(np.append(ends[0] * (1 - shares) + ends[-1] * shares, ends))
+
+
+def _whole_grid(ends: NDArray[Any], step: int) -> NDArray[Any]:
+    low, high = int(np.ceil(ends[0])), int(np.floor(ends[-1]))
+    step *= 1 + (high - low) // step // MOST_POINTS
+    # Python's integers: the span of a column may be more than 64 bits hold.
+    points = [low + step * place for place in range((high - low) // step + 1)]
+    whole = ends[ends == np.rint(ends)].astype(np.int64)
+    return np.unique(np.append(np.array(points, dtype=np.int64), whole))
+
+
+def _step(ends: NDArray[Any]) -> int:
+    """The coarsest unit of time that all moments are whole in."""
+    return next((unit for unit in _SECONDS if not (ends.astype(np.int64) % unit).any()), 1)

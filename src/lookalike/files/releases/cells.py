@@ -1,0 +1,371 @@
+"""Published columns as typed series (Parquet) and as text (CSV), and the text read back.
+
+    numbers, dates    28-39, -5 to -2, 28, 2024-01-05/2024-02-10
+    ordered values    low to high
+    sets              Private|Federal, * for every value of the column
+    taxonomy nodes    the node's label
+    missing           empty; with others: 28-39|(missing)
+
+`lay_out` gives the typed series, `print_cells` turns a typed series into text and needs no domain, so a Parquet file
+can be held against a CSV file without the original. `parse_cells` reads text over the domain of an original.
+Invariant: parse(print(lay_out(cells))) is the same extent, whatever the values contain. Everything is formatted once
+a unit and gathered; parsing costs one step a distinct cell.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from lookalike.data.microdata import Domain, texts_of
+from lookalike.data.release import Cells, ExactCells, ExtentCells, NumberCells, Ranges, Sets, is_numeric_cell
+from lookalike.data.schema import NUMBER_LIKE, ValueType
+from lookalike.errors import DataError, quoted
+from lookalike.files.releases.other_tools.holdings import DomainIndex, Holding, parse_end
+
+ANY = "*"
+MISSING = "(missing)"
+EMPTY = "(empty)"
+
+
+class Encoding(StrEnum):
+    """How the cells of a published column are written."""
+
+    EXACT = "exact"
+    INTERVAL = "interval"
+    SPAN = "span"
+    NODE = "node"
+    SET = "set"
+    BUCKET = "bucket"
+
+
+@dataclass(frozen=True)
+class Field:
+    """A published column: all that is needed to print its typed values."""
+
+    name: str
+    role: str
+    kind: str
+    type: ValueType
+    encoding: Encoding
+
+
+def lay_out(cells: Cells) -> tuple[Field, pl.Series, NDArray[Any] | None]:
+    """The column's typed entries once a unit, and which entry each row has (None: entries are rows)."""
+    if isinstance(cells, NumberCells):
+        field = Field(cells.name, "bucket", "bucket", ValueType.INTEGER, Encoding.BUCKET)
+        return field, pl.Series(cells.name, cells.numbers, dtype=pl.Int64), None
+    domain, role, kind = cells.domain, str(cells.role), str(cells.domain.kind)
+    if isinstance(cells, ExactCells):
+        values = typed_values(domain.values, domain.type)
+        entries = pl.concat([values, pl.Series([None], dtype=values.dtype)])
+        return Field(domain.name, role, kind, domain.type, Encoding.EXACT), entries, cells.codes
+    type, encoding, entries = _extent_entries(domain, cells)
+    return Field(domain.name, role, kind, type, encoding), entries, cells.unit_of_row
+
+
+def typed_values(values: NDArray[Any], type: ValueType) -> pl.Series:
+    """A column's values with the type that they have at the border."""
+    if type is ValueType.STRING:
+        return pl.Series(values.tolist(), dtype=pl.String)
+    if type is ValueType.NUMBER:
+        return pl.Series(np.asarray(values, dtype=np.float64) + 0.0, dtype=pl.Float64)
+    whole = pl.Series(np.asarray(values, dtype=np.int64), dtype=pl.Int64)
+    return whole if type is ValueType.INTEGER else whole.cast(_DTYPES[type])
+
+
+def negative_zeros(series: pl.Series) -> NDArray[np.bool_]:
+    """Which entries hold a zero with a minus sign. It equals zero, and lookalike never writes it."""
+    if isinstance(series.dtype, pl.Struct):
+        found = np.zeros(len(series), dtype=bool)
+        for field in series.dtype.fields:
+            found |= negative_zeros(series.struct.field(field.name))
+        return found
+    if not series.dtype.is_float():
+        return np.zeros(len(series), dtype=bool)
+    numbers = series.fill_null(1.0).to_numpy()
+    return np.asarray((numbers == 0) & np.signbit(numbers), dtype=bool)
+
+
+def without_negative_zeros(series: pl.Series) -> pl.Series:
+    """The same entries with zeros as lookalike writes them."""
+    if isinstance(series.dtype, pl.Struct):
+        parts = [without_negative_zeros(series.struct.field(field.name)) for field in series.dtype.fields]
+        return pl.DataFrame(parts).to_struct(series.name)
+    return series + 0.0 if series.dtype.is_float() else series
+
+
+def values_of(texts: Sequence[str | None], type: ValueType) -> pl.Series:
+    """Values from how they print (`texts_of`); None is missing."""
+    known = [text for text in texts if text is not None]
+    if type is ValueType.STRING:
+        raw: list[Any] = known
+    elif type is ValueType.BOOLEAN:
+        raw = [text == "true" for text in known]
+    elif type is ValueType.INTEGER:
+        raw = [int(text) for text in known]
+    else:
+        raw = [parse_end(text, type) for text in known]
+    place_of_known = iter(range(len(known)))
+    places = [None if text is None else next(place_of_known) for text in texts]
+    return typed_values(np.array(raw), type).gather(pl.Series(places, dtype=pl.UInt32))
+
+
+_DTYPES: dict[ValueType, Any] = {
+    ValueType.DATE: pl.Date,
+    ValueType.DATETIME: pl.Datetime("us"),
+    ValueType.BOOLEAN: pl.Boolean,
+}
+
+
+def dtype_of(field: Field) -> pl.DataType:
+    """How a column stands in Parquet."""
+    plain = {ValueType.INTEGER: pl.Int64(), ValueType.NUMBER: pl.Float64(), ValueType.STRING: pl.String()}
+    value: Any = plain.get(field.type) or _DTYPES[field.type]
+    if field.encoding is Encoding.SET:
+        return pl.Struct({"values": pl.List(pl.String), "missing": pl.Boolean, "any": pl.Boolean})
+    if field.encoding in (Encoding.INTERVAL, Encoding.SPAN):
+        return pl.Struct({"low": value, "high": value, "missing": pl.Boolean})
+    return pl.Int64() if field.encoding is Encoding.BUCKET else value
+
+
+def _extent_entries(domain: Domain, cells: ExtentCells) -> tuple[ValueType, Encoding, pl.Series]:
+    extents = cells.extents
+    if isinstance(extents, Sets):
+        return ValueType.STRING, Encoding.SET, _set_entries(domain, extents)
+    if is_numeric_cell(domain):
+        type, entries = _interval_entries(domain, extents)
+        return type, Encoding.INTERVAL, entries
+    empty = extents.highs < extents.lows
+    if bool((empty & ~extents.missing).any()):
+        raise DataError(f"Column {quoted(domain.name)} has a published cell that holds no value. Nothing is written.")
+    if domain.taxonomy is None:
+        texts = pl.Series([*domain.texts[: len(domain.values)], None], dtype=pl.String)
+        ends = [texts.gather(np.where(empty, len(domain.values), codes)) for codes in (extents.lows, extents.highs)]
+        return ValueType.STRING, Encoding.SPAN, _struct(low=ends[0], high=ends[1], missing=extents.missing)
+    nodes = domain.taxonomy.closures(extents.lows, extents.highs)
+    is_node = (domain.taxonomy.firsts[nodes] == extents.lows) & (domain.taxonomy.lasts[nodes] == extents.highs)
+    if not is_node.all():
+        return ValueType.STRING, Encoding.SET, _set_entries(domain, _spelled_out(extents))
+    labels: list[str | None] = list(domain.taxonomy.labels)
+    if domain.has_missing:
+        labels[int(domain.taxonomy.leaf_nodes[domain.missing_code])] = None
+    return ValueType.STRING, Encoding.NODE, pl.Series(labels, dtype=pl.String).gather(nodes)
+
+
+def _interval_entries(domain: Domain, ranges: Ranges) -> tuple[ValueType, pl.Series]:
+    unprintable = np.isnan(ranges.low_points) | np.isnan(ranges.high_points)
+    if bool((unprintable & ~ranges.missing).any()):
+        raise DataError(f"Column {quoted(domain.name)} has a published cell that holds no value. Nothing is written.")
+    type = domain.type if domain.type in NUMBER_LIKE else ValueType.INTEGER
+    points = np.concatenate([ranges.low_points[~unprintable], ranges.high_points[~unprintable]])
+    if type is not ValueType.NUMBER and bool((points != np.rint(points)).any()):
+        type = ValueType.NUMBER
+    ends = []
+    for codes, end_points in ((ranges.lows, ranges.low_points), (ranges.highs, ranges.high_points)):
+        # Whole numbers beyond 2^53 are not exact as points, so an end that is a value is taken from the values.
+        values = domain.values if len(domain.values) else np.zeros(1, dtype=np.int64)
+        at_code = np.clip(codes, 0, len(values) - 1)
+        is_value = values[at_code].astype(np.float64) == end_points
+        printed = np.where(unprintable, 0.0, end_points)
+        if type is ValueType.NUMBER:
+            end = typed_values(np.where(is_value, values[at_code], printed), type)
+        else:
+            end = typed_values(np.where(is_value, values[at_code], printed.astype(np.int64)), type)
+        ends.append(_nulled(end, unprintable))
+    return type, _struct(low=ends[0], high=ends[1], missing=ranges.missing)
+
+
+def _set_entries(domain: Domain, sets: Sets) -> pl.Series:
+    if bool((sets.sizes == 0).any()):
+        raise DataError(f"Column {quoted(domain.name)} has a published cell that holds no value. Nothing is written.")
+    n_units = len(sets)
+    whole = (sets.sizes == domain.n_codes) & (domain.n_codes > 1)
+    is_missing = sets.members == domain.missing_code
+    unit_of_member = np.repeat(np.arange(n_units, dtype=np.int64), sets.sizes)
+    missing = np.zeros(n_units, dtype=bool)
+    missing[unit_of_member[is_missing]] = True
+    # A cell that may be anything does not list the domain: values that only suppressed records have stay unnamed.
+    listed = ~is_missing & ~whole[unit_of_member]
+    texts = pl.Series([*domain.texts], dtype=pl.String).gather(sets.members[listed])
+    members = pl.DataFrame({"unit": unit_of_member[listed], "values": texts}).group_by("unit", maintain_order=True)
+    units = pl.DataFrame({"unit": np.arange(n_units, dtype=np.int64)})
+    lists = units.join(members.agg("values"), on="unit", how="left", maintain_order="left")["values"]
+    lists = lists.fill_null(pl.Series([[]], dtype=pl.List(pl.String)))
+    return _struct(values=lists, missing=missing, any=whole)
+
+
+def _spelled_out(ranges: Ranges) -> Sets:
+    """Runs as sets (of a taxonomy, where missing is a leaf)."""
+    sizes = (ranges.highs - ranges.lows + 1).astype(np.int64)
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    members = np.arange(starts[-1]) - np.repeat(starts[:-1] - ranges.lows, sizes)
+    return Sets(starts, members.astype(np.int32))
+
+
+def _struct(**fields: Any) -> pl.Series:
+    return pl.DataFrame(fields).to_struct()
+
+
+def _nulled(series: pl.Series, null: NDArray[np.bool_]) -> pl.Series:
+    return pl.select(pl.when(pl.Series(~null)).then(series)).to_series()
+
+
+def print_cells(field: Field, series: pl.Series) -> pl.Series:
+    """Typed entries as text; null is an empty cell."""
+    if field.encoding in (Encoding.EXACT, Encoding.BUCKET, Encoding.NODE):
+        texts = _value_texts(series, field.type)
+        return _mapped(texts, plain_escape) if field.type is ValueType.STRING else texts
+    if field.encoding is Encoding.SET:
+        return _printed_sets(series)
+    parts = series.struct
+    low, high = (_value_texts(parts.field(end), field.type) for end in ("low", "high"))
+    if field.encoding is Encoding.SPAN:
+        low, high = _mapped(low, _escape_end), _mapped(high, _escape_end)
+        joint = pl.lit(" to ")
+    elif field.type in (ValueType.DATE, ValueType.DATETIME):
+        joint = pl.lit("/")
+    else:
+        joint = pl.when(pl.col("low").str.starts_with("-")).then(pl.lit(" to ")).otherwise(pl.lit("-"))
+    joined = pl.concat_str(pl.col("low"), joint, pl.col("high"))
+    return _with_missing(
+        pl.DataFrame({"low": low, "high": high, "missing": parts.field("missing")}),
+        pl.when(pl.col("low") == pl.col("high")).then(pl.col("low")).otherwise(joined),
+    )
+
+
+def _printed_sets(series: pl.Series) -> pl.Series:
+    frame = series.struct.unnest()
+    members = frame["values"].explode(empty_as_null=False).unique().drop_nulls()
+    if len(members):
+        escaped = [escape_member(text) for text in members]
+        lists = frame["values"].list.eval(pl.element().replace_strict(members, escaped, return_dtype=pl.String))
+        frame = frame.with_columns(values=lists)
+    joined = pl.when(pl.col("values").list.len() > 0).then(pl.col("values").list.join("|"))
+    printed = _with_missing(frame, joined)
+    return frame.select(pl.when(pl.col("any")).then(pl.lit(ANY)).otherwise(printed)).to_series()
+
+
+def _with_missing(frame: pl.DataFrame, text: pl.Expr) -> pl.Series:
+    tail = pl.when(pl.col("missing")).then(pl.lit("|" + MISSING)).otherwise(pl.lit(""))
+    return frame.select(pl.concat_str(text, tail)).to_series()
+
+
+def _value_texts(series: pl.Series, type: ValueType) -> pl.Series:
+    """How typed values print, the same way everywhere."""
+    if type is ValueType.STRING:
+        return series.cast(pl.String)
+    distinct = series.unique().drop_nulls()
+    if not len(distinct):
+        return pl.Series([None] * len(series), dtype=pl.String)
+    if type is ValueType.DATE:
+        raw = distinct.cast(pl.Int32).cast(pl.Int64).to_numpy()
+    elif type is ValueType.DATETIME:
+        raw = distinct.cast(pl.Datetime("us")).cast(pl.Int64).to_numpy()
+    else:
+        raw = distinct.to_numpy()
+    return series.replace_strict(distinct, texts_of(raw, type), default=None, return_dtype=pl.String)
+
+
+def _mapped(texts: pl.Series, change: Any) -> pl.Series:
+    distinct = texts.unique().drop_nulls()
+    if not len(distinct):
+        return texts
+    return texts.replace_strict(distinct, [change(text) for text in distinct], default=None, return_dtype=pl.String)
+
+
+_LOOKS_RESERVED = re.compile(r"\\*\((?:empty|missing)\)")
+_WORD_TO = re.compile(r"(?<![^ ])to(?![^ ])")
+_MEMBER = re.compile(r"(?:[^\\|]|\\.)+", re.DOTALL)
+
+
+def plain_escape(text: str) -> str:
+    """A single value: as it is, but for the empty text and texts that look like our own words.
+
+    >>> plain_escape("a|b"), plain_escape(""), plain_escape("(missing)")
+    ('a|b', '(empty)', '\\\\(missing)')
+    """
+    if text == "":
+        return EMPTY
+    return "\\" + text if _LOOKS_RESERVED.fullmatch(text) else text
+
+
+def plain_unescape(text: str) -> str:
+    if text == EMPTY:
+        return ""
+    return text[1:] if text.startswith("\\") and _LOOKS_RESERVED.fullmatch(text) else text
+
+
+def escape_member(text: str) -> str:
+    """A value inside a set: a backslash before | and backslash, before a space at either end, before our own words.
+
+    >>> [escape_member(text) for text in ("a|b", " x", "*", "")]
+    ['a\\\\|b', '\\\\ x', '\\\\*', '(empty)']
+    """
+    if text == "":
+        return EMPTY
+    if text in (ANY, MISSING, EMPTY):
+        return "\\" + text
+    escaped = re.sub(r"([\\|])", r"\\\1", text)
+    if escaped[0].isspace():
+        escaped = "\\" + escaped
+    if len(text) > 1 and text[-1].isspace():
+        escaped = escaped[:-1] + "\\" + escaped[-1]
+    return escaped
+
+
+def _escape_end(text: str) -> str:
+    return _WORD_TO.sub(r"\\to", escape_member(text))
+
+
+def unescape_member(token: str) -> str:
+    if "\\" not in token:
+        return "" if token == EMPTY else token
+    return re.sub(r"\\(.)", r"\1", token, flags=re.DOTALL)
+
+
+def parse_cells(field: Field, index: DomainIndex, text: str | None) -> Holding:
+    """What a cell of ours may hide, over an original's domain. Raises ValueError (malformed) or KeyError (unknown)."""
+    if text is None or text == MISSING:
+        return index.missing()
+    if field.encoding is Encoding.NODE:
+        return index.node(plain_unescape(text))
+    tokens = _tokens(text)
+    if field.encoding is Encoding.SET:
+        if text == ANY:
+            return index.any()
+        codes = [index.missing_code if token == MISSING else index.code(unescape_member(token)) for token in tokens]
+        return index.members(codes)
+    missing = len(tokens) == 2 and tokens[1] == MISSING
+    if len(tokens) > 1 and not missing:
+        raise ValueError(text)
+    low, high = _ends(field, tokens[0])
+    if field.encoding is Encoding.SPAN:
+        return index.run(index.code(unescape_member(low)), index.code(unescape_member(high)), missing)
+    return index.interval(low, high, missing=missing)
+
+
+def _tokens(text: str) -> list[str]:
+    """What stands between the bars, still escaped."""
+    tokens = _MEMBER.findall(text) if "\\" in text else text.split("|")
+    if "|".join(tokens) != text or "" in tokens:
+        raise ValueError(text)
+    return tokens
+
+
+def _ends(field: Field, token: str) -> tuple[str, str]:
+    if field.encoding is Encoding.INTERVAL and field.type in (ValueType.DATE, ValueType.DATETIME):
+        separator = "/"
+    elif field.encoding is Encoding.SPAN or " to " in token:
+        separator = " to "
+    else:
+        separator = "-" if "-" in token[1:] and not token.startswith("-") else " to "
+    low, found, high = token.partition(separator)
+    return (low, high) if found else (token, token)

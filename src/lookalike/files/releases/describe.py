@@ -1,0 +1,347 @@
+"""What a release says about itself to programs: datapackage.json and schema.yaml.
+
+`datapackage.json` is a Frictionless data package with one block of our own, `lookalike`, that says how to read the
+cells, what is promised and against whom. Nothing here depends on the order of the input, on a seed, on the machine or
+on a time finer than a day, and no value is named that the tables do not show or the user did not declare: a domain's
+observed ends and leaves stay home, since a rare one could belong to a single suppressed person.
+
+Format 1 has a file of each kind a table; format 2 has tables in parts (`tablefiles`). Both are read. Keys that a later
+version adds to a format are read past, and not audited (`canonical`); what an older reader would misunderstand gets a
+new format.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from lookalike.data.contracts import Promise
+from lookalike.data.microdata import Domain, Domains
+from lookalike.data.release import Release
+from lookalike.data.schema import Attribute, Schema, ValueType
+from lookalike.data.taxonomy import MISSING
+from lookalike.errors import DataError, RecipeError, unread_format
+from lookalike.files.releases.cells import Encoding, Field
+from lookalike.files.releases.formulas import safe_name
+from lookalike.files.releases.matrices import matrices, matrix_names, matrix_resource, value_keys
+from lookalike.files.releases.tablefiles import CSV, Part, Parts, part_path
+from lookalike.untrusted import load_json
+from lookalike.version import __version__
+
+FORMAT = 1
+FORMAT_IN_PARTS = 2
+DESCRIPTOR = "datapackage.json"
+AUDIT = "audit.json"
+DOCUMENTS = (AUDIT, "report.html", "report.json", "report.pdf")
+"""What a folder of these formats may hold besides its tables and what describes them."""
+REWRITTEN = (AUDIT, "report.html", "report.json")
+"""Those that an audit writes again and compares, where it has their words."""
+LONGEST_TITLE = 200
+"""Of a title and of a recipient: what a reader of the verdict can take in, and no table fits into."""
+Tables = Mapping[str, tuple[Field, ...]]
+
+
+def title_problem(title: str) -> str | None:
+    """Why a text cannot be the title of a release or the name of its recipient."""
+    if len(title) > LONGEST_TITLE:
+        return f"it has {len(title):,} characters, and at most {LONGEST_TITLE} are allowed"
+    if any(unicodedata.category(letter) in ("Cc", "Cn", "Co", "Zl", "Zp") for letter in title):
+        return "it has line breaks or control characters"
+    return None
+
+
+def check_titles(**titles: str | None) -> None:
+    """RecipeError unless each text, by what it is, can stand in a release."""
+    for name, title in titles.items():
+        if title is not None and (problem := title_problem(title)) is not None:
+            raise RecipeError(f"The {name} cannot be published: {problem}. Give a shorter plain one (--{name} TEXT).")
+
+
+def shown(text: str) -> str:
+    """A text of the publisher for the verdict: in quotes, what nobody sees spelled out, never endless.
+
+    >>> print(shown("Stays\u200b 2024"))
+    "Stays\\u200b 2024"
+    """
+    letters = (letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text[:LONGEST_TITLE])
+    return f'"{"".join(letters)}{"..." if len(text) > LONGEST_TITLE else ""}"'
+
+
+@dataclass(frozen=True)
+class StatedPromise:
+    """A promise as one writes it, in a plain sentence, and about which column (None: about identity)."""
+
+    text: str
+    sentence: str
+    column: str | None = None
+
+
+def stated_promise(promise: Promise, form: str, adversary: str) -> StatedPromise:
+    """A promise as every release of this form and for this adversary states it."""
+    return StatedPromise(str(promise.model), promise.model.promise(promise.column, form), promise.column)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Manifest:
+    """What the maker of a release says about it."""
+
+    title: str
+    promises: tuple[StatedPromise, ...]
+    algorithm: str
+    adversary: str
+    """One of `exposure.ADVERSARIES`."""
+    version: str = __version__
+    created: datetime.date | None = None
+    description: str = ""
+    safe_csv: bool = False
+    """Whether the CSV files have no cell that a spreadsheet would compute (`formulas`)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedManifest(Manifest):
+    """What a release folder says about itself, as read back."""
+
+    form: str
+    n_suppressed: int
+    n_dummies: int
+    indistinguishable: bool
+    dummies: Mapping[str, Mapping[str | None, int]]
+    """Made-up records by sensitive column and value text (None: missing)."""
+    matrices: tuple[Mapping[str, Any], ...]
+    tables: Tables
+    files: tuple[str, ...]
+    parts: Parts = field(default_factory=dict)
+    """By table, in their order; empty for a release of single files."""
+
+    @property
+    def format(self) -> int:
+        return FORMAT_IN_PARTS if self.parts else FORMAT
+
+
+def descriptor(
+    release: Release, manifest: Manifest, tables: Tables, files: Sequence[str], parts: Parts | None = None
+) -> str:
+    """The text of datapackage.json."""
+    parts = parts or {}
+    withheld = release.withheld
+    hidden = withheld.indistinguishable and withheld.n_dummies > 0
+    block: dict[str, Any] = {
+        "format": FORMAT_IN_PARTS if parts else FORMAT,
+        "version": manifest.version,
+        "form": release.form,
+        "algorithm": manifest.algorithm,
+        "adversary": manifest.adversary,
+        "promises": [
+            {"text": promise.text, "sentence": promise.sentence, "column": promise.column}
+            for promise in manifest.promises
+        ],
+        "tables": [
+            {
+                "name": name,
+                "csv": f"{name}.csv",
+                "parquet": f"{name}.parquet",
+                **_listed(name, parts.get(name, ())),
+                "columns": [
+                    {
+                        "name": field.name,
+                        "role": field.role,
+                        "kind": field.kind,
+                        "type": str(field.type),
+                        "encoding": str(field.encoding),
+                    }
+                    for field in fields
+                ],
+            }
+            for name, fields in tables.items()
+        ],
+        "suppressed": int(withheld.n_suppressed),
+        "dummies": {
+            "records": int(withheld.n_dummies),
+            "indistinguishable": bool(withheld.indistinguishable),
+            "by_value": [
+                {
+                    "column": domain.name,
+                    "counts": [
+                        [text, int(count)] for text, count in zip(value_keys(domain), counts, strict=True) if count
+                    ],
+                }
+                # Said by value, made-up rows would not look like any other.
+                for domain, counts in zip(release.domains.sensitive, () if hidden else withheld.dummies, strict=False)
+            ],
+        },
+        "matrices": matrices(release),
+        "files": sorted(files),
+    }
+    if manifest.safe_csv:
+        block["safe_csv"] = True
+    if manifest.created is not None:
+        block["created"] = manifest.created.isoformat()
+    package = {
+        "profile": "data-package",
+        "name": re.sub(r"[^a-z0-9]+", "-", manifest.title.casefold()).strip("-")[:60] or "release",
+        "title": manifest.title,
+        "description": manifest.description or " ".join(promise.sentence for promise in manifest.promises),
+        "resources": [_resource(name, fields, parts.get(name, ()), manifest) for name, fields in tables.items()]
+        + [matrix_resource(path) for path in matrix_names(release)],
+        "lookalike": block,
+    }
+    return json.dumps(package, ensure_ascii=False, indent=2) + "\n"
+
+
+def _listed(table: str, parts: Sequence[Part]) -> dict[str, Any]:
+    """The rows and files of a table in parts."""
+    if not parts:
+        return {}
+    listed = [part.to_plain(table, place) for place, part in enumerate(parts)]
+    return {"rows": sum(part.n_rows for part in parts), "parts": listed}
+
+
+_FRICTIONLESS = {type: str(type) for type in ValueType}
+
+ENCODING_SENTENCES = {
+    Encoding.EXACT: "A plain value. An empty cell means missing.",
+    Encoding.BUCKET: "The number that joins the two tables; it means nothing else.",
+    Encoding.INTERVAL: (
+        "An interval with both ends included: 28-39, with a negative end -5 to -2, dates with a slash "
+        "(2024-01-05/2024-02-10); a single value stands alone. |(missing) at the end: or missing."
+    ),
+    Encoding.SPAN: (
+        "Every value from the first to the second in the column's order (low to high). |(missing) at the end: or "
+        "missing."
+    ),
+    Encoding.NODE: "A value or a node of the column's taxonomy in schema.yaml: any value below that node.",
+    Encoding.SET: (
+        "One of the values between the bars (Private|Federal); * is any value of the column; (missing): or missing. "
+        "A backslash takes its special meaning from the character after it."
+    ),
+}
+
+
+def _resource(name: str, fields: Sequence[Field], parts: Sequence[Part], manifest: Manifest) -> dict[str, Any]:
+    plain = (Encoding.EXACT, Encoding.BUCKET)
+    return {
+        "profile": "tabular-data-resource",
+        "name": name,
+        "path": [part_path(name, CSV, place) for place in range(len(parts))] or f"{name}.csv",
+        "format": "csv",
+        "mediatype": "text/csv",
+        "encoding": "utf-8",
+        "schema": {
+            "fields": [
+                {
+                    "name": safe_name(field.name) if manifest.safe_csv else field.name,
+                    "type": _FRICTIONLESS[field.type] if field.encoding in plain else "string",
+                    "description": ENCODING_SENTENCES[field.encoding],
+                }
+                for field in fields
+            ],
+            "missingValues": [""],
+        },
+    }
+
+
+def public_schema(domains: Domains) -> Schema:
+    """The schema of the published columns: what was declared, nothing that was observed, no paths."""
+    return Schema(tuple(_public_attribute(domain) for domain in domains.all))
+
+
+def _public_attribute(domain: Domain) -> Attribute:
+    attribute = domain.attribute
+    if attribute.taxonomy is None or domain.taxonomy is None or "file" not in attribute.taxonomy:
+        return attribute
+    tree = domain.taxonomy.to_plain()["tree"]
+    if domain.has_missing:
+        (root, below), *_ = tree.items()
+        kept = (
+            {label: under for label, under in below.items() if label != MISSING}
+            if isinstance(below, dict)
+            else [label for label in below if label != MISSING]
+        )
+        tree = {root: kept}
+    return replace(attribute, taxonomy={"tree": tree})
+
+
+def parse_descriptor(text: str, source: str) -> PublishedManifest:
+    """The manifest of a release folder; DataError if it is broken or not ours."""
+    try:
+        package = load_json(text)
+    except ValueError as error:
+        line = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
+        raise DataError(f"{source} is not valid JSON{line}. The release is damaged: get it again.") from None
+    block = package.get("lookalike") if isinstance(package, dict) else None
+    if not isinstance(block, dict) or "format" not in block:
+        raise DataError(
+            f"{source} was not written by lookalike: it has no block called lookalike. To read a table of another "
+            "tool, name the CSV or Parquet file itself."
+        )
+    if block["format"] not in (FORMAT, FORMAT_IN_PARTS):
+        raise DataError(unread_format(source, block["format"], (FORMAT, FORMAT_IN_PARTS), block.get("version")))
+    try:
+        # JSON can spell half of a character; no file and no column has one in its name.
+        json.dumps(package, ensure_ascii=False).encode()
+        return _published(package, block)
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError):
+        raise DataError(f"{source} lacks parts of its lookalike block. The release is damaged: get it again.") from None
+
+
+def _published(package: Mapping[str, Any], block: Mapping[str, Any]) -> PublishedManifest:
+    tables = {
+        _plain_name(table["name"]): tuple(
+            Field(
+                str(column["name"]),
+                str(column["role"]),
+                str(column["kind"]),
+                ValueType(column["type"]),
+                Encoding(column["encoding"]),
+            )
+            for column in table["columns"]
+        )
+        for table in block["tables"]
+    }
+    parts = {}
+    if block["format"] == FORMAT_IN_PARTS:
+        parts = {str(table["name"]): _parts(table) for table in block["tables"]}
+    return PublishedManifest(
+        title=str(package.get("title", "")),
+        description=str(package.get("description", "")),
+        promises=tuple(
+            StatedPromise(str(promise["text"]), str(promise["sentence"]), promise["column"])
+            for promise in block["promises"]
+        ),
+        algorithm=str(block["algorithm"]),
+        adversary=str(block["adversary"]),
+        version=str(block["version"]),
+        created=datetime.date.fromisoformat(block["created"]) if "created" in block else None,
+        safe_csv=bool(block.get("safe_csv", False)),
+        form=str(block["form"]),
+        n_suppressed=int(block["suppressed"]),
+        n_dummies=int(block["dummies"]["records"]),
+        indistinguishable=bool(block["dummies"]["indistinguishable"]),
+        dummies={
+            str(column["column"]): {text: int(count) for text, count in column["counts"]}
+            for column in block["dummies"]["by_value"]
+        },
+        matrices=tuple(dict(matrix) for matrix in block["matrices"]),
+        tables=tables,
+        files=tuple(str(name) for name in block["files"]),
+        parts=parts,
+    )
+
+
+def _plain_name(name: str) -> str:
+    """ValueError for a table that would lie elsewhere."""
+    if not name or {"/", "\\", "\0"} & set(name):
+        raise ValueError(name)
+    return name
+
+
+def _parts(table: Mapping[str, Any]) -> tuple[Part, ...]:
+    parts = tuple(Part.from_plain(part, str(table["name"]), place) for place, part in enumerate(table["parts"]))
+    if not parts or sum(part.n_rows for part in parts) != table["rows"]:
+        raise ValueError(table["name"])
+    return parts

@@ -1,0 +1,232 @@
+"""How other tools write generalised cells, read over the domain of the original.
+
+    value            28    female                 any value        *
+    interval         20-30   20..30   20 to 30    [20, 30]   [20, 30)   [20, 30[   (20,30]   ]20, 30]
+    one end          >=30   >30   <30   <=30      30+
+    dates            2024-01-05/2024-02-10        2024-01-05 to 2024-02-10   2024-03   2024
+    set              {A, B}   A|B   A;B   [A, B]
+    mask             130**  (one character a star)          13*  (any ending)
+    taxonomy         a node's label
+
+Plain intervals include both ends, brackets say which end is left out. A cell is tried as a value first, so a column
+whose values look like intervals keeps them. What a cell holds is taken exactly: never rounded up to a taxonomy node.
+"""
+
+from __future__ import annotations
+
+import calendar
+import re
+
+from lookalike.data.schema import Kind, ValueType
+from lookalike.files.releases.other_tools.holdings import DomainIndex, Holding
+
+UNDERSTOOD = (
+    "a value, * for any, intervals (20-30, 20..30, 20 to 30, [20, 30), ]20, 30], >=30, <30, 30+), "
+    "dates (2024-01-05/2024-02-10, 2024-03, 2024), sets ({A, B}, A|B, A;B, [A, B]), masks (130**, 13*), "
+    "and the labels of the column's taxonomy"
+)
+_NO_VALUE = frozenset({"", "?", "na", "n/a", "nan", "null", "none", "<na>", "(missing)"})
+
+_NUMBER = r"[-+]?(?:inf|(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?)"
+_DATE = r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?"
+_DASHES = "-\N{EN DASH}\N{EM DASH}\N{MINUS SIGN}"
+_PLAIN = {
+    "number": re.compile(rf"({_NUMBER})\s*(?:[{_DASHES}]|\.\.\.?|\bto\b)\s*({_NUMBER})", re.IGNORECASE),
+    "date": re.compile(rf"({_DATE})\s*(?:[/{_DASHES}]|\.\.\.?|\bto\b)\s*({_DATE})", re.IGNORECASE),
+}
+# Between brackets the ends may also stand apart by a comma; outside, a comma would rather make a list.
+_WITHIN = {
+    "number": re.compile(rf"({_NUMBER})\s*[,;:]\s*({_NUMBER})", re.IGNORECASE),
+    "date": re.compile(rf"({_DATE})\s*[,;]\s*({_DATE})", re.IGNORECASE),
+}
+# Spaces are stripped apart: a pattern that leaves them to choice tries every division of a long run of them.
+_BRACKETED = re.compile(r"([\[\](])(.*)([\[\])])", re.DOTALL)
+_ONE_END = {
+    "number": re.compile(rf"(>=|<=|>|<|\u2265|\u2264)\s*({_NUMBER})", re.IGNORECASE),
+    "date": re.compile(rf"(>=|<=|>|<|\u2265|\u2264)\s*({_DATE})"),
+}
+_AND_MORE = re.compile(rf"({_NUMBER})\s*\+")
+_PART_OF_DATE = re.compile(r"(\d{4})(?:-(\d\d))?")
+
+
+def read_cell(index: DomainIndex, cell: str | None) -> Holding | None:
+    """What another tool's cell may hide, or None if nobody can tell."""
+    text = "" if cell is None else cell.strip()
+    if cell in index.code_of or text in index.code_of:
+        return _of_code(index, index.code_of[cell if cell is not None and cell in index.code_of else text])
+    if text.casefold() in _NO_VALUE:
+        # In a column without missing values an empty cell is one that the tool blanked out.
+        return index.missing() if index.domain.has_missing else index.any()
+    if set(text) == {"*"}:
+        return index.any()
+    for read in (_label, _interval, _point, _span, _set, _mask):
+        try:
+            holding = read(index, text)
+        except (KeyError, ValueError, OverflowError):
+            continue
+        if holding is not None:
+            return holding
+    return None
+
+
+def written_members(index: DomainIndex, cell: str | None) -> list[list[int]] | None:
+    """The codes of each member of a set in the order in which the cell names them; None if the cell is no set."""
+    text = "" if cell is None else cell.strip()
+    if cell in index.code_of or text in index.code_of or text.casefold() in _NO_VALUE or set(text) == {"*"}:
+        return None
+    for read in (_label, _interval, _point, _span):
+        try:
+            if read(index, text) is not None:
+                return None
+        except (KeyError, ValueError, OverflowError):
+            continue
+    return _listed(index, text)
+
+
+def read_value(index: DomainIndex, cell: str | None) -> int:
+    """The code of a plain value; -1 if the original does not have it."""
+    text = "" if cell is None else cell.strip()
+    for candidate in (cell, text):
+        if candidate is not None and candidate in index.code_of:
+            return index.code_of[candidate]
+    if text.casefold() in _NO_VALUE:
+        return index.missing_code if index.domain.has_missing else -1
+    try:
+        return index.code(text)
+    except KeyError:
+        return -1
+
+
+def _of_code(index: DomainIndex, code: int) -> Holding:
+    return index.run(code, code) if index.domain.in_ranges else index.members([code])
+
+
+def _label(index: DomainIndex, text: str) -> Holding | None:
+    return None if index.domain.taxonomy is None else index.node(text)
+
+
+def _axis(index: DomainIndex) -> str | None:
+    if not index.number_like:
+        return None
+    return "date" if index.domain.type in (ValueType.DATE, ValueType.DATETIME) else "number"
+
+
+def _interval(index: DomainIndex, text: str) -> Holding | None:
+    axis = _axis(index)
+    if axis is None:
+        return None
+    brackets = _BRACKETED.fullmatch(text)
+    inner = brackets[2].strip() if brackets else text
+    between = _PLAIN[axis].fullmatch(inner)
+    if brackets and not between and not (_is_unordered(index) and brackets[1] + brackets[3] == "[]"):
+        between = _WITHIN[axis].fullmatch(inner)
+    if between:
+        low_open = brackets is not None and brackets[1] in "(]"
+        high_open = brackets is not None and brackets[3] in ")["
+        return _between(index, between[1], between[2], low_open, high_open)
+    one_end = _ONE_END[axis].fullmatch(text)
+    if one_end:
+        sign, end = one_end.groups()
+        if sign in (">", ">=", "\u2265"):
+            return index.interval(end, None, low_open=sign == ">")
+        return index.interval(None, end, high_open=sign == "<")
+    and_more = _AND_MORE.fullmatch(text) if axis == "number" else None
+    return index.interval(and_more[1], None) if and_more else None
+
+
+def _is_unordered(index: DomainIndex) -> bool:
+    """Whether numbers are mere codes here, so that [1, 4] lists two of them."""
+    return index.domain.kind is Kind.CATEGORICAL and index.domain.taxonomy is None
+
+
+def _between(index: DomainIndex, low: str, high: str, low_open: bool, high_open: bool) -> Holding:
+    """An interval; a bare day at the upper end of moments means the whole day."""
+    if index.domain.type is ValueType.DATETIME and len(high) == 10 and not high_open:
+        high = f"{high}T23:59:59.999999"
+    return index.interval(low, high, low_open=low_open, high_open=high_open)
+
+
+def _point(index: DomainIndex, text: str) -> Holding | None:
+    """A number that is written differently, or that no record has; a month or a year of dates."""
+    axis = _axis(index)
+    if axis == "date":
+        part = _PART_OF_DATE.fullmatch(text)
+        if part:
+            year, month = int(part[1]), int(part[2] or 0)
+            last_day = calendar.monthrange(year, month)[1] if month else 31
+            return _between(
+                index, f"{year:04d}-{month or 1:02d}-01", f"{year:04d}-{month or 12:02d}-{last_day}", False, False
+            )
+    if index.is_numeric:
+        return index.interval(text, text)
+    return _of_code(index, index.code(text))
+
+
+def _span(index: DomainIndex, text: str) -> Holding | None:
+    """From one value to another, where values have an order."""
+    if index.domain.kind is not Kind.ORDERED:
+        return None
+    inner = text[1:-1] if text[:1] == "[" and text[-1:] == "]" else text
+    for separator in (" to ", "..", *(f" {dash} " for dash in _DASHES), *_DASHES):
+        low, found, high = inner.partition(separator)
+        if found and low.strip() in index.code_of and high.strip() in index.code_of:
+            return index.run(index.code_of[low.strip()], index.code_of[high.strip()])
+    return None
+
+
+def _set(index: DomainIndex, text: str) -> Holding | None:
+    listed = _listed(index, text)
+    return None if listed is None else index.members([code for codes in listed for code in codes])
+
+
+def _listed(index: DomainIndex, text: str) -> list[list[int]] | None:
+    """The codes of each member of a set, as they stand there."""
+    enclosed = text[:1] + text[-1:] in ("{}", "[]", "()")
+    inner = text[1:-1] if enclosed else text
+    for separator in ("|", ";", ","):
+        members = [_unquoted(member.strip()) for member in inner.split(separator)]
+        if len(members) == 1 and not enclosed:
+            continue
+        codes = [_member_codes(index, member) for member in members]
+        known = [found for found in codes if found is not None]
+        if len(known) == len(codes):
+            return known
+    return None
+
+
+def _member_codes(index: DomainIndex, member: str) -> list[int] | None:
+    if member in index.code_of:
+        return [index.code_of[member]]
+    if index.domain.taxonomy is not None and (node := index.domain.taxonomy.node(member)) is not None:
+        return list(range(int(index.domain.taxonomy.firsts[node]), int(index.domain.taxonomy.lasts[node]) + 1))
+    if member.casefold() in _NO_VALUE and member and index.domain.has_missing:
+        return [index.missing_code]
+    try:
+        return [index.code(member)]
+    except KeyError:
+        pass
+    # Our own cells next to a missing value: 28-39|(missing).
+    interval = _interval(index, member)
+    return None if interval is None else list(interval.codes or range(interval.low, interval.high + 1))
+
+
+def _unquoted(text: str) -> str:
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" else text
+
+
+def _mask(index: DomainIndex, text: str) -> Holding | None:
+    if "*" not in text:
+        return None
+    body = text.rstrip("*")
+    patterns = [_pattern(text)]
+    if len(body) < len(text):
+        patterns.append(_pattern(body) + ".*")
+    for pattern in patterns:
+        codes = [code for value, code in index.code_of.items() if re.fullmatch(pattern, value, re.DOTALL)]
+        if codes:
+            return index.members(codes)
+    return None
+
+
+def _pattern(text: str) -> str:
+    return "".join("." if letter == "*" else re.escape(letter) for letter in text)

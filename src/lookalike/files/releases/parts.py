@@ -1,0 +1,158 @@
+"""A release folder made of parts: each written, read back and checked by itself, then put together.
+
+    write_part    anywhere, any number of times, at the same time: a small release becomes files beside the folder
+    complete      once, at the end: the files move into the folder, and everything around the tables is written
+
+Whoever completes the folder never holds a row. A part may be written twice (a task that is retried, or run on two
+machines at once): every attempt writes under a name of its own, and its files are then named by what is in them, so
+attempts that say the same replace each other and attempts that differ never do. Attempts lie beside the folder, not
+in it: one that comes too late cannot add to a release.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lookalike.data.release import Perturbed, PublishedTable, Release
+from lookalike.errors import DataError, RecipeError
+from lookalike.files.atomic import sync
+from lookalike.files.releases.cells import Field
+from lookalike.files.releases.describe import Manifest
+from lookalike.files.releases.folder import read_again, read_manifest, read_matrices
+from lookalike.files.releases.tablefiles import CSV, ENDINGS, PARQUET, Part, digest_of, digest_of_part, part_path
+from lookalike.files.releases.write import check_same, check_same_matrices, describe, write_table
+
+
+@dataclass(frozen=True)
+class WrittenTable:
+    """One table of a part, as files."""
+
+    fields: tuple[Field, ...]
+    files: Mapping[str, str]
+    """The names of its CSV and its Parquet file among the attempts."""
+    part: Part
+
+
+@dataclass(frozen=True)
+class WrittenPart:
+    """What is told about a part that was written: small, and without any row."""
+
+    number: int
+    n_rows: int
+    tables: Mapping[str, WrittenTable]
+
+    @property
+    def digest(self) -> str:
+        """Of all its files."""
+        return digest_of_part(table.part for table in self.tables.values())
+
+
+def write_part(folder: Path, number: int, release: Release) -> tuple[WrittenPart, Release]:
+    """Write one part of the release that `folder` will hold; what was written, and the part as it reads back.
+
+    CSV and Parquet are read as a receiver would read them and held against the release in every cell. The folder need
+    not be there, but what it lies in must.
+    """
+    if release.n_rows == 0:
+        raise DataError(f"Part {number} has no rows. Leave it out.")
+    attempts = _attempts(folder)
+    # Not its parents: once the release is done there is no place for attempts any more.
+    attempts.mkdir(exist_ok=True)
+    attempt = f"{number:05d}-{secrets.token_hex(8)}"
+    unfinished = {
+        table.name: (attempts / f"{table.name}-{attempt}.{CSV}", attempts / f"{table.name}-{attempt}.{PARQUET}")
+        for table in release.tables()
+    }
+    try:
+        fields = {table.name: write_table(table, *unfinished[table.name]) for table in release.tables()}
+        files = {name: (csv, parquet, fields[name]) for name, (csv, parquet) in unfinished.items()}
+        written = read_again(files, release)
+        check_same(release, written)
+        tables = {
+            table.name: _kept(table, number, fields[table.name], unfinished[table.name]) for table in release.tables()
+        }
+    finally:
+        for paths in unfinished.values():
+            for path in paths:
+                path.unlink(missing_ok=True)
+    return WrittenPart(number, release.n_rows, tables), written
+
+
+def _kept(table: PublishedTable, number: int, fields: tuple[Field, ...], paths: Sequence[Path]) -> WrittenTable:
+    """Files that were checked, under the names of what is in them."""
+    digests, files = {}, {}
+    for ending, path in zip(ENDINGS, paths, strict=True):
+        digests[ending] = digest_of(path)
+        files[ending] = f"{table.name}-{number:05d}-{digests[ending]}.{ending}"
+        sync(path)
+        os.replace(path, path.with_name(files[ending]))
+    return WrittenTable(fields, files, Part(table.n_rows, digests))
+
+
+def complete(
+    folder: Path,
+    parts: Sequence[WrittenPart],
+    release: Release,
+    *,
+    documents: Mapping[str, str],
+    manifest: Manifest,
+    further: Callable[[Path], Mapping[str, bytes]] = lambda folder: {},
+) -> list[str]:
+    """Make `folder`, which is there and empty (`placed`), a release of these parts; every file of it.
+
+    `release` has no rows: it tells form, domains, matrices and what was withheld from the whole. Files of attempts that
+    are not among the parts are removed. Parts stand in the order of their digests, which tells nothing that the files
+    do not, so neither the order of the work nor that of the original's records shows.
+    """
+    if not parts:
+        raise DataError("The release has no rows. An empty table is not published.")
+    if len({part.number for part in parts}) < len(parts):
+        raise RecipeError("A part is named twice. Give one attempt of each part.")
+    fields = {name: table.fields for name, table in parts[0].tables.items()}
+    ordered = sorted(parts, key=lambda part: part.digest)
+    for part in ordered:
+        if {name: table.fields for name, table in part.tables.items()} != fields:
+            raise DataError(
+                f"Part {part.number} has its columns written in another way than part {parts[0].number}. "
+                "Nothing is published."
+            )
+    for name in fields:
+        for ending in ENDINGS:
+            (folder / f"{name}.{ending}").mkdir()
+            for place, part in enumerate(ordered):
+                _move(
+                    part, _attempts(folder) / part.tables[name].files[ending], folder / part_path(name, ending, place)
+                )
+    shutil.rmtree(_attempts(folder), ignore_errors=True)
+    listed = {name: tuple(part.tables[name].part for part in ordered) for name in fields}
+
+    def check(folder: Path) -> None:
+        written = read_manifest(folder)
+        if dict(written.tables) != fields or dict(written.parts) != listed:
+            raise DataError("The list of parts does not read back as it was written. Nothing is published.")
+        if isinstance(release, Perturbed):
+            check_same_matrices(release.randomizers, read_matrices(release.domains, written))
+
+    return describe(
+        folder, release, fields, listed, documents=documents, manifest=manifest, check=check, further=further
+    )
+
+
+def _move(part: WrittenPart, source: Path, goal: Path) -> None:
+    try:
+        os.rename(source, goal)
+    except FileNotFoundError:
+        raise DataError(
+            f"Part {part.number} was written, but its files are not there. Publish to a folder that every machine that "
+            "works on the release can see. Nothing is published."
+        ) from None
+
+
+def _attempts(folder: Path) -> Path:
+    """Where parts wait: beside the folder, so that one move within a file system takes each in."""
+    return folder.with_name(f"{folder.name}.attempts")

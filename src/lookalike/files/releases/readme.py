@@ -1,0 +1,126 @@
+"""README.txt of a release: a letter to the person who receives it.
+
+What the table is, how to read a cell, what is promised and against whom, what is not, and how to check. It repeats
+the manifest in words and adds nothing that the manifest does not say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lookalike.data.adversary import ADVERSARIES
+from lookalike.data.release import Release
+from lookalike.errors import counted
+from lookalike.files.releases.describe import DESCRIPTOR, ENCODING_SENTENCES, Manifest, Tables
+from lookalike.files.releases.formulas import SAFE_CSV_SENTENCE
+from lookalike.files.releases.tablefiles import Parts
+from lookalike.files.releases.views import VIEWS
+
+_FORM_SENTENCES = {
+    "grouped": "Each row is one person. People of a group share the same generalised columns.",
+    "matched": "Each row is one person. Every row has generalised columns of its own and fits several people.",
+    "bucketized": (
+        "Two tables: qit has the plain columns that may be known about a person, sat the sensitive values. They are "
+        "joined by the bucket number only: within a bucket nobody is told which value belongs to which person. "
+        'Counts over both are estimated: lookalike query THIS-FOLDER "SELECT COUNT(*) WHERE ...", in Python '
+        'lookalike.load(folder).counts("column"), or in DuckDB with views.sql.'
+    ),
+    "perturbed": (
+        "Each row is one person. Every sensitive value was kept or drawn anew by the published matrix, so a single one "
+        "says little. Do not count them as they are; counts are corrected with the matrix: lookalike query THIS-FOLDER "
+        '"SELECT COUNT(*) WHERE ...", or in Python lookalike.load(folder).counts("column").'
+    ),
+}
+
+
+def readme(
+    release: Release, manifest: Manifest, tables: Tables, files: Sequence[str], parts: Parts | None = None
+) -> str:
+    """The text of README.txt, for the person who receives the release."""
+    parts = parts or {}
+    lines = [manifest.title, "=" * len(manifest.title), ""]
+    if manifest.description:
+        lines += [manifest.description, ""]
+    lines += ["What this is", "", _FORM_SENTENCES[release.form]]
+    if release.withheld.n_suppressed:
+        lines.append(f"{release.withheld.n_suppressed:,} records of the original were left out.")
+    if release.withheld.n_dummies:
+        by_value = "" if release.withheld.indistinguishable else "; datapackage.json counts them by value"
+        lines.append(f"{release.withheld.n_dummies:,} records are made up{by_value}.")
+    lines += _in_parts(parts) if parts else ["The rows are in random order."]
+    lines += ["", "Columns", ""]
+    for name, fields in tables.items():
+        lines.append(f"{name}.csv and {name}.parquet")
+        lines += [f"  {' '.join(field.name.split())}: {field.role}, {field.encoding}" for field in fields]
+    used = {field.encoding for fields in tables.values() for field in fields}
+    lines += ["", "How to read a cell", ""]
+    lines += [f"  {encoding}: {sentence}" for encoding, sentence in ENCODING_SENTENCES.items() if encoding in used]
+    lines += [*_SPELLING, *([f"  {SAFE_CSV_SENTENCE}"] if manifest.safe_csv else []), "", "What is promised", ""]
+    lines += [f"  {promise.sentence} ({promise.text})" for promise in manifest.promises] or ["  Nothing."]
+    against = ADVERSARIES.get(manifest.adversary, manifest.adversary)
+    lines += ["", f"  This holds against someone who {against}.", f"  Made with: {manifest.algorithm}", ""]
+    lines += ["What is not promised", "", *_NOT_PROMISED, "", "How to check", "", *_HOW_TO_CHECK, "", "Files", ""]
+    for name in sorted({name.partition("/")[0] for name in files}):
+        within = "" if name in files else ", a folder of parts"
+        lines.append(f"  {name}: {_FILE_SENTENCES.get(name, _file_sentence(name))}{within}")
+    return "\n".join(lines) + "\n"
+
+
+def _in_parts(parts: Parts) -> list[str]:
+    """How to read tables that are folders."""
+    lines = []
+    for name, listed in parts.items():
+        rows = sum(part.n_rows for part in listed)
+        lines.append(f"{name} has {counted(rows, 'row')} in {counted(len(listed), 'part')}.")
+    lines += [
+        "A table is a folder of parts: all its files together are the table, and every CSV file has the header.",
+        "The rows are in random order within each file, and the files are in random order.",
+        "",
+    ]
+    first, *others = parts
+    lines += [
+        f'  pandas:  pandas.read_parquet("{first}.parquet")',
+        f'  Polars:  polars.read_parquet("{first}.parquet/*.parquet")',
+        f"  DuckDB:  SELECT * FROM '{first}.parquet/*.parquet'",
+        f'  Spark:   spark.read.parquet("{first}.parquet")',
+    ]
+    return [*lines, *(f"  and likewise {name}.parquet" for name in others)]
+
+
+_SPELLING = [
+    "",
+    "  Spelling of unusual values: (empty) is a text without characters. Inside sets and spans a backslash stands",
+    "  before a bar, a backslash, a space at either end, the word to (spans), and before values that read *,",
+    "  (missing) or (empty). In plain columns only values that read (missing) or (empty) have one in front.",
+    "  In Parquet: intervals and spans have low, high and missing; sets have values, missing and any.",
+]
+
+_NOT_PROMISED = [
+    "  It is not promised that somebody who knows more than is said above learns nothing, that two releases about",
+    "  the same people can be given to the same reader, or that general facts (such as a disease being frequent in",
+    "  a region) cannot be learned. Do not link this table with others to find out about persons.",
+]
+
+_HOW_TO_CHECK = [
+    "  Whoever holds the original can check the promise again: lookalike audit ORIGINAL THIS-FOLDER",
+    "  Everybody can check that the files fit their description: frictionless validate datapackage.json",
+]
+
+_FILE_SENTENCES = {
+    DESCRIPTOR: "the description for programs (Frictionless data package)",
+    "README.txt": "this text",
+    "schema.yaml": "roles, kinds and taxonomies of the columns",
+    "audit.json": "what was promised and what was reached, for programs",
+    "report.html": "the report for readers",
+    "report.pdf": "the same on paper",
+    "report.json": "the same for programs",
+    VIEWS: "views for DuckDB, with the probability of each sensitive value; inside this folder: duckdb -init views.sql",
+}
+
+
+def _file_sentence(name: str) -> str:
+    if name.startswith("matrix-"):
+        return "how sensitive values were redrawn (weights over the total in datapackage.json)"
+    if name.endswith(".csv"):
+        return "the table as text"
+    return "the table with types" if name.endswith(".parquet") else "see there"

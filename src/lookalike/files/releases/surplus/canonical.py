@@ -1,0 +1,524 @@
+"""Does a release folder say more than what is read from it?
+
+A folder can decode well and carry a message all the same: in white space, quotes, the order inside sets, keys that
+nobody reads, Parquet metadata, files beside the tables. So what was read is written again, by the same writer, and the
+folder must be that, byte for byte:
+
+    files             exactly those of the format: no other file, folder or link
+    description       datapackage.json, schema.yaml, README.txt, views.sql and matrices, as written from what was read
+    stated promises   sentences that say what the promises mean
+    table files       every cell as it is written from what it means, every file as it is written from its cells
+
+Parquet files of another version of Polars have other bytes. Of those the content, the columns, the row groups and the
+metadata are compared, and that every byte belongs to something; `Findings.not_checked` then names them.
+"""
+
+from __future__ import annotations
+
+import csv
+import filecmp
+import itertools
+import json
+import os
+import re
+import tempfile
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from lookalike import models
+from lookalike.algorithms import parse_algorithm
+from lookalike.audit import Check, ExactColumn
+from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
+from lookalike.data.contracts import Promise
+from lookalike.data.release import Bucketized, Matched, Perturbed, PublishedTable, Release
+from lookalike.errors import LookalikeError, counted, quoted
+from lookalike.files.releases.cells import Encoding, Field, negative_zeros, print_cells, without_negative_zeros
+from lookalike.files.releases.describe import (
+    AUDIT,
+    DESCRIPTOR,
+    DOCUMENTS,
+    LONGEST_TITLE,
+    REWRITTEN,
+    PublishedManifest,
+    descriptor,
+    shown,
+    stated_promise,
+    title_problem,
+)
+from lookalike.files.releases.folder import read_parts
+from lookalike.files.releases.read import read_schema
+from lookalike.files.releases.readme import readme
+from lookalike.files.releases.surplus.footers import BadFooter, read_footer
+from lookalike.files.releases.tablefiles import (
+    CSV,
+    ENDINGS,
+    PARQUET,
+    blanks_spelled_out,
+    digest_of_part,
+    part_path,
+    read_typed,
+)
+from lookalike.files.releases.views import VIEWS, views
+from lookalike.files.releases.write import (
+    README,
+    SCHEMA,
+    file_names,
+    laid_out,
+    write_csv,
+    write_matrices,
+    write_parquet,
+)
+from lookalike.untrusted import load_json, read_text
+from lookalike.version import __version__
+
+FILES, DESCRIPTION, PROMISES, TABLES = "files", "description", "stated promises", "table files"
+_FIRST_VERSION = (0, 1, 0)
+_POLARS = re.compile(r"Polars( \(python\) version [0-9.]{1,20} \(build [0-9a-f]{1,64}\))?")
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What the files of a release were found to be."""
+
+    checks: tuple[Check, ...] = ()
+    not_checked: tuple[str, ...] = ()
+    normalised: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class TableFindings:
+    """The same of the table files of a release, or of one part of it."""
+
+    problem: str | None = None
+    written_otherwise: tuple[str, ...] = ()
+    """Parquet files of another version of Polars."""
+    n_files: int = 0
+
+
+def examine_folder(
+    folder: Path, release: Release, manifest: PublishedManifest, *, ignored: Collection[str] = ()
+) -> Findings:
+    """All of a folder against the release that was read from it, which lacks the columns that are `ignored`."""
+    about = examine_description(folder, release, manifest)
+    if not manifest.parts:
+        found = [examine_tables(folder, None, release, manifest, ignored)]
+    else:
+        n_parts = len(next(iter(manifest.parts.values())))
+        found = [
+            examine_tables(folder, place, read_parts(folder, manifest, [place], release.domains), manifest, ignored)
+            for place in range(n_parts)
+        ]
+    return joined(about, found)
+
+
+def joined(about: Findings, tables: Sequence[TableFindings]) -> Findings:
+    """What was found of the description and of the tables, part by part."""
+    problem = next((found.problem for found in tables if found.problem is not None), None)
+    n_files = sum(found.n_files for found in tables)
+    detail = problem or f"{counted(n_files, 'file')}, every cell and every byte as lookalike writes what they say"
+    otherwise = sorted({name for found in tables for name in found.written_otherwise})
+    if otherwise and problem is None:
+        detail = f"{counted(n_files, 'file')}, every cell as lookalike writes what it says"
+    said = [
+        f"the encoding inside {', '.join(otherwise)} (written by another version of Polars; content, columns, row "
+        "groups and metadata were compared)"
+    ]
+    return Findings(
+        (*about.checks, Check(TABLES, problem is None, detail)), (*about.not_checked, *(said if otherwise else ()))
+    )
+
+
+def examine_description(folder: Path, release: Release, manifest: PublishedManifest) -> Findings:
+    """Everything but the tables. Of the release form, domains, matrices and what was withheld are looked at."""
+    documents = [name for name in DOCUMENTS if name in manifest.files]
+    names = file_names(release, manifest.parts, dict.fromkeys(documents))
+    format = manifest.format
+    problem = _file_problem(folder, names, format)
+    files = Check(FILES, problem is None, problem or f"{counted(len(names), 'file')}, all of them known to the format")
+    # A description is never written by anybody; it says the promises.
+    plain = replace(manifest, description="")
+    wanted = {
+        DESCRIPTOR: descriptor(release, plain, manifest.tables, names, manifest.parts),
+        SCHEMA: read_schema(folder).to_yaml(),
+        README: readme(release, plain, manifest.tables, names, manifest.parts),
+    }
+    if isinstance(release, Bucketized):
+        wanted[VIEWS] = views(manifest.tables, in_parts=bool(manifest.parts))
+    unread = [name for name in documents if name not in REWRITTEN or not can_be_audited_alike(manifest)]
+    not_checked = [f"{', '.join(unread)} (documents for readers)"] if unread else []
+    if AUDIT not in documents:
+        not_checked.append(f"{AUDIT} (the folder has none)")
+    if is_earlier(manifest.version):
+        # Their words may have changed since.
+        for name in (README, VIEWS):
+            if wanted.pop(name, None) is not None:
+                not_checked.append(f"{name} (written by version {manifest.version} of lookalike)")
+    package = {DESCRIPTOR: wanted.pop(DESCRIPTOR)}
+    problems = itertools.chain(
+        _text_problems(folder, package, format),
+        _version_problems(manifest),
+        _part_problems(manifest),
+        _statement_problems(manifest),
+        _text_problems(folder, wanted, format),
+        _schema_problems(folder, manifest),
+    )
+    problem = next(problems, None)
+    if problem is None and isinstance(release, Perturbed):
+        problem = _matrix_problem(folder, release, manifest)
+    described = Check(
+        DESCRIPTION, problem is None, problem or f"{', '.join((*package, *wanted))} say what was read, and no more"
+    )
+    return Findings((files, described, _promises(manifest)), tuple(not_checked))
+
+
+def _part_problems(manifest: PublishedManifest) -> Iterator[str]:
+    """Parts are in the order of their digests; any other order could reveal something."""
+    digests = [digest_of_part(listed) for listed in zip(*manifest.parts.values(), strict=True)]
+    if digests != sorted(digests):
+        yield "the parts are not in the order of their digests"
+
+
+def can_be_audited_alike(manifest: PublishedManifest) -> bool:
+    """Whether an audit of the folder has the words of the one that lies in it: of this version, no graph, no parts."""
+    return manifest.version == __version__ and not manifest.parts and manifest.form != Matched.form
+
+
+def first_difference(found: Any, wanted: Any, path: str = "") -> str | None:
+    """Where two plain structures differ."""
+    if isinstance(found, dict) and isinstance(wanted, dict):
+        for key in {**found, **wanted}:
+            if key not in found or key not in wanted:
+                return f"{path}.{key}".lstrip(".")
+            if (place := first_difference(found[key], wanted[key], f"{path}.{key}")) is not None:
+                return place
+        return None
+    if isinstance(found, list) and isinstance(wanted, list) and len(found) == len(wanted):
+        pairs = enumerate(zip(found, wanted, strict=True))
+        places = (first_difference(one, other, f"{path}[{place}]") for place, (one, other) in pairs)
+        return next((place for place in places if place is not None), None)
+    return None if type(found) is type(wanted) and found == wanted else path.lstrip(".")
+
+
+def is_earlier(version: str) -> bool:
+    """Whether an earlier version that was published has this number.
+
+    >>> is_earlier("0.0.9"), is_earlier("99.0.0"), is_earlier("row 3 is Anna")
+    (False, False, False)
+    """
+    if re.fullmatch(r"\d{1,4}\.\d{1,4}\.\d{1,4}", version) is None:
+        return False
+    return _FIRST_VERSION <= _numbers(version) < _numbers(__version__)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")[:3]))
+
+
+def _version_problems(manifest: PublishedManifest) -> Iterator[str]:
+    if manifest.version != __version__ and not is_earlier(manifest.version):
+        yield (
+            f"{DESCRIPTOR} says that version {quoted(manifest.version)} of lookalike wrote the release, which version "
+            f"{__version__} cannot audit. Use that version"
+        )
+
+
+def _statement_problems(manifest: PublishedManifest) -> Iterator[str]:
+    """Texts that the publisher writes: of a length that a reader of the verdict reads, and of a known form."""
+    if (problem := title_problem(manifest.title)) is not None:
+        yield f"{DESCRIPTOR}, title: {problem}"
+    try:
+        method = parse_algorithm(manifest.algorithm) if len(manifest.algorithm) <= LONGEST_TITLE else None
+    except LookalikeError:
+        method = None
+    if method is None or (manifest.version == __version__ and str(method) != manifest.algorithm):
+        yield f"{DESCRIPTOR}, algorithm: {quoted(manifest.algorithm)} is not a method as lookalike writes it"
+    elif method.form != manifest.form:
+        yield f"{DESCRIPTOR}, algorithm: {quoted(manifest.algorithm)} does not make {manifest.form} releases"
+
+
+def stated_by(manifest: PublishedManifest) -> tuple[str, ...]:
+    """What a folder states and no file can show."""
+    stated = [
+        f"that its title is {shown(manifest.title)}",
+        f"that the method was {shown(manifest.algorithm)[1:-1]}",
+        "that chance alone ordered the rows and broke ties",
+    ]
+    if manifest.n_dummies and manifest.indistinguishable:
+        stated.append(
+            f"that nobody can tell which {manifest.n_dummies:,} rows are made up, so that they hide people too"
+        )
+    if manifest.created is not None:
+        stated.insert(1, f"that it was made on {manifest.created.isoformat()}")
+    if manifest.adversary != READS_RELEASE:
+        stated.insert(0, f"that it holds against an attacker who {ADVERSARIES[manifest.adversary]}")
+    return tuple(stated)
+
+
+def exact_counts(release: Release) -> tuple[NDArray[np.int64], ...]:
+    """How often each value occurs in the columns of plain values that are no quasi-identifiers."""
+    blocks = ((release.domains.sensitive, release.sensitive), (release.domains.carried, release.carried))
+    return tuple(
+        np.bincount(codes[:, place], minlength=domain.n_codes)
+        for domains, codes in blocks
+        for place, domain in enumerate(domains)
+    )
+
+
+def exact_columns(release: Release, counts: Sequence[NDArray[np.int64]] | None = None) -> tuple[ExactColumn, ...]:
+    """Those columns, and how many rows each singles out; `counts` where the rows are not at hand."""
+    domains = (*release.domains.sensitive, *release.domains.carried)
+    known = exact_counts(release) if counts is None else counts
+    return tuple(
+        ExactColumn(domain.name, str(domain.attribute.role), int(np.count_nonzero(often == 1)), int(often.sum()))
+        for domain, often in zip(domains, known, strict=True)
+    )
+
+
+def _file_problem(folder: Path, names: Sequence[str], format: int) -> str | None:
+    """What is in the folder and not in the format, or the other way round."""
+    known = {*names, *(str(Path(name).parent) for name in names if "/" in name)}
+    found = set()
+    for here, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            path = Path(here) / name
+            within = path.relative_to(folder).as_posix()
+            if path.is_symlink():
+                return f"{quoted(within)} is a link to another place"
+            found.add(within)
+    if extra := sorted(found - known):
+        return (
+            f"the folder has {quoted(extra[0])}, which format {format} of releases does not have. Remove it, or audit "
+            "the release with the version of lookalike that wrote it"
+        )
+    if missing := sorted(known - found):
+        return f"the folder lacks {quoted(missing[0])}"
+    return None
+
+
+def _text_problems(folder: Path, wanted: dict[str, str], format: int) -> Iterator[str]:
+    for name, text in wanted.items():
+        try:
+            found = read_text(folder / name)
+            raw = (folder / name).read_bytes()
+        except (OSError, UnicodeDecodeError):
+            yield f"{name} cannot be read"
+            continue
+        if raw == text.encode():
+            continue
+        if name == DESCRIPTOR:
+            difference = _difference(load_json(found), json.loads(text), "", format)
+            yield (
+                difference or f"{name} has other white space, spellings or another order of keys than lookalike writes"
+            )
+        else:
+            yield f"{name} is not as lookalike writes it, from line {_line(found, text)} on"
+
+
+def _line(found: str, wanted: str) -> int:
+    lines = itertools.zip_longest(found.splitlines(keepends=True), wanted.splitlines(keepends=True))
+    return next((number for number, (one, other) in enumerate(lines, 1) if one != other), 1)
+
+
+def _difference(found: Any, wanted: Any, path: str, format: int) -> str | None:
+    """The first place in which the descriptor is not what was read from the folder."""
+    here = f"{DESCRIPTOR}, {path.lstrip('.')}" if path else DESCRIPTOR
+    if isinstance(found, dict) and isinstance(wanted, dict):
+        for key in found:
+            if key not in wanted:
+                return (
+                    f"this folder has {quoted(f'{path}.{key}'.lstrip('.'))} in {DESCRIPTOR}, which format {format} of "
+                    "releases does not have. Use a newer lookalike to audit it"
+                )
+        for key, entry in wanted.items():
+            if key not in found:
+                return f"{here} lacks {quoted(key)}"
+            if (said := _difference(found[key], entry, f"{path}.{key}", format)) is not None:
+                return said
+        return None
+    if isinstance(found, list) and isinstance(wanted, list):
+        if len(found) != len(wanted):
+            return f"{here} has {counted(len(found), 'entry', 'entries')} where the release has {len(wanted):,}"
+        pairs = enumerate(zip(found, wanted, strict=True))
+        said_of = (_difference(one, other, f"{path}[{place}]", format) for place, (one, other) in pairs)
+        return next((said for said in said_of if said is not None), None)
+    if type(found) is not type(wanted) or found != wanted:
+        return f"{here} is not what the rest of the release says"
+    return None
+
+
+def _schema_problems(folder: Path, manifest: PublishedManifest) -> Iterator[str]:
+    """schema.yaml and the descriptor must name the same columns in the same roles."""
+    stated = {attribute.name: str(attribute.role) for attribute in read_schema(folder).attributes}
+    fields = [field for listed in manifest.tables.values() for field in listed if field.encoding is not Encoding.BUCKET]
+    published = {field.name: field.role for field in fields}
+    for name in {**stated, **published}:
+        if stated.get(name) != published.get(name):
+            yield f"{SCHEMA} and {DESCRIPTOR} say different things about the role of {quoted(name)}"
+
+
+def _matrix_problem(folder: Path, release: Perturbed, manifest: PublishedManifest) -> str | None:
+    with tempfile.TemporaryDirectory(prefix="lookalike-") as place:
+        write_matrices(Path(place), release, safe_csv=manifest.safe_csv)
+        for path in sorted(Path(place).iterdir()):
+            if _differ(folder / path.name, path):
+                return f"{path.name} is not the matrix of {DESCRIPTOR} as lookalike writes it"
+    return None
+
+
+def _promises(manifest: PublishedManifest) -> Check:
+    """A folder of ours always promises something, and each sentence says what its promise means."""
+    if not manifest.promises:
+        return Check(PROMISES, False, "the release promises nothing")
+    for stated in manifest.promises:
+        model = models.parse_model(stated.text)
+        promise = Promise(model, None if model.about_identity else stated.column)
+        if stated != stated_promise(promise, manifest.form, manifest.adversary):
+            detail = f"the sentence for {quoted(stated.text)} is not what this promise means"
+            return Check(PROMISES, False, detail)
+    n_sentences = len(manifest.promises)
+    said = "sentence that says" if n_sentences == 1 else "sentences that say"
+    return Check(PROMISES, True, f"{n_sentences:,} {said} what is promised")
+
+
+def examine_tables(
+    folder: Path, place: int | None, release: Release, manifest: PublishedManifest, ignored: Collection[str] = ()
+) -> TableFindings:
+    """The table files of a part (of the whole release where `place` is None) against what was read from them."""
+    otherwise: list[str] = []
+    tables = {table.name: table for table in release.tables()}
+    for name, table in tables.items():
+        paths = [
+            folder / (f"{name}.{ending}" if place is None else part_path(name, ending, place)) for ending in ENDINGS
+        ]
+        fields = [field for field in manifest.tables[name] if field.name not in ignored]
+        problem = _table_problem(
+            dict(zip(ENDINGS, paths, strict=True)), table, fields, manifest.tables[name], manifest, place, otherwise
+        )
+        if problem is not None:
+            return TableFindings(problem)
+    return TableFindings(None, tuple(otherwise), len(tables) * len(ENDINGS))
+
+
+def _table_problem(
+    paths: dict[str, Path],
+    table: PublishedTable,
+    fields: Sequence[Field],
+    all_fields: Sequence[Field],
+    manifest: PublishedManifest,
+    place: int | None,
+    otherwise: list[str],
+) -> str | None:
+    typed = read_typed(paths[PARQUET], all_fields)
+    own_fields, own, _ = laid_out(table)
+    for field, own_field in itertools.zip_longest(fields, own_fields):
+        # Another type of the same values is how the verifier's copy of the original was read.
+        if field is None or own_field is None or replace(own_field, type=field.type) != field:
+            name = (field or own_field).name
+            return f"column {quoted(name)} of {table.name} is not written as the columns of the release are"
+        found, wanted = typed[field.name], own[field.name]
+        if field.encoding is Encoding.BUCKET:
+            if (problem := _numbering_problem(found, place)) is not None:
+                return f"{paths[PARQUET].name}: {problem}"
+        elif (row := _first_other_cell(field, found, own_field, wanted)) is not None:
+            return (
+                f"{paths[PARQUET].name}, row {row + 1:,}, column {quoted(field.name)}: the cell says what it means in "
+                "another way than lookalike writes it (order, repetition or spelling)"
+            )
+    with tempfile.TemporaryDirectory(prefix="lookalike-") as here:
+        again = {ending: Path(here) / f"table.{ending}" for ending in ENDINGS}
+        own_types = {field.name: field.type for field in own_fields if field.encoding is not Encoding.BUCKET}
+        clean = pl.DataFrame(
+            [
+                own[field.name]
+                if own_types.get(field.name) is field.type
+                else without_negative_zeros(typed[field.name])
+                for field in all_fields
+            ]
+        )
+        write_parquet(clean, again[PARQUET])
+        texts = pl.DataFrame([print_cells(field, clean[field.name]).alias(field.name) for field in all_fields])
+        write_csv(blanks_spelled_out(texts, all_fields), again[CSV], safe=manifest.safe_csv)
+        if _differ(paths[CSV], again[CSV]):
+            return _line_problem(paths[CSV], again[CSV])
+        if _differ(paths[PARQUET], again[PARQUET]):
+            return _parquet_problem(paths[PARQUET], again[PARQUET], otherwise)
+    return None
+
+
+def _first_other_cell(field: Field, found: pl.Series, own_field: Field, wanted: pl.Series) -> int | None:
+    negative = negative_zeros(found)
+    if negative.any():
+        return int(np.flatnonzero(negative)[0])
+    if field.type is own_field.type and found.equals(wanted, null_equal=True):
+        return None
+    texts, own_texts = print_cells(field, found), print_cells(own_field, wanted)
+    for row, (one, other) in enumerate(zip(texts, own_texts, strict=True)):
+        if one != other:
+            return row
+    if field.type is not own_field.type:
+        return None
+    return next(row for row, (one, other) in enumerate(zip(found, wanted, strict=True)) if not _same(one, other))
+
+
+def _same(one: Any, other: Any) -> bool:
+    return pl.Series([one]).equals(pl.Series([other]), null_equal=True)
+
+
+def _numbering_problem(numbers: pl.Series, place: int | None) -> str | None:
+    """Bucket numbers may say which rows belong together, and no more: they leave no gaps.
+
+    Those of a part are as far apart as there are parts.
+    """
+    distinct = np.unique(numbers.to_numpy())
+    steps = np.unique(np.diff(distinct))
+    even = len(steps) <= 1 and (len(steps) == 0 or distinct[0] < steps[0])
+    if distinct[0] < 0 or not even or (place is None and (distinct[0] != 0 or (len(steps) and steps[0] != 1))):
+        return "bucket numbers are not numbered one after the other"
+    return None
+
+
+def _differ(one: Path, other: Path) -> bool:
+    return not filecmp.cmp(one, other, shallow=False)
+
+
+def _line_problem(found: Path, wanted: Path) -> str:
+    """Where a CSV file is not as it is written."""
+    with found.open("rb") as one, wanted.open("rb") as other:
+        for line, (have, want) in enumerate(itertools.zip_longest(one, other, fillvalue=b""), 1):
+            if have == want:
+                continue
+            cells = [next(csv.reader([text.decode(errors="replace")]), []) for text in (have, want)]
+            for column, (cell, own_cell) in enumerate(itertools.zip_longest(*cells), 1):
+                if cell != own_cell:
+                    return f"{found.name}, line {line:,}, cell {column}: not as lookalike writes it"
+            return f"{found.name}, line {line:,}: quotes, spaces or the line's end are not as lookalike writes them"
+    return f"{found.name} is not as lookalike writes it"
+
+
+def _parquet_problem(found: Path, wanted: Path, otherwise: list[str]) -> str | None:
+    """Why the bytes are others; None if another version of Polars wrote the same."""
+    try:
+        have, want = read_footer(found), read_footer(wanted)
+    except (BadFooter, OSError):
+        return f"{found.name} does not end as Parquet files do"
+    if have.columns != want.columns:
+        return f"{found.name} has other columns than its description says"
+    if have.metadata != want.metadata:
+        keys = sorted({key for key, _ in {*have.metadata} ^ {*want.metadata}})
+        return f"{found.name} has metadata that lookalike does not write: {quoted(', '.join(keys))}"
+    if have.unknown:
+        return f"{found.name} has {have.unknown[0]}"
+    if have.n_unclaimed:
+        return f"{found.name} has {counted(have.n_unclaimed, 'byte')} that belong to no column"
+    if have.written_by == want.written_by or not _POLARS.fullmatch(have.written_by):
+        return f"{found.name} is not the file that lookalike writes for these cells"
+    if not have.even_groups or not have.large_groups:
+        return f"{found.name} has row groups that are small or of uneven sizes"
+    otherwise.append(found.name)
+    return None

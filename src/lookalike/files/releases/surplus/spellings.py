@@ -1,0 +1,255 @@
+"""Does a table of another tool say more than its cells mean?
+
+The same content can be written in many ways: 20-30 or [20, 30], * or **, a value with or without quotes, a set in any
+order. A publisher could spell each row so that it says whose row it is. So in each column the same content must always
+be spelled in the same way, sets must name each value once and in one order throughout, and no column may stand in the
+table that nobody gave a role. What was normalised to be read is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.audit import Check
+from lookalike.data.microdata import Domain, Microdata, Table, texts_of
+from lookalike.data.release import ExtentCells, Ranges
+from lookalike.errors import RecipeError, counted, quoted, unknown_name
+from lookalike.files.releases.cells import lay_out, print_cells
+from lookalike.files.releases.other_tools import suppressed_rows
+from lookalike.files.releases.other_tools.holdings import DomainIndex, assembled
+from lookalike.files.releases.other_tools.notations import read_cell, read_value, written_members
+from lookalike.files.releases.surplus.canonical import Findings
+from lookalike.files.releases.surplus.containers import examine_container
+from lookalike.files.tables.csv.delimited import Spelling
+from lookalike.files.tables.read import spelling_of
+
+COLUMNS, NOTATION = "columns", "notation"
+
+_LONGEST_NAME = 100
+
+
+def examine_table(
+    path: Path, table: Table, original: Microdata, ignored: Collection[str] = (), known: Collection[str] = ()
+) -> Findings:
+    """A table of another tool, read as text, and the file that it was read from.
+
+    `known` are the names of the original's columns, also of those that get no role.
+    """
+    spelling = spelling_of(path) if path.is_file() else None
+    columns, not_checked = _columns(table, original, ignored, known, spelling)
+    notation, normalised = _notation(table, original, spelling)
+    container = examine_container(path, table)
+    return Findings((columns, notation, *container.checks), (*not_checked, *container.not_checked), tuple(normalised))
+
+
+def _columns(
+    table: Table, original: Microdata, ignored: Collection[str], known: Collection[str], spelling: Spelling | None
+) -> tuple[Check, list[str]]:
+    roles = {domain.name for domain in original.domains.all}
+    for name in ignored:
+        if name not in table.names:
+            raise RecipeError(f"{unknown_name('column', name, table.names)} (to ignore in {table.source})")
+        if name in roles:
+            raise RecipeError(f"Column {quoted(name)} has a role and is to be ignored. Say one of the two.")
+    others = [name for name in table.names if name not in roles and name not in ignored]
+    telling = [name for name in others if name not in known or not _is_blanked(table, name, spelling)]
+    not_checked = [f"column {quoted(name)} (ignored on request)" for name in ignored]
+    if telling:
+        distinct = len(np.unique(table[telling[0]].codes))
+        detail = (
+            f"{counted(len(telling), 'column')} without a role, the first of them {quoted(telling[0][:_LONGEST_NAME])} "
+            f"with {counted(distinct, 'value')}. Give it a role (--qi, --sensitive, --carry), or leave it unchecked "
+            f"with --ignore {quoted(telling[0][:_LONGEST_NAME])}"
+        )
+        return Check(COLUMNS, False, detail), not_checked
+    said = "every column has a role" if not ignored else f"every column has a role, but for {len(ignored)} ignored"
+    if others:
+        said += f"; blanked out in all rows: {', '.join(quoted(name) for name in others[:5])}"
+    return Check(COLUMNS, True, said), not_checked
+
+
+def _is_blanked(table: Table, name: str, spelling: Spelling | None) -> bool:
+    """Whether a column has one star in every row, or nothing in every row."""
+    column = table[name]
+    texts: list[str | None] = [*texts_of(column.values, column.type), None]
+    used = {texts[unit] for unit in np.unique(column.codes).tolist()}
+    spelled = used if spelling is None else {*spelling.cells[name]}
+    return len(used) == 1 and len(spelled) == 1 and used <= {None, "*"}
+
+
+def _notation(table: Table, original: Microdata, spelling: Spelling | None) -> tuple[Check, list[str]]:
+    """Whether the same content is always spelled in the same way."""
+    if spelling is not None and len(spelling.line_ends) > 1:
+        return Check(NOTATION, False, "lines end in different ways"), []
+    if spelling is not None and spelling.n_blank:
+        return Check(NOTATION, False, f"{counted(spelling.n_blank, 'blank line')} between the rows"), []
+    normalised: list[str] = []
+    suppressed = suppressed_rows(table, original)
+    for domains, generalised in (
+        (original.domains.quasi, True),
+        ((*original.domains.sensitive, *original.domains.carried), False),
+    ):
+        for domain in domains:
+            column = _Spelled(table, domain, spelling, generalised, suppressed)
+            problem = next(column.problems(), None)
+            if problem is not None:
+                return Check(NOTATION, False, f"column {quoted(domain.name)}: {problem}"), []
+            normalised += column.normalised()
+    return Check(NOTATION, True, "in each column the same content is always spelled in the same way"), normalised
+
+
+class _Spelled:
+    """A column of another tool: what each row says, and how it is spelled."""
+
+    def __init__(
+        self,
+        table: Table,
+        domain: Domain,
+        spelling: Spelling | None,
+        generalised: bool,
+        suppressed: NDArray[np.bool_],
+    ) -> None:
+        column = table[domain.name]
+        self.suppressed = suppressed
+        self.domain, self.index, self.generalised = domain, DomainIndex(domain), generalised
+        self.texts: list[str | None] = [*texts_of(column.values, column.type), None]
+        self.codes = column.codes
+        self.used = np.unique(column.codes).tolist()
+        self.raw = None if spelling is None else spelling.cells[domain.name]
+        self.contents, self.printed = self._contents()
+
+    def _contents(self) -> tuple[dict[int, Hashable], dict[int, str | None]]:
+        """What each text means, and how lookalike would write it; a star that hides a value means itself."""
+        if not self.generalised:
+            meant = {unit: read_value(self.index, self.texts[unit]) for unit in self.used}
+            texts = [*self.domain.texts]
+            return {unit: code if code >= 0 else "*" for unit, code in meant.items()}, {
+                unit: (texts[code] if 0 <= code < len(self.domain.values) else self.texts[unit])
+                for unit, code in meant.items()
+            }
+        holdings = [read_cell(self.index, self.texts[unit]) for unit in self.used]
+        extents = assembled(self.index, [holding for holding in holdings if holding is not None])
+        units = np.arange(len(self.used), dtype=np.int32)
+        field, entries, _ = lay_out(ExtentCells(self.domain, extents, units))
+        printed = dict(zip(self.used, print_cells(field, entries).to_list(), strict=True))
+        if isinstance(extents, Ranges):
+            rows = zip(extents.lows.tolist(), extents.highs.tolist(), extents.missing.tolist(), strict=True)
+            return dict(zip(self.used, rows, strict=True)), printed
+        members = [
+            tuple(extents.members[start:end].tolist())
+            for start, end in zip(extents.starts[:-1], extents.starts[1:], strict=True)
+        ]
+        return dict(zip(self.used, members, strict=True)), printed
+
+    def problems(self) -> Iterator[str]:
+        yield from self._set_problems()
+        yield from self._suppressed_problems()
+        seen: dict[Hashable, str | None] = {}
+        spelled = [self.texts[unit] for unit in self.codes.tolist()] if self.raw is None else self.raw
+        rows = zip(self.codes.tolist(), self.suppressed.tolist(), spelled, strict=True)
+        for row, (unit, suppressed, cell) in enumerate(rows):
+            # A row that is suppressed says so by its stars, whatever else a star or mask means in this column.
+            content = None if suppressed else self.contents[unit]
+            if seen.setdefault(content, cell) != cell:
+                yield self._twice(row)
+
+    def _suppressed_problems(self) -> Iterator[str]:
+        """A row that counts as suppressed holds no value, not even in a column that is carried along."""
+        for unit in np.unique(self.codes[self.suppressed]).tolist():
+            if (self.texts[unit] or "").strip() not in ("", "*"):
+                row = int(np.flatnonzero(self.suppressed & (self.codes == unit))[0])
+                yield (
+                    f"row {row + 1:,} has a star in every quasi-identifier and sensitive column, so it counts as "
+                    "suppressed, and yet it has a value here. Put a star"
+                )
+
+    def _twice(self, row: int) -> str:
+        return (
+            f"the cell in row {row + 1:,} says the same as another cell and is spelled differently (white space, "
+            "quotes, stars or notation), which can tell rows apart. Spell the same content in one way"
+        )
+
+    def _set_problems(self) -> Iterator[str]:
+        """Each set names a value once, and all name them in the same order."""
+        if not self.generalised:
+            return
+        orders: list[list[int]] = []
+        for unit in self.used:
+            members = written_members(self.index, self.texts[unit])
+            if members is None:
+                continue
+            named = [code for codes in members for code in codes]
+            if len(set(named)) < len(named):
+                row = int(np.flatnonzero(self.codes == unit)[0])
+                yield f"the set in row {row + 1:,} names a value twice"
+            orders.append([codes[0] for codes in members if codes])
+        if not self._in_one_order(orders):
+            yield "sets name their values in different orders, which can tell whose row it is. Sort the values of each"
+
+    def _in_one_order(self, orders: Sequence[Sequence[int]]) -> bool:
+        texts = [*self.domain.texts, "(missing)"]
+        sortings = (lambda code: code, lambda code: texts[code], lambda code: texts[code].casefold())
+        for key in sortings:
+            for reverse in (False, True):
+                if all(list(order) == sorted(order, key=key, reverse=reverse) for order in orders):
+                    return True
+        return _is_one_order(orders)
+
+    def normalised(self) -> list[str]:
+        """What is written in another notation than lookalike's."""
+        kinds: dict[str, None] = {}
+        spelled = self.raw if self.raw is not None else None
+        pairs = (
+            {(unit, self.texts[unit]) for unit in self.used}
+            if spelled is None
+            else {*zip(self.codes.tolist(), spelled, strict=True)}
+        )
+        for unit, raw in sorted(pairs, key=str):
+            kinds |= dict.fromkeys(_kinds_of_notation(raw or "", self.texts[unit] or "", self.printed[unit] or ""))
+        return [f"column {quoted(self.domain.name)}: {', '.join(sorted(kinds))}"] if kinds else []
+
+
+def _is_one_order(orders: Sequence[Sequence[int]]) -> bool:
+    """Whether all lists follow one order, and together show all of it.
+
+    An order that the lists leave open could have been chosen list by list.
+    """
+    followers: dict[int, set[int]] = {}
+    for order in orders:
+        for place, code in enumerate(order):
+            followers.setdefault(code, set()).update(order[place + 1 :])
+    line: list[int] = []
+    left = {code: {after for after in later if after != code} for code, later in followers.items()}
+    while left:
+        # The last of those that are left has nobody after it.
+        last = [code for code, later in left.items() if not later & left.keys()]
+        if len(last) != 1:
+            return False
+        line.append(last[0])
+        del left[last[0]]
+    return True
+
+
+def _kinds_of_notation(raw: str, text: str, printed: str) -> Iterator[str]:
+    inner = raw.strip(" \t")
+    if inner != raw or text != text.strip():
+        yield "white space"
+    if inner != text and inner[:1] in "\"'" and inner[:1] == inner[-1:]:
+        yield "quotes"
+    bare = text.strip()
+    if bare == printed:
+        return
+    if bare and set(bare) == {"*"}:
+        yield "stars for any value"
+    elif "*" in bare:
+        yield "masks"
+    elif any(sign in bare for sign in "|;{") or ("," in bare and bare[:1] not in "[(]"):
+        yield "notation of sets"
+    elif bare:
+        yield "notation of ranges and values"
+    else:
+        yield "empty cells"

@@ -1,0 +1,227 @@
+"""The files of published tables, read: CSV and Parquet that say the same.
+
+    release.csv, release.parquet                                         a table in one file of each kind, or
+    release.csv/part-00000.csv, release.parquet/part-00000.parquet, ...  in parts, which are the table in their order
+
+The manifest lists the parts with a digest of each file, so a part that is missing, added or changed is noticed before
+anything is read from it. Paths follow from a table's plain name and a part's place and are never taken from the
+manifest: a folder from elsewhere cannot make a reader open other files.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from lookalike.errors import DataError, counted, quoted
+from lookalike.files.releases.cells import MISSING, Encoding, Field, dtype_of, print_cells
+from lookalike.files.releases.formulas import restored
+from lookalike.untrusted import check_plain_file
+
+CSV, PARQUET = "csv", "parquet"
+ENDINGS = (CSV, PARQUET)
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of a published table: its rows, and the SHA-256 of its CSV and its Parquet file."""
+
+    n_rows: int
+    digests: Mapping[str, str]
+
+    def to_plain(self, table: str, place: int) -> dict[str, Any]:
+        files = {
+            ending: {"path": part_path(table, ending, place), "sha256": self.digests[ending]} for ending in ENDINGS
+        }
+        return {"rows": self.n_rows, **files}
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any], table: str, place: int) -> Part:
+        """ValueError if the part lies elsewhere than parts do."""
+        if any(plain[ending]["path"] != part_path(table, ending, place) for ending in ENDINGS):
+            raise ValueError(plain)
+        return cls(int(plain["rows"]), {ending: str(plain[ending]["sha256"]) for ending in ENDINGS})
+
+
+Parts = Mapping[str, tuple[Part, ...]]
+"""By table; empty where every table is one file of each kind."""
+
+
+def part_path(table: str, ending: str, place: int) -> str:
+    """Where a part lies in the release folder.
+
+    >>> part_path("release", "csv", 7)
+    'release.csv/part-00007.csv'
+    """
+    return f"{table}.{ending}/part-{place:05d}.{ending}"
+
+
+def table_paths(table: str, parts: Sequence[Part]) -> list[str]:
+    """Every file of a table, relative to the release folder."""
+    if not parts:
+        return [f"{table}.{ending}" for ending in ENDINGS]
+    return [part_path(table, ending, place) for ending in ENDINGS for place in range(len(parts))]
+
+
+def digest_of(path: Path) -> str:
+    check_plain_file(path)
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def digest_of_part(tables: Iterable[Part]) -> str:
+    """Of all files of one part, table by table."""
+    digests = (table.digests[ending] for table in tables for ending in ENDINGS)
+    return hashlib.sha256("".join(digests).encode()).hexdigest()
+
+
+def text_frame(folder: Path, table: str, fields: Sequence[Field], parts: Sequence[Part]) -> pl.DataFrame:
+    """A table of a release folder as text, its CSV held against its Parquet."""
+    texts, types = (_paths(folder, table, ending, parts) for ending in ENDINGS)
+    frames = [checked_text(csv_path, parquet_path, fields) for csv_path, parquet_path in zip(texts, types, strict=True)]
+    _check_lengths(folder / f"{table}.csv", frames, parts)
+    return pl.concat(frames)
+
+
+def typed_frame(folder: Path, table: str, fields: Sequence[Field], parts: Sequence[Part]) -> pl.DataFrame:
+    """A table of a release folder with types, from its Parquet alone."""
+    source = folder / f"{table}.parquet"
+    frames = [read_typed(path, fields) for path in _paths(folder, table, PARQUET, parts)]
+    _check_lengths(source, frames, parts)
+    try:
+        return pl.concat(frames)
+    except pl.exceptions.PolarsError as error:
+        raise _unreadable(source, error) from None
+
+
+def _paths(folder: Path, table: str, ending: str, parts: Sequence[Part]) -> list[Path]:
+    """The files of one kind in their order; of parts, exactly those that the manifest lists."""
+    if not parts:
+        return [folder / f"{table}.{ending}"]
+    within = folder / f"{table}.{ending}"
+    paths = [folder / part_path(table, ending, place) for place in range(len(parts))]
+    # What begins with a dot is no part to anybody: desktops leave such files behind.
+    present = {path.name for path in within.iterdir() if path.name[0] != "."} if within.is_dir() else set()
+    listed = {path.name for path in paths}
+    if missing := sorted(listed - present):
+        raise DataError(
+            f"{within} lacks {counted(len(missing), 'part')}, the first of them {missing[0]}. "
+            "The release is damaged: get it again."
+        )
+    if extra := sorted(present - listed):
+        raise DataError(
+            f"{within} holds {counted(len(extra), 'entry', 'entries')} that the release does not list, the first of "
+            f"them {quoted(extra[0])}. The release was changed: get it again."
+        )
+    for path, part in zip(paths, parts, strict=True):
+        _check_digest(path, part.digests[ending])
+    return paths
+
+
+def _check_digest(path: Path, digest: str) -> None:
+    try:
+        same = digest_of(path) == digest
+    except OSError as error:
+        raise _unreadable(path, error) from None
+    if not same:
+        raise DataError(f"{path} is not the part that was published. The release was changed: get it again.")
+
+
+def part_frame(folder: Path, table: str, fields: Sequence[Field], part: Part, place: int) -> pl.DataFrame:
+    """One part of a table as text, its CSV held against its Parquet and both against what the manifest lists."""
+    paths = {ending: folder / part_path(table, ending, place) for ending in ENDINGS}
+    for ending, path in paths.items():
+        _check_digest(path, part.digests[ending])
+    frame = checked_text(paths[CSV], paths[PARQUET], fields)
+    _check_lengths(paths[CSV], [frame], [part])
+    return frame
+
+
+def _check_lengths(source: Path, frames: Sequence[pl.DataFrame], parts: Sequence[Part]) -> None:
+    for place, (frame, part) in enumerate(zip(frames, parts, strict=False)):
+        if len(frame) != part.n_rows:
+            raise DataError(
+                f"Part {place} of {source} has another number of rows than is listed. "
+                "The release was changed: get it again."
+            )
+
+
+def checked_text(csv_path: Path, parquet_path: Path, fields: Sequence[Field]) -> pl.DataFrame:
+    """A CSV file as text; it must have the columns given, some rows, and say what its Parquet twin says."""
+    frame = _read_text(csv_path)
+    if not len(frame):
+        raise DataError(f"{csv_path} has no rows. The release is damaged: get it again.")
+    names = [field.name for field in fields]
+    # A safe CSV file has its cells and names as in the Parquet file only once they are given back.
+    if frame.columns != names:
+        frame = restored(frame)
+    if frame.columns != names:
+        raise DataError(f"{csv_path} has other columns than its description says. The release was changed.")
+    printed = _printed_parquet(parquet_path, fields)
+    if not frame.equals(printed, null_equal=True):
+        frame = restored(frame)
+    if frame.columns != names or not frame.equals(printed, null_equal=True):
+        raise DataError(f"{parquet_path.name} and {csv_path.name} disagree. The release was changed: get it again.")
+    return frame
+
+
+def _read_text(path: Path) -> pl.DataFrame:
+    """A CSV file of ours as text; empty cells are null."""
+    try:
+        check_plain_file(path)
+        with path.open(encoding="utf-8", newline="") as file:
+            header = next(csv.reader(file), [])
+        # Polars leaves doubled quotes in a header as they are, so the names come from the csv module.
+        frame = pl.read_csv(path, infer_schema=False, glob=False)
+        frame.columns = header
+    except (OSError, ValueError, csv.Error, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        reason = getattr(error, "strerror", None) or "it is not a CSV file as releases have them"
+        raise DataError(f"Cannot read {path}: {reason}. The release is damaged: get it again.") from None
+    return frame
+
+
+def read_typed(path: Path, fields: Sequence[Field]) -> pl.DataFrame:
+    """The columns of a Parquet file of ours; others that it may have are left out."""
+    try:
+        check_plain_file(path)
+        frame = pl.read_parquet(path, glob=False)
+        # One by one: a name that looks like a pattern is only a name.
+        columns = [frame[field.name] for field in fields]
+        if any(column.dtype != dtype_of(field) for column, field in zip(columns, fields, strict=True)):
+            raise pl.exceptions.SchemaError("a column of another type")
+        return pl.DataFrame(columns)
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise _unreadable(path, error) from None
+
+
+def _printed_parquet(path: Path, fields: Sequence[Field]) -> pl.DataFrame:
+    frame = read_typed(path, fields)
+    try:
+        printed = {field.name: print_cells(field, frame[field.name]).alias(field.name) for field in fields}
+        return blanks_spelled_out(pl.DataFrame(printed), fields)
+    except (ValueError, pl.exceptions.PolarsError) as error:
+        raise _unreadable(path, error) from None
+
+
+def _unreadable(path: Path, error: Exception) -> DataError:
+    reason = getattr(error, "strerror", None) or "its columns are not those of the release"
+    return DataError(f"Cannot read {path}: {reason}. The release is damaged: get it again.")
+
+
+def blanks_spelled_out(frame: pl.DataFrame, fields: Sequence[Field]) -> pl.DataFrame:
+    """A row without any text would read as no row: its first generalised cell says (missing)."""
+    plain = (Encoding.EXACT, Encoding.BUCKET)
+    names = [field.name for field in fields if field.encoding not in plain]
+    if not names:
+        return frame
+    blank = frame.select(blank=pl.all_horizontal(pl.all().is_null()))["blank"]
+    first = frame[names[0]]
+    return frame.with_columns(
+        pl.select(pl.when(blank).then(pl.lit(MISSING)).otherwise(first)).to_series().alias(names[0])
+    )

@@ -1,0 +1,299 @@
+"""A release as a folder: a Frictionless data package, written all or nothing.
+
+    datapackage.json  schema.yaml  README.txt  release.csv  release.parquet  (qit.*, sat.*, views.sql, matrix-*.csv)
+
+and whatever documents the caller adds. Before the folder appears, CSV and Parquet are read back and must say the same
+as the release in every cell; a writer that loses or changes a value cannot go unnoticed. Only a `Release` comes in:
+no order of the input, no index, no identifier, no seed and no path can go out.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from lookalike.data.release import (
+    Bucketized,
+    Cells,
+    ExactCells,
+    ExtentCells,
+    NumberCells,
+    Perturbed,
+    PublishedTable,
+    Randomizer,
+    Ranges,
+    Release,
+    Sets,
+)
+from lookalike.errors import DataError, RecipeError, quoted
+from lookalike.files.atomic import placed
+from lookalike.files.releases.assembly import take
+from lookalike.files.releases.cells import Encoding, Field, lay_out, print_cells
+from lookalike.files.releases.describe import DESCRIPTOR, Manifest, Tables, descriptor, public_schema
+from lookalike.files.releases.folder import read_folder
+from lookalike.files.releases.formulas import safe_frame
+from lookalike.files.releases.matrices import matrix_names, matrix_rows
+from lookalike.files.releases.readme import readme
+from lookalike.files.releases.tablefiles import ENDINGS, Parts, blanks_spelled_out, table_paths
+from lookalike.files.releases.views import VIEWS, views
+from lookalike.progress import Progress, silent
+
+README = "README.txt"
+SCHEMA = "schema.yaml"
+
+
+def write_release(
+    folder: Path,
+    release: Release,
+    *,
+    documents: Mapping[str, str],
+    manifest: Manifest,
+    further: Callable[[Path], Mapping[str, bytes]] = lambda folder: {},
+    overwrite: bool = False,
+    progress: Progress = silent,
+) -> list[str]:
+    """Write the release and the documents (file name: text) into `folder`; the names of the files written.
+
+    `further` documents are made from the release as it was written: they are asked for when it can be read.
+    """
+    if release.n_rows == 0:
+        raise DataError("The release has no rows. An empty table is not published.")
+    tables = release.tables()
+    file_names(release, {}, documents)
+    with placed(folder, marker=DESCRIPTOR, overwrite=overwrite) as building:
+        fields: dict[str, tuple[Field, ...]] = {}
+        for place, table in enumerate(tables):
+            progress("write", place / (len(tables) + 1), f"{table.name}.csv, {table.name}.parquet")
+            csv, parquet = (building / f"{table.name}.{ending}" for ending in ENDINGS)
+            fields[table.name] = write_table(table, csv, parquet, safe_csv=manifest.safe_csv)
+
+        def check(building: Path) -> None:
+            progress("write", len(tables) / (len(tables) + 1), "reading back")
+            _check_written(building, release)
+
+        names = describe(
+            building, release, fields, {}, documents=documents, manifest=manifest, check=check, further=further
+        )
+    progress("write", 1.0)
+    return names
+
+
+def describe(
+    building: Path,
+    release: Release,
+    fields: Tables,
+    parts: Parts,
+    *,
+    documents: Mapping[str, str],
+    manifest: Manifest,
+    check: Callable[[Path], None],
+    further: Callable[[Path], Mapping[str, bytes]],
+) -> list[str]:
+    """Everything but the tables, which are there: descriptor, schema, README, views, matrices and the documents.
+
+    `check` reads what is written, before `further` documents are made from it. Of the release only form, domains,
+    matrices and what was withheld are looked at. Returns every file of the folder.
+    """
+    names = file_names(release, parts, documents)
+    if isinstance(release, Perturbed):
+        write_matrices(building, release, safe_csv=manifest.safe_csv)
+    texts = {
+        **documents,
+        DESCRIPTOR: descriptor(release, manifest, fields, names, parts),
+        SCHEMA: public_schema(release.domains).to_yaml(),
+        README: readme(release, manifest, fields, names, parts),
+    }
+    if isinstance(release, Bucketized):
+        texts[VIEWS] = views(fields, in_parts=bool(parts))
+    _write_texts(building, texts)
+    check(building)
+    if more := further(building):
+        names = file_names(release, parts, {**documents, **more})
+        for name, content in more.items():
+            (building / name).write_bytes(content)
+        about = {DESCRIPTOR: descriptor(release, manifest, fields, names, parts)}
+        _write_texts(building, {**about, README: readme(release, manifest, fields, names, parts)})
+    return names
+
+
+def _write_texts(folder: Path, texts: Mapping[str, str]) -> None:
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8", newline="\n")
+
+
+def file_names(release: Release, parts: Parts, documents: Mapping[str, object]) -> list[str]:
+    """Every file of the folder to be; RecipeError if a document would take another's place."""
+    own = [DESCRIPTOR, SCHEMA, README, *matrix_names(release)]
+    own += [VIEWS] if isinstance(release, Bucketized) else []
+    tables = [table.name for table in release.tables()]
+    taken = {*own, *(f"{name}.{ending}" for name in tables for ending in ENDINGS)}
+    for name in documents:
+        if name in taken or not name or name.startswith(".") or {"/", "\\", "\0"} & set(name):
+            raise RecipeError(f"A document cannot be called {quoted(name)} in a release. Use another plain file name.")
+    own += [path for name in tables for path in table_paths(name, parts.get(name, ()))]
+    return sorted([*own, *documents])
+
+
+def frames(release: Release) -> dict[str, pl.DataFrame]:
+    """The published tables as data frames: generalised cells as text, plain values with their types."""
+    made = {}
+    for table in release.tables():
+        fields, typed, texts = laid_out(table)
+        plain = (Encoding.EXACT, Encoding.BUCKET)
+        made[table.name] = pl.DataFrame([(typed if field.encoding in plain else texts)[field.name] for field in fields])
+    return made
+
+
+def write_table(table: PublishedTable, csv: Path, parquet: Path, *, safe_csv: bool = False) -> tuple[Field, ...]:
+    """A table as CSV and as Parquet; its columns."""
+    fields, typed, texts = laid_out(table)
+    write_parquet(typed, parquet)
+    write_csv(blanks_spelled_out(texts, fields), csv, safe=safe_csv)
+    return fields
+
+
+def laid_out(table: PublishedTable) -> tuple[tuple[Field, ...], pl.DataFrame, pl.DataFrame]:
+    """The columns of a table, its typed cells, and its cells as text."""
+    fields: list[Field] = []
+    typed: dict[str, pl.Series] = {}
+    texts: dict[str, pl.Series] = {}
+    attribute_names = [cells.domain.name for cells in table.columns if not isinstance(cells, NumberCells)]
+    for cells in table.columns:
+        if isinstance(cells, NumberCells):
+            cells = NumberCells(_free_name(cells.name, attribute_names), cells.numbers)
+        field, entries, rows = lay_out(cells)
+        printed = print_cells(field, entries)
+        fields.append(field)
+        typed[field.name] = entries if rows is None else entries.gather(rows)
+        texts[field.name] = printed if rows is None else printed.gather(rows)
+    return tuple(fields), pl.DataFrame(typed), pl.DataFrame(texts)
+
+
+def _free_name(name: str, taken: Iterable[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name
+
+
+def write_csv(frame: pl.DataFrame, path: Path, *, safe: bool = False) -> None:
+    """`safe`: without cells that a spreadsheet would compute."""
+    if safe:
+        frame = safe_frame(frame)
+    with errors_of_the_system(), path.open("wb") as file:
+        file.write((",".join(_header_cell(name) for name in frame.columns) + "\n").encode("utf-8"))
+        frame.write_csv(file, include_header=False, quote_style="necessary", line_terminator="\n", null_value="")
+
+
+def _header_cell(name: str) -> str:
+    """A name as CSV has it. One that begins with a byte order mark must not be taken for the mark of the file."""
+    if name.startswith("\ufeff") or set(name) & set(',"\r\n'):
+        return '"' + name.replace('"', '""') + '"'
+    return name
+
+
+def write_parquet(frame: pl.DataFrame, path: Path) -> None:
+    with errors_of_the_system():
+        frame.write_parquet(path, compression="zstd")
+
+
+@contextmanager
+def errors_of_the_system() -> Iterator[None]:
+    """Polars tells of a full disk in a text of its own; here it becomes the error that it was."""
+    try:
+        yield
+    except (OSError, pl.exceptions.PolarsError) as error:
+        number = re.search(r"\(os error (\d+)\)", str(error))
+        if number is None:
+            raise
+        raise OSError(int(number[1]), os.strerror(int(number[1]))) from None
+
+
+def write_matrices(folder: Path, release: Perturbed, *, safe_csv: bool) -> None:
+    """The matrix of each redrawn column as a file."""
+    for domain, randomizer, name in zip(
+        release.domains.sensitive, release.randomizers, matrix_names(release), strict=True
+    ):
+        became, was, weights = matrix_rows(domain, randomizer)
+        write_csv(pl.DataFrame({"became": became, "was": was, "weight": weights}), folder / name, safe=safe_csv)
+
+
+def _check_written(folder: Path, release: Release) -> None:
+    """Read the folder as its receiver would and hold every cell against the release."""
+    written, _ = read_folder(folder, release.domains)
+    check_same(release, written)
+    if isinstance(release, Perturbed):
+        assert isinstance(written, Perturbed)
+        check_same_matrices(release.randomizers, written.randomizers)
+
+
+def check_same(release: Release, written: Release) -> None:
+    """Hold every cell that was read back against the release."""
+    for table, again in zip(release.tables(), written.tables(), strict=True):
+        for cells, cells_again in zip(table.columns, again.columns, strict=True):
+            if not same_cells(cells, cells_again):
+                name = cells.name if isinstance(cells, NumberCells) else cells.domain.name
+                raise DataError(
+                    f"Column {quoted(name)} of {table.name} does not read back as it was written. Nothing is published."
+                )
+
+
+def check_same_matrices(randomizers: Sequence[Randomizer], written: Sequence[Randomizer]) -> None:
+    for randomizer, again in zip(randomizers, written, strict=True):
+        if randomizer.total != again.total or not np.array_equal(randomizer.weights, again.weights):
+            raise DataError("A matrix does not read back as it was written. Nothing is published.")
+
+
+def same_cells(first: Cells, second: Cells) -> bool:
+    """Whether two columns say the same in every row."""
+    if isinstance(first, NumberCells) or isinstance(second, NumberCells):
+        return (
+            isinstance(first, NumberCells)
+            and isinstance(second, NumberCells)
+            and np.array_equal(_ranked(first.numbers), _ranked(second.numbers))
+        )
+    if isinstance(first, ExactCells) or isinstance(second, ExactCells):
+        return (
+            isinstance(first, ExactCells)
+            and isinstance(second, ExactCells)
+            and np.array_equal(first.codes, second.codes)
+        )
+    return _same_extents(first, second)
+
+
+def _ranked(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Bucket numbers mean nothing but which is which."""
+    return np.unique(numbers, return_inverse=True)[1].astype(np.int64)
+
+
+def _same_extents(first: ExtentCells, second: ExtentCells) -> bool:
+    if len(first.unit_of_row) != len(second.unit_of_row):
+        return False
+    pairs = np.unique(np.column_stack([first.unit_of_row, second.unit_of_row]), axis=0)
+    one, other = _as_rows(first, pairs[:, 0]), _as_rows(second, pairs[:, 1])
+    return len(one) == len(other) and all(
+        np.array_equal(part, again, equal_nan=part.dtype.kind == "f") for part, again in zip(one, other, strict=True)
+    )
+
+
+def _as_rows(cells: ExtentCells, units: NDArray[np.int32]) -> list[NDArray[np.generic]]:
+    """What the cells of these units hold, as arrays that are equal if and only if the cells are."""
+    extents = cells.extents
+    if isinstance(extents, Ranges):
+        empty = extents.highs[units] < extents.lows[units]
+        return [
+            np.where(empty, 0, extents.lows[units]),
+            np.where(empty, -1, extents.highs[units]),
+            extents.missing[units],
+            extents.low_points[units],
+            extents.high_points[units],
+        ]
+    taken = take(extents, units)
+    assert isinstance(taken, Sets)
+    return [taken.sizes, taken.members]

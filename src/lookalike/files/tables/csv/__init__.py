@@ -1,0 +1,1 @@
+"""Text tables: encoding, dialect, structure, types, and the reader that uses them."""

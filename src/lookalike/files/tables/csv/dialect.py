@@ -1,0 +1,242 @@
+"""How a CSV file is written: its delimiter, its quote, whether it has a header.
+
+Guessed from the first records by trying: the delimiter under which most records have as many fields as the first.
+Whatever is guessed and not plain (a comma, double quotes, a header) becomes a sentence for the user; whatever is
+given is taken. The guess only has to be likely: `structure` then holds every record of the file against it.
+Cost: a few passes over the sample (64 kB at most).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+from lookalike.errors import RecipeError
+from lookalike.files.tables.csv.inference import MARKERS, looks_typed
+
+SAMPLE_BYTES = 1 << 16
+DELIMITERS = (",", ";", "\t", "|")
+_DELIMITER_NAMES = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a vertical bar"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dialect:
+    """How records and fields are told apart."""
+
+    delimiter: str
+    quote: str | None
+    """None: no field is quoted."""
+    header: bool
+    padded: bool = False
+    """Whether every delimiter is followed by a space that belongs to no field."""
+    bare_returns: bool = False
+    """Whether lines end in a carriage return alone."""
+    quote_guessed: bool = False
+
+
+def detect_dialect(
+    sample: str,
+    *,
+    cut_off: bool,
+    delimiter: str | None = None,
+    quote: str | None = None,
+    header: bool | None = None,
+    tabs_expected: bool = False,
+) -> tuple[Dialect, list[str]]:
+    """The most likely dialect and what is to be said about it. An empty `quote` says that nothing is quoted."""
+    _check_given(delimiter, quote)
+    notes: list[str] = []
+    bare_returns = "\r" in sample and "\n" not in sample
+    if bare_returns:
+        sample = sample.replace("\r", "\n")
+        notes.append("Lines were taken to end in a carriage return.")
+    if delimiter is not None:
+        found = delimiter
+    else:
+        expected = ("\t", *DELIMITERS) if tabs_expected else DELIMITERS
+        found = _likeliest_delimiter(sample, expected, quote, cut_off)
+        if found != expected[0]:
+            notes.append(f"Fields were taken to be separated by {_DELIMITER_NAMES[found]}.")
+    if quote is None:
+        quoting = "'" if _single_quotes_likely(sample, found, cut_off) else '"'
+        if quoting == "'":
+            notes.append("Fields were taken to be quoted with single quotes.")
+    else:
+        quoting = quote
+    fields = _split(sample, found, quoting or None, cut_off)
+    records = [[field.text for field in record] for record in fields]
+    if header is None:
+        has_header = _header_likely(records)
+        if not has_header:
+            notes.append("The first line looks like data, so columns were named column_1, column_2 and so on.")
+    else:
+        has_header = header
+    padded = found != " " and _padding_likely(fields[1:] if has_header else fields)
+    if padded:
+        notes.append("The space after each delimiter was left out.")
+    dialect = Dialect(
+        delimiter=found,
+        quote=quoting or None,
+        header=has_header,
+        padded=padded,
+        bare_returns=bare_returns,
+        quote_guessed=quote is None,
+    )
+    return dialect, notes
+
+
+class Field(NamedTuple):
+    text: str
+    spaced: bool
+    """Whether a space stands before it (or before its quote)."""
+
+
+def split_records(text: str, delimiter: str, quote: str | None, cut_off: bool = False) -> list[list[str]]:
+    """The records of a short text without blank lines; if it is cut off, without the record it breaks off in.
+
+    >>> split_records('a;"b;""c"\\n\\n1;2\\n', ";", '"')
+    [['a', 'b;"c'], ['1', '2']]
+    """
+    return [[field.text for field in record] for record in _split(text, delimiter, quote, cut_off)]
+
+
+def spelled_records(text: str, delimiter: str, quote: str | None) -> Iterator[tuple[list[str], str]]:
+    r"""The records of a text as they are spelled, quotes and spaces included, and how the line of each ends.
+
+    >>> list(spelled_records('a;"b"\n\n1; 2\r\n', ";", '"'))
+    [(['a', '"b"'], '\n'), ([''], '\n'), (['1', ' 2'], '\r\n')]
+    """
+    pattern = _field_pattern(delimiter, quote)
+    fields: list[str] = []
+    position = 0
+    while position < len(text):
+        match = pattern.match(text, position)
+        assert match is not None  # the unquoted form matches anything
+        end = match.group("end")
+        fields.append(text[position : match.end() - len(end)])
+        position = match.end()
+        if end != delimiter:
+            yield fields, end
+            fields = []
+    if fields:
+        yield [*fields, ""], ""
+
+
+def _split(text: str, delimiter: str, quote: str | None, cut_off: bool) -> list[list[Field]]:
+    pattern = _field_pattern(delimiter, quote)
+    records: list[list[Field]] = []
+    fields: list[Field] = []
+    position = 0
+    while position < len(text) or fields:
+        match = pattern.match(text, position)
+        assert match is not None  # the unquoted form matches anything
+        inner, plain, end = match.group("quoted", "plain", "end")
+        if cut_off and (not end or (quote and inner is None and plain.lstrip(" ").startswith(quote))):
+            break
+        cell = plain if inner is None else inner.replace(f"{quote}{quote}", quote or "")
+        fields.append(Field(cell, match.group().startswith(" ")))
+        position = match.end()
+        if end != delimiter:
+            if len(fields) > 1 or cell.strip() or inner is not None:
+                records.append(fields)
+            fields = []
+            if not end:
+                break
+    return records
+
+
+@cache
+def _field_pattern(delimiter: str, quote: str | None) -> re.Pattern[str]:
+    mark = re.escape(delimiter)
+    end = rf"(?P<end>{mark}|\r?\n|\Z)"
+    plain = rf"(?P<plain>[^{mark}\n]*?)"
+    if quote is None:
+        return re.compile(rf"(?:(?P<quoted>(?!)))?{plain}{end}")
+    sign = re.escape(quote)
+    closed = rf"[ ]*{sign}(?P<quoted>(?:[^{sign}]|{sign}{sign})*+){sign}[ ]*(?={mark}|\r?\n|\Z)"
+    return re.compile(rf"(?:{closed}|{plain}){end}")
+
+
+def _check_given(delimiter: str | None, quote: str | None) -> None:
+    if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '\r\n"\0'):
+        raise RecipeError(f'The delimiter must be one ASCII character such as "," or ";", not {delimiter!r}.')
+    if quote and (len(quote) != 1 or not quote.isascii() or quote in "\r\n\0 "):
+        raise RecipeError(f"The quote must be one ASCII character, or empty for no quoting, not {quote!r}.")
+    if delimiter is not None and delimiter == quote:
+        raise RecipeError(f"Delimiter and quote are both {delimiter!r}. Give two different characters.")
+
+
+def _share_like_first(records: Sequence[Sequence[str]]) -> float:
+    return sum(len(record) == len(records[0]) for record in records) / len(records)
+
+
+def _likeliest_delimiter(sample: str, expected: Sequence[str], quote: str | None, cut_off: bool) -> str:
+    best, best_score = expected[0], (False, 0.0, 0)
+    for delimiter in expected:
+        for sign in _possible_quotes(sample, delimiter, cut_off) if quote is None else (quote or None,):
+            records = split_records(sample, delimiter, sign, cut_off)
+            if not records or len(records[0]) < 2:
+                continue
+            # A quote that is opened and not closed before the delimiter tells against the delimiter.
+            sound = sign is None or not _begins_with(sign, records)
+            score = (sound, _share_like_first(records), len(records[0]))
+            if score > best_score:
+                best, best_score = delimiter, score
+    return best
+
+
+def _possible_quotes(sample: str, delimiter: str, cut_off: bool) -> tuple[str, ...]:
+    return ('"',) if _begins_with('"', split_records(sample, delimiter, None, cut_off)) else ('"', "'")
+
+
+def _begins_with(sign: str, records: Sequence[Sequence[str]]) -> bool:
+    return any(cell.lstrip(" ").startswith(sign) for record in records for cell in record)
+
+
+def _single_quotes_likely(sample: str, delimiter: str, cut_off: bool) -> bool:
+    """Whether fields are quoted with ': none with ", and it makes records even or wraps a whole column."""
+    if delimiter == "'" or "'" not in sample:
+        return False
+    double = split_records(sample, delimiter, '"', cut_off)
+    single = split_records(sample, delimiter, "'", cut_off)
+    if not double or not single or len(_possible_quotes(sample, delimiter, cut_off)) == 1:
+        return False
+    if _begins_with("'", single):
+        return False  # one that is opened and never closed: an apostrophe
+    even_single, even_double = _share_like_first(single), _share_like_first(double)
+    if even_single != even_double:
+        return even_single > even_double
+    columns = zip(*(record for record in double[1:] if len(record) == len(double[0])), strict=True)
+    return any(all(len(cell) > 1 and cell[0] == cell[-1] == "'" for cell in column) for column in columns)
+
+
+def _header_likely(records: Sequence[Sequence[str]]) -> bool:
+    """Whether the first record names the columns: not if it holds a number or date above nothing but such."""
+    if len(records) < 2:
+        return True
+    first, below = records[0], [record for record in records[1:] if len(record) == len(records[0])]
+    over_typed: list[str] = []
+    for attr, cell in enumerate(name.strip() for name in first):
+        column = [text for record in below if (text := record[attr].strip()) and text not in MARKERS]
+        if not column or not all(looks_typed(text) for text in column):
+            continue
+        if looks_typed(cell):
+            over_typed.append(cell)
+        elif cell and cell not in MARKERS:
+            return True  # a word above numbers
+    return not over_typed or _is_run_of_years(over_typed)
+
+
+def _is_run_of_years(cells: Sequence[str]) -> bool:
+    if len(cells) < 2 or not all(re.fullmatch("(?:19|20)[0-9]{2}", cell) for cell in cells):
+        return False
+    return [int(cell) - int(cells[0]) for cell in cells] == list(range(len(cells)))
+
+
+def _padding_likely(records: Sequence[Sequence[Field]]) -> bool:
+    """Whether a space stands after every delimiter."""
+    later = [field.spaced for record in records for field in record[1:]]
+    return bool(later) and all(later)

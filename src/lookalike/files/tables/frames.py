@@ -1,0 +1,182 @@
+"""A column that already has a type (from Parquet, Arrow or a data frame) as codes.
+
+The source's type is kept: texts stay texts, whole numbers stay whole unless they leave 64 bits. NaN is missing,
+infinities are refused, times with a zone become UTC. Types with no order or no print (lists, durations, bytes) are
+refused by name. Cost: one sort of the column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from lookalike.data.microdata import Column, parse_number, texts_of
+from lookalike.data.schema import ValueType
+from lookalike.errors import DataError, counted, quoted
+from lookalike.files.tables.csv.inference import FIRST_DAY, LAST_DAY, UTC_NOTE, distinct_texts, settle
+from lookalike.files.tables.selection import LONGEST_FIELD, misfit_message
+
+_MICROS_A_DAY = 86_400_000_000
+
+
+def column_of(
+    name: str, series: pl.Series, asked: ValueType | None, missing: Collection[str], source: str
+) -> tuple[Column, tuple[str, ...]]:
+    """The column and what is to be said about it."""
+    # Under a plain name: polars takes some names for patterns.
+    series = series.rechunk().alias("cells")
+    notes: list[str] = []
+    column = _encoded(name, series, source, notes)
+    if asked is not None and asked is not column.type:
+        column = _as_asked(column, asked, missing, source, notes)
+    elif missing:
+        column = _without(column, missing)
+    return column, tuple(notes)
+
+
+def refuse_type(name: str, met: str, source: str) -> DataError:
+    return DataError(
+        f"{source}: column {quoted(name)} holds values of type {met}, which cannot be published. Convert it to "
+        "numbers, dates, booleans or text, or leave it out."
+    )
+
+
+def _encoded(name: str, series: pl.Series, source: str, notes: list[str]) -> Column:
+    dtype = series.dtype
+    if dtype == pl.Null:
+        series = series.cast(pl.String)
+    elif dtype.is_decimal():
+        series = series.cast(pl.Float64)
+    elif dtype.is_integer():
+        series = _whole(name, series, notes)
+    elif isinstance(dtype, pl.Categorical | pl.Enum):
+        series = series.cast(pl.String)
+    dtype = series.dtype
+    if dtype == pl.String:
+        _refuse_long_cells(name, series, source)
+        return _encoded_text(name, series, notes)
+    if dtype.is_integer():
+        return _ranked(name, ValueType.INTEGER, series)
+    if dtype.is_float():
+        return _encoded_floats(name, series, source)
+    if dtype == pl.Boolean:
+        return _ranked(name, ValueType.BOOLEAN, series.cast(pl.Int64))
+    if dtype == pl.Date:
+        return _within_years(_ranked(name, ValueType.DATE, series.cast(pl.Int32).cast(pl.Int64)), 1, source)
+    if isinstance(dtype, pl.Datetime):
+        if dtype.time_zone is not None:
+            notes.append(f"Column {quoted(name)}: {UTC_NOTE}")
+        moments = _ranked(name, ValueType.DATETIME, series.dt.timestamp("us"))
+        return _within_years(moments, _MICROS_A_DAY, source)
+    raise refuse_type(name, str(dtype), source)
+
+
+def _whole(name: str, series: pl.Series, notes: list[str]) -> pl.Series:
+    narrow = series.cast(pl.Int64, strict=False)
+    if narrow.null_count() == series.null_count():
+        return narrow
+    notes.append(f"Column {quoted(name)}: whole numbers beyond 64 bits were rounded to 16 digits.")
+    return series.cast(pl.Float64)
+
+
+def _refuse_long_cells(name: str, series: pl.Series, source: str) -> None:
+    longest = series.str.len_bytes().max()
+    if isinstance(longest, int) and longest > LONGEST_FIELD:
+        raise DataError(
+            f"{source}: column {quoted(name)} holds a text of more than {LONGEST_FIELD >> 20} MB. "
+            "Leave that column out."
+        )
+
+
+def _encoded_text(name: str, series: pl.Series, notes: list[str]) -> Column:
+    empty = series == ""
+    n_empty = int(empty.sum())
+    if n_empty:
+        notes.append(f"Column {quoted(name)}: {counted(n_empty, 'empty text')} read as missing.")
+    nothing = (empty | series.is_null()).fill_null(True)
+    # Distinct first: ranking a million copies of ten texts would sort them all.
+    present = series.filter(~nothing)
+    distinct = present.unique()
+    if 2 * len(distinct) > len(present):
+        values, known = distinct_texts(present)
+    else:
+        values, order = distinct_texts(distinct)
+        known = order[present.cast(pl.Enum(distinct)).to_physical().to_numpy()]
+    codes = np.full(len(series), len(values), dtype=np.int32)
+    codes[~nothing.to_numpy()] = known
+    return Column(name, ValueType.STRING, codes, values)
+
+
+def _ranked(name: str, type: ValueType, series: pl.Series) -> Column:
+    present = series.is_not_null().to_numpy()
+    values, known = np.unique(series.drop_nulls().to_numpy(), return_inverse=True)
+    codes = np.full(len(series), len(values), dtype=np.int32)
+    codes[present] = known
+    return Column(name, type, codes, values)
+
+
+def _encoded_floats(name: str, series: pl.Series, source: str) -> Column:
+    n_infinite = int(series.is_infinite().sum())
+    if n_infinite:
+        raise DataError(
+            f"{source}: column {quoted(name)} holds {counted(n_infinite, 'infinite value')}. Replace infinity by a "
+            "number or by a missing value."
+        )
+    column = _ranked(name, ValueType.NUMBER, series.fill_nan(None))
+    values = column.values
+    if series.dtype != pl.Float64:
+        # 0.1 in 32 bits is to be 0.1, not 0.10000000149: go through the shortest digits.
+        values = values.astype(np.str_).astype(np.float64)
+    return Column(name, ValueType.NUMBER, column.codes, values + 0.0)  # no negative zero
+
+
+def _within_years(column: Column, a_day: int, source: str) -> Column:
+    values = column.values
+    if len(values) and (values[0] < FIRST_DAY * a_day or values[-1] >= (LAST_DAY + 1) * a_day):
+        raise DataError(
+            f"{source}: column {quoted(column.name)} holds dates outside the years 1 to 9999. Mend them or make them "
+            "missing."
+        )
+    return column
+
+
+def _as_asked(column: Column, asked: ValueType, missing: Collection[str], source: str, notes: list[str]) -> Column:
+    """The column under another type, by way of how its values print."""
+    texts = pl.Series(texts_of(column.values, column.type), dtype=pl.String)
+    settled = settle(column.name, texts, asked, missing)
+    if settled.misfits.any():
+        rows = np.flatnonzero(np.append(settled.misfits, False)[column.codes])
+        where = f"in row {int(rows[0]) + 1:,}"
+        raise DataError(f"{source}: {misfit_message(column.name, asked, len(rows), where)}")
+    notes += settled.notes
+    code_of = np.append(settled.codes, np.int32(len(settled.values)))
+    return Column(column.name, asked, code_of[column.codes], settled.values)
+
+
+def _without(column: Column, missing: Collection[str]) -> Column:
+    """The column with the values that mean nothing made missing."""
+    gone = np.isin(column.values, _in_type(missing, column.type)) if len(column.values) else np.empty(0, np.bool_)
+    if not gone.any():
+        return column
+    values = column.values[~gone]
+    code_of = np.append(np.where(gone, len(values), np.cumsum(~gone) - 1), len(values)).astype(np.int32)
+    return Column(column.name, column.type, code_of[column.codes], values)
+
+
+def _in_type(texts: Collection[str], type: ValueType) -> NDArray[Any]:
+    """The texts that are values of the type, as such values."""
+    if type is ValueType.STRING:
+        return np.array(list(texts), dtype=object)
+    if type is ValueType.BOOLEAN:
+        return np.array([text.lower() == "true" for text in texts if text.lower() in ("true", "false")], np.int64)
+    values = []
+    for text in texts:
+        try:
+            values.append(parse_number(text, type))
+        except (ValueError, TypeError):
+            continue  # a marker of another column
+    return np.array(values, dtype=np.float64)

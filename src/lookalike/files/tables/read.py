@@ -1,0 +1,240 @@
+"""One door for every table: a file, a folder, a pipe, a URL, a database or a data frame becomes a `Table` of codes.
+
+A file is told by its first bytes and only then by its name. Columns that are not asked for are not read, except that
+every record of a CSV file is checked. Whatever goes wrong comes out as an error of this library that names the
+column or the line and shows no value. Cost: one pass over the file and one sort a column.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+import polars as pl
+
+from lookalike.data.microdata import Column, Table
+from lookalike.data.schema import ValueType
+from lookalike.errors import DataError, RecipeError, counted, quoted
+from lookalike.files.arriving import at_hand
+from lookalike.files.databases.address import is_address, parse_address
+from lookalike.files.databases.read import read_database
+from lookalike.files.tables.compressed import ZIP, checked_limit
+from lookalike.files.tables.csv import delimited
+from lookalike.files.tables.csv.delimited import Hints, Spelling, read_delimited
+from lookalike.files.tables.excel import OLD_EXCEL, is_workbook, read_sheet
+from lookalike.files.tables.frames import column_of
+from lookalike.files.tables.pandas_frames import is_pandas, pandas_names, pandas_series
+from lookalike.files.tables.parquet import scan_file, scan_folder
+from lookalike.files.tables.selection import checked_types, refuse_bad_names, wanted_names
+from lookalike.files.tables.sizing import check_size, check_text_size
+from lookalike.files.tables.watching import unchanged
+from lookalike.memory import TO_READ, check_addresses
+from lookalike.progress import Progress, silent
+from lookalike.untrusted import check_plain_file
+
+_PARQUET, _ARROW, _STREAM, _FEATHER_1 = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff", b"FEA1"
+
+_Read = TypeVar("_Read")
+
+
+def read_table(
+    source: Any,
+    *,
+    columns: Collection[str] | None = None,
+    types: Mapping[str, ValueType] | None = None,
+    delimiter: str | None = None,
+    quote: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
+    missing: Collection[str] | None = None,
+    sheet: str | int | None = None,
+    unpack_limit: int | None = None,
+    progress: Progress = silent,
+) -> Table:
+    """The table at a path, a URL, in a database, on standard input (-), or in a frame of pandas, polars or Arrow.
+
+    `columns` are read and no others (in the order of the table); `types` are taken instead of guessed; `missing` are
+    texts that mean "nothing" in every column. `delimiter`, `quote` ("" for none), `encoding` and `header` are for CSV
+    files and guessed where None; what was guessed stands in the table's notes. `sheet` (a name, or a place from 1) is
+    for workbooks; `unpack_limit` is the most bytes that a compressed file may unpack to.
+
+    >>> import polars
+    >>> read_table(polars.DataFrame({"age": [30, None, 20]}))["age"].codes.tolist()
+    [1, 2, 0]
+    """
+    check_addresses(TO_READ)
+    for what, given in (("columns", columns), ("missing", missing)):
+        if isinstance(given, str):
+            raise RecipeError(f"{what} must be a list of texts, not the text {quoted(given)}. Put it in brackets.")
+    asked = checked_types(types)
+    gone = frozenset(missing or ())
+    if isinstance(source, str) and is_address(source):
+        address = parse_address(source)
+        progress("reading", 0.0, str(address))
+        names, fetched = read_database(address, columns, asked)
+        return _typed_table(names, fetched.get_column, str(address), columns, asked, gone, progress)
+    if isinstance(source, str | Path):
+        limit = checked_limit(unpack_limit)
+        hints = Hints(delimiter=delimiter, quote=quote, encoding=encoding, header=header, unpack_limit=limit)
+        try:
+            with at_hand(source) as path, unchanged(path):
+                return _read_file(path, hints, sheet, columns, asked, gone, progress)
+        except OSError as error:
+            raise DataError(
+                f"{source}: {error.strerror or 'the file cannot be read'}. Check the path and who may read it."
+            ) from None
+    if is_pandas(source):
+        where = "the data frame"
+        names = pandas_names(source)
+
+        def series_of(name: str) -> pl.Series:
+            return pandas_series(source, names.index(name), name, where)
+
+        return _typed_table(names, series_of, where, columns, asked, gone, progress)
+    return _read_frame(source, columns, asked, gone, progress)
+
+
+def _read_file(
+    path: Path,
+    hints: Hints,
+    sheet: str | int | None,
+    columns: Collection[str] | None,
+    types: Mapping[str, ValueType],
+    missing: Collection[str],
+    progress: Progress,
+) -> Table:
+    if not path.exists():
+        raise DataError(f"There is no file {path}. Check the path.")
+    head = b""
+    if not path.is_dir():
+        check_plain_file(path)
+        with path.open("rb") as file:
+            head = file.read(8)
+    notes: list[str] = []
+    workbook = head.startswith(OLD_EXCEL) or (head.startswith(ZIP) and is_workbook(path))
+    if sheet is not None and not workbook:
+        raise RecipeError(f"{path.name} is no Excel workbook, so it has no sheets. Leave out which sheet to read.")
+    if path.is_dir():
+        frame = scan_folder(path)
+    elif workbook:
+        read, notes = read_sheet(path, sheet, hints.unpack_limit)
+        frame = read.lazy()
+    elif head.startswith(_PARQUET):
+        frame = scan_file(path)
+    elif head.startswith(_ARROW):
+        frame = _safely(lambda: pl.read_ipc(io.BytesIO(path.read_bytes())).lazy(), _damaged(path.name))
+    elif head.startswith(_STREAM):
+        frame = _safely(lambda: pl.read_ipc_stream(path).lazy(), _damaged(path.name))
+    elif head.startswith(_FEATHER_1) or path.suffix in (".parquet", ".arrow", ".feather", ".ipc", ".xlsx", ".xls"):
+        raise DataError(f"{path.name} {_what_it_is(path, head)}. Save the table as CSV, Parquet or Arrow (IPC) first.")
+    else:
+        check_text_size(path, len(columns) if columns else 1)
+        return read_delimited(path, hints, columns, types, missing, progress)
+    table = _polars_table(frame, path.name, columns, types, missing, progress)
+    return replace(table, notes=(*notes, *table.notes))
+
+
+def spelling_of(path: Path) -> Spelling | None:
+    """How a file spells its cells, if it is text; None for files that hold values and no spellings."""
+    with path.open("rb") as file:
+        head = file.read(8)
+    packed_book = head.startswith(ZIP) and is_workbook(path)
+    if packed_book or head.startswith((OLD_EXCEL, _PARQUET, _ARROW, _STREAM)):
+        return None
+    return delimited.spelling_of(path, Hints(unpack_limit=checked_limit(None)))
+
+
+def _what_it_is(path: Path, head: bytes) -> str:
+    if head.startswith(_FEATHER_1):
+        return "is a Feather file of version 1"
+    return f"is named {path.suffix} but does not begin as such a file does"
+
+
+def _read_frame(
+    source: Any,
+    columns: Collection[str] | None,
+    types: Mapping[str, ValueType],
+    missing: Collection[str],
+    progress: Progress,
+) -> Table:
+    if isinstance(source, pl.LazyFrame):
+        # Collected once: a query run anew for each column need not give its rows in the same order.
+        where = "the lazy frame"
+        failed = f"{where} cannot be collected: its query fails"
+        names = _safely(lambda: source.collect_schema().names(), failed)
+        wanted = wanted_names(names, columns, types, where)
+        picked = source.select(pl.nth([names.index(name) for name in wanted])) if names else source
+        collected = _safely(picked.collect, failed)
+        types = {name: type for name, type in types.items() if name in wanted}
+        return _polars_table(collected.lazy(), where, columns, types, missing, progress)
+    if isinstance(source, pl.DataFrame):
+        return _polars_table(source.lazy(), "the data frame", columns, types, missing, progress)
+    if not hasattr(source, "__arrow_c_stream__"):
+        raise DataError(
+            f"A table cannot be read from a {type(source).__name__}. Give the path of a CSV, Parquet, Arrow or Excel "
+            "file, or a data frame of pandas, polars or Arrow."
+        )
+    names = [str(name) for name in getattr(source, "column_names", ())]
+    refuse_bad_names(names, "the Arrow table")
+    frame = _safely(lambda: pl.DataFrame(source).lazy(), "the Arrow table holds a type that cannot be read")
+    return _polars_table(frame, "the Arrow table", columns, types, missing, progress)
+
+
+def _polars_table(
+    frame: pl.LazyFrame,
+    where: str,
+    columns: Collection[str] | None,
+    types: Mapping[str, ValueType],
+    missing: Collection[str],
+    progress: Progress,
+) -> Table:
+    damaged = _damaged(where)
+    names = _safely(lambda: frame.collect_schema().names(), damaged)
+
+    def series_of(name: str) -> pl.Series:
+        return _safely(lambda: frame.select(pl.nth(names.index(name))).collect().to_series(), damaged)
+
+    check_size(where, _safely(lambda: int(frame.select(pl.len()).collect().item()), damaged), len(columns or names))
+    return _typed_table(names, series_of, where, columns, types, missing, progress)
+
+
+def _typed_table(
+    names: list[str],
+    series_of: Callable[[str], pl.Series],
+    where: str,
+    columns: Collection[str] | None,
+    types: Mapping[str, ValueType],
+    missing: Collection[str],
+    progress: Progress,
+) -> Table:
+    """One column after the other, so that only one of them is held as values."""
+    if not names:
+        raise DataError(f"{where} has no columns. Give a table with columns.")
+    refuse_bad_names(names, where)
+    wanted = wanted_names(names, columns, types, where)
+    read: list[Column] = []
+    notes: list[str] = []
+    for attr, name in enumerate(wanted):
+        progress("reading", attr / len(wanted), f"column {quoted(name)}")
+        series = _safely(partial(series_of, name), f"{where}: column {quoted(name)} cannot be read")
+        column, said = column_of(name, series, types.get(name), missing, where)
+        read.append(column)
+        notes += said
+    progress("reading", 1.0, counted(len(read[0].codes) if read else 0, "row"))
+    return Table(tuple(read), where, tuple(notes))
+
+
+def _damaged(where: str) -> str:
+    return f"{where} is damaged, or made with a feature that cannot be read here"
+
+
+def _safely(read: Callable[[], _Read], failed: str) -> _Read:
+    """What `read` gives; whatever polars raises is left out, because its words may quote the data."""
+    try:
+        return read()
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError, TypeError, OverflowError):
+        raise DataError(f"{failed}. Write it anew, as CSV, Parquet or Arrow.") from None
