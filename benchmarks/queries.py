@@ -22,10 +22,10 @@ from foundation import schema_for
 from runs import resampled, tables_in
 
 import lookalike as la
+from lookalike.analysis.counts import estimated
 from lookalike.metrics.query_error import drawn, judged
 from lookalike.metrics.shared.workloads import RangeWorkload, SetWorkload
 from lookalike.pipeline import Outcome
-from lookalike.queries.answers import estimated
 from lookalike.samples import sample_schema, sample_table
 
 RELEASES = (

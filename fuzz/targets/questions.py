@@ -7,7 +7,7 @@ from functools import cache
 from fuzz.clinic import folder_of
 from fuzz.judging import tried
 from lookalike.analysis import load
-from lookalike.analysis.published import PublishedRelease
+from lookalike.analysis.release import PublishedRelease
 from tests.packages.release_forms import FORMS
 
 SEEDS = (

@@ -13,7 +13,7 @@ import pytest
 
 import lookalike as la
 from lookalike.analysis.conditions import AllOf, AnyOf, Except, Range, rows_where, satisfies
-from lookalike.analysis.published import PublishedRelease
+from lookalike.analysis.release import PublishedRelease
 
 
 @pytest.fixture(scope="module")

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lookalike.analysis.asked import Queries
+from lookalike.analysis.counts import estimated, independent, true_counts
 from lookalike.data.microdata import Domain, Microdata
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Randomizer, Ranges, Release
 from lookalike.data.schema import Kind
 from lookalike.errors import RecipeError
 from lookalike.metrics.query_error import drawn, judged
 from lookalike.metrics.shared.workloads import RangeWorkload, SubsetWorkload
-from lookalike.queries.answers import estimated, independent, true_counts
-from lookalike.queries.asked import Queries
 from tests.attacks.planting import FORMS, target_of
 from tests.audit.making import bucketized, grouped, mixed_table, mixing_matrix, number_table, perturbed, random_groups
 from tests.strategies import microdatas

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from lookalike.analysis.counts import independent, true_counts
 from lookalike.data.microdata import Microdata
 from lookalike.errors import RecipeError, Unsupported
 from lookalike.metrics.query_error import drawn
@@ -16,7 +17,6 @@ from lookalike.metrics.shared.workloads import (
     SubsetWorkload,
     range_length,
 )
-from lookalike.queries.answers import independent, true_counts
 from tests.audit.making import number_table
 
 

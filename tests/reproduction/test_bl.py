@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lookalike.analysis.counts import estimated
 from lookalike.data.microdata import Column, Microdata, Table
 from lookalike.data.release import Grouped, cover
 from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.metrics.shared.workloads import RangeWorkload
-from lookalike.queries.answers import estimated
 from lookalike.reproduction import bl, bl_closeness, bl_queries, bl_resistance, find, running
 from lookalike.reproduction.bench import Bench, Size
 from lookalike.reproduction.bl import DEFAULT

@@ -6,11 +6,11 @@ One file a form (`perturbed`, `bucketized`) behind one class (`published`); `loa
 
 from __future__ import annotations
 
-from lookalike.analysis.estimates import Estimate
+from lookalike.analysis.estimate import Estimate
 from lookalike.analysis.loading import load
 from lookalike.analysis.plain import sample
 from lookalike.analysis.pooling import Pooled, pool
-from lookalike.analysis.published import PublishedRelease
+from lookalike.analysis.release import PublishedRelease
 from lookalike.data.reconstruct import Reconstruction, baseline
 
 __all__ = ["Estimate", "Pooled", "PublishedRelease", "Reconstruction", "baseline", "load", "pool", "sample"]

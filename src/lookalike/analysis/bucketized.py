@@ -27,12 +27,12 @@ from scipy import sparse
 
 from lookalike.analysis.conditions import Where, rows_where
 from lookalike.analysis.crosstables import check_size, combinations, framed
-from lookalike.analysis.estimates import Estimate, spread
-from lookalike.analysis.published import PublishedRelease
+from lookalike.analysis.estimate import Estimate, spread
+from lookalike.analysis.links import Links, Numbers
+from lookalike.analysis.release import PublishedRelease
 from lookalike.errors import DataError, counted
 from lookalike.files.releases.cells import Encoding
 from lookalike.files.releases.describe import PublishedManifest
-from lookalike.queries.links import Links, Numbers
 
 
 @dataclass(frozen=True)

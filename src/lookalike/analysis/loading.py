@@ -7,8 +7,8 @@ from pathlib import Path
 
 from lookalike.analysis.bucketized import BucketizedRelease
 from lookalike.analysis.perturbed import PerturbedRelease
-from lookalike.analysis.published import PublishedRelease
 from lookalike.analysis.ranged import RangedRelease
+from lookalike.analysis.release import PublishedRelease
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed
 from lookalike.errors import DataError, quoted
 from lookalike.files.releases.folder import read_frames

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from lookalike.analysis.conditions import Where, rows_where, satisfies
 from lookalike.analysis.crosstables import check_size, combinations, framed
-from lookalike.analysis.estimates import Estimate, spread
-from lookalike.analysis.published import PublishedRelease
+from lookalike.analysis.estimate import Estimate, spread
+from lookalike.analysis.release import PublishedRelease
 from lookalike.data.reconstruct import Numbers, Reconstruction, baseline
 from lookalike.data.schema import Role
 from lookalike.errors import DataError, RecipeError, quoted

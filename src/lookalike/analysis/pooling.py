@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.analysis.estimates import LEVEL
+from lookalike.analysis.estimate import LEVEL
 from lookalike.errors import RecipeError
 
 Numbers = NDArray[np.float64]

@@ -16,18 +16,18 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from lookalike.analysis.asked import Queries
 from lookalike.analysis.conditions import Where, satisfies
+from lookalike.analysis.counts import Answers, estimated
 from lookalike.analysis.crosstables import check_size, framed
-from lookalike.analysis.estimates import Estimate, spread
+from lookalike.analysis.estimate import Estimate, spread
 from lookalike.analysis.plain import value_series
-from lookalike.analysis.published import PublishedRelease
+from lookalike.analysis.release import PublishedRelease
 from lookalike.data.microdata import Domain
 from lookalike.data.release import Grouped, Matched
 from lookalike.errors import RecipeError, counted, quoted
 from lookalike.files.releases.alone import read_alone
 from lookalike.files.releases.describe import PublishedManifest
-from lookalike.queries.answers import Answers, estimated
-from lookalike.queries.asked import Queries
 
 _MOST_COMBINATIONS = 100_000
 

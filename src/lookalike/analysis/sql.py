@@ -20,8 +20,8 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from lookalike.analysis.conditions import AllOf, AnyOf, Except, Range, Where, satisfies
-from lookalike.analysis.estimates import Estimate
-from lookalike.analysis.published import PublishedRelease
+from lookalike.analysis.estimate import Estimate
+from lookalike.analysis.release import PublishedRelease
 from lookalike.errors import RecipeError, quoted, unknown_name
 
 SUPPORTED = (

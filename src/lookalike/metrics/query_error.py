@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.analysis.asked import Queries
+from lookalike.analysis.counts import Answers, Numbers, estimated, true_counts
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Release
 from lookalike.errors import Unsupported
 from lookalike.metrics.shared.workloads import Workload
-from lookalike.queries.answers import Answers, Numbers, estimated, true_counts
-from lookalike.queries.asked import Queries
 
 _MOST_TRIED = 20
 """So many times the queries asked for are drawn at most until enough have a true count above 0."""

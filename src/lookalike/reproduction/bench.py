@@ -15,6 +15,7 @@ import numpy as np
 
 from lookalike import pipeline
 from lookalike.algorithms import parse_algorithm
+from lookalike.analysis.counts import estimated
 from lookalike.attacks import parse_attack
 from lookalike.audit import Audit
 from lookalike.data.contracts import Finding, Promise, Target
@@ -26,7 +27,6 @@ from lookalike.metrics.query_error import Drawn, QueryError, drawn, judged
 from lookalike.metrics.shared.workloads import Workload
 from lookalike.models import parse_model
 from lookalike.progress import Progress, silent
-from lookalike.queries.answers import estimated
 from lookalike.randomness import Randomness
 from lookalike.reproduction.datasets import Datasets
 

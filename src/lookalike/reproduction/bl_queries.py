@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lookalike.analysis.asked import Queries
+from lookalike.analysis.counts import Answers, estimated, independent
 from lookalike.data.microdata import Microdata
 from lookalike.metrics.query_error import Drawn, judged
 from lookalike.metrics.shared.workloads import RangeWorkload
-from lookalike.queries.answers import Answers, estimated, independent
-from lookalike.queries.asked import Queries
 from lookalike.reproduction.bench import Bench, Made
 from lookalike.reproduction.bl import (
     BETA,

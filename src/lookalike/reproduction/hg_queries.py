@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.analysis.counts import Answers, true_counts
 from lookalike.data.microdata import Microdata
 from lookalike.errors import Infeasible, Unsupported
 from lookalike.metrics.query_error import Drawn, judged
 from lookalike.metrics.shared.workloads import PrefixWorkload, RangeWorkload, Workload
-from lookalike.queries.answers import Answers, true_counts
 from lookalike.reproduction.bench import Bench
 from lookalike.reproduction.experiments import Experiment, Figure, Results, Row, Shape
 from lookalike.reproduction.hg import BETAS, LIKENESS

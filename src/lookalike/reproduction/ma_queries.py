@@ -14,6 +14,7 @@ from lookalike.algorithms import RandomGrouping
 from lookalike.algorithms.order_runs.anatomizing import divided_by_values
 from lookalike.algorithms.order_runs.runs import Rules
 from lookalike.algorithms.shared.buckets import permuted
+from lookalike.analysis.counts import Answers, independent
 from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata
@@ -22,7 +23,6 @@ from lookalike.metrics.query_error import Drawn, judged
 from lookalike.metrics.shared.workloads import CorrelatedWorkload, SubsetWorkload
 from lookalike.models import parse_model
 from lookalike.progress import silent
-from lookalike.queries.answers import Answers, independent
 from lookalike.randomness import Randomness
 from lookalike.reproduction.bench import Bench, Made
 from lookalike.reproduction.experiments import Experiment, Figure, Results, Row, Shape

@@ -19,10 +19,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.analysis.asked import Masks, Queries
 from lookalike.data.microdata import Domain, Domains, Microdata
 from lookalike.data.schema import Kind, ValueType
 from lookalike.errors import RecipeError, counted
-from lookalike.queries.asked import Masks, Queries
 
 
 class Workload(Protocol):
@@ -123,7 +123,7 @@ class CorrelatedWorkload:
     out_of: int = 5000
 
     def draw(self, domains: Domains, n_queries: int, rng: np.random.Generator) -> Queries:
-        from lookalike.queries.answers import independent, true_counts
+        from lookalike.analysis.counts import independent, true_counts
 
         queries = self.base.draw(domains, max(self.out_of, n_queries), rng)
         truth, alone = true_counts(queries, self.data), independent(queries, self.data)

@@ -18,7 +18,7 @@ from typing import ClassVar
 import polars as pl
 
 from lookalike.analysis.conditions import Where
-from lookalike.analysis.estimates import LEVEL, Estimate
+from lookalike.analysis.estimate import LEVEL, Estimate
 from lookalike.errors import RecipeError, counted, unknown_name
 from lookalike.files.releases.describe import PublishedManifest
 

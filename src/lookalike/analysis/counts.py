@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.analysis.asked import Masks, Queries
+from lookalike.analysis.links import Links
+from lookalike.analysis.spreading import cells_of, n_certain
 from lookalike.data.microdata import Codes, Domain, Microdata
 from lookalike.data.reconstruct import Reconstruction
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Release
 from lookalike.errors import RecipeError, unknown_name
-from lookalike.queries.asked import Masks, Queries
-from lookalike.queries.links import Links
-from lookalike.queries.spreading import cells_of, n_certain
 from lookalike.threads import available
 
 Numbers = NDArray[np.float64]

@@ -22,10 +22,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.analysis.asked import Masks
 from lookalike.data.microdata import Domain
 from lookalike.data.release import Extents, Ranges
 from lookalike.data.schema import Kind, ValueType
-from lookalike.queries.asked import Masks
 
 Numbers = NDArray[np.float64]
 _NOTHING = 1e-300

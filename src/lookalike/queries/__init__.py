@@ -1,1 +1,0 @@
-"""Count queries by the thousand, and what each form of release answers."""
