@@ -27,7 +27,6 @@ from foundation import schema_for
 from numpy.typing import NDArray
 from runs import resampled, tables_in
 
-from lookalike import pipeline
 from lookalike.algorithms import parse_algorithm
 from lookalike.algorithms.bucket_sizes.searches import Range, all_sizes, many_sizes, smallest_size, two_sizes
 from lookalike.algorithms.bucket_sizes.settings import Part, loss_of
@@ -36,6 +35,7 @@ from lookalike.data.microdata import Microdata
 from lookalike.data.release import Bucketized
 from lookalike.data.schema import Schema
 from lookalike.models import parse_model
+from lookalike.pipeline import run as pipeline
 from lookalike.progress import silent
 from lookalike.publication import read_columns
 from lookalike.randomness import Randomness

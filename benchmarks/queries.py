@@ -25,7 +25,7 @@ import lookalike as la
 from lookalike.analysis.counts import estimated
 from lookalike.metrics.query_error import drawn, judged
 from lookalike.metrics.shared.workloads import RangeWorkload, SetWorkload
-from lookalike.pipeline import Outcome
+from lookalike.pipeline.run import Outcome
 from lookalike.samples import sample_schema, sample_table
 
 RELEASES = (

@@ -93,7 +93,7 @@ def run(table: Path, executors: int, algorithm: str, out: Path) -> dict[str, Any
 
 def one(table: str, executors: int, algorithm: str, out: str) -> None:
     from lookalike import spark
-    from lookalike.backends.sessions import session
+    from lookalike.pipeline.backends.spark_sessions import session
 
     os.environ |= {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_HOSTNAME": "127.0.0.1"}
     begin = time.perf_counter()

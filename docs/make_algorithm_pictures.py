@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lookalike import charts, pipeline
+from lookalike import charts
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Column, Microdata, Table
@@ -24,6 +24,7 @@ from lookalike.data.release import Bucketized, Grouped, Linkage, Matched, Pertur
 from lookalike.data.schema import Schema, ValueType
 from lookalike.metrics import METRICS
 from lookalike.models import parse_model
+from lookalike.pipeline import run as pipeline
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from lookalike.samples import hospital, hospital_schema

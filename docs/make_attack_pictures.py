@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from make_algorithm_pictures import few_records
 
-from lookalike import charts, pipeline
+from lookalike import charts
 from lookalike.algorithms import parse_algorithm
 from lookalike.attacks import ATTACKS, parse_attack
 from lookalike.data.contracts import Finding, Promise, Target
@@ -25,6 +25,7 @@ from lookalike.data.microdata import Microdata, Table
 from lookalike.data.release import Grouped
 from lookalike.data.schema import Role, Schema
 from lookalike.models import parse_model
+from lookalike.pipeline import run as pipeline
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from lookalike.samples import census, hospital, hospital_schema

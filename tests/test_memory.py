@@ -15,7 +15,7 @@ from lookalike.data.schema import Schema
 from lookalike.errors import DataError, RecipeError
 from lookalike.files.tables import read_table
 from lookalike.files.tables.sizing import check_text_size
-from lookalike.pipeline import Recipe, run
+from lookalike.pipeline.run import Recipe, run
 from lookalike.publication import as_promises
 from lookalike.samples import hospital
 

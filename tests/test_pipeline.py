@@ -10,14 +10,14 @@ import polars as pl
 import pytest
 
 import lookalike as la
-from lookalike import pipeline
 from lookalike.algorithms import Groups, Mondrian, parse_algorithm
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Table
 from lookalike.data.schema import Schema
 from lookalike.errors import AuditFailed, Infeasible, RecipeError, SchemaError, Unsupported
 from lookalike.models import BetaLikeness, KAnonymity, LDiversity, TCloseness
-from lookalike.pipeline import Recipe, run
+from lookalike.pipeline import run as pipeline
+from lookalike.pipeline.run import Recipe, run
 from lookalike.samples import hospital, hospital_schema
 
 QI = ["age", "sex", "zip code"]

@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import time
 
-from lookalike import pipeline
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
 from lookalike.data.adversary import KNOWS_METHOD
 from lookalike.data.contracts import Promise
@@ -20,6 +19,7 @@ from lookalike.data.microdata import Microdata
 from lookalike.data.schema import Schema
 from lookalike.metrics import METRICS
 from lookalike.models import MODELS, parse_model
+from lookalike.pipeline import run as pipeline
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from lookalike.samples import hospital

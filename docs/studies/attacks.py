@@ -14,13 +14,13 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from lookalike import pipeline
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
 from lookalike.attacks.run import Attacks, attack_target
 from lookalike.data.contracts import Promise, Target
 from lookalike.data.microdata import Microdata
 from lookalike.data.schema import Schema
 from lookalike.models import parse_model
+from lookalike.pipeline import run as pipeline
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from lookalike.samples import hospital

@@ -23,7 +23,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike import pipeline
 from lookalike.algorithms import Burel, Groups
 from lookalike.algorithms.shared.axes import axes_of
 from lookalike.algorithms.shared.value_buckets import curve_keys
@@ -33,6 +32,7 @@ from lookalike.data.requirement import Requirement
 from lookalike.data.schema import Schema, ValueType
 from lookalike.kernels.hilbert import retrieve
 from lookalike.models import BetaLikeness
+from lookalike.pipeline import run as pipeline
 from lookalike.progress import silent
 from lookalike.publication import read_table
 from lookalike.randomness import Randomness

@@ -17,7 +17,7 @@ from lookalike.audit import verify as audit_release
 from lookalike.data.contracts import Algorithm, Attack, Target
 from lookalike.data.schema import Schema
 from lookalike.errors import DataError, RecipeError
-from lookalike.pipeline import settle
+from lookalike.pipeline.run import settle
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 from lookalike.reopening import Reopened, reopen

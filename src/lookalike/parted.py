@@ -11,15 +11,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lookalike.backends.local import LocalBackend
 from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.contracts import Algorithm
 from lookalike.data.microdata import Microdata
 from lookalike.data.schema import Schema
-from lookalike.distribution.publishing import PART_ROWS, PartedPublication
-from lookalike.distribution.publishing import publish_in_parts as publish
 from lookalike.files.releases.plain import plain_frame
-from lookalike.pipeline import Recipe
+from lookalike.pipeline.backends.local import LocalBackend
+from lookalike.pipeline.parts.publish import PART_ROWS, PartedPublication
+from lookalike.pipeline.parts.publish import publish_in_parts as publish
+from lookalike.pipeline.run import Recipe
 from lookalike.progress import Progress, silent
 from lookalike.publication import ModelLike, as_algorithm, as_promises, as_schema, read_columns
 

@@ -30,7 +30,7 @@ from lookalike.data.schema import Schema
 from lookalike.errors import MissingPart, RecipeError, Unsupported, unknown_name
 from lookalike.inspection import Inspection
 from lookalike.inspection import inspect as survey
-from lookalike.pipeline import Outcome, Recipe, Stopwatch, loss_text, run
+from lookalike.pipeline.run import Outcome, Recipe, Stopwatch, loss_text, run
 from lookalike.progress import Progress, silent
 
 if TYPE_CHECKING:

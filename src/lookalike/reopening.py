@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lookalike import models, pipeline
+from lookalike import models
 from lookalike.algorithms import parse_algorithm
 from lookalike.audit import Audit, Check, Grounds
 from lookalike.data.adversary import READS_RELEASE
@@ -18,7 +18,8 @@ from lookalike.data.release import Release
 from lookalike.data.schema import Schema
 from lookalike.errors import LookalikeError, RecipeError, quoted
 from lookalike.metrics import public_losses, rounded, same_figure
-from lookalike.pipeline import settle
+from lookalike.pipeline import run as pipeline
+from lookalike.pipeline.run import settle
 from lookalike.progress import Progress, silent
 from lookalike.publication import ModelLike, as_promises, read_whole
 from lookalike.untrusted import load_json, read_bytes

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lookalike.audit import Audit
-from lookalike.backends.spark import SparkBackend
 from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.contracts import Algorithm
 from lookalike.data.schema import Schema
-from lookalike.distribution.auditing import verify_in_parts
-from lookalike.distribution.publishing import PART_ROWS, PartedPublication, publish_in_parts
-from lookalike.pipeline import Recipe
+from lookalike.pipeline.backends.spark import SparkBackend
+from lookalike.pipeline.parts.publish import PART_ROWS, PartedPublication, publish_in_parts
+from lookalike.pipeline.parts.verify import verify_in_parts
+from lookalike.pipeline.run import Recipe
 from lookalike.progress import Progress, silent
 from lookalike.publication import ModelLike, as_algorithm, as_promises, as_schema
 

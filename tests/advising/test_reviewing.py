@@ -18,7 +18,7 @@ from lookalike.data.microdata import Table
 from lookalike.data.schema import Attribute, Role, Schema, ValueType
 from lookalike.errors import Infeasible
 from lookalike.models import parse_model, parse_promise
-from lookalike.pipeline import Outcome, Recipe, required, run, verify
+from lookalike.pipeline.run import Outcome, Recipe, required, run, verify
 from lookalike.samples import hospital
 from tests.strategies import column_of
 

@@ -13,7 +13,7 @@ from lookalike.algorithms import Groups
 from lookalike.data.microdata import Table
 from lookalike.data.schema import Schema, ValueType
 from lookalike.models import parse_promise
-from lookalike.pipeline import Recipe, run
+from lookalike.pipeline.run import Recipe, run
 from tests.advising.test_bearing import domain_of
 from tests.strategies import column_of
 

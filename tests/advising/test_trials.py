@@ -17,7 +17,7 @@ from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.errors import Unsupported
 from lookalike.inspection import suggest_schema
 from lookalike.models import KAnonymity, LDiversity, parse_promise
-from lookalike.pipeline import Recipe, run
+from lookalike.pipeline.run import Recipe, run
 from lookalike.samples import hospital
 from tests.strategies import column_of
 

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike import pipeline
 from lookalike.algorithms.shared.axes import rule_of
 from lookalike.algorithms.shared.loss_bound import LossBound, loss_bound
 from lookalike.data.contracts import Promise
@@ -20,6 +19,7 @@ from lookalike.errors import Infeasible
 from lookalike.kernels.grouptest import allowed, tally_for
 from lookalike.metrics.loss import certainty_penalty
 from lookalike.models import parse_model
+from lookalike.pipeline import run as pipeline
 from lookalike.randomness import Randomness
 from lookalike.samples import census
 from tests.strategies import microdatas

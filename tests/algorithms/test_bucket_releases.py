@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike import pipeline
 from lookalike.algorithms import Anatomy, MultiSize, OptimalBuckets, TwoSize, parse_algorithm
 from lookalike.algorithms.bucket_sizes import searches, sizes_text
 from lookalike.algorithms.bucket_sizes.settings import Part
@@ -23,6 +22,7 @@ from lookalike.data.requirement import Requirement
 from lookalike.data.schema import Schema
 from lookalike.errors import Unsupported
 from lookalike.models import FPrivacy, parse_model
+from lookalike.pipeline import run as pipeline
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from lookalike.samples import census

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike import pipeline
 from lookalike.algorithms import DMondrian, parse_algorithm
 from lookalike.algorithms.burel import Bounded, Burel, value_buckets
 from lookalike.algorithms.shared.value_buckets import curve_keys
@@ -23,6 +22,7 @@ from lookalike.data.requirement import Requirement
 from lookalike.data.schema import Attribute, Role, Schema, ValueType
 from lookalike.errors import Infeasible, RecipeError, Unsupported
 from lookalike.models import parse_model
+from lookalike.pipeline import run as pipeline
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from lookalike.samples import census

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike import metrics, pipeline
+from lookalike import metrics
 from lookalike.algorithms import Freeform
 from lookalike.algorithms.freeform.optimum import least_graph
 from lookalike.algorithms.freeform.rounds import graphs_of_parts
@@ -29,6 +29,7 @@ from lookalike.data.schema import Schema, ValueType
 from lookalike.errors import RecipeError, Unsupported
 from lookalike.kernels.pairing import repair
 from lookalike.models import parse_model
+from lookalike.pipeline import run as pipeline
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from lookalike.samples import census

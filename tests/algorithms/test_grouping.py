@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike import pipeline
 from lookalike.algorithms import GreedyGrouping, RandomGrouping, SymmetricGrouping, parse_algorithm
 from lookalike.algorithms.order_runs.runs import Rules, in_order
 from lookalike.data.contracts import Algorithm, Promise, Replayable
@@ -20,6 +19,7 @@ from lookalike.data.release import Bucketized, Grouped, Linkage, Release
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, RecipeError, Unsupported
 from lookalike.models import parse_model
+from lookalike.pipeline import run as pipeline
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.strategies import microdatas

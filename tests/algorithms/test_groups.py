@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike import pipeline
 from lookalike.algorithms import Groups, Mondrian
 from lookalike.algorithms.groups import search
 from lookalike.algorithms.groups.boxes import cell_size
@@ -27,6 +26,7 @@ from lookalike.errors import RecipeError
 from lookalike.kernels.improving import anneal_pass, swap_pass
 from lookalike.metrics.loss import certainty_penalty
 from lookalike.models import parse_model
+from lookalike.pipeline import run as pipeline
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from lookalike.samples import census

@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike import pipeline
 from lookalike.algorithms import Freeform, Heterogeneous
 from lookalike.algorithms.heterogeneous import slots
 from lookalike.algorithms.heterogeneous.published import mixed_columns
@@ -28,6 +27,7 @@ from lookalike.data.schema import Schema, ValueType
 from lookalike.errors import AuditFailed, Infeasible, RecipeError, Unsupported
 from lookalike.kernels.pairing import repair
 from lookalike.models import parse_model
+from lookalike.pipeline import run as pipeline
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from lookalike.samples import census

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lookalike import pipeline
 from lookalike.algorithms import Mondrian, StrictMondrian, parse_algorithm
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata, Table
@@ -13,6 +12,7 @@ from lookalike.data.release import Ranges, Sets
 from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.errors import RecipeError
 from lookalike.models import parse_model
+from lookalike.pipeline import run as pipeline
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from lookalike.samples import census

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike import pipeline
 from lookalike.algorithms import Perturbation, parse_algorithm
 from lookalike.algorithms.perturbation import (
     ONE,
@@ -27,6 +26,7 @@ from lookalike.data.release import Perturbed
 from lookalike.data.schema import Schema
 from lookalike.errors import RecipeError, Unsupported
 from lookalike.models import BetaLikeness, FPrivacy, LDiversity, parse_model
+from lookalike.pipeline import run as pipeline
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from lookalike.samples import census

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from lookalike import pipeline
 from lookalike.algorithms.ring import Ring, _eligible, _is_eligible, _ring
 from lookalike.algorithms.shared.axes import axes_of
 from lookalike.data.contracts import Promise
@@ -19,6 +18,7 @@ from lookalike.data.requirement import Requirement
 from lookalike.data.schema import Schema, ValueType
 from lookalike.errors import Unsupported
 from lookalike.models import parse_model
+from lookalike.pipeline import run as pipeline
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from lookalike.samples import census

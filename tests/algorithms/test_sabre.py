@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike import pipeline
 from lookalike.algorithms.sabre import Drawn, Sabre, close_buckets, cost, spread
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata
@@ -17,6 +16,7 @@ from lookalike.data.requirement import Distance, Requirement
 from lookalike.data.taxonomy import Taxonomy
 from lookalike.errors import Infeasible, Unsupported
 from lookalike.models import parse_model
+from lookalike.pipeline import run as pipeline
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.strategies import microdatas

@@ -15,7 +15,6 @@ import scipy.optimize
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike import pipeline
 from lookalike.algorithms import parse_algorithm
 from lookalike.algorithms.groups import sizes as sizes_module
 from lookalike.algorithms.groups.columns import blocks_for
@@ -26,7 +25,8 @@ from lookalike.data.microdata import Microdata, Table
 from lookalike.data.release import Grouped
 from lookalike.data.schema import Schema
 from lookalike.models import parse_model
-from lookalike.pipeline import Recipe
+from lookalike.pipeline import run as pipeline
+from lookalike.pipeline.run import Recipe
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from lookalike.samples import census

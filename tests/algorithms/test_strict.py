@@ -15,7 +15,6 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from lookalike import pipeline
 from lookalike.algorithms import Groups
 from lookalike.algorithms.groups import columns, strict
 from lookalike.algorithms.groups.boxes import cells_by_attributes, strict_cell_size
@@ -35,6 +34,7 @@ from lookalike.errors import Infeasible, Unsupported
 from lookalike.kernels.matching import growth_costs, row_losses, sort_by_costliest
 from lookalike.metrics.loss import certainty_penalty
 from lookalike.models import parse_model
+from lookalike.pipeline import run as pipeline
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from lookalike.samples import census

@@ -8,7 +8,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from lookalike import pipeline
 from lookalike.algorithms import (
     Anatomy,
     GreedyGrouping,
@@ -30,6 +29,7 @@ from lookalike.data.release import Bucketized, Grouped
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, RecipeError, Unsupported
 from lookalike.models import parse_model
+from lookalike.pipeline import run as pipeline
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.worlds import tiny_table

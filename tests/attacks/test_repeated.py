@@ -7,12 +7,12 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from lookalike import pipeline
 from lookalike.algorithms import Heterogeneous
 from lookalike.attacks import parse_attack
 from lookalike.data.contracts import Promise, Target
 from lookalike.errors import Unsupported
 from lookalike.models import parse_model
+from lookalike.pipeline import run as pipeline
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.attacks.targets import attacked, in_groups, table

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lookalike.backends.java import require_java
-from lookalike.backends.sessions import session
 from lookalike.errors import MissingPart
+from lookalike.pipeline.backends.java import require_java
+from lookalike.pipeline.backends.spark_sessions import session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

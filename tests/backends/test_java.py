@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from lookalike.backends.java import java_version, require_java
 from lookalike.errors import MissingPart
+from lookalike.pipeline.backends.java import java_version, require_java
 
 
 def java(folder: Path, said: str, code: int = 0) -> Path:

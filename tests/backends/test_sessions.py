@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lookalike.backends import sessions
-from lookalike.backends.sessions import session, stated_settings
 from lookalike.errors import LookalikeError, MissingPart, RecipeError
+from lookalike.pipeline.backends import spark_sessions as sessions
+from lookalike.pipeline.backends.spark_sessions import session, stated_settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lookalike.backends.delimited import Dialect
-from lookalike.backends.sources import read_source
 from lookalike.errors import DataError, LookalikeError, RecipeError, SchemaError
+from lookalike.pipeline.backends.spark_sources import read_source
+from lookalike.pipeline.backends.spark_text import Dialect
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -15,16 +15,16 @@ import pytest
 
 import lookalike as la
 from lookalike.algorithms import Mondrian, parse_algorithm
-from lookalike.backends.local import LocalBackend
-from lookalike.backends.spark import SparkBackend
 from lookalike.data.schema import Schema
-from lookalike.distribution.coding import survey
-from lookalike.distribution.cutting import cut
-from lookalike.distribution.methods import way_of
-from lookalike.distribution.publishing import PartedPublication, publish_in_parts
 from lookalike.errors import DataError, LookalikeError, Unsupported
 from lookalike.models import parse_promise
-from lookalike.pipeline import Recipe, required, settle
+from lookalike.pipeline.backends.local import LocalBackend
+from lookalike.pipeline.backends.spark import SparkBackend
+from lookalike.pipeline.parts.cut import cut
+from lookalike.pipeline.parts.methods import way_of
+from lookalike.pipeline.parts.publish import PartedPublication, publish_in_parts
+from lookalike.pipeline.parts.survey import survey
+from lookalike.pipeline.run import Recipe, required, settle
 from lookalike.randomness import Randomness
 from lookalike.samples import hospital, to_csv
 

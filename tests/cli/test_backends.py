@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from lookalike.backends import sessions, sources
 from lookalike.data.schema import Schema
 from lookalike.errors import MissingPart
+from lookalike.pipeline.backends import spark_sessions as sessions
+from lookalike.pipeline.backends import spark_sources as sources
 from tests.cli.running import QI, lookalike
 
 

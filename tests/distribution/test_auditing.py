@@ -10,13 +10,13 @@ import pytest
 
 import lookalike as la
 from lookalike.algorithms import parse_algorithm
-from lookalike.backends.local import LocalBackend
 from lookalike.data.schema import Schema
-from lookalike.distribution.auditing import verify_in_parts
-from lookalike.distribution.publishing import publish_in_parts
 from lookalike.errors import DataError, RecipeError, Unsupported
 from lookalike.models import parse_promise
-from lookalike.pipeline import Recipe
+from lookalike.pipeline.backends.local import LocalBackend
+from lookalike.pipeline.parts.publish import publish_in_parts
+from lookalike.pipeline.parts.verify import verify_in_parts
+from lookalike.pipeline.run import Recipe
 from lookalike.samples.census import census
 from tests.audit.planting.messages import MESSAGES
 

@@ -13,7 +13,7 @@ from lookalike.algorithms import Mondrian
 from lookalike.data.microdata import Codes, Microdata, Table
 from lookalike.data.requirement import Requirement
 from lookalike.data.schema import Schema, ValueType
-from lookalike.distribution.cells import Cells, grown, put_together
+from lookalike.pipeline.parts.boxes import Cells, grown, put_together
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.strategies import column_of, microdatas

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lookalike as la
-from lookalike.backends.local import LocalBackend
 from lookalike.data.microdata import Microdata
 from lookalike.data.schema import Schema
-from lookalike.distribution.coding import joined_codes, survey
 from lookalike.errors import DataError, SchemaError
+from lookalike.pipeline.backends.local import LocalBackend
+from lookalike.pipeline.parts.survey import joined_codes, survey
 
 CELLS = {
     "whole": st.integers(-5, 5) | st.none(),

@@ -13,19 +13,19 @@ import pytest
 
 import lookalike as la
 from lookalike.algorithms import ALGORITHMS, Groups, Mondrian, parse_algorithm
-from lookalike.backends.local import LocalBackend
 from lookalike.data.contracts import Fragments
 from lookalike.data.release import Grouped, Ranges
 from lookalike.data.schema import Schema
-from lookalike.distribution.auditing import verify_in_parts
-from lookalike.distribution.cells import Cells
-from lookalike.distribution.methods import DISTRIBUTED, REFUSED, refusal, way_of
-from lookalike.distribution.publishing import PartedPublication, publish_in_parts
-from lookalike.distribution.sliced import SlicedCells
-from lookalike.distribution.slices import Slices
 from lookalike.errors import AuditFailed, Infeasible, RecipeError, Unsupported
 from lookalike.models import parse_promise
-from lookalike.pipeline import Recipe
+from lookalike.pipeline.backends.local import LocalBackend
+from lookalike.pipeline.parts.boxes import Cells
+from lookalike.pipeline.parts.methods import DISTRIBUTED, REFUSED, refusal, way_of
+from lookalike.pipeline.parts.publish import PartedPublication, publish_in_parts
+from lookalike.pipeline.parts.sliced import SlicedCells
+from lookalike.pipeline.parts.slices import Slices
+from lookalike.pipeline.parts.verify import verify_in_parts
+from lookalike.pipeline.run import Recipe
 from lookalike.samples import hospital
 
 QI = ["age", "sex", "zip code"]

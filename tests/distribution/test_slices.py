@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.backends.local import LocalBackend
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.schema import Schema, ValueType
-from lookalike.distribution import slices
-from lookalike.distribution.slices import Slices, even_quotas
+from lookalike.pipeline.backends.local import LocalBackend
+from lookalike.pipeline.parts import slices
+from lookalike.pipeline.parts.slices import Slices, even_quotas
 from lookalike.randomness import Randomness
 from tests.strategies import column_of
 

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike import pipeline
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
 from lookalike.data.adversary import ADVERSARIES
 from lookalike.data.contracts import Algorithm, Promise
@@ -24,6 +23,7 @@ from lookalike.files.releases.read import read_release
 from lookalike.files.releases.surplus.canonical import examine_folder
 from lookalike.files.releases.write import write_release
 from lookalike.models import parse_model
+from lookalike.pipeline import run as pipeline
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from lookalike.samples import census

@@ -8,7 +8,6 @@ from functools import cache
 import numpy as np
 import pytest
 
-from lookalike import pipeline
 from lookalike.algorithms import parse_algorithm
 from lookalike.attacks import ATTACKS, parse_attack
 from lookalike.attacks.run import attack_target
@@ -17,6 +16,7 @@ from lookalike.data.contracts import Promise, Target
 from lookalike.data.microdata import Microdata
 from lookalike.data.schema import Schema
 from lookalike.models import parse_model
+from lookalike.pipeline import run as pipeline
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from lookalike.samples import census

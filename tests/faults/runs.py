@@ -220,7 +220,7 @@ def _load() -> None:
     import lookalike.files.releases.private
     import lookalike.files.releases.read
     import lookalike.files.tables  # noqa: F401
-    import lookalike.pipeline
+    import lookalike.pipeline.run
     import lookalike.publication
     import lookalike.reopening
     import lookalike.report

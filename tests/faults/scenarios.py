@@ -185,12 +185,12 @@ def _without_command(what: str, home: Path) -> int:
         else:
             import polars as pl
 
-            from lookalike.backends.local import LocalBackend
             from lookalike.data.contracts import Promise
             from lookalike.data.schema import Schema
-            from lookalike.distribution.publishing import publish_in_parts
             from lookalike.models import KAnonymity
-            from lookalike.pipeline import Recipe
+            from lookalike.pipeline.backends.local import LocalBackend
+            from lookalike.pipeline.parts.publish import publish_in_parts
+            from lookalike.pipeline.run import Recipe
 
             recipe = Recipe(
                 schema=Schema.of(qi=["age", "sex"], sensitive=["diagnosis"]), promises=(Promise(KAnonymity(3)),)

@@ -21,13 +21,13 @@ import polars as pl
 
 import lookalike as la
 from lookalike.algorithms import parse_algorithm
-from lookalike.backends.local import LocalBackend
 from lookalike.data.microdata import Microdata
 from lookalike.data.schema import Role, Schema
-from lookalike.distribution import publishing
 from lookalike.files.releases.private import private_folder
 from lookalike.models import parse_promise
-from lookalike.pipeline import Recipe
+from lookalike.pipeline.backends.local import LocalBackend
+from lookalike.pipeline.parts import publish as publishing
+from lookalike.pipeline.run import Recipe
 from lookalike.publication import read_columns
 from lookalike.version import __version__
 

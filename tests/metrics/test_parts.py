@@ -15,7 +15,7 @@ from lookalike.data.microdata import Microdata
 from lookalike.data.release import Release
 from lookalike.errors import RecipeError
 from lookalike.metrics import PartLosses, joined_losses
-from lookalike.pipeline import measure
+from lookalike.pipeline.run import measure
 from tests.audit.making import bucketized, grouped, mixed_table, mixing_matrix, perturbed, ring
 
 N_ROWS = 40

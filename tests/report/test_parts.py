@@ -18,7 +18,7 @@ from lookalike.data.release import Grouped, Withheld
 from lookalike.data.schema import Schema
 from lookalike.metrics import PartLosses, joined_losses
 from lookalike.models import BetaLikeness, KAnonymity, LDiversity
-from lookalike.pipeline import required, standard_measures
+from lookalike.pipeline.run import required, standard_measures
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from lookalike.report import Basis, Report, to_html

@@ -20,16 +20,16 @@ import pytest
 
 import lookalike as la
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
-from lookalike.backends.local import LocalBackend
 from lookalike.data.contracts import Algorithm
 from lookalike.data.release import Perturbed
 from lookalike.data.schema import Schema
-from lookalike.distribution import publishing
 from lookalike.files.releases.folder import read_manifest
 from lookalike.files.releases.private import private_folder
 from lookalike.files.releases.write import write_release
 from lookalike.models import parse_promise
-from lookalike.pipeline import Recipe
+from lookalike.pipeline.backends.local import LocalBackend
+from lookalike.pipeline.parts import publish as publishing
+from lookalike.pipeline.run import Recipe
 from lookalike.publication import _manifest
 from lookalike.studio.exporting import archive
 from lookalike.studio.jobs import Job

@@ -24,16 +24,14 @@ import polars as pl
 import pytest
 
 import lookalike as la
-from lookalike import audit, evaluation, pipeline
+from lookalike import audit, evaluation
 from lookalike.algorithms import ALGORITHMS, Perturbation, parse_algorithm
 from lookalike.algorithms.perturbation import Bounds, matrix, strict_alphas
 from lookalike.algorithms.shared.method import Method
 from lookalike.attacks.run import Attacked, Attacks
-from lookalike.backends.local import LocalBackend
 from lookalike.data.contracts import Algorithm, Finding, Promise, Score
 from lookalike.data.release import Bucketized, Grouped, Linkage, Matched, MatchGraph, Perturbed, Release
 from lookalike.data.schema import Schema
-from lookalike.distribution import publishing
 from lookalike.evaluation import Evaluation
 from lookalike.evaluation.answering import BOUNDS, Answered
 from lookalike.evaluation.fidelity import Compared, Fidelity
@@ -42,7 +40,10 @@ from lookalike.files.releases.assembly import take
 from lookalike.files.releases.private import private_folder
 from lookalike.files.releases.write import frames
 from lookalike.models import LDiversity, parse_promise
-from lookalike.pipeline import Outcome
+from lookalike.pipeline import run as pipeline
+from lookalike.pipeline.backends.local import LocalBackend
+from lookalike.pipeline.parts import publish as publishing
+from lookalike.pipeline.run import Outcome
 from lookalike.report import Basis, documents
 from tests.worlds import tiny_table, worlds
 

@@ -22,7 +22,7 @@ from lookalike.data.microdata import Domain
 from lookalike.errors import LookalikeError, quoted
 from lookalike.models import AlphaK, BetaLikeness, DeltaDisclosure, KAnonymity, KConcealment, LDiversity, TCloseness
 from lookalike.models.shared.exact import three_decimals_down, three_decimals_up
-from lookalike.pipeline import Outcome
+from lookalike.pipeline.run import Outcome
 
 _THOUSANDTH = Fraction(1, 1000)
 _STEP = Fraction(9, 10)

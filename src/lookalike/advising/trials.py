@@ -23,7 +23,7 @@ from lookalike.data.schema import Schema, ValueType
 from lookalike.errors import Unsupported, counted, quoted
 from lookalike.metrics.query_error import drawn, query_error
 from lookalike.metrics.shared.workloads import RangeWorkload
-from lookalike.pipeline import Recipe, choose, required, settle
+from lookalike.pipeline.run import Recipe, choose, required, settle
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 

@@ -113,8 +113,8 @@ def publish_on_spark(
     **asked: Any,
 ) -> None:
     """Read DATA by Spark, publish it there, say what came of it."""
-    from lookalike.backends.sessions import session, without_pandas_warning
-    from lookalike.backends.sources import read_source
+    from lookalike.pipeline.backends.spark_sessions import session, without_pandas_warning
+    from lookalike.pipeline.backends.spark_sources import read_source
     from lookalike.spark import publish
 
     settings = settings_from(spark_conf)

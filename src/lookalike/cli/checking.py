@@ -159,7 +159,7 @@ def audit(
 @_JSON
 def measure(original: str, release: str, suppressed: int, as_json: bool, **options: Any) -> None:
     """Measure what RELEASE (a folder, or a table of another tool) lost against ORIGINAL."""
-    from lookalike import pipeline
+    from lookalike.pipeline import run as pipeline
     from lookalike.reopening import reopen
 
     reading, schema = reading_from(options), schema_from(options)

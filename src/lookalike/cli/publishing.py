@@ -163,7 +163,7 @@ def _publish(
 ) -> None:
     from lookalike.errors import RecipeError
     from lookalike.files.releases.private import check_private
-    from lookalike.pipeline import Stopwatch
+    from lookalike.pipeline.run import Stopwatch
     from lookalike.publication import FULL, SCORES_NEED_FULL, SCORES_REVEAL
     from lookalike.publication import publish as publish_table
     from lookalike.report.paper import find_browser, needs_browser

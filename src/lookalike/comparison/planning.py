@@ -30,7 +30,7 @@ from lookalike.data.contracts import Algorithm, Attack, Promise
 from lookalike.data.microdata import Microdata
 from lookalike.errors import Infeasible, RecipeError
 from lookalike.models import MODELS
-from lookalike.pipeline import refusal, required, settle
+from lookalike.pipeline.run import refusal, required, settle
 from lookalike.publication import ModelLike, as_promises
 
 ModelsLike = ModelLike | Iterable[ModelLike]

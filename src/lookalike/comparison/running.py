@@ -23,8 +23,8 @@ from lookalike.errors import AuditFailed, Infeasible, LookalikeError, Unsupporte
 from lookalike.memory import is_scarce
 from lookalike.metrics.query_error import drawn, query_error
 from lookalike.metrics.shared.workloads import RangeWorkload
-from lookalike.pipeline import Outcome, Recipe, Stopwatch
-from lookalike.pipeline import run as publish
+from lookalike.pipeline.run import Outcome, Recipe, Stopwatch
+from lookalike.pipeline.run import run as publish
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 

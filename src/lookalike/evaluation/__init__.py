@@ -21,7 +21,7 @@ from lookalike.data.contracts import Target
 from lookalike.evaluation.answering import Answered, answered
 from lookalike.evaluation.fidelity import Fidelity, compare
 from lookalike.evaluation.tradeoff import Tradeoff, tradeoff
-from lookalike.pipeline import Outcome
+from lookalike.pipeline.run import Outcome
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 

@@ -22,7 +22,7 @@ from lookalike.data.release import Linkage, Release
 from lookalike.errors import LookalikeError
 from lookalike.metrics.query_error import drawn, query_error
 from lookalike.metrics.shared.workloads import RangeWorkload
-from lookalike.pipeline import measure, refusal, required
+from lookalike.pipeline.run import measure, refusal, required
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 

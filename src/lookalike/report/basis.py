@@ -21,7 +21,7 @@ from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domains, Microdata
 from lookalike.data.release import Release, Withheld
 from lookalike.metrics import public_losses
-from lookalike.pipeline import Outcome
+from lookalike.pipeline.run import Outcome
 from lookalike.report.crowds import crowds_of
 
 MADE_IN_PARTS = (

@@ -23,7 +23,7 @@ from lookalike.errors import quoted
 from lookalike.evaluation import Evaluation
 from lookalike.evaluation.answering import Answered
 from lookalike.evaluation.tradeoff import Tradeoff
-from lookalike.pipeline import Outcome
+from lookalike.pipeline.run import Outcome
 from lookalike.report.basis import Basis
 from lookalike.report.beliefs import BeliefTable, belief_table
 from lookalike.report.crowds import SizeLine, size_lines

@@ -28,7 +28,7 @@ from lookalike.files.releases.folder import read_manifest
 from lookalike.files.releases.read import read_schema
 from lookalike.files.releases.tablefiles import digest_of, table_paths
 from lookalike.files.releases.write import frames
-from lookalike.pipeline import refusal, required
+from lookalike.pipeline.run import refusal, required
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 

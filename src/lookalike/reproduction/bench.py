@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from lookalike import pipeline
 from lookalike.algorithms import parse_algorithm
 from lookalike.analysis.counts import estimated
 from lookalike.attacks import parse_attack
@@ -26,6 +25,7 @@ from lookalike.metrics import METRICS
 from lookalike.metrics.query_error import Drawn, QueryError, drawn, judged
 from lookalike.metrics.shared.workloads import Workload
 from lookalike.models import parse_model
+from lookalike.pipeline import run as pipeline
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 from lookalike.reproduction.datasets import Datasets

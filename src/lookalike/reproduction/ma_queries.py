@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from lookalike import pipeline
 from lookalike.algorithms import RandomGrouping
 from lookalike.algorithms.order_runs.anatomizing import divided_by_values
 from lookalike.algorithms.order_runs.runs import Rules
@@ -22,6 +21,7 @@ from lookalike.errors import AuditFailed
 from lookalike.metrics.query_error import Drawn, judged
 from lookalike.metrics.shared.workloads import CorrelatedWorkload, SubsetWorkload
 from lookalike.models import parse_model
+from lookalike.pipeline import run as pipeline
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from lookalike.reproduction.bench import Bench, Made

@@ -14,7 +14,7 @@ from lookalike.data.notation import value_text
 from lookalike.errors import Infeasible, RecipeError
 from lookalike.evaluation.tradeoff import varied
 from lookalike.models import parse_promise
-from lookalike.pipeline import Recipe, choose, refusal, required, settle
+from lookalike.pipeline.run import Recipe, choose, refusal, required, settle
 from lookalike.studio.workspace import Project
 
 FORMS = {

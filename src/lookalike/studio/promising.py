@@ -9,7 +9,7 @@ from typing import Any
 from lookalike.advising.bearing import belief_in_extremes
 from lookalike.errors import Infeasible, LookalikeError
 from lookalike.models import MODELS, describe_models, parse_promise
-from lookalike.pipeline import required, settle
+from lookalike.pipeline.run import required, settle
 from lookalike.studio.workspace import Project
 
 

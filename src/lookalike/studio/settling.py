@@ -13,7 +13,7 @@ import yaml
 from lookalike.data.schema import Attribute, Kind, Role, Schema
 from lookalike.errors import LookalikeError, SchemaError, quoted, unknown_name
 from lookalike.models import parse_promise
-from lookalike.pipeline import required, settle
+from lookalike.pipeline.run import required, settle
 from lookalike.studio.describing import describe_columns
 from lookalike.studio.inputs import ColumnSettings
 from lookalike.studio.workspace import Project

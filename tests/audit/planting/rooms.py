@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from lookalike import pipeline
 from lookalike.algorithms import parse_algorithm
 from lookalike.audit import verify
 from lookalike.data.contracts import Promise
@@ -18,6 +17,7 @@ from lookalike.data.release import Bucketized, Randomizer, Ranges
 from lookalike.errors import Infeasible, LookalikeError, Unsupported
 from lookalike.files.releases.read import read_release
 from lookalike.models import parse_model
+from lookalike.pipeline import run as pipeline
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.audit.making import (

@@ -13,9 +13,9 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lookalike.backends.delimited import Dialect, read_delimited
-from lookalike.backends.failures import condition_of, spark_failures
 from lookalike.errors import DataError, RecipeError, counted, quoted, unknown_name
+from lookalike.pipeline.backends.failures import condition_of, spark_failures
+from lookalike.pipeline.backends.spark_text import Dialect, read_delimited
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lookalike.backends.failures import spark_failures
 from lookalike.errors import DataError, RecipeError, SchemaError, counted, quoted
+from lookalike.pipeline.backends.failures import spark_failures
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession

@@ -22,16 +22,16 @@ from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.contracts import Algorithm, Backend, Fragments, Promise
 from lookalike.data.microdata import Domains
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Randomizer, Ranges, Release, Sets, Withheld
-from lookalike.distribution.coding import Survey, survey
-from lookalike.distribution.cutting import cut
-from lookalike.distribution.methods import DISTRIBUTED, Way, way_of
-from lookalike.distribution.work import Done, Failed, PartWork
 from lookalike.errors import AuditFailed, RecipeError, counted
 from lookalike.files.atomic import check_target, placed
 from lookalike.files.releases.describe import DESCRIPTOR, Manifest, check_titles, stated_promise
 from lookalike.files.releases.parts import complete
 from lookalike.metrics import joined_losses
-from lookalike.pipeline import (
+from lookalike.pipeline.parts.cut import cut
+from lookalike.pipeline.parts.methods import DISTRIBUTED, Way, way_of
+from lookalike.pipeline.parts.part import Done, Failed, PartWork
+from lookalike.pipeline.parts.survey import Survey, survey
+from lookalike.pipeline.run import (
     Recipe,
     Stopwatch,
     cautions,

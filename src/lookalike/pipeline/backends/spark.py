@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.backends.failures import condition_of, spark_failures
-from lookalike.backends.sessions import without_pandas_warning
 from lookalike.data.contracts import Fragments
 from lookalike.data.microdata import Codes
 from lookalike.errors import DataError, LookalikeError, MissingPart, quoted
+from lookalike.pipeline.backends.failures import condition_of, spark_failures
+from lookalike.pipeline.backends.spark_sessions import without_pandas_warning
 from lookalike.randomness import Randomness
 from lookalike.threads import VARIABLE as THREADS
 

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from lookalike.data.microdata import Codes
 from lookalike.data.release import Release
-from lookalike.distribution.cells import Cells
-from lookalike.distribution.slices import Slices
+from lookalike.pipeline.parts.boxes import Cells
+from lookalike.pipeline.parts.slices import Slices
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,13 +20,13 @@ from lookalike.data.contracts import Algorithm, Fragments, PrivacyModel, Promise
 from lookalike.data.microdata import Codes, Microdata
 from lookalike.data.release import Bucketized, Linkage, Perturbed, Randomizer, Release
 from lookalike.data.requirement import Requirement
-from lookalike.distribution.cells import Cells
-from lookalike.distribution.coding import Survey
-from lookalike.distribution.sliced import SlicedCells
 from lookalike.errors import AuditFailed, DataError, LookalikeError, Unsupported
 from lookalike.files.releases.parts import WrittenPart, write_part
 from lookalike.metrics import PartLosses
-from lookalike.pipeline import standard_measures
+from lookalike.pipeline.parts.boxes import Cells
+from lookalike.pipeline.parts.sliced import SlicedCells
+from lookalike.pipeline.parts.survey import Survey
+from lookalike.pipeline.run import standard_measures
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 

@@ -22,9 +22,6 @@ from lookalike.audit import Audit, Grounds, PartAudit, audit_part, joined
 from lookalike.data.contracts import Backend, Promise
 from lookalike.data.microdata import Codes, Domains
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Ranges, Release
-from lookalike.distribution.coding import Survey, survey
-from lookalike.distribution.cutting import MOST_IN_A_PART
-from lookalike.distribution.publishing import skeleton
 from lookalike.errors import DataError, LookalikeError, RecipeError, Unsupported
 from lookalike.files.releases.describe import PublishedManifest
 from lookalike.files.releases.folder import read_manifest, read_matrices, read_parts, withheld_of
@@ -40,7 +37,10 @@ from lookalike.files.releases.surplus.canonical import (
     stated_by,
 )
 from lookalike.files.releases.surplus.canonical import joined as examined_parts
-from lookalike.pipeline import settle, standard_measures
+from lookalike.pipeline.parts.cut import MOST_IN_A_PART
+from lookalike.pipeline.parts.publish import skeleton
+from lookalike.pipeline.parts.survey import Survey, survey
+from lookalike.pipeline.run import settle, standard_measures
 from lookalike.progress import Progress, silent
 
 _REFUSED = {

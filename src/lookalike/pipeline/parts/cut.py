@@ -16,12 +16,12 @@ from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Codes
 from lookalike.data.release import Grouped
 from lookalike.data.requirement import Requirement
-from lookalike.distribution.cells import LEAST_SHARE, Cells, cut_once, exchanged, grown, put_together
-from lookalike.distribution.coding import Survey
-from lookalike.distribution.methods import CELLS, Way
-from lookalike.distribution.sliced import SlicedCells
-from lookalike.distribution.slices import Slices, even_quotas
 from lookalike.errors import Infeasible, Unsupported, quoted
+from lookalike.pipeline.parts.boxes import LEAST_SHARE, Cells, cut_once, exchanged, grown, put_together
+from lookalike.pipeline.parts.methods import CELLS, Way
+from lookalike.pipeline.parts.sliced import SlicedCells
+from lookalike.pipeline.parts.slices import Slices, even_quotas
+from lookalike.pipeline.parts.survey import Survey
 from lookalike.randomness import Randomness
 
 Counts = NDArray[np.int64]

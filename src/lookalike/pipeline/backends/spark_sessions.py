@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from lookalike.backends.java import require_java
 from lookalike.errors import LookalikeError, MissingPart, RecipeError, quoted
+from lookalike.pipeline.backends.java import require_java
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
