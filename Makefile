@@ -69,7 +69,7 @@ $(PEER)/.tried: tests/peers/requirements.txt
 
 # A browser of the Chromium family drives the studio in its tests and prints reports. As root on Debian it is installed.
 $(SEEN): | $(STAMP)
-	@if $(BIN)/python -c 'from lookalike.report import find_browser; raise SystemExit(find_browser() is None)'; then \
+	@if $(BIN)/python -c 'from lookalike.evaluation.report import find_browser; raise SystemExit(find_browser() is None)'; then \
 	  touch $@; \
 	elif command -v apt-get > /dev/null && [ "$$(id -u)" = 0 ] && \
 	  { apt-get install -y -q chromium || { apt-get update -q && apt-get install -y -q chromium; }; } > /dev/null 2>&1; then \

@@ -16,12 +16,12 @@ from pathlib import Path
 
 import numpy as np
 
-from lookalike import charts
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Column, Microdata, Table
 from lookalike.data.release import Bucketized, Grouped, Linkage, Matched, Perturbed, Ranges
 from lookalike.data.schema import Schema, ValueType
+from lookalike.evaluation import charts
 from lookalike.metrics import METRICS
 from lookalike.models import parse_model
 from lookalike.pipeline import run as pipeline

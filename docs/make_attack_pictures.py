@@ -17,13 +17,13 @@ from pathlib import Path
 import numpy as np
 from make_algorithm_pictures import few_records
 
-from lookalike import charts
 from lookalike.algorithms import parse_algorithm
 from lookalike.attacks import ATTACKS, parse_attack
 from lookalike.data.contracts import Finding, Promise, Target
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.release import Grouped
 from lookalike.data.schema import Role, Schema
+from lookalike.evaluation import charts
 from lookalike.models import parse_model
 from lookalike.pipeline import run as pipeline
 from lookalike.progress import silent

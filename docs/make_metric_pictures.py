@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import lookalike as la
-from lookalike import charts
+from lookalike.evaluation import charts
 from lookalike.metrics.query_error import drawn, query_error
 from lookalike.metrics.shared.workloads import RangeWorkload
 from lookalike.samples import sample_table

@@ -20,12 +20,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import lookalike as la
-from lookalike import charts
 from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.contracts import PrivacyModel
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
 from lookalike.data.schema import Attribute, Kind, Role, ValueType
+from lookalike.evaluation import charts
 from lookalike.models import parse_model
 from lookalike.samples import sample_table
 

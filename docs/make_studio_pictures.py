@@ -16,7 +16,7 @@ from typing import Any
 
 from playwright.sync_api import sync_playwright
 
-from lookalike.report import find_browser
+from lookalike.evaluation.report import find_browser
 
 PICTURES = Path(__file__).parent / "studio"
 HEIGHTS = {"load": 620, "columns": 900, "promise": 900, "method": 700, "run": 560, "results": 1000, "compare": 900,

@@ -10,9 +10,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from lookalike import charts
 from lookalike.algorithms import ALGORITHMS
 from lookalike.attacks import ATTACKS
+from lookalike.evaluation import charts
 
 DOCS = Path(__file__).parent.parent / "docs"
 

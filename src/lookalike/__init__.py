@@ -15,14 +15,12 @@ from lookalike.deprecations import NAME, current
 from lookalike.version import __version__
 
 if TYPE_CHECKING:
-    from lookalike.advising import Advice
     from lookalike.algorithms import Groups, Mondrian, StrictMondrian
     from lookalike.algorithms.privbayes import PrivBayes
     from lookalike.analysis import Estimate, Pooled, PublishedRelease, load, pool, sample
     from lookalike.attacking import attack
     from lookalike.attacks.run import Attacks
     from lookalike.audit import Audit, Check, Verdict
-    from lookalike.comparison import Comparison, compare
     from lookalike.data.contracts import Promise
     from lookalike.data.microdata import Microdata, Table
     from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed
@@ -37,8 +35,10 @@ if TYPE_CHECKING:
         SchemaError,
         Unsupported,
     )
+    from lookalike.evaluation.advise import Advice
+    from lookalike.evaluation.compare import Comparison, compare
     from lookalike.evaluation.fidelity import Fidelity
-    from lookalike.inspection import Inspection, suggest_schema
+    from lookalike.evaluation.inspect import Inspection, suggest_schema
     from lookalike.measuring import fidelity
     from lookalike.models import (
         AlphaK,
@@ -122,7 +122,7 @@ __all__ = [
 
 # Where each name lives. Loaded when first used, so that `import lookalike` and `lookalike --help` answer at once.
 _HOMES = {
-    "Advice": "lookalike.advising",
+    "Advice": "lookalike.evaluation.advise",
     "AlphaK": "lookalike.models",
     "Attacks": "lookalike.attacks.run",
     "Attribute": "lookalike.data.schema",
@@ -131,7 +131,7 @@ _HOMES = {
     "BetaLikeness": "lookalike.models",
     "Bucketized": "lookalike.data.release",
     "Check": "lookalike.audit",
-    "Comparison": "lookalike.comparison",
+    "Comparison": "lookalike.evaluation.compare",
     "DataError": "lookalike.errors",
     "DeltaDisclosure": "lookalike.models",
     "Estimate": "lookalike.analysis",
@@ -140,7 +140,7 @@ _HOMES = {
     "Grouped": "lookalike.data.release",
     "Groups": "lookalike.algorithms",
     "Infeasible": "lookalike.errors",
-    "Inspection": "lookalike.inspection",
+    "Inspection": "lookalike.evaluation.inspect",
     "KAnonymity": "lookalike.models",
     "KConcealment": "lookalike.models",
     "Kind": "lookalike.data.schema",
@@ -170,7 +170,7 @@ _HOMES = {
     "advise": "lookalike.publication",
     "attack": "lookalike.attacking",
     "fidelity": "lookalike.measuring",
-    "compare": "lookalike.comparison",
+    "compare": "lookalike.evaluation.compare",
     "inspect": "lookalike.publication",
     "load": "lookalike.analysis",
     "measure": "lookalike.reopening",
@@ -179,7 +179,7 @@ _HOMES = {
     "publish_in_parts": "lookalike.parted",
     "read_table": "lookalike.publication",
     "sample": "lookalike.analysis",
-    "suggest_schema": "lookalike.inspection",
+    "suggest_schema": "lookalike.evaluation.inspect",
     "synthesize": "lookalike.synthesizing",
     "verify": "lookalike.reopening",
 }

@@ -17,9 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lookalike import models
-from lookalike.advising import Advice
-from lookalike.advising import advise as advise_on
-from lookalike.advising.trials import SAMPLE
 from lookalike.algorithms import ELSEWHERE, parse_algorithm
 from lookalike.audit import Audit
 from lookalike.data.adversary import READS_RELEASE
@@ -28,14 +25,17 @@ from lookalike.data.microdata import Table
 from lookalike.data.release import Release
 from lookalike.data.schema import Schema
 from lookalike.errors import MissingPart, RecipeError, Unsupported, unknown_name
-from lookalike.inspection import Inspection
-from lookalike.inspection import inspect as survey
+from lookalike.evaluation.advise import Advice
+from lookalike.evaluation.advise import advise as advise_on
+from lookalike.evaluation.advise.trials import SAMPLE
+from lookalike.evaluation.inspect import Inspection
+from lookalike.evaluation.inspect import inspect as survey
 from lookalike.pipeline.run import Outcome, Recipe, Stopwatch, loss_text, run
 from lookalike.progress import Progress, silent
 
 if TYPE_CHECKING:
-    from lookalike.evaluation import Evaluation
-    from lookalike.report import Basis, Examples
+    from lookalike.evaluation.evaluate import Evaluation
+    from lookalike.evaluation.report import Basis, Examples
 
 ModelLike = PrivacyModel | Promise | str
 FULL, BRIEF = REPORTS = ("full", "brief")
@@ -83,7 +83,7 @@ class Publication:
 
     def evaluate(self, progress: Progress = silent) -> Evaluation:
         """Attacks, queries, fidelity and trade-off, as the owner's report rounds them. Done once, then remembered."""
-        from lookalike.evaluation import evaluate
+        from lookalike.evaluation.evaluate import evaluate
 
         if not self._evaluated:
             self._evaluated.append(evaluate(self.outcome, progress))
@@ -163,9 +163,9 @@ class Publication:
         progress: Progress,
     ) -> list[str]:
         """The folder and, if it is `owned` by whoever keeps the original, what belongs into the PRIVATE one."""
+        from lookalike.evaluation.report import AUDIT, Basis, audit_json, made_up_examples
         from lookalike.files.releases.private import check_private, private_beside
         from lookalike.files.releases.write import write_release
-        from lookalike.report import AUDIT, Basis, audit_json, made_up_examples
 
         report = report_asked(report)
         if publish_scores and report != FULL:
@@ -217,7 +217,7 @@ class Publication:
         self, basis: Basis, evaluation: Evaluation | None, examples: Examples | None, pdf: bool | None
     ) -> dict[str, bytes]:
         """A report as files."""
-        from lookalike.report import REPORT_PAGE, Report, find_browser, report_documents, to_pdf
+        from lookalike.evaluation.report import REPORT_PAGE, Report, find_browser, report_documents, to_pdf
 
         made = Report.on(basis, self.title, recipient=self.recipient, evaluation=evaluation, examples=examples)
         documents = report_documents(made)

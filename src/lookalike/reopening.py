@@ -25,9 +25,9 @@ from lookalike.publication import ModelLike, as_promises, read_whole
 from lookalike.untrusted import load_json, read_bytes
 
 if TYPE_CHECKING:
+    from lookalike.evaluation.report import Basis, Examples
     from lookalike.files.releases.describe import PublishedManifest
     from lookalike.files.releases.tablefiles import Parts
-    from lookalike.report import Basis, Examples
 
 OWN_AUDIT = "stated audit"
 
@@ -178,9 +178,9 @@ def _reopened_folder(
 def _documents(
     folder: Path, manifest: PublishedManifest, promises: tuple[Promise, ...], data: Microdata
 ) -> Documents | None:
+    from lookalike.evaluation.report import REPORT, has_examples, made_up_examples
     from lookalike.files.releases.describe import REWRITTEN
     from lookalike.files.releases.surplus.canonical import can_be_audited_alike
-    from lookalike.report import REPORT, has_examples, made_up_examples
 
     if not can_be_audited_alike(manifest):
         return None
@@ -325,7 +325,7 @@ def _own_documents(
     reopened: Reopened, documents: Documents, found: Audit, promises: tuple[Promise, ...], grounds: Grounds
 ) -> tuple[list[Check], Grounds]:
     """Audit and report of a folder, held against what lookalike writes for this release."""
-    from lookalike.report import AUDIT, Basis, rebuild
+    from lookalike.evaluation.report import AUDIT, Basis, rebuild
 
     contents = dict(documents.contents)
     try:
@@ -377,8 +377,8 @@ def _with_stated_losses(basis: Basis, text: bytes, exact: tuple[Mapping[str, flo
 
 def _own_audit(text: bytes, basis: Basis) -> Check:
     """Whether the audit that lies in the folder is, byte for byte, what this one writes."""
+    from lookalike.evaluation.report import audit_json
     from lookalike.files.releases.surplus.canonical import first_difference
-    from lookalike.report import audit_json
 
     own = audit_json(basis)
     if text == own:

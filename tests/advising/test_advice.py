@@ -9,10 +9,10 @@ import pytest
 from click.testing import CliRunner
 
 import lookalike as la
-from lookalike.advising import advise
 from lookalike.cli import main
 from lookalike.data.microdata import Table
 from lookalike.data.schema import Schema, ValueType
+from lookalike.evaluation.advise import advise
 from lookalike.models import parse_promise
 from lookalike.samples import hospital, to_csv
 from tests.strategies import column_of
@@ -28,7 +28,9 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_without_trials_nothing_is_run(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lookalike.advising.advice.tried_costs", lambda *_, **__: pytest.fail("a trial was run"))
+    monkeypatch.setattr(
+        "lookalike.evaluation.advise.advice.tried_costs", lambda *_, **__: pytest.fail("a trial was run")
+    )
     advice = la.advise(file, schema=SCHEMA, trials=False)
     assert advice.costs is None
     assert advice.largest_k == 120

@@ -10,7 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.advising.bearing import (
+from lookalike.data.microdata import Domain, Microdata, Table
+from lookalike.data.schema import Schema, ValueType
+from lookalike.errors import Infeasible
+from lookalike.evaluation.advise.bearing import (
     Belief,
     ColumnBearing,
     keeps_minor,
@@ -21,9 +24,6 @@ from lookalike.advising.bearing import (
     strongest,
     what_it_bears,
 )
-from lookalike.data.microdata import Domain, Microdata, Table
-from lookalike.data.schema import Schema, ValueType
-from lookalike.errors import Infeasible
 from lookalike.models import BetaLikeness, DeltaDisclosure, KAnonymity, LDiversity, TCloseness
 from tests.strategies import column_of
 

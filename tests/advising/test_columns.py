@@ -8,10 +8,10 @@ from itertools import combinations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.advising.columns import MOST_PAIRS, column_advice, singling_pairs
 from lookalike.data.microdata import Table
 from lookalike.data.schema import Role, Schema, ValueType
-from lookalike.inspection import inspect
+from lookalike.evaluation.advise.columns import MOST_PAIRS, column_advice, singling_pairs
+from lookalike.evaluation.inspect import inspect
 from tests.strategies import column_of
 
 rows_of_four = st.lists(st.tuples(*[st.integers(0, 4)] * 4), min_size=1, max_size=25)

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from lookalike.advising import review
-from lookalike.advising.reviewing import Suggestion, kept_parameter
 from lookalike.algorithms import Anatomy, Mondrian
 from lookalike.data.contracts import PrivacyModel
 from lookalike.data.microdata import Table
 from lookalike.data.schema import Attribute, Role, Schema, ValueType
 from lookalike.errors import Infeasible
+from lookalike.evaluation.advise import review
+from lookalike.evaluation.advise.reviewing import Suggestion, kept_parameter
 from lookalike.models import parse_model, parse_promise
 from lookalike.pipeline.run import Outcome, Recipe, required, run, verify
 from lookalike.samples import hospital

@@ -7,11 +7,11 @@ from fractions import Fraction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.advising import advise
-from lookalike.advising.starting import promise_to_start_with
 from lookalike.algorithms import Groups
 from lookalike.data.microdata import Table
 from lookalike.data.schema import Schema, ValueType
+from lookalike.evaluation.advise import advise
+from lookalike.evaluation.advise.starting import promise_to_start_with
 from lookalike.models import parse_promise
 from lookalike.pipeline.run import Recipe, run
 from tests.advising.test_bearing import domain_of

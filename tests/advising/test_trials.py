@@ -7,15 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lookalike.advising import Costs, Saving
-from lookalike.advising.changes import possible_changes
-from lookalike.advising.trials import sampled, tried_costs
 from lookalike.algorithms import Anatomy, Mondrian
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Table
 from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.errors import Unsupported
-from lookalike.inspection import suggest_schema
+from lookalike.evaluation.advise import Costs, Saving
+from lookalike.evaluation.advise.changes import possible_changes
+from lookalike.evaluation.advise.trials import sampled, tried_costs
+from lookalike.evaluation.inspect import suggest_schema
 from lookalike.models import KAnonymity, LDiversity, parse_promise
 from lookalike.pipeline.run import Recipe, run
 from lookalike.samples import hospital

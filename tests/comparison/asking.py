@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 import lookalike as la
-from lookalike.comparison import Comparison, Run
+from lookalike.evaluation.compare import Comparison, Run
 
 MODELS = ["l-diversity:2,3", "beta-likeness:3"]
 ALGORITHMS = ["mondrian", "anatomy"]

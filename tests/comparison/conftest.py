@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from lookalike.comparison import Run, processes
-from lookalike.comparison.planning import Task
+from lookalike.evaluation.compare import Run, processes
+from lookalike.evaluation.compare.planning import Task
 
 
 @pytest.fixture

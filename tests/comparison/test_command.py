@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 from lookalike.cli import comparing, main
-from lookalike.comparison import Comparison, Run
-from lookalike.comparison.frontier import LOSSES, RISKS
+from lookalike.evaluation.compare import Comparison, Run
+from lookalike.evaluation.compare.frontier import LOSSES, RISKS
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.comparison.frontier import LOSSES, RISKS, Axis, axis_of, frontier, known_axes
-from lookalike.comparison.results import DONE, INFEASIBLE, Run
 from lookalike.errors import RecipeError
+from lookalike.evaluation.compare.frontier import LOSSES, RISKS, Axis, axis_of, frontier, known_axes
+from lookalike.evaluation.compare.results import DONE, INFEASIBLE, Run
 
 
 def run(form: str = "grouped", status: str = DONE, **figures: float) -> Run:

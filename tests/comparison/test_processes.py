@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lookalike.comparison import processes
+from lookalike.evaluation.compare import processes
 from tests.comparison.asking import compared, timeless
 from tests.comparison.methods import Dying
 

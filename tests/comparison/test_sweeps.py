@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.algorithms import ALGORITHMS
-from lookalike.comparison.planning import alternatives, chosen_algorithms
-from lookalike.comparison.sweeps import MOST, parted, settings, together
 from lookalike.errors import RecipeError
+from lookalike.evaluation.compare.planning import alternatives, chosen_algorithms
+from lookalike.evaluation.compare.sweeps import MOST, parted, settings, together
 from lookalike.models import MODELS, parse_model
 
 

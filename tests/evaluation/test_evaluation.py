@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import lookalike as la
-from lookalike import evaluation
 from lookalike.attacks import FAST, parse_attack
 from lookalike.attacks.run import attack_target
 from lookalike.data.contracts import Promise, Target
 from lookalike.errors import MissingPart
+from lookalike.evaluation import evaluate as evaluation
 from lookalike.evaluation.answering import BOUNDS, Answered, answered
 from lookalike.evaluation.tradeoff import MOST_RECORDS, hastened, some_records, tradeoff
 from lookalike.metrics.query_error import QueryError

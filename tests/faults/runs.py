@@ -215,15 +215,15 @@ def _load() -> None:
     import polars  # noqa: F401
     import vl_convert  # noqa: F401
 
-    import lookalike.charts
     import lookalike.cli
+    import lookalike.evaluation.charts
+    import lookalike.evaluation.report
     import lookalike.files.releases.private
     import lookalike.files.releases.read
     import lookalike.files.tables  # noqa: F401
     import lookalike.pipeline.run
     import lookalike.publication
     import lookalike.reopening
-    import lookalike.report
     from lookalike.kernels.assignment import assign_cheapest
 
     # The first kernel that is called sets the compiler up.

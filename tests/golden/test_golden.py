@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import lookalike as la
-from lookalike.comparison.keeping import Kept
 from lookalike.errors import DataError, RecipeError
+from lookalike.evaluation.compare.keeping import Kept
 from lookalike.files.releases.folder import read_manifest
 from lookalike.files.releases.private import read_graph, read_linkage
 from lookalike.files.releases.read import read_schema

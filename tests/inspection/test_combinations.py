@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from lookalike.data.microdata import Column
 from lookalike.data.schema import ValueType
-from lookalike.inspection import combinations as module
-from lookalike.inspection.combinations import Combinations
+from lookalike.evaluation.inspect import combinations as module
+from lookalike.evaluation.inspect.combinations import Combinations
 
 
 @st.composite

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lookalike.data.microdata import Column, Microdata, Table
 from lookalike.data.schema import Attribute, Role, Schema, ValueType
-from lookalike.inspection.kinds import code_reason, taxonomy_hint
+from lookalike.evaluation.inspect.kinds import code_reason, taxonomy_hint
 
 
 def distinct(name: str, values: Any, type: ValueType) -> Column:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lookalike.data.microdata import Column
 from lookalike.data.schema import Role, ValueType
-from lookalike.inspection.roles import repeating_persons, suggest_role, words_of
+from lookalike.evaluation.inspect.roles import repeating_persons, suggest_role, words_of
 
 
 def column(name: str, cells: Sequence[Any], type: ValueType = ValueType.STRING) -> Column:

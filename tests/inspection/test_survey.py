@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from lookalike.data.microdata import Column, Microdata, Table
 from lookalike.data.schema import Kind, Role, Schema, ValueType
 from lookalike.errors import SchemaError
-from lookalike.inspection import Leverage, inspect, suggest_schema
+from lookalike.evaluation.inspect import Leverage, inspect, suggest_schema
 from lookalike.samples import census, hospital
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 
 import lookalike as la
-from lookalike.report import Examples, Report, made_up_examples
+from lookalike.evaluation.report import Examples, Report, made_up_examples
 from lookalike.samples import hospital, sample_schema
 
 

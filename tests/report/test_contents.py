@@ -17,10 +17,10 @@ from lookalike.attacks import ATTACKS
 from lookalike.audit import expose, verify
 from lookalike.data.adversary import READS_RELEASE
 from lookalike.errors import RecipeError
-from lookalike.report import Report, to_html
-from lookalike.report.basis import Basis
-from lookalike.report.beliefs import belief_table
-from lookalike.report.crowds import MOST_SIZES, crowds_of, size_lines
+from lookalike.evaluation.report import Report, to_html
+from lookalike.evaluation.report.basis import Basis
+from lookalike.evaluation.report.beliefs import belief_table
+from lookalike.evaluation.report.crowds import MOST_SIZES, crowds_of, size_lines
 from lookalike.samples import hospital, sample_schema
 from tests.audit.making import grouped, number_table
 from tests.report.conftest import SEED, Reported

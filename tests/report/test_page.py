@@ -12,8 +12,8 @@ import pytest
 import lookalike as la
 from lookalike.data.microdata import Column, Table
 from lookalike.data.schema import ValueType
+from lookalike.evaluation.report import Report, to_html
 from lookalike.files.releases.private import private_folder
-from lookalike.report import Report, to_html
 from tests.report.conftest import Reported
 
 HOSTILE = ["<script>alert(1)</script>", '"><img src=x onerror=alert(2)>', "{{ 7 * 7 }}", "a & b", "'; drop", "=cmd()"]

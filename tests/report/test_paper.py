@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from lookalike.cli import main
 from lookalike.errors import MissingPart
-from lookalike.report import find_browser, to_pdf
+from lookalike.evaluation.report import find_browser, to_pdf
 from tests.report.conftest import SEED, Reported
 from tests.secrets.traces import traces
 

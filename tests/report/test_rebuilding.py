@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import lookalike as la
-from lookalike.report.rebuilding import OWN_REPORT
+from lookalike.evaluation.report.rebuilding import OWN_REPORT
 from lookalike.samples import sample_table
 
 QUASI = ["age", "sex", "zip code"]

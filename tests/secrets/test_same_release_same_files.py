@@ -24,7 +24,7 @@ import polars as pl
 import pytest
 
 import lookalike as la
-from lookalike import audit, evaluation
+from lookalike import audit
 from lookalike.algorithms import ALGORITHMS, Perturbation, parse_algorithm
 from lookalike.algorithms.perturbation import Bounds, matrix, strict_alphas
 from lookalike.algorithms.shared.method import Method
@@ -32,9 +32,11 @@ from lookalike.attacks.run import Attacked, Attacks
 from lookalike.data.contracts import Algorithm, Finding, Promise, Score
 from lookalike.data.release import Bucketized, Grouped, Linkage, Matched, MatchGraph, Perturbed, Release
 from lookalike.data.schema import Schema
-from lookalike.evaluation import Evaluation
+from lookalike.evaluation import evaluate as evaluation
 from lookalike.evaluation.answering import BOUNDS, Answered
+from lookalike.evaluation.evaluate import Evaluation
 from lookalike.evaluation.fidelity import Compared, Fidelity
+from lookalike.evaluation.report import Basis, documents
 from lookalike.evaluation.tradeoff import Setting, Tradeoff
 from lookalike.files.releases.assembly import take
 from lookalike.files.releases.private import private_folder
@@ -44,7 +46,6 @@ from lookalike.pipeline import run as pipeline
 from lookalike.pipeline.backends.local import LocalBackend
 from lookalike.pipeline.parts import publish as publishing
 from lookalike.pipeline.run import Outcome
-from lookalike.report import Basis, documents
 from tests.worlds import tiny_table, worlds
 
 X, Y = [1, 2, 2, 5, 7, 9], ["u", "u", "v", "v", "v", "w"]

@@ -22,7 +22,7 @@ from click.testing import CliRunner
 
 import lookalike as la
 from lookalike.cli import main
-from lookalike.report import find_browser
+from lookalike.evaluation.report import find_browser
 from lookalike.samples import hospital, sample_table, to_csv
 from tests.studio.running import Studio, a_studio
 

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from lookalike import evaluation
 from lookalike.cli import main
+from lookalike.evaluation import evaluate as evaluation
 from lookalike.samples import hospital, to_csv
 from lookalike.studio import work
 from lookalike.studio.app import create_app

@@ -43,9 +43,9 @@ def inspect(
     data: str, write_schema: str | None, advise: bool, models: tuple[str, ...], as_json: bool, **options: Any
 ) -> None:
     """Show the columns of DATA, what they most likely are, how identifying they are today, and what to promise."""
-    from lookalike.advising import advise as advise_on
-    from lookalike.inspection import inspect as survey
-    from lookalike.inspection import suggest_schema
+    from lookalike.evaluation.advise import advise as advise_on
+    from lookalike.evaluation.inspect import inspect as survey
+    from lookalike.evaluation.inspect import suggest_schema
     from lookalike.publication import as_promises, read_table
 
     if models and not advise:

@@ -13,7 +13,7 @@ from lookalike.cli.output import TerminalProgress, note, note_first_use, print_j
 from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
 
 if TYPE_CHECKING:
-    from lookalike.comparison import Comparison
+    from lookalike.evaluation.compare import Comparison
 
 _X = ("gcp", "ail", "msbs", "query-error", "values-changed")
 _Y = ("beta", "largest-belief", "t", "delta", "attack", "k", "l")
@@ -83,9 +83,9 @@ def compare(
     other beats in both loss and risk.
     """
     from lookalike.algorithms import ALGORITHMS
-    from lookalike.comparison import compare as make
-    from lookalike.comparison.planning import ALL
-    from lookalike.comparison.sweeps import parted
+    from lookalike.evaluation.compare import compare as make
+    from lookalike.evaluation.compare.planning import ALL
+    from lookalike.evaluation.compare.sweeps import parted
 
     reading, schema = reading_from(options), schema_from(options)
     note_first_use()

@@ -162,11 +162,11 @@ def _publish(
     to: str | None = None,
 ) -> None:
     from lookalike.errors import RecipeError
+    from lookalike.evaluation.report.paper import find_browser, needs_browser
     from lookalike.files.releases.private import check_private
     from lookalike.pipeline.run import Stopwatch
     from lookalike.publication import FULL, SCORES_NEED_FULL, SCORES_REVEAL
     from lookalike.publication import publish as publish_table
-    from lookalike.report.paper import find_browser, needs_browser
 
     if pdf and find_browser() is None:
         raise needs_browser()

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from lookalike import charts
 from lookalike.errors import DataError
+from lookalike.evaluation import charts
 from lookalike.progress import Progress, silent
 from lookalike.reproduction.bench import FULL, QUICK, Bench
 from lookalike.reproduction.catalogue import find

@@ -9,9 +9,9 @@ from functools import cache
 from typing import Any
 
 from lookalike.algorithms import ALGORITHMS, describe_algorithms, parse_algorithm
-from lookalike.comparison.planning import promise_text, suited
 from lookalike.data.notation import value_text
 from lookalike.errors import Infeasible, RecipeError
+from lookalike.evaluation.compare.planning import promise_text, suited
 from lookalike.evaluation.tradeoff import varied
 from lookalike.models import parse_promise
 from lookalike.pipeline.run import Recipe, choose, refusal, required, settle

@@ -12,7 +12,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from markupsafe import Markup
 
 from lookalike.data.adversary import ADVERSARIES
-from lookalike.report.page import environment_of
+from lookalike.evaluation.report.page import environment_of
 from lookalike.studio import api, exporting, results
 from lookalike.studio.describing import clipped, describe_columns, describe_project, preview
 from lookalike.studio.hierarchies import FORMS, write_taxonomy

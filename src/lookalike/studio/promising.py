@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from lookalike.advising.bearing import belief_in_extremes
 from lookalike.errors import Infeasible, LookalikeError
+from lookalike.evaluation.advise.bearing import belief_in_extremes
 from lookalike.models import MODELS, describe_models, parse_promise
 from lookalike.pipeline.run import required, settle
 from lookalike.studio.workspace import Project

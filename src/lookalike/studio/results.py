@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from lookalike.comparison import Comparison
-from lookalike.comparison.tabulating import loss_text
 from lookalike.data.schema import Schema
 from lookalike.errors import RecipeError
-from lookalike.report.beliefs import BeliefLine, BeliefTable
+from lookalike.evaluation.compare import Comparison
+from lookalike.evaluation.compare.tabulating import loss_text
+from lookalike.evaluation.report.beliefs import BeliefLine, BeliefTable
 from lookalike.studio.exporting import release_of
 from lookalike.studio.jobs import Job
 from lookalike.studio.work import OWNERS, PICTURES, SUMMARY

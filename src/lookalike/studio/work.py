@@ -53,7 +53,8 @@ def work(pipe: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(os, "setsid"):
         os.setsid()
-    from lookalike import publication, report  # noqa: F401  (loaded while the user still looks at columns)
+    from lookalike import publication  # noqa: F401  (loaded while the user still looks at columns)
+    from lookalike.evaluation.evaluate import report  # noqa: F401  (loaded while the user still looks at columns)
 
     while True:
         try:
@@ -95,8 +96,8 @@ def _outcome(task: dict[str, Any], told: _Told) -> dict[str, Any]:
 
 def _publish(task: dict[str, Any], told: _Told) -> None:
     from lookalike.data.schema import Schema
+    from lookalike.evaluation.report import Examples, Report, drawn, to_html
     from lookalike.publication import FULL, publish, report_asked
-    from lookalike.report import Examples, Report, drawn, to_html
 
     out = Path(task["out"])
     publication = publish(
@@ -140,9 +141,9 @@ def _publish(task: dict[str, Any], told: _Told) -> None:
 
 
 def _compare(task: dict[str, Any], told: _Told) -> None:
-    from lookalike import charts
-    from lookalike.comparison import compare
     from lookalike.data.schema import Schema
+    from lookalike.evaluation import charts
+    from lookalike.evaluation.compare import compare
 
     out = Path(task["out"])
     out.mkdir(parents=True, exist_ok=True)

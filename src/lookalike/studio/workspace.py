@@ -19,7 +19,7 @@ from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.schema import Schema
 from lookalike.errors import DataError, LookalikeError, RecipeError
-from lookalike.inspection import Inspection, inspect, suggest_schema
+from lookalike.evaluation.inspect import Inspection, inspect, suggest_schema
 from lookalike.publication import read_columns, read_table
 
 MOST_PROJECTS = 20

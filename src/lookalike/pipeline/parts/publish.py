@@ -23,6 +23,7 @@ from lookalike.data.contracts import Algorithm, Backend, Fragments, Promise
 from lookalike.data.microdata import Domains
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Randomizer, Ranges, Release, Sets, Withheld
 from lookalike.errors import AuditFailed, RecipeError, counted
+from lookalike.evaluation.report import AUDIT, Basis, Report, audit_json, report_documents
 from lookalike.files.atomic import check_target, placed
 from lookalike.files.releases.describe import DESCRIPTOR, Manifest, check_titles, stated_promise
 from lookalike.files.releases.parts import complete
@@ -45,7 +46,6 @@ from lookalike.pipeline.run import (
 )
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
-from lookalike.report import AUDIT, Basis, Report, audit_json, report_documents
 
 PART_ROWS = 100_000
 _LEAST_PART = 1_000

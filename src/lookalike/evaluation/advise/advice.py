@@ -1,0 +1,156 @@
+"""All advice on one table: what costs nothing to know, and what trial runs show on request."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lookalike.data.contracts import Algorithm, Promise
+from lookalike.data.microdata import Domain, Microdata, Table
+from lookalike.data.schema import Attribute, Role, Schema
+from lookalike.errors import Infeasible, counted, quoted
+from lookalike.evaluation.advise.bearing import ColumnBearing, Counts, what_it_bears
+from lookalike.evaluation.advise.columns import ColumnAdvice, Pair, column_advice, singling_pairs
+from lookalike.evaluation.advise.starting import Start, promise_to_start_with
+from lookalike.evaluation.advise.trials import SAMPLE, Costs, tried_costs
+from lookalike.evaluation.advise.wording import plain
+from lookalike.evaluation.inspect import Inspection, inspect, suggest_schema
+from lookalike.progress import Progress, silent
+
+
+@dataclass(frozen=True, kw_only=True)
+class Advice:
+    """What to know before publishing a table. For whoever publishes: it names values of sensitive columns."""
+
+    columns: tuple[ColumnAdvice, ...]
+    pairs: tuple[Pair, ...]
+    """Pairs of quasi-identifiers that single out most records."""
+    largest_k: int
+    bearing: tuple[ColumnBearing, ...]
+    """One a sensitive column."""
+    start: Start | None
+    """None: nothing can be published yet, for want of quasi-identifiers or rows."""
+    costs: Costs | None = None
+    """None: no trial runs were made."""
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def text(self, leverage: bool = True) -> str:
+        """All of it in words; `leverage` False leaves out what single quasi-identifiers add."""
+        parts = [self._about_columns(leverage), *(_about_bearing(column) for column in self.bearing)]
+        if self.start is not None:
+            parts.append([self.start.sentence, *(f"  {reason}" for reason in self.start.reasons)])
+        if self.costs is not None:
+            parts.append(_about_costs(self.costs))
+        parts.append(list(self.notes))
+        return "\n\n".join("\n".join(lines) for lines in parts if lines)
+
+    def _about_columns(self, leverage: bool) -> list[str]:
+        told = [
+            column.sentence
+            for column in sorted(self.columns, key=lambda column: column.n_alone_otherwise or 0)
+            if (column.matters and (leverage or column.role is not Role.QUASI)) or column.is_doubted
+        ]
+        lines = [*(pair.sentence for pair in self.pairs), *told]
+        return ["What sets records apart:", *(f"  {line}" for line in lines)] if lines else []
+
+    def to_plain(self) -> dict[str, Any]:
+        """Ready for JSON: exact numbers as text, sentences beside them."""
+        made = plain(replace(self, bearing=(), start=None, costs=None))
+        made["bearing"] = [_bearing_to_plain(column) for column in self.bearing]
+        made["start"] = None
+        if self.start is not None:
+            made["start"] = {
+                "models": [str(promise) for promise in self.start.promises],
+                "reasons": list(self.start.reasons),
+            }
+        if self.costs is not None:
+            made["costs"] = {
+                **plain(replace(self.costs, promises=())),
+                "promises": [str(promise) for promise in self.costs.promises],
+                "savings": [{**plain(saving), "helps": saving.helps} for saving in self.costs.savings],
+            }
+        return dict(made)
+
+
+def advise(
+    table: Table,
+    schema: Schema | None = None,
+    *,
+    inspection: Inspection | None = None,
+    promises: Sequence[Promise] = (),
+    trials: bool = True,
+    algorithm: Algorithm | None = None,
+    sample: int = SAMPLE,
+    progress: Progress = silent,
+) -> Advice:
+    """Advice on a table under a schema, or under the suggested one.
+
+    Trial runs keep `promises`, or what is recommended to start with, by `algorithm`, or the default one in a hurry, on
+    at most `sample` records. Without `trials` nothing is run.
+    """
+    found = inspect(table, schema) if inspection is None else inspection
+    given = suggest_schema(table) if schema is None else schema
+    bearing: tuple[ColumnBearing, ...] = ()
+    start, costs, notes = None, None, []
+    if given.quasi and table.n_rows:
+        sensitive = _sensitive_columns(table, given)
+        bearing = tuple(what_it_bears(prior, column) for prior, column in sensitive)
+        start = promise_to_start_with(table.n_rows, sensitive)
+        if trials:
+            try:
+                costs = tried_costs(
+                    table,
+                    given,
+                    promises or start.promises,
+                    algorithm=algorithm,
+                    sample=sample,
+                    progress=progress,
+                )
+            except Infeasible as refused:
+                notes.append(f"No trial run was made on {counted(min(sample, table.n_rows), 'record')}: {refused}")
+    return Advice(
+        columns=column_advice(table, found),
+        pairs=singling_pairs(table, found),
+        largest_k=table.n_rows,
+        bearing=bearing,
+        start=start,
+        costs=costs,
+        notes=tuple(notes),
+    )
+
+
+def _sensitive_columns(table: Table, schema: Schema) -> list[tuple[Counts, Domain]]:
+    """Counts and domain of each sensitive column, whatever the schema says about quasi-identifiers."""
+    known = Attribute(name=schema.quasi[0].name, role=Role.QUASI)
+    data = Microdata.encode(table, Schema((known, *schema.sensitive)))
+    return [(data.counts(index), domain) for index, domain in enumerate(data.domains.sensitive)]
+
+
+def _about_bearing(column: ColumnBearing) -> list[str]:
+    if column.n_values == 1:
+        return [column.sentence]
+    return [
+        f"What {quoted(column.column)} can bear. {column.sentence}",
+        *(f"  {one.sentence}" for one in column.models),
+    ]
+
+
+def _bearing_to_plain(column: ColumnBearing) -> dict[str, Any]:
+    models = [
+        {**plain(replace(one, model=None)), "model": str(one.model), "sentence": one.sentence}  # type: ignore[arg-type]
+        for one in column.models
+    ]
+    return {**plain(replace(column, models=())), "models": models, "sentence": column.sentence}
+
+
+def _about_costs(costs: Costs) -> list[str]:
+    lines = [f"What it costs. {costs.sentence}", *(f"  {column.sentence}" for column in costs.columns)]
+    for saving in costs.savings:
+        lines.append(f"  {saving.sentence}")
+        if saving.helps:
+            lines += [f"    {line}" for line in saving.snippet.splitlines()[2:]]
+    return lines

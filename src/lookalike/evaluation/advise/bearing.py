@@ -1,0 +1,246 @@
+"""What a sensitive column can bear: the strongest parameters that can be kept, and the beliefs that they leave.
+
+Eligibility is the models' own: each is asked for more than any table has, and answers with the nearest that can be
+kept. Ceilings come from their requirements. Some models can always be kept, by one group of all records; for those the
+parameter shown is one that still allows groups of some use.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.data.adversary import READS_RELEASE
+from lookalike.data.contracts import PrivacyModel
+from lookalike.data.exposure import counted_exposure
+from lookalike.data.microdata import Domain
+from lookalike.data.release import Grouped
+from lookalike.data.requirement import Requirement
+from lookalike.errors import Infeasible, counted, quoted
+from lookalike.evaluation.advise.wording import percent, percent_at_most
+from lookalike.models import BetaLikeness, DeltaDisclosure, LDiversity, TCloseness, parse_model
+from lookalike.models.shared.exact import three_decimals_up
+
+Counts = NDArray[np.int64]
+
+BETAS = (3, 2, 1)
+"""Betas to recommend, the usual one first; the smaller ones where it would leave a value more likely than not."""
+LARGE_GROUP = 50
+"""Groups of more records than this say little about anybody in them."""
+RECURSIVE_C = 2
+MANY_VALUES = 1000
+"""Of columns with more values than this, shares of single values mean little, and their ceilings take long."""
+
+
+@dataclass(frozen=True)
+class Belief:
+    """How far the belief in one value may rise."""
+
+    value: str
+    share: Fraction
+    """Of the whole table: what everybody believes beforehand."""
+    ceiling: Fraction
+
+    @property
+    def least_group(self) -> int:
+        """A group that has the value at all has at least so many records."""
+        return math.ceil(1 / self.ceiling)
+
+    @property
+    def sentence(self) -> str:
+        return f"the belief in {quoted(self.value)} may rise from {self._rise}"
+
+    @property
+    def sentence_after_another(self) -> str:
+        return f"that in {quoted(self.value)} from {self._rise}"
+
+    @property
+    def _rise(self) -> str:
+        return f"{percent(self.share)} to at most {percent_at_most(self.ceiling)}"
+
+
+@dataclass(frozen=True)
+class Bearable:
+    """A model with a parameter that the column can bear."""
+
+    model: PrivacyModel
+    meaning: str
+    """Why this parameter: the largest, the least, or a sensible one."""
+    rarest: Belief | None
+    """The rarest value under it; None: the model says nothing about single values."""
+    commonest: Belief | None
+    most_groups: int | None
+    """No release that keeps it has more groups; None: it sets no such bound."""
+
+    @property
+    def sentence(self) -> str:
+        said = [f"{self.model}: {self.meaning}"]
+        if self.rarest is not None and self.commonest is not None:
+            said.append(self.rarest.sentence)
+            if self.most_groups is not None:
+                said[-1] += f" (in groups of {self.rarest.least_group:,} or more)"
+            if self.commonest != self.rarest:
+                said.append(self.commonest.sentence_after_another)
+        groups = "" if self.most_groups is None else f"; at most {counted(self.most_groups, 'group')}"
+        return f"{', '.join(said)}{groups}."
+
+
+@dataclass(frozen=True)
+class ColumnBearing:
+    """What one sensitive column can bear."""
+
+    column: str
+    n_values: int
+    """Values that occur."""
+    rarest: str
+    rarest_share: Fraction
+    commonest: str
+    commonest_share: Fraction
+    models: tuple[Bearable, ...]
+
+    @property
+    def sentence(self) -> str:
+        if self.n_values == 1:
+            return f"{quoted(self.column)} has one value, {quoted(self.commonest)}: there is nothing to hide in it."
+        return (
+            f"{quoted(self.column)} has {counted(self.n_values, 'value')}, from {quoted(self.rarest)} "
+            f"({percent(self.rarest_share)}) to {quoted(self.commonest)} ({percent(self.commonest_share)})."
+        )
+
+
+def what_it_bears(prior: Counts, column: Domain) -> ColumnBearing:
+    """The models about values with the strongest parameters, or sensible ones where any can be kept."""
+    n_records = int(prior.sum())
+    present = np.flatnonzero(prior)
+    rarest, commonest = int(present[np.argmin(prior[present])]), int(np.argmax(prior))
+    named: list[tuple[PrivacyModel, str]] = [
+        (strongest(LDiversity(n_records + 1), prior, column), "the largest l"),
+        (strongest(LDiversity(n_records + 1, kind="distinct"), prior, column), "the largest l"),
+        (strongest(LDiversity(n_records + 1, kind="entropy"), prior, column), "the largest l"),
+        (largest_recursive(prior, column), f"the largest l with c = {RECURSIVE_C}"),
+    ]
+    if len(present) <= MANY_VALUES:
+        size = min(LARGE_GROUP, max(1, n_records // 2))
+        least_t = three_decimals_up(least_distance(prior, column, size))
+        beta = sensible_beta(prior, column)
+        # A belief that grows to 1 + beta times its share has grown by a factor of e^delta.
+        delta = Fraction(math.floor(100 * math.log(1 + beta.beta)), 100)
+        named += [
+            (TCloseness(least_t), f"the least t that a group of up to {counted(size, 'record')} can keep"),
+            (beta, "a sensible beta"),
+            (DeltaDisclosure(delta), "the same factor, up and down"),
+        ]
+    return ColumnBearing(
+        column=column.name,
+        n_values=len(present),
+        rarest=column.texts[rarest],
+        rarest_share=Fraction(int(prior[rarest]), n_records),
+        commonest=column.texts[commonest],
+        commonest_share=Fraction(int(prior[commonest]), n_records),
+        models=tuple(_bearable(model, meaning, prior, column) for model, meaning in named),
+    )
+
+
+def strongest(model: PrivacyModel, prior: Counts, column: Domain | None) -> PrivacyModel:
+    """The model if the table can keep it, else the nearest that it names itself."""
+    try:
+        model.check_eligible(prior, column)
+    except Infeasible as refused:
+        return parse_model(refused.nearest or str(model))
+    return model
+
+
+def largest_recursive(prior: Counts, column: Domain) -> LDiversity:
+    """The recursive kind gets harder with l, so the largest is found by halving."""
+    low, high = 1, int(np.count_nonzero(prior))
+    while low < high:
+        middle = (low + high + 1) // 2
+        asked = LDiversity(middle, kind="recursive", c=RECURSIVE_C)
+        low, high = (middle, high) if strongest(asked, prior, column) == asked else (low, middle - 1)
+    return LDiversity(low, kind="recursive", c=RECURSIVE_C)
+
+
+def sensible_beta(prior: Counts, column: Domain) -> BetaLikeness:
+    """The first beta under which no value becomes more likely than not that was not so before; else the smallest."""
+    named = [BetaLikeness(beta) for beta in BETAS]
+    return next((model for model in named if keeps_minor(model, prior, column)), named[-1])
+
+
+def keeps_minor(model: PrivacyModel, prior: Counts, column: Domain) -> bool:
+    """Whether no value that at most half of the records have can come to be believed by more than one half."""
+    n_records = int(prior.sum())
+    ceilings = model.requirement(prior, column, 0).ceilings or ()
+    bounds = zip(ceilings, prior.tolist(), strict=True)
+    return all(2 * ceiling <= 1 for ceiling, number in bounds if 0 < 2 * number <= n_records)
+
+
+def least_distance(prior: Counts, column: Domain, most_records: int) -> Fraction:
+    """The least t that any group of up to so many records can keep (all values equally far apart).
+
+    Of the groups of one size, that with the shares of the table, rounded by the largest remainders, is nearest.
+    """
+    least = Fraction(1)
+    n_records = int(prior.sum())
+    for size in range(1, most_records + 1):
+        whole, rest = np.divmod(prior * size, n_records)
+        whole[np.argsort(-rest, kind="stable")[: size - int(whole.sum())]] += 1
+        codes = np.repeat(np.arange(len(prior), dtype=np.int32), whole)
+        group = counted_exposure(
+            np.zeros(size, dtype=np.int64),
+            codes,
+            1,
+            adversary=READS_RELEASE,
+            form=Grouped.form,
+            column=column,
+            prior=prior,
+        )
+        least = min(least, Fraction(TCloseness(1).level(group).value))
+    return least
+
+
+def belief(requirement: Requirement, prior: Counts, column: Domain, code: int) -> Belief | None:
+    """What a requirement leaves of a value; None if it says nothing about single values."""
+    share = Fraction(int(prior[code]), int(prior.sum()))
+    if requirement.ceilings is None:
+        return None
+    return Belief(column.texts[code], share, min(requirement.ceilings[code], Fraction(1)))
+
+
+def belief_in_extremes(
+    model: PrivacyModel, requirement: Requirement, prior: Counts, column: Domain
+) -> tuple[Belief, ...]:
+    """What the model leaves of the rarest and of the commonest value (once if they are one); empty if it says nothing
+    about single values."""
+    present = np.flatnonzero(prior)
+    codes = dict.fromkeys((int(present[np.argmin(prior[present])]), int(np.argmax(prior))))
+    if isinstance(model, TCloseness):
+        # Of a distribution that moves by t at most, no value gains more than t.
+        return tuple(_moved(prior, column, code, model.t) for code in codes)
+    found = (belief(requirement, prior, column, code) for code in codes)
+    return tuple(one for one in found if one is not None)
+
+
+def _bearable(model: PrivacyModel, meaning: str, prior: Counts, column: Domain) -> Bearable:
+    requirement = model.requirement(prior, column, 0)
+    beliefs = belief_in_extremes(model, requirement, prior, column)
+    bounded = requirement.min_size > 1 or requirement.floors is not None
+    n_groups = most_groups(requirement, prior) if bounded else None
+    return Bearable(model, meaning, beliefs[0] if beliefs else None, beliefs[-1] if beliefs else None, n_groups)
+
+
+def _moved(prior: Counts, column: Domain, code: int, t: Fraction) -> Belief:
+    share = Fraction(int(prior[code]), int(prior.sum()))
+    return Belief(column.texts[code], share, min(share + t, Fraction(1)))
+
+
+def most_groups(requirement: Requirement, prior: Counts) -> int:
+    """Groups have a least size, and where a value has a floor every group has a record of it."""
+    n_groups = int(prior.sum()) // requirement.min_size
+    for floor, number in zip(requirement.floors or (), prior.tolist(), strict=False):
+        if floor > 0:
+            n_groups = min(n_groups, number)
+    return max(n_groups, 1)

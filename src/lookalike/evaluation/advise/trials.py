@@ -1,0 +1,285 @@
+"""What each column costs and what a change would save, by trial runs on the table or on a sample of it.
+
+A change is judged by the other columns: how much of their domains a cell spans (NCP), and how far counts over them and
+the sensitive column are off. The changed column's own loss stands beside it, since a coarser column loses by itself.
+The unchanged recipe runs twice; what is not clearly more than the difference of the two is called chance.
+Nothing made here is published or kept: only figures leave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lookalike import metrics
+from lookalike.algorithms import Groups
+from lookalike.data.contracts import Algorithm, Promise
+from lookalike.data.microdata import Column, Domains, Microdata, Table
+from lookalike.data.release import Grouped, Matched
+from lookalike.data.schema import Schema, ValueType
+from lookalike.errors import Unsupported, counted, quoted
+from lookalike.evaluation.advise.changes import Change, possible_changes
+from lookalike.metrics.query_error import drawn, query_error
+from lookalike.metrics.shared.workloads import RangeWorkload
+from lookalike.pipeline.run import Recipe, choose, required, settle
+from lookalike.progress import Progress, silent
+from lookalike.randomness import Randomness
+
+SAMPLE = 1000
+N_QUERIES = 400
+_QUERIED_COLUMNS, _SELECTIVITY = 2, 0.1
+_WORTH = 0.05
+"""A saving of less than this share of what is lost is not worth a change."""
+_MOST_CHANGED = 3
+"""So many columns, the costliest, and dates are tried with other taxonomies; every column is left out once."""
+_DATES = (ValueType.DATE, ValueType.DATETIME)
+_STEP = "trial runs"
+
+
+@dataclass(frozen=True)
+class ColumnCost:
+    """What one quasi-identifier loses."""
+
+    column: str
+    loss: float
+    """The mean share of its domain that a published cell spans (NCP)."""
+    share: float
+    """Of the loss of all columns."""
+
+    @property
+    def sentence(self) -> str:
+        return f"{quoted(self.column)} loses {self.loss:.3f}, which is {self.share:.0%} of all that is lost."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Saving:
+    """One change, before and after. Losses are means of NCP; errors are medians of |estimate - count| / count."""
+
+    column: str
+    what: str
+    snippet: str
+    """The column as a schema file would have it."""
+    own: tuple[float, float]
+    """The column's own loss; 1 when it is left out."""
+    others: tuple[float, float]
+    """The mean loss of the other quasi-identifiers."""
+    gcp: tuple[float, float]
+    """The mean over all of them, one that is left out counted as lost entirely."""
+    error: tuple[float, float] | None
+    """Counts over the other columns and the first sensitive one; None if there is nothing to count."""
+    chance: float
+    """How far losses differed between two runs without any change."""
+    chance_of_error: float
+    """The same for the error of counts."""
+    leaves_out: bool
+
+    @property
+    def helps(self) -> bool:
+        """Whether it clearly saves something and counts get no worse by it.
+
+        Without a column the others must lose less. If it stays, they must too and not at its cost; or all together
+        must lose less.
+        """
+        if self.makes_counts_worse:
+            return False
+        if self.leaves_out:
+            return self._clear(self.others)
+        return self._clear(self.gcp) or (self._clear(self.others) and self.gcp[1] <= self.gcp[0])
+
+    @property
+    def makes_counts_worse(self) -> bool:
+        return self.error is not None and self.error[1] > self.error[0] + self.chance_of_error
+
+    @property
+    def verdict(self) -> str:
+        if self.helps:
+            return "Worth a look if nobody needs it." if self.leaves_out else "Worth a look."
+        if not self._clear(self.others):
+            return "No clear saving."
+        return "Counts get worse by it." if self.makes_counts_worse else "The others gain less than it loses."
+
+    def repeats(self, other: Saving) -> bool:
+        """Whether another change of the column came to the same."""
+        changed = (self.column, self.leaves_out, self.own, self.others)
+        return changed == (other.column, other.leaves_out, other.own, other.others)
+
+    def _clear(self, figures: tuple[float, float]) -> bool:
+        return figures[0] - figures[1] > max(self.chance, _WORTH * figures[0])
+
+    @property
+    def sentence(self) -> str:
+        own = "it is gone" if self.leaves_out else f"it loses {self.own[1]:.3f} itself instead of {self.own[0]:.3f}"
+        said = (
+            f"{quoted(self.column)} {self.what}: the other columns lose {self.others[1]:.3f} instead of "
+            f"{self.others[0]:.3f}, {own}"
+        )
+        if self.error is not None:
+            said += f"; counts over the others are off by {self.error[1]:.1%} instead of {self.error[0]:.1%} (median)"
+        return f"{said}. {self.verdict}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Costs:
+    """What the columns cost under a promise, and what changes would save."""
+
+    promises: tuple[Promise, ...]
+    algorithm: str
+    n_records: int
+    n_tried: int
+    """Records in the trial runs."""
+    columns: tuple[ColumnCost, ...]
+    """The costliest first."""
+    savings: tuple[Saving, ...]
+    """Those that help first, and of them those that keep the column."""
+
+    @property
+    def sentence(self) -> str:
+        where = f"on all {counted(self.n_tried, 'record')}"
+        if self.n_tried < self.n_records:
+            part = f"{self.n_tried:,} of {counted(self.n_records, 'record')}"
+            where = f"on a sample of {part} (more records usually lose less)"
+        return f"Tried with {', '.join(str(promise) for promise in self.promises)} by {self.algorithm}, {where}."
+
+
+@dataclass(frozen=True)
+class _Trial:
+    release: Grouped | Matched
+    losses: dict[str, float]
+
+    @property
+    def gcp(self) -> float:
+        return float(np.mean(list(self.losses.values())))
+
+    def of_others(self, name: str) -> float:
+        return float(np.mean([loss for column, loss in self.losses.items() if column != name]))
+
+
+def tried_costs(
+    table: Table,
+    schema: Schema,
+    promises: Sequence[Promise],
+    *,
+    algorithm: Algorithm | None = None,
+    sample: int = SAMPLE,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Costs:
+    """Run the recipe on a sample of the table, then with each change of each column.
+
+    Raises `Infeasible`, as publishing does, if the sample cannot keep a promise.
+    """
+    part = sampled(table, sample, seed)
+    data = Microdata.encode(part, schema)
+    method = Groups(effort="fast") if algorithm is None else algorithm
+    runner = _Runner(part, tuple(promises), method, seed, progress)
+    first, again = runner.run(data.schema, 0), runner.run(data.schema, 1)
+    total = sum(first.losses.values()) or 1.0
+    columns = [ColumnCost(name, loss, loss / total) for name, loss in first.losses.items()]
+    columns.sort(key=lambda cost: -cost.loss)
+    savings: list[Saving] = []
+    if len(columns) > 1:
+        changes = [
+            change
+            for rank, cost in enumerate(columns)
+            for change in possible_changes(data.schema[cost.column], part[cost.column])
+            if change.leaves_out or rank < _MOST_CHANGED or part[cost.column].type in _DATES
+        ]
+        for done, change in enumerate(changes):
+            progress(_STEP, (done + 2) / (len(changes) + 2), change.attribute.name)
+            after = runner.run(data.schema.replaced(change.attribute), 0)
+            saving = _saving(change, data, (first, again), after)
+            # A coarser taxonomy that leads to the same release is no news.
+            if not any(saving.repeats(known) for known in savings):
+                savings.append(saving)
+    progress(_STEP, 1.0)
+    savings.sort(key=lambda saving: (not saving.helps, saving.leaves_out, saving.others[1] - saving.others[0]))
+    return Costs(
+        promises=settle(promises, data),
+        algorithm=str(method),
+        n_records=table.n_rows,
+        n_tried=part.n_rows,
+        columns=tuple(columns),
+        savings=tuple(savings),
+    )
+
+
+@dataclass(frozen=True)
+class _Runner:
+    """One recipe but for the schema."""
+
+    part: Table
+    promises: tuple[Promise, ...]
+    algorithm: Algorithm
+    seed: int
+    progress: Progress
+
+    def run(self, schema: Schema, attempt: int) -> _Trial:
+        data = Microdata.encode(self.part, schema)
+        promises = settle(self.promises, data)
+        requirements = required(promises, data)
+        recipe = Recipe(schema=schema, promises=promises, algorithm=self.algorithm)
+        method, _ = choose(recipe, promises, requirements, data.domains)
+        release, _ = method.anonymize(data, requirements, Randomness(self.seed + attempt), silent)
+        if not isinstance(release, Grouped | Matched):
+            raise Unsupported(f"{method} publishes exact quasi-identifiers: no column costs anything there.")
+        return _Trial(release, metrics.loss_by_column(release))
+
+
+def _saving(change: Change, data: Microdata, before: tuple[_Trial, _Trial], after: _Trial) -> Saving:
+    name = change.attribute.name
+    own, others, n_quasi = before[0].losses[name], before[0].of_others(name), len(before[0].losses)
+    errors = _errors(name, data, (*before, after))
+    own_after, others_after = after.losses.get(name, 1.0), after.of_others(name)
+    return Saving(
+        column=name,
+        what=change.what,
+        snippet=change.snippet,
+        own=(own, own_after),
+        others=(others, others_after),
+        gcp=((own + (n_quasi - 1) * others) / n_quasi, (own_after + (n_quasi - 1) * others_after) / n_quasi),
+        error=None if errors is None else (errors[0], errors[2]),
+        chance=max(abs(before[1].of_others(name) - others), abs(before[1].gcp - before[0].gcp)),
+        chance_of_error=0.0 if errors is None else abs(errors[1] - errors[0]),
+        leaves_out=change.leaves_out,
+    )
+
+
+def _errors(name: str, data: Microdata, trials: Sequence[_Trial]) -> list[float] | None:
+    """The median error of the same queries over the other columns, answered by each release."""
+    known = data_without(data, name)
+    if not known.domains.sensitive:
+        return None
+    workload = RangeWorkload(columns=min(_QUERIED_COLUMNS, len(known.domains.quasi)), selectivity=_SELECTIVITY)
+    try:
+        asked = drawn(workload, known, N_QUERIES, np.random.default_rng(0))
+    except Unsupported:
+        return None
+    return [query_error(asked, release_without(trial.release, name)).median for trial in trials]
+
+
+def data_without(data: Microdata, name: str) -> Microdata:
+    """The same without one quasi-identifier."""
+    kept, domains = _kept(data.domains, name)
+    return replace(data, domains=domains, quasi=np.ascontiguousarray(data.quasi[:, kept]))
+
+
+def release_without(release: Grouped | Matched, name: str) -> Grouped | Matched:
+    """The same without one quasi-identifier, where it is there at all."""
+    kept, domains = _kept(release.domains, name)
+    return replace(release, domains=domains, extents=tuple(release.extents[index] for index in kept))
+
+
+def _kept(domains: Domains, name: str) -> tuple[list[int], Domains]:
+    kept = [index for index, domain in enumerate(domains.quasi) if domain.name != name]
+    return kept, replace(domains, quasi=tuple(domains.quasi[index] for index in kept))
+
+
+def sampled(table: Table, n_rows: int, seed: int) -> Table:
+    """So many rows at random, or all. Columns keep their distinct values: loss is measured on the whole domain."""
+    if table.n_rows <= n_rows:
+        return table
+    rows = np.sort(np.random.default_rng(seed).permutation(table.n_rows)[:n_rows])
+    columns = (Column(column.name, column.type, column.codes[rows], column.values) for column in table.columns)
+    return Table(tuple(columns), source=table.source, notes=table.notes)

@@ -1,0 +1,83 @@
+"""Which runs are worth a choice: those that no other beats in both loss and risk.
+
+A figure is compared only among the forms that it speaks of. Exact quasi-identifiers have no GCP to lose: a bucketized
+or perturbed release would always win by it, at the price of what it does not measure.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed
+from lookalike.errors import RecipeError, unknown_name
+from lookalike.evaluation.compare.results import DONE, Run
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A figure that runs are compared by."""
+
+    figure: str
+    title: str
+    forms: frozenset[str] | None = None
+    """The forms it speaks of; None: all."""
+    more_is_better: bool = False
+
+    def of(self, run: Run) -> float | None:
+        """Where a run lies on the axis; None if it has no place there."""
+        if run.status != DONE or (self.forms is not None and run.form not in self.forms):
+            return None
+        value = run.figure(self.figure)
+        return value if value is not None and math.isfinite(value) else None
+
+
+LOSSES = {
+    "gcp": Axis("gcp", "loss (GCP)", frozenset({Grouped.form, Matched.form})),
+    "ail": Axis("ail", "loss (AIL)", frozenset({Grouped.form, Matched.form})),
+    "msbs": Axis("msbs", "mean squared bucket size", frozenset({Grouped.form, Bucketized.form})),
+    "query-error": Axis("query_error", "median error of count queries"),
+    "values-changed": Axis("values_changed", "share of values changed", frozenset({Perturbed.form})),
+}
+"""What a release costs those who analyse it, across."""
+
+RISKS = {
+    "beta": Axis("beta", "beta reached: largest gain of belief"),
+    "largest-belief": Axis("largest_belief", "largest belief in a value"),
+    "t": Axis("t", "t reached"),
+    "delta": Axis("delta", "delta reached"),
+    "attack": Axis("attack", "right guesses of the best attack"),
+    "k": Axis("k", "k reached", more_is_better=True),
+    "l": Axis("l", "l reached", more_is_better=True),
+}
+"""What it leaves to those who attack it, upwards; for k and l more is better."""
+
+
+def known_axes(x: str | None, y: str | None) -> None:
+    """Refuse an axis that does not exist, before the long work."""
+    for axes, name in ((LOSSES, x), (RISKS, y)):
+        if name is not None and name not in axes:
+            raise RecipeError(unknown_name("axis", name, axes))
+
+
+def axis_of(axes: dict[str, Axis], name: str | None, runs: Sequence[Run]) -> str:
+    """The axis asked for, or the first on which a run has a place."""
+    usable = (known for known, axis in axes.items() if any(axis.of(run) is not None for run in runs))
+    return name or next(usable, next(iter(axes)))
+
+
+def frontier(runs: Sequence[Run], x: Axis, y: Axis) -> list[Run]:
+    """The runs that no other run is at least as good as in both and better in one, from the least loss on."""
+    placed = [
+        (-across if x.more_is_better else across, -upwards if y.more_is_better else upwards, run)
+        for run in runs
+        if (across := x.of(run)) is not None and (upwards := y.of(run)) is not None
+    ]
+    found: list[Run] = []
+    last = (-math.inf, math.inf)
+    for across, upwards, run in sorted(placed, key=lambda one: one[:2]):
+        if upwards < last[1] or (across, upwards) == last:
+            found.append(run)
+            last = (across, upwards)
+    return found

@@ -1,0 +1,104 @@
+"""The folder that a comparison is kept in: one small file for each finished run, written whole or not at all.
+
+    FOLDER/runs/<fingerprint>.json      what came of a run
+    FOLDER/comparison.json              everything together; also the mark by which the folder is known
+    FOLDER/comparison.csv, frontier.svg
+
+A second comparison takes from it what is there. What is not readable, or was made by another version, is made again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from lookalike.errors import RecipeError, unread_format
+from lookalike.evaluation.compare.results import AUDIT_FAILED, DONE, INFEASIBLE, UNFIT, Run
+from lookalike.files.hidden import cannot_write, hidden_beside
+
+KIND = "lookalike comparison"
+FORMAT = 1
+SUMMARY = "comparison.json"
+TABLE = "comparison.csv"
+PICTURE = "frontier.svg"
+_RUNS = "runs"
+_FINISHED = (DONE, AUDIT_FAILED, INFEASIBLE, UNFIT)
+
+
+class Kept:
+    """Finished runs by fingerprint, in a folder, or in none."""
+
+    def __init__(self, folder: str | Path | None) -> None:
+        self.folder = None if folder is None else Path(folder)
+        if self.folder is not None:
+            _check(self.folder)
+
+    def begin(self) -> None:
+        """Make the folder, with its mark."""
+        if self.folder is None:
+            return
+        try:
+            (self.folder / _RUNS).mkdir(parents=True, exist_ok=True)
+            if not (self.folder / SUMMARY).exists():
+                self.write(SUMMARY, json.dumps({"kind": KIND, "format": FORMAT, "complete": False}) + "\n")
+        except OSError as error:
+            raise RecipeError(f"Cannot write to {self.folder}: {error.strerror}. Choose another folder.") from None
+
+    def find(self, fingerprint: str) -> Run | None:
+        """The run as it was kept; None if it is not there, or not whole."""
+        if self.folder is None:
+            return None
+        try:
+            content = json.loads((self.folder / _RUNS / f"{fingerprint}.json").read_text(encoding="utf-8"))
+            run = Run.from_plain(content["run"])
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return None
+        return run if content.get("fingerprint") == fingerprint and run.status in _FINISHED else None
+
+    def keep(self, fingerprint: str, run: Run) -> None:
+        """Write a finished run down. One that ended without an answer is tried again next time."""
+        if self.folder is not None and run.status in _FINISHED:
+            content = {"fingerprint": fingerprint, "run": run.to_plain()}
+            self.write(f"{_RUNS}/{fingerprint}.json", json.dumps(content, indent=2, allow_nan=False) + "\n")
+
+    def write(self, name: str, content: str) -> None:
+        """A file that is there whole, or as it was before."""
+        assert self.folder is not None
+        target = self.folder / name
+        try:
+            with hidden_beside(target) as hidden:
+                part = hidden / target.name
+                with part.open("w", encoding="utf-8", newline="") as file:
+                    file.write(content)
+                    file.flush()
+                    os.fsync(file.fileno())
+                os.replace(part, target)
+        except OSError as error:
+            raise cannot_write(target.parent, error) from None
+
+
+def _check(folder: Path) -> None:
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise RecipeError(f"{folder} is a file; a comparison is kept in a folder. Choose another name.")
+    if all(_is_beginning(path) for path in folder.iterdir()):
+        return
+    try:
+        summary = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
+        known = summary["kind"] == KIND
+    except (OSError, ValueError, KeyError, TypeError):
+        known = False
+    if known and (found := summary.get("format", FORMAT)) != FORMAT:
+        # What a later version keeps there must not be lost to an older one.
+        raise RecipeError(unread_format(str(folder), found, (FORMAT,), summary.get("version")))
+    if not known:
+        raise RecipeError(f"{folder} holds something else than a comparison. Choose another name, or an empty folder.")
+
+
+def _is_beginning(path: Path) -> bool:
+    """What a comparison that was killed at once has left: no run yet, and no mark."""
+    if path.name == _RUNS and path.is_dir():
+        return not any(path.iterdir())
+    return path.is_dir() and path.name.startswith(f".{SUMMARY}.") and path.name.endswith(".part")

@@ -1,0 +1,164 @@
+"""Which runs there are: every promise with every algorithm asked for, or with the few that suit it.
+
+What cannot be run is settled here, before anything long begins, and says why: a promise that no release can keep, an
+algorithm that does not serve a promise. What somebody asked for is never dropped; an algorithm that nobody asked for
+and that does not fit is not tried.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from lookalike.algorithms import (
+    ALGORITHMS,
+    Anatomy,
+    Burel,
+    Freeform,
+    Groups,
+    Heterogeneous,
+    Mondrian,
+    MultiSize,
+    Perturbation,
+    Sabre,
+    parse_algorithm,
+)
+from lookalike.data.contracts import Algorithm, Attack, Promise
+from lookalike.data.microdata import Microdata
+from lookalike.errors import Infeasible, RecipeError
+from lookalike.evaluation.compare.results import INFEASIBLE, UNFIT, Run
+from lookalike.evaluation.compare.sweeps import settings, together
+from lookalike.models import MODELS
+from lookalike.pipeline.run import refusal, required, settle
+from lookalike.publication import ModelLike, as_promises
+
+ModelsLike = ModelLike | Iterable[ModelLike]
+"""A promise, or several that must hold together."""
+
+ALL = "all"
+"""In place of an algorithm: every one there is."""
+
+_ALWAYS = (Groups.name, Mondrian.name)
+_SUITED = {
+    "k-anonymity": (Freeform.name,),
+    "k-concealment": (Freeform.name,),
+    "alpha-k": (Heterogeneous.name, Anatomy.name),
+    "l-diversity": (Heterogeneous.name, Anatomy.name),
+    "t-closeness": (Sabre.name,),
+    "beta-likeness": (Burel.name, Perturbation.name),
+    "delta-disclosure": (Perturbation.name,),
+    "f-privacy": (MultiSize.name, Perturbation.name),
+    "rho-privacy": (Perturbation.name,),
+}
+"""Beside those that serve every model: the methods made for it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """One run to make."""
+
+    promises: tuple[Promise, ...]
+    algorithm: Algorithm
+    adversary: str
+    attacks: tuple[Attack, ...]
+    seed: int | None
+
+    @property
+    def promise(self) -> str:
+        return promise_text(self.promises)
+
+    def run(self, status: str, reason: str = "", **more: object) -> Run:
+        """What came of it, with what is known of every run."""
+        known = {
+            "promise": self.promise,
+            "meaning": meaning(self.promises, self.algorithm.form),
+            "algorithm": str(self.algorithm),
+            "adversary": self.adversary,
+        }
+        return Run(**{**known, "status": status, "reason": reason, **more})  # type: ignore[arg-type]
+
+
+def promise_text(promises: Sequence[Promise]) -> str:
+    return " + ".join(map(str, promises))
+
+
+def meaning(promises: Sequence[Promise], form: str | None = None) -> tuple[str, ...]:
+    return tuple(promise.model.promise(promise.column, form) for promise in promises)
+
+
+def alternatives(models: Iterable[ModelsLike]) -> list[tuple[Promise, ...]]:
+    """Every promise to compare; a text may sweep parameters and join promises by a plus sign."""
+    found: list[tuple[Promise, ...]] = []
+    for model in [models] if isinstance(models, str) else models:
+        if isinstance(model, str):
+            swept = [settings(part, MODELS) for part in together(model, MODELS)]
+            found += [as_promises(list(chosen)) for chosen in itertools.product(*swept)]
+        else:
+            found.append(as_promises(model))
+    if not found:
+        raise RecipeError("No promise is given. Name at least one to compare, for example --model l-diversity:2,5,10.")
+    return list(dict.fromkeys(found))
+
+
+def chosen_algorithms(algorithms: Iterable[Algorithm | str]) -> list[Algorithm]:
+    """The algorithms asked for; a text may sweep parameters or ask for all. None: those that suit each promise."""
+    found: dict[str, Algorithm] = {}
+    for one in [algorithms] if isinstance(algorithms, str) else algorithms:
+        if one == ALL:
+            parsed = [kind() for kind in ALGORITHMS.values()]
+        elif isinstance(one, str):
+            parsed = [parse_algorithm(text) for text in settings(one, ALGORITHMS)]
+        else:
+            parsed = [one]
+        found.update((str(algorithm), algorithm) for algorithm in parsed)
+    return list(found.values())
+
+
+def suited(promises: Sequence[Promise]) -> list[Algorithm]:
+    """The algorithms for promises that no algorithm was named for, in the order of the table."""
+    names = {*_ALWAYS, *(name for promise in promises for name in _SUITED.get(promise.model.name, ()))}
+    return [kind() for name, kind in ALGORITHMS.items() if name in names]
+
+
+def plan(
+    data: Microdata,
+    models: Iterable[ModelsLike],
+    algorithms: Iterable[Algorithm | str],
+    attacks: tuple[Attack, ...],
+    adversary: str,
+    seed: int | None,
+) -> list[Task | Run]:
+    """Tasks, and in their places what cannot be run, as results already."""
+    asked = chosen_algorithms(algorithms)
+    planned: dict[tuple[str, str], Task | Run] = {}
+    for alternative in alternatives(models):
+        promises = settle(alternative, data)
+        try:
+            requirements = required(promises, data)
+        except Infeasible as error:
+            run = Run(
+                promise=promise_text(promises),
+                meaning=meaning(promises),
+                algorithm="any",
+                adversary=adversary,
+                status=INFEASIBLE,
+                reason=str(error),
+                nearest=error.nearest,
+            )
+            planned[run.promise, run.algorithm] = run
+            continue
+        candidates = [one.facing(adversary) for one in asked or suited(promises)]
+        refusals = [
+            refusal(one, adversary, promises, requirements, data.domains) or one.study_only() for one in candidates
+        ]
+        for algorithm, reason in zip(candidates, refusals, strict=True):
+            if reason is not None and not asked and not all(refusals):
+                continue
+            task = Task(promises=promises, algorithm=algorithm, adversary=adversary, attacks=attacks, seed=seed)
+            planned[task.promise, str(algorithm)] = task if reason is None else task.run(UNFIT, _sentence(reason))
+    return list(planned.values())
+
+
+def _sentence(reason: str) -> str:
+    return f"{reason[:1].upper()}{reason[1:].rstrip('.')}."

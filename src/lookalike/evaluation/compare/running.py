@@ -1,0 +1,162 @@
+"""One run: publish in memory, read what the audit measured, attack, and keep the numbers. Nothing else leaves.
+
+The levels are those of the independent audit, measured for every model whatever was promised, so that runs with
+different promises can be held side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from lookalike.attacks.run import attack_target
+from lookalike.audit import Audit
+from lookalike.data.contracts import Target
+from lookalike.data.microdata import Table
+from lookalike.data.schema import Schema
+from lookalike.errors import AuditFailed, Infeasible, LookalikeError, Unsupported
+from lookalike.evaluation.compare.memory import forget_peak, peak_megabytes
+from lookalike.evaluation.compare.planning import Task
+from lookalike.evaluation.compare.results import AUDIT_FAILED, DONE, FAULT, INFEASIBLE, UNFIT, Run
+from lookalike.memory import is_scarce
+from lookalike.metrics.query_error import drawn, query_error
+from lookalike.metrics.shared.workloads import RangeWorkload
+from lookalike.pipeline.run import Outcome, Recipe, Stopwatch
+from lookalike.pipeline.run import run as publish
+from lookalike.progress import silent
+from lookalike.randomness import Randomness
+
+LEVELS = {
+    "k-anonymity": "k",
+    "l-diversity (kind=distinct)": "l_distinct",
+    "l-diversity": "l",
+    "l-diversity (kind=entropy)": "l_entropy",
+    "t-closeness": "t",
+    "beta-likeness (bound=basic)": "beta",
+    "delta-disclosure": "delta",
+}
+"""What the audit measures unasked, under the names that figures have here."""
+_QUERIES, _ASKED = 500, 3
+_MORE_IS_SAFER = ("k", "l_distinct", "l", "l_entropy")
+
+
+def losses(outcome: Outcome, rng: Randomness) -> dict[str, float]:
+    """Every loss that the form of the release has."""
+    return outcome.losses
+
+
+def query_errors(outcome: Outcome, rng: Randomness) -> dict[str, float]:
+    """The median error of random range queries, and how often their intervals hold the truth.
+
+    The same queries for every run on a table, so that runs compare: not random in the sense of being secret.
+    """
+    workload = RangeWorkload(columns=min(_ASKED, len(outcome.data.domains.quasi)))
+    try:
+        asked = drawn(workload, outcome.data, _QUERIES, np.random.default_rng(_QUERIES))
+    except Unsupported:
+        return {}
+    found = query_error(asked, outcome.release)
+    return {"query_error": found.median, "query_coverage": found.coverage}
+
+
+USEFULNESS: tuple[Callable[[Outcome, Randomness], dict[str, float]], ...] = (losses, query_errors)
+"""What is measured of how useful a release still is, by name."""
+
+
+def execute(task: Task, table: Table, schema: Schema) -> Run:
+    """Make the run. Whatever happens is a result: the others go on."""
+    recipe = Recipe(
+        schema=schema, promises=task.promises, algorithm=task.algorithm, adversary=task.adversary, seed=task.seed
+    )
+    forget_peak()
+    try:
+        return _measured(task, publish(recipe, table, silent))
+    except AuditFailed as error:
+        return task.run(AUDIT_FAILED, str(error))
+    except Infeasible as error:
+        return task.run(INFEASIBLE, str(error), nearest=error.nearest)
+    except LookalikeError as error:
+        return task.run(UNFIT, str(error))
+    except Exception as error:
+        if isinstance(error, MemoryError) or is_scarce():
+            return task.run(FAULT, "The machine's memory is not enough. Compare fewer at once (--jobs 1).")
+        # Which fault, but not what it says: a message from below could quote the data.
+        return task.run(FAULT, f"A fault of the software ({type(error).__name__}). Please report it.")
+
+
+def _measured(task: Task, outcome: Outcome) -> Run:
+    watch = Stopwatch()
+    levels = levels_of(outcome.audit)
+    figures: dict[str, float] = {}
+    with watch.step("measure"):
+        for measure in USEFULNESS:
+            figures.update(measure(outcome, Randomness(task.seed).child("usefulness")))
+    figures.update(_worst(levels))
+    with watch.step("attack"):
+        made, not_made = _attacked(task, outcome)
+    shares = [one["accuracy"] for one in made if one["accuracy"] is not None and one["column"] is not None]
+    if shares:
+        figures["attack"] = max(shares)
+    figures["suppressed"] = float(outcome.release.withheld.n_suppressed)
+    figures["seconds"] = round(outcome.seconds["anonymize"], 3)
+    if (peak := peak_megabytes()) is not None:
+        figures["peak_mb"] = peak
+    seconds = {**outcome.seconds}
+    for step, more in watch.seconds.items():
+        seconds[step] = seconds.get(step, 0.0) + more
+    return task.run(
+        DONE,
+        adversary=outcome.adversary,
+        form=outcome.release.form,
+        figures=figures,
+        levels=levels,
+        attacks=tuple(made),
+        not_made=not_made,
+        seconds={step: round(spent, 3) for step, spent in seconds.items()},
+    )
+
+
+def levels_of(audit: Audit) -> dict[str, dict[str, float]]:
+    """What the release reaches, by column and name; a level that the form does not have is left out."""
+    found: dict[str, dict[str, float]] = {}
+    for verdict in audit.measured:
+        if verdict.model in LEVELS and verdict.reached is not None:
+            found.setdefault(verdict.column or "", {})[LEVELS[verdict.model]] = float(verdict.reached)
+    for levels in found.values():
+        # Simple l-diversity is one over the largest belief, exactly.
+        if levels.get("l"):
+            levels["largest_belief"] = 1 / levels["l"]
+    return found
+
+
+def _worst(levels: dict[str, dict[str, float]]) -> dict[str, float]:
+    """Each level over all columns: that of the column that is protected least."""
+    found: dict[str, float] = {}
+    for by_name in levels.values():
+        for name, level in by_name.items():
+            least = min if name in _MORE_IS_SAFER else max
+            found[name] = least(found.get(name, level), level)
+    return found
+
+
+def _attacked(task: Task, outcome: Outcome) -> tuple[list[dict[str, Any]], dict[str, str]]:
+    """Every attack that applies, from outside: as somebody who has the release and no private part of it."""
+    target = Target(
+        release=outcome.release, original=outcome.data, promises=outcome.promises, algorithm=outcome.algorithm
+    )
+    made: list[dict[str, Any]] = []
+    not_made: dict[str, str] = {}
+    for attack in task.attacks:
+        reason = attack.refuses(target)
+        if reason is None:
+            try:
+                found = attack_target(target, [attack], Randomness(task.seed))
+            except LookalikeError as error:
+                reason = str(error)
+            else:
+                made += [attacked.to_plain() for attacked in found.made]
+        if reason is not None:
+            not_made[str(attack)] = reason
+    return made, not_made

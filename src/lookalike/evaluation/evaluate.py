@@ -1,0 +1,87 @@
+"""How good a release is and what it withstands, held against its original.
+
+    attacked    what known attacks achieve
+    answering   how near it answers queries
+    fidelity    what distributions, and machines that learn, have left of the original
+    tradeoff    what a stronger or a weaker promise would cost
+
+`evaluate` does all of it within limits: what would take minutes on a large table is left out, with the reason.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lookalike.attacks import ATTACKS, FAST
+from lookalike.attacks.possible_worlds import PossibleWorlds
+from lookalike.attacks.run import Attacks, attack_target
+from lookalike.data.contracts import Target
+from lookalike.evaluation.answering import Answered, answered
+from lookalike.evaluation.fidelity import Fidelity, compare
+from lookalike.evaluation.tradeoff import Tradeoff, tradeoff
+from lookalike.pipeline.run import Outcome
+from lookalike.progress import Progress, silent
+from lookalike.randomness import Randomness
+
+__all__ = ["Evaluation", "evaluate"]
+
+MOST_RECORDS = 20_000
+"""Of more records only the attacks that are fast are made, and fidelity is left out."""
+_MOST_FOR = {PossibleWorlds.name: 5_000}
+"""Attacks that take half a minute before that."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What was found. All of it is about the original as well: see `report` for how much of that is published."""
+
+    attacks: Attacks
+    answers: tuple[Answered, ...]
+    fidelity: Fidelity | None
+    tradeoff: Tradeoff | None
+    left_out: tuple[str, ...]
+    """What was not done, and what to do about it."""
+
+
+def evaluate(outcome: Outcome, progress: Progress = silent) -> Evaluation:
+    """Attacks, queries, fidelity and trade-off of a release in memory.
+
+    Its randomness is the operating system's whatever the recipe's seed: nothing here can help to find that seed.
+    """
+    data, release, rng = outcome.data, outcome.release, Randomness()
+    target = Target(release=release, original=data, promises=outcome.promises, algorithm=outcome.algorithm)
+    left_out = []
+    slow = [
+        name
+        for name in ATTACKS
+        if name not in FAST and data.n_rows > min(MOST_RECORDS, _MOST_FOR.get(name, MOST_RECORDS))
+    ]
+    chosen = [kind() for name, kind in ATTACKS.items() if name not in slow]
+    applying = [name for name in slow if ATTACKS[name]().refuses(target) is None]
+    if applying:
+        left_out.append(
+            f"With so many records some attacks take long; they were not made for this report ({', '.join(applying)}). "
+            "lookalike attack makes them."
+        )
+    attacks = attack_target(target, chosen, rng.child("attacks"), progress)
+    answers = answered(release, data, np.random.default_rng(int(rng.child("queries").words(1)[0])), progress)
+    compared = None
+    if data.n_rows <= MOST_RECORDS:
+        compared = compare(release, data, progress=progress)
+        left_out += compared.notes
+    else:
+        left_out.append(
+            "Predictions and distributions were not compared, for the same reason; lookalike fidelity does."
+        )
+    around = tradeoff(data, outcome.promises, outcome.algorithm, outcome.adversary, rng.child("tradeoff"), progress)
+    if len(around.settings) < 2:
+        left_out.append("No stronger or weaker promise could be made to compare with.")
+    return Evaluation(
+        attacks=attacks,
+        answers=tuple(answers),
+        fidelity=compared,
+        tradeoff=around if len(around.settings) > 1 else None,
+        left_out=tuple(left_out),
+    )

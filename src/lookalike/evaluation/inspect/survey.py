@@ -1,0 +1,235 @@
+"""What a table is like before anything is done to it: each column's likely role, and how many records stand alone.
+
+Plain data in, plain data out, and no record's values: counts, shares, names of columns, sentences. All roles are
+suggestions with a reason; with a schema its roles are used and the suggestions stand beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lookalike.data.microdata import Column, Table, guess_kind
+from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
+from lookalike.errors import SchemaError, counted, quoted, unknown_name
+from lookalike.evaluation.inspect.combinations import Combinations
+from lookalike.evaluation.inspect.kinds import code_reason, taxonomy_hint
+from lookalike.evaluation.inspect.roles import MOSTLY, repeating_persons, suggest_role
+
+GROUP_SIZES = (2, 5, 10)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnProfile:
+    """One column: what it holds, what it most likely is, and what it is taken for."""
+
+    name: str
+    type: ValueType
+    n_distinct: int
+    """Different values, missing not counted."""
+    n_missing: int
+    unique_share: float
+    """Share of the rows whose value no other row has (missing counts as a value, here and below)."""
+    least_share: float
+    """Share of the rows that have the least frequent value."""
+    most_share: float
+    """Share of the rows that have the most frequent value."""
+    suggested_role: Role
+    role_reason: str
+    suggested_kind: Kind
+    kind_reason: str
+    role: Role | None
+    """The role it is taken for: the schema's, else the suggested one; None: the schema leaves it out."""
+    code_reason: str = ""
+    """Why its whole numbers look like codes; empty: they do not."""
+    taxonomy_hint: Mapping[str, Any] | None = None
+    """A hierarchy that would suit it, as a schema writes it."""
+
+
+@dataclass(frozen=True)
+class Leverage:
+    """What one quasi-identifier adds to telling records apart."""
+
+    name: str
+    unique_with: int
+    unique_without: int
+
+    @property
+    def drop(self) -> int:
+        """How many records would no longer stand alone without it."""
+        return self.unique_with - self.unique_without
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inspection:
+    """A table, its columns, and how identifying its quasi-identifiers are together."""
+
+    source: str
+    n_rows: int
+    columns: tuple[ColumnProfile, ...]
+    quasi: tuple[str, ...]
+    """The quasi-identifiers that the numbers below are about."""
+    n_combinations: int
+    n_unique: int
+    """Records alone with their combination."""
+    smallest_group: int
+    median_group: int
+    """Half of all records share their combination with at most so many, themselves included."""
+    share_in_groups_below: Mapping[int, float]
+    """For each size the share of the records in groups smaller than it."""
+    worst_columns: tuple[Leverage, ...]
+    """The quasi-identifiers, the one first that sets most records apart."""
+    n_duplicates: int
+    """Rows that repeat an earlier row in every column."""
+    notes: tuple[str, ...]
+
+    @property
+    def unique_share(self) -> float:
+        return self.n_unique / self.n_rows if self.n_rows else 0.0
+
+    def __getitem__(self, name: str) -> ColumnProfile:
+        for profile in self.columns:
+            if profile.name == name:
+                return profile
+        raise SchemaError(unknown_name("column", name, [profile.name for profile in self.columns]))
+
+    def to_plain(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        plain = {**vars(self), "unique_share": self.unique_share}
+        plain["columns"] = [_profile_to_plain(profile) for profile in self.columns]
+        plain["quasi"], plain["notes"] = list(self.quasi), list(self.notes)
+        plain["share_in_groups_below"] = {str(size): share for size, share in self.share_in_groups_below.items()}
+        plain["worst_columns"] = [{**vars(leverage), "drop": leverage.drop} for leverage in self.worst_columns]
+        return plain
+
+
+def inspect(table: Table, schema: Schema | None = None) -> Inspection:
+    """Columns and identifiability of a table; without a schema by the suggested roles.
+
+    >>> sexes = Column("sex", ValueType.STRING, np.array([0, 1, 1], dtype=np.int32), np.array(["f", "m"], dtype=object))
+    >>> found = inspect(Table((sexes,)))
+    >>> found.quasi, found.n_unique, found.smallest_group
+    (('sex',), 1, 1)
+    """
+    roles = None
+    if schema is not None:
+        for attribute in schema.attributes:
+            if attribute.name not in table.names:
+                raise SchemaError(f"{unknown_name('column', attribute.name, table.names)} (read from {table.source})")
+        roles = {attribute.name: attribute.role for attribute in schema.attributes}
+    profiles = tuple(_profile(column, roles) for column in table.columns)
+    quasi = tuple(profile.name for profile in profiles if profile.role is Role.QUASI)
+    combinations = Combinations.of([table[name] for name in quasi], table.n_rows)
+    n_unique = combinations.n_unique
+    leverages = [Leverage(name, n_unique, combinations.n_unique_without(attr)) for attr, name in enumerate(quasi)]
+    return Inspection(
+        source=table.source,
+        n_rows=table.n_rows,
+        columns=profiles,
+        quasi=quasi,
+        n_combinations=len(combinations.sizes),
+        n_unique=n_unique,
+        smallest_group=int(combinations.sizes.min(initial=table.n_rows)),
+        median_group=combinations.median_size(),
+        share_in_groups_below={size: combinations.n_records_below(size) / max(table.n_rows, 1) for size in GROUP_SIZES},
+        worst_columns=tuple(sorted(leverages, key=lambda leverage: -leverage.drop)),
+        n_duplicates=_n_duplicates(table),
+        notes=(*table.notes, *_notes(table, profiles, schema)),
+    )
+
+
+def suggest_schema(table: Table) -> Schema:
+    """Every column with its suggested role and kind, identifiers too: a schema to edit."""
+    return Schema(tuple(_suggested_attribute(column) for column in table.columns))
+
+
+def _suggested_attribute(column: Column) -> Attribute:
+    role = suggest_role(column)[0]
+    if role is Role.IDENTIFIER:
+        return Attribute(name=column.name, role=role, type=column.type)
+    kind = guess_kind(column)[0]
+    # Without prefixes, text such as zip codes could only be published as sets of values.
+    hint = taxonomy_hint(column) if role is Role.QUASI and kind is Kind.CATEGORICAL else None
+    return Attribute(name=column.name, role=role, kind=kind, type=column.type, taxonomy=hint)
+
+
+def _profile(column: Column, roles: Mapping[str, Role] | None) -> ColumnProfile:
+    n_rows = len(column.codes)
+    counts = np.bincount(column.codes, minlength=len(column.values) + 1)
+    counts = counts[counts > 0]
+    suggested, reason = suggest_role(column)
+    kind, kind_reason = guess_kind(column)
+    return ColumnProfile(
+        name=column.name,
+        type=column.type,
+        n_distinct=len(column.values),
+        n_missing=column.n_missing,
+        unique_share=int(np.count_nonzero(counts == 1)) / max(n_rows, 1),
+        least_share=int(counts.min(initial=n_rows)) / max(n_rows, 1),
+        most_share=int(counts.max(initial=0)) / max(n_rows, 1),
+        suggested_role=suggested,
+        role_reason=reason,
+        suggested_kind=kind,
+        kind_reason=kind_reason,
+        role=suggested if roles is None else roles.get(column.name),
+        code_reason=code_reason(column),
+        taxonomy_hint=None if suggested is Role.IDENTIFIER else taxonomy_hint(column),
+    )
+
+
+def _profile_to_plain(profile: ColumnProfile) -> dict[str, Any]:
+    plain = dict(vars(profile))
+    for field in ("type", "suggested_role", "suggested_kind", "role"):
+        plain[field] = None if plain[field] is None else str(plain[field])
+    return plain
+
+
+def _n_duplicates(table: Table) -> int:
+    if any(len(column.values) == table.n_rows for column in table.columns):
+        return 0
+    return table.n_rows - len(Combinations.of(table.columns, table.n_rows).sizes)
+
+
+def _notes(table: Table, profiles: tuple[ColumnProfile, ...], schema: Schema | None) -> list[str]:
+    sensitive = [profile for profile in profiles if profile.role is Role.SENSITIVE]
+    notes = []
+    if not sensitive:
+        notes.append(
+            "No column is taken as sensitive. Name what outsiders must not learn (--sensitive COLUMN); without it only "
+            "models about identity, such as k-anonymity, say anything."
+        )
+    elif len(sensitive) > 1:
+        names = ", ".join(quoted(profile.name) for profile in sensitive)
+        notes.append(
+            f"{len(sensitive)} columns are taken as sensitive: {names}. Each gets a promise of its own, and every one "
+            "costs detail; make those carried that need none."
+        )
+    if not any(profile.role is Role.QUASI for profile in profiles):
+        notes.append("No column is taken as a quasi-identifier. Say which columns an outsider may know (--qi A,B).")
+    for profile in sensitive:
+        if profile.unique_share >= MOSTLY and table.n_rows > 1:
+            notes.append(
+                f"Column {quoted(profile.name)} is sensitive, and nearly every row has its own value. Models compare "
+                "shares of values: group the values into classes first."
+            )
+    codes = [profile for profile in profiles if profile.code_reason and _kind_is_open(profile, schema)]
+    if codes:
+        reasons = ", ".join(f"{quoted(profile.name)} ({profile.code_reason})" for profile in codes)
+        notes.append(
+            f"{counted(len(codes), 'column')} of whole numbers may be codes: {reasons}. They are read as numeric; "
+            "where the distance between two numbers means nothing, declare the column with --categorical."
+        )
+    notes += [note for column in table.columns if (note := repeating_persons(column))]
+    left_out = [profile.name for profile in profiles if profile.role is None]
+    if left_out:
+        shown = ", ".join(quoted(name) for name in left_out[:10])
+        notes.append(f"The schema leaves out {counted(len(left_out), 'column')}: {shown}. They are not published.")
+    return notes
+
+
+def _kind_is_open(profile: ColumnProfile, schema: Schema | None) -> bool:
+    """Whether it will be generalised or protected as the kind that the values suggest."""
+    return profile.role in (Role.QUASI, Role.SENSITIVE) and (schema is None or schema[profile.name].kind is None)

@@ -1,0 +1,175 @@
+"""What a report is made from: what is known about a release, and none of its rows.
+
+The owner of the original sees all of it. A release folder gets the `public` part: what follows from the release itself
+(decision 17).
+
+So one report serves a release in memory and one that was made in parts and that no machine ever held. Of the latter all
+exposures are thinned to the units that decide (`audit.parts`), among them those with the highest belief in each value,
+which are the ones a report shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from lookalike.audit import Audit, JoinedAudit, expose, public_audit, shows_beliefs
+from lookalike.data.adversary import READS_RELEASE
+from lookalike.data.contracts import Algorithm, Promise
+from lookalike.data.exposure import Exposure
+from lookalike.data.microdata import Domains, Microdata
+from lookalike.data.release import Release, Withheld
+from lookalike.evaluation.advise import review
+from lookalike.evaluation.report.crowds import crowds_of
+from lookalike.metrics import public_losses
+from lookalike.pipeline.run import Outcome
+
+MADE_IN_PARTS = (
+    "This release was made in parts. So for this report no attack was made, no query answered, no other promise tried, "
+    "and no advice worked out. lookalike attack and lookalike fidelity do it on a machine that holds the release and "
+    "its original. For a table too large for that, make a release of a random sample by the same command, attack that "
+    "one, and do not publish it."
+)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Basis:
+    """Promises, audit, beliefs, sizes and losses of a release."""
+
+    promises: tuple[Promise, ...]
+    algorithm: Algorithm
+    asked_adversary: str
+    domains: Domains
+    audit: Audit
+    withheld: Withheld
+    seen: Mapping[int, Exposure]
+    """Beliefs about each sensitive column, by its place: all units, or at least those with the highest beliefs."""
+    crowds: Mapping[int, int]
+    """How many units there are of each size; empty where sizes are no numbers of rows."""
+    losses: dict[str, float]
+    loss_by_column: dict[str, float]
+    bound_sentence: str | None = None
+    advice: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    """What was not evaluated, and what to do about it."""
+    options: tuple[str, ...] = ()
+    """Further options of the command that makes such a release."""
+    internal: bool = True
+    """Whether this is for the owner of the original alone."""
+
+    @property
+    def form(self) -> str:
+        return self.audit.form
+
+    @property
+    def adversary(self) -> str:
+        """Whom the release was made for and held against."""
+        return self.audit.adversary
+
+    def public(self, *, with_scores: bool = False) -> Basis:
+        """What anybody with the release can work out, for the report that lies in its folder.
+
+        `with_scores` adds the lower bound on the loss, which looks at the sensitive values of the original.
+        """
+        seen = self.seen if shows_beliefs(self.audit) else {}
+        losses, by_column = public_losses(
+            self.losses, self.loss_by_column, self.domains, self.form, self.withheld.n_suppressed
+        )
+        return replace(
+            self,
+            asked_adversary=self.adversary,
+            audit=public_audit(self.audit),
+            seen=seen,
+            crowds=self.crowds if shows_beliefs(self.audit) else {},
+            losses=losses,
+            loss_by_column=by_column,
+            bound_sentence=self.bound_sentence if with_scores else None,
+            advice=(),
+            internal=False,
+        )
+
+    @classmethod
+    def of(cls, outcome: Outcome) -> Basis:
+        """Of a release in memory."""
+        seen = {index: exposure_of(outcome, index) for index in range(len(outcome.data.domains.sensitive))}
+        bound = outcome.loss_bound
+        return cls(
+            promises=outcome.promises,
+            algorithm=outcome.algorithm,
+            asked_adversary=outcome.recipe.adversary,
+            domains=outcome.data.domains,
+            audit=outcome.audit,
+            withheld=outcome.release.withheld,
+            seen=seen,
+            crowds=crowds_of(seen[0] if seen else exposure_of(outcome, None)),
+            losses=outcome.losses,
+            loss_by_column=outcome.loss_by_column,
+            bound_sentence=None if bound is None else bound.sentence(outcome.losses["gcp"]),
+            advice=review(outcome).sentences,
+        )
+
+    @classmethod
+    def of_reading(
+        cls,
+        release: Release,
+        data: Microdata,
+        audit: Audit,
+        *,
+        promises: Sequence[Promise],
+        algorithm: Algorithm,
+        losses: dict[str, float],
+        loss_by_column: dict[str, float],
+    ) -> Basis:
+        """Of a release that was read back over its original."""
+        seen = {
+            index: expose(release, data, index, adversary=audit.adversary)
+            for index in range(len(data.domains.sensitive) if shows_beliefs(audit) else 0)
+        }
+        nobody = {} if not shows_beliefs(audit) else crowds_of(expose(release, data, None, adversary=audit.adversary))
+        return cls(
+            promises=tuple(promises),
+            algorithm=algorithm,
+            asked_adversary=audit.adversary,
+            domains=data.domains,
+            audit=audit,
+            withheld=release.withheld,
+            seen=seen,
+            crowds=crowds_of(seen[0]) if seen else nobody,
+            losses=losses,
+            loss_by_column=loss_by_column,
+        )
+
+    @classmethod
+    def of_parts(
+        cls,
+        joined: JoinedAudit,
+        *,
+        promises: Sequence[Promise],
+        algorithm: Algorithm,
+        domains: Domains,
+        losses: dict[str, float],
+        loss_by_column: dict[str, float],
+        asked_adversary: str = READS_RELEASE,
+        options: Sequence[str] = (),
+    ) -> Basis:
+        """Of a release that was made in parts, from what the parts handed on."""
+        found = ((index, joined.exposure(domain.name)) for index, domain in enumerate(domains.sensitive))
+        return cls(
+            promises=tuple(promises),
+            algorithm=algorithm,
+            asked_adversary=asked_adversary,
+            domains=domains,
+            audit=joined.audit,
+            withheld=joined.withheld,
+            seen={index: exposure for index, exposure in found if exposure is not None},
+            crowds=joined.sizes,
+            losses=losses,
+            loss_by_column=loss_by_column,
+            left_out=(MADE_IN_PARTS,),
+            options=tuple(options),
+        )
+
+
+def exposure_of(outcome: Outcome, index: int | None) -> Exposure:
+    """What the adversary whom the release was made for can infer."""
+    return expose(outcome.release, outcome.data, index, graph=outcome.linkage.graph, adversary=outcome.adversary)

@@ -1,0 +1,345 @@
+"""What a report says, as plain data: one for the owner of the original, and one that lies in the release folder.
+
+The public one says what the release itself shows (`Basis.public`). Figures that were scored on the original (right
+guesses, errors of queries, predictions) are in the owner's, and in the public one on request. They are rounded to whole
+percents, and those of fewer than 100 guesses are left out, since they would vary too much to judge a release by.
+"""
+
+from __future__ import annotations
+
+import datetime
+import importlib.metadata
+import platform
+import shlex
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
+from lookalike.data.contracts import Finding
+from lookalike.data.notation import describe
+from lookalike.data.schema import Role
+from lookalike.errors import quoted
+from lookalike.evaluation import charts
+from lookalike.evaluation.answering import Answered
+from lookalike.evaluation.evaluate import Evaluation
+from lookalike.evaluation.report.basis import Basis
+from lookalike.evaluation.report.beliefs import BeliefTable, belief_table
+from lookalike.evaluation.report.crowds import SizeLine, size_lines
+from lookalike.evaluation.report.examples import Examples
+from lookalike.evaluation.tradeoff import Tradeoff
+from lookalike.pipeline.run import Outcome
+from lookalike.version import __version__
+
+LEAST_GUESSES = 100
+_LIBRARIES = ("numpy", "scipy", "numba", "polars")
+
+
+@dataclass(frozen=True)
+class ColumnLine:
+    """One published column."""
+
+    name: str
+    role: str
+    kind: str
+    domain: str
+    loss: float | None
+
+
+@dataclass(frozen=True)
+class AttackLine:
+    """What one attack achieved."""
+
+    attack: str
+    what: str
+    """What the attacker does, in words."""
+    column: str | None
+    right: float | None
+    """Share of guesses that are right, to whole percents."""
+    honest: float | None
+    """What the best honest guess gets right."""
+    succeeds: bool | None
+    guesses: bool
+    """Whether there was anybody to guess about."""
+    within: bool | None
+    """Whether all its beliefs, right or wrong, stay within what was promised of the release; None: it has none."""
+    remedy: str
+    """What would help if it succeeds."""
+
+
+@dataclass(frozen=True)
+class UseLine:
+    """One figure of the original and of the release, to two digits."""
+
+    what: str
+    original: float
+    release: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """Everything the page shows."""
+
+    title: str
+    internal: bool
+    """Whether this is for the owner of the original alone."""
+    recipient: str | None
+    date: str
+    n_rows: int
+    n_suppressed: int
+    n_made_up: int
+    form: str
+    form_sentence: str
+    adversary: str
+    adversary_sentence: str
+    promises: tuple[dict[str, str], ...]
+    cautions: tuple[str, ...]
+    audit: dict[str, Any]
+    beliefs: tuple[BeliefTable, ...]
+    sizes: tuple[SizeLine, ...]
+    columns: tuple[ColumnLine, ...]
+    losses: dict[str, float]
+    bound_sentence: str | None
+    attacks: tuple[AttackLine, ...]
+    attacks_not_made: dict[str, str]
+    answers: tuple[Answered, ...]
+    uses: tuple[UseLine, ...]
+    tradeoff: Tradeoff | None
+    left_out: tuple[str, ...]
+    """What was not evaluated, and why."""
+    examples: Examples | None
+    advice: tuple[str, ...]
+    """What was reached beyond what was asked, what cost most, what would be worth a trial."""
+    settings: tuple[str, ...]
+    """What a careful reader should know about the settings."""
+    algorithm: str
+    command: str
+    """What makes such a release from the table and the schema in the folder."""
+    versions: dict[str, str]
+
+    @classmethod
+    def of(
+        cls,
+        outcome: Outcome,
+        title: str,
+        *,
+        recipient: str | None = None,
+        evaluation: Evaluation | None = None,
+        examples: Examples | None = None,
+    ) -> Report:
+        """The owner's report on a release in memory."""
+        return cls.on(Basis.of(outcome), title, recipient=recipient, evaluation=evaluation, examples=examples)
+
+    @classmethod
+    def on(
+        cls,
+        basis: Basis,
+        title: str,
+        *,
+        recipient: str | None = None,
+        evaluation: Evaluation | None = None,
+        examples: Examples | None = None,
+        date: datetime.date | None = None,
+    ) -> Report:
+        """A report on what is known about a release, of today or of another date; nobody needs to hold its rows."""
+        return cls(
+            title=title,
+            internal=basis.internal,
+            recipient=recipient,
+            date=(date or datetime.date.today()).isoformat(),
+            n_rows=basis.audit.n_rows,
+            n_suppressed=basis.withheld.n_suppressed,
+            n_made_up=basis.withheld.n_dummies,
+            form=basis.form,
+            form_sentence=_FORMS[basis.form],
+            adversary=basis.adversary,
+            adversary_sentence=ADVERSARIES[basis.adversary],
+            promises=tuple(
+                {"text": str(promise), "sentence": promise.model.promise(promise.column, basis.form)}
+                for promise in basis.promises
+            ),
+            cautions=_cautions(basis),
+            audit=basis.audit.to_plain(),
+            beliefs=tuple(belief_table(basis, index) for index in basis.seen),
+            sizes=size_lines(basis.crowds, basis.form),
+            columns=tuple(_column_lines(basis)),
+            losses=basis.losses,
+            bound_sentence=basis.bound_sentence,
+            attacks=_attack_lines(evaluation),
+            attacks_not_made={} if evaluation is None else evaluation.attacks.not_made,
+            answers=() if evaluation is None else tuple(_coarse_answers(line) for line in evaluation.answers),
+            uses=_use_lines(evaluation),
+            tradeoff=None if evaluation is None else _coarse_tradeoff(evaluation.tradeoff),
+            left_out=(
+                *_kept_back(basis, evaluation),
+                *(() if charts.can_draw() else (charts.NOT_DRAWN,)),
+                *basis.left_out,
+                *(evaluation.left_out if evaluation else ()),
+            ),
+            examples=examples,
+            advice=basis.advice,
+            settings=tuple(basis.algorithm.cautions()),
+            algorithm=str(basis.algorithm),
+            command=_command(basis),
+            versions=_versions(),
+        )
+
+    def to_plain(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+_FORMS = {
+    "grouped": "Records were put into groups; all records of a group show the same generalised quasi-identifiers. "
+    "Sensitive values are unchanged, and rows are in random order.",
+    "matched": "Every row has generalised quasi-identifiers of its own and fits several people. Sensitive values are "
+    "unchanged, and rows are in random order.",
+    "bucketized": "Quasi-identifiers and sensitive values are published exactly, in two tables that share only a "
+    "bucket number.",
+    "perturbed": "Quasi-identifiers are published exactly; every sensitive value was redrawn at random by the "
+    "published matrix.",
+}
+
+
+def _cautions(basis: Basis) -> tuple[str, ...]:
+    columns = list(dict.fromkeys(quoted(promise.column) for promise in basis.promises if promise.column is not None))
+    about = (
+        f"It limits what can be learned about a person's {' and '.join(columns)}."
+        if columns
+        else "It does not limit what can be learned about a person's sensitive values."
+    )
+    return (
+        "The promise is about this release alone. A second release of overlapping data can break both.",
+        "It holds against the attacker named above. Someone who knows more, such as the sensitive values of others in "
+        "the table, can infer more.",
+        f"{about} It does not hide that a person is in the table.",
+        "What is true of whole groups (smokers fall ill more often) can still be learned: the data are for that.",
+    )
+
+
+_SCORES_KEPT = (
+    "Figures that are scored on the original (results of attacks, errors of queries, predictions) are not published: "
+    "they could reveal more about people than the release does."
+)
+_LEVELS_KEPT = "How sure an attacker can be of each value is not published: it depends on more than the release shows."
+
+_REMEDIES = {
+    "homogeneity": "l-diversity prevents it.",
+    "skewness": "A promise of how far a belief may rise above a value's share (beta-likeness, t-closeness) limits it.",
+    "similarity": "It is about kinds of values: t-closeness with distance=hierarchical limits it.",
+    "naive-bayes": "It learns what is true of people in general; a promise of smaller beliefs leaves it less.",
+    "learner": "It learns what is true of people in general; a promise of smaller beliefs leaves it less.",
+    "definetti": "It learns across groups; beta-likeness or t-closeness leave it less to learn.",
+    "minimality": "A release for the adversary knows-method resists it.",
+    "corruption": "A larger l, or a smaller beta, leaves more doubt when some values are known.",
+}
+
+
+def _kept_back(basis: Basis, evaluation: Evaluation | None) -> list[str]:
+    """What a published report does not say, and why."""
+    if basis.internal:
+        return []
+    said = [] if evaluation is not None else [_SCORES_KEPT]
+    said += [] if basis.seen or not basis.domains.sensitive else [_LEVELS_KEPT]
+    unstated = [quoted(domain.name) for domain in basis.domains.quasi if domain.name not in basis.loss_by_column]
+    if unstated:
+        said.append(
+            f"The loss of {', '.join(unstated)} is not published: it is measured against values of the original that "
+            "the release does not show."
+        )
+    return said
+
+
+def _column_lines(basis: Basis) -> list[ColumnLine]:
+    roles = {
+        **dict.fromkeys(basis.domains.quasi, Role.QUASI),
+        **dict.fromkeys(basis.domains.sensitive, Role.SENSITIVE),
+        **dict.fromkeys(basis.domains.carried, Role.CARRIED),
+    }
+    return [
+        ColumnLine(
+            domain.name,
+            str(role),
+            "taxonomy" if domain.taxonomy is not None else str(domain.kind),
+            "declared" if domain.declared else "as observed in the table",
+            basis.loss_by_column.get(domain.name),
+        )
+        for domain, role in roles.items()
+    ]
+
+
+def _attack_lines(evaluation: Evaluation | None) -> tuple[AttackLine, ...]:
+    if evaluation is None:
+        return ()
+    from lookalike.attacks import ATTACKS
+
+    said = {row["name"]: row["meaning"] for row in describe(ATTACKS)}
+    lines = []
+    for attacked in evaluation.attacks.made:
+        finding = attacked.finding
+        right, honest = _scored(finding)
+        name = finding.attack.partition(":")[0]
+        lines.append(
+            AttackLine(
+                attack=finding.attack,
+                what=said.get(name, ""),
+                column=finding.column,
+                right=right,
+                honest=honest,
+                succeeds=finding.succeeds if right is not None else None,
+                guesses=finding.score is None or finding.score.n_guesses > 0,
+                within=all(kept for _, kept in attacked.kept.values()) if attacked.kept else None,
+                remedy=_REMEDIES.get(name, ""),
+            )
+        )
+    return tuple(lines)
+
+
+def _scored(finding: Finding) -> tuple[float | None, float | None]:
+    if finding.column is None:
+        highest = finding.figures.get("highest prosecutor risk")
+        return (None if highest is None else coarse(highest)), None
+    if finding.score is None or finding.score.n_guesses < LEAST_GUESSES:
+        return None, None
+    return coarse(finding.score.share), coarse(max(finding.baselines.values(), default=0.0))
+
+
+def _coarse_answers(line: Answered) -> Answered:
+    shares = tuple(coarse(share) for share in line.shares)
+    return Answered(line.columns, coarse(line.median), coarse(line.coverage), shares)
+
+
+def _coarse_tradeoff(found: Tradeoff | None) -> Tradeoff | None:
+    if found is None:
+        return None
+    settings = tuple(replace(one, belief=coarse(one.belief), loss=coarse(one.loss)) for one in found.settings)
+    return replace(found, settings=settings)
+
+
+def _use_lines(evaluation: Evaluation | None) -> tuple[UseLine, ...]:
+    if evaluation is None or evaluation.fidelity is None:
+        return ()
+    return tuple(
+        UseLine(line.what, round(line.original, 2), round(line.release, 2)) for line in evaluation.fidelity.lines
+    )
+
+
+def coarse(share: float) -> float:
+    """
+    >>> coarse(0.23456), coarse(0.004)
+    (0.23, 0.0)
+    """
+    return round(share, 2)
+
+
+def _command(basis: Basis) -> str:
+    parts = ["lookalike", "publish", "YOUR-TABLE", "--schema", "schema.yaml"]
+    for promise in basis.promises:
+        parts += ["--model", str(promise)]
+    parts += ["--algorithm", str(basis.algorithm)]
+    if basis.asked_adversary != READS_RELEASE:
+        parts += ["--adversary", basis.asked_adversary]
+    return shlex.join([*parts, *basis.options, "--out", "FOLDER"])
+
+
+def _versions() -> dict[str, str]:
+    found = {"lookalike": __version__, "Python": platform.python_version()}
+    return found | {name: importlib.metadata.version(name) for name in _LIBRARIES}

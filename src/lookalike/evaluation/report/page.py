@@ -1,0 +1,69 @@
+"""The report as one HTML file: no script, no network, readable on paper, in light and in dark."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import jinja2
+from markupsafe import Markup
+
+from lookalike.evaluation.report import pictures
+from lookalike.evaluation.report.contents import Report
+
+_LOSS_NAMES = {
+    "gcp": "Mean loss over all quasi-identifier cells (GCP, 0 to 1)",
+    "ail": "Average information loss (AIL, 0 to 1)",
+    "discernibility": "Discernibility (sum of squared group sizes)",
+    "average_group_size": "Average group size",
+    "msbs": "Mean squared bucket size (MSBS)",
+    "values_changed": "Share of sensitive values changed (0 to 1)",
+}
+
+
+def to_html(report: Report) -> str:
+    # The SVG comes from the library that draws, which escapes all text in it.
+    shown = {name: Markup(svg) for name, svg in pictures.drawn(report).items()}
+    return _template().render(report=report, pictures=shown)
+
+
+def _short(number: str | None) -> str:
+    """The audit's exact decimal text, rounded for reading."""
+    if number is None:
+        return "not measured"
+    try:
+        return f"{float(number):.6g}"
+    except ValueError:
+        return number
+
+
+def _whole(text: str, most: int | None = None) -> str:
+    """Where the studio shortens, the report does not."""
+    return text
+
+
+_FILTERS = {
+    "percent": lambda share: f"{100 * share:.3g} %",
+    "figure": lambda number: f"{number:,.4g}" if number < 1e6 else f"{number:,.0f}",
+    "reached": _short,
+    "clip": _whole,
+}
+"""How numbers and texts are shown, wherever a report is."""
+
+
+def environment_of(package: str) -> jinja2.Environment:
+    """The templates of a package, with those of reports, all text escaped and numbers shown as in reports."""
+    environment = jinja2.Environment(
+        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(name) for name in dict.fromkeys((package, "lookalike"))]),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= _FILTERS
+    environment.globals["loss_names"] = _LOSS_NAMES
+    return environment
+
+
+@cache
+def _template() -> jinja2.Template:
+    return environment_of("lookalike").get_template("report.html")
