@@ -25,8 +25,8 @@ from typing import Any
 
 import polars as pl
 
-from lookalike.samples import census
-from lookalike.samples.census import census_schema
+from lookalike.apps.samples import census
+from lookalike.apps.samples.census import census_schema
 
 MODEL = "l-diversity:10"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from lookalike.cli import main
+from lookalike.apps.cli import main
 
 PAGE = Path(__file__).parent / "cli.md"
 

@@ -13,7 +13,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from lookalike.reproduction import EXPERIMENTS, Experiment
+from lookalike.apps.papers import EXPERIMENTS, Experiment
 
 PAPERS = {
     "BL": "BL: beta-likeness (Cao and Karras, PVLDB 2012)",

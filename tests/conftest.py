@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from lookalike.samples import hospital, to_csv
+from lookalike.apps.samples import hospital, to_csv
 from tests.places import place, postgres, server  # noqa: F401  fixtures
 
 # Machines are noisy: how long an example takes says nothing about whether it is right.

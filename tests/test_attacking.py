@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 import lookalike as la
-from lookalike.cli import main
-from lookalike.cli.attacking import parted
+from lookalike.apps.cli import main
+from lookalike.apps.cli.attack import parted
 from lookalike.errors import DataError, RecipeError
 
 

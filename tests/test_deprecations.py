@@ -10,7 +10,7 @@ import pytest
 import lookalike as la
 from lookalike import deprecations
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
-from lookalike.cli import main
+from lookalike.apps.cli import main
 from lookalike.data.notation import part_text
 from lookalike.deprecations import NAME, OPTION, Deprecated, Deprecation
 from lookalike.models import MODELS, parse_model, parse_promise

@@ -11,13 +11,13 @@ import polars as pl
 import pytest
 
 from lookalike import memory
+from lookalike.apps.samples import hospital
 from lookalike.data.schema import Schema
 from lookalike.errors import DataError, RecipeError
 from lookalike.files.tables import read_table
 from lookalike.files.tables.sizing import check_text_size
 from lookalike.pipeline.run import Recipe, run
 from lookalike.publication import as_promises
-from lookalike.samples import hospital
 
 
 @pytest.fixture(autouse=True)
@@ -133,7 +133,7 @@ def test_a_limit_on_addresses_is_no_crash(tmp_path: Path, megabytes: int) -> Non
     (tmp_path / "people.csv").write_text("age,ill\n" + "40,flu\n41,cold\n" * 20)
     limit = (
         f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({megabytes} << 20,) * 2); "
-        "from lookalike.cli import main; main(prog_name='lookalike')"
+        "from lookalike.apps.cli import main; main(prog_name='lookalike')"
     )
     asked = ["--qi", "age", "--sensitive", "ill", "--model", "k-anonymity:3", "--report", "brief", "--out", "out"]
     done = subprocess.run(

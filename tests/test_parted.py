@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 import lookalike as la
+from lookalike.apps.samples import hospital, to_csv
 from lookalike.errors import RecipeError
-from lookalike.samples import hospital, to_csv
 from tests.cli.running import lookalike
 
 QI = ["age", "sex", "zip code"]

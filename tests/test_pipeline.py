@@ -11,6 +11,7 @@ import pytest
 
 import lookalike as la
 from lookalike.algorithms import Groups, Mondrian, parse_algorithm
+from lookalike.apps.samples import hospital, hospital_schema
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Table
 from lookalike.data.schema import Schema
@@ -18,7 +19,6 @@ from lookalike.errors import AuditFailed, Infeasible, RecipeError, SchemaError, 
 from lookalike.models import BetaLikeness, KAnonymity, LDiversity, TCloseness
 from lookalike.pipeline import run as pipeline
 from lookalike.pipeline.run import Recipe, run
-from lookalike.samples import hospital, hospital_schema
 
 QI = ["age", "sex", "zip code"]
 

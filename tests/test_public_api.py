@@ -23,7 +23,7 @@ def test_every_name_offered_is_there_and_nothing_else() -> None:
     [
         "import lookalike",
         "import lookalike; lookalike.KAnonymity(5); lookalike.publish",
-        "from lookalike.cli import main",
+        "from lookalike.apps.cli import main",
     ],
 )
 def test_heavy_libraries_stay_out(statement: str) -> None:
@@ -51,7 +51,7 @@ def test_heavy_libraries_stay_out(statement: str) -> None:
 
 def test_help_and_import_do_not_even_load_numpy() -> None:
     """What keeps both under a third of a second."""
-    for statement in ("import lookalike", "from lookalike.cli import main"):
+    for statement in ("import lookalike", "from lookalike.apps.cli import main"):
         script = f"{statement}\nimport sys\nprint('numpy' in sys.modules)"
         result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
         assert result.stdout.strip() == "False", statement

@@ -12,8 +12,8 @@ from unittest import mock
 import numpy as np
 import pytest
 
+from lookalike.apps.samples import census
 from lookalike.data.release import Ranges, Sets
-from lookalike.samples import census
 
 STUDIES = Path(__file__).parent.parent / "docs" / "studies"
 PLACES, ELL = [0, 1, 3, 7], 2

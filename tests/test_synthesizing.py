@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import lookalike as la
-from lookalike import samples
-from lookalike.cli import main
+from lookalike.apps import samples
+from lookalike.apps.cli import main
 from lookalike.errors import RecipeError, Unsupported
 from tests.cli.running import QI, lookalike
 

@@ -13,6 +13,7 @@ import argparse
 import time
 
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
+from lookalike.apps.samples import hospital
 from lookalike.data.adversary import KNOWS_METHOD
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata
@@ -22,7 +23,6 @@ from lookalike.models import MODELS, parse_model
 from lookalike.pipeline import run as pipeline
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.samples import hospital
 
 USUAL = {
     "k-anonymity": "k-anonymity:3",

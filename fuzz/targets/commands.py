@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from fuzz.clinic import folder_of, workplace
 from fuzz.judging import Fault, tried
-from lookalike.cli import main
+from lookalike.apps.cli import main
 from tests.packages.release_forms import FORMS
 
 _COMMANDS = ("inspect", "query", "audit", "measure", "models", "algorithms", "attacks")

@@ -1,6 +1,6 @@
 """`python -m lookalike` is the command line."""
 
-from lookalike.cli import main
+from lookalike.apps.cli import main
 
 if __name__ == "__main__":
     main(prog_name="lookalike")

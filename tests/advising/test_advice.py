@@ -9,12 +9,12 @@ import pytest
 from click.testing import CliRunner
 
 import lookalike as la
-from lookalike.cli import main
+from lookalike.apps.cli import main
+from lookalike.apps.samples import hospital, to_csv
 from lookalike.data.microdata import Table
 from lookalike.data.schema import Schema, ValueType
 from lookalike.evaluation.advise import advise
 from lookalike.models import parse_promise
-from lookalike.samples import hospital, to_csv
 from tests.strategies import column_of
 
 SCHEMA = Schema.of(qi=["age", "sex"], sensitive=["diagnosis"], carried=["length_of_stay"])

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from lookalike.algorithms import Anatomy, Mondrian
+from lookalike.apps.samples import hospital
 from lookalike.data.contracts import PrivacyModel
 from lookalike.data.microdata import Table
 from lookalike.data.schema import Attribute, Role, Schema, ValueType
@@ -19,7 +20,6 @@ from lookalike.evaluation.advise import review
 from lookalike.evaluation.advise.reviewing import Suggestion, kept_parameter
 from lookalike.models import parse_model, parse_promise
 from lookalike.pipeline.run import Outcome, Recipe, required, run, verify
-from lookalike.samples import hospital
 from tests.strategies import column_of
 
 ASKED = (

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from lookalike.algorithms import Anatomy, Mondrian
+from lookalike.apps.samples import hospital
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Table
 from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
@@ -18,7 +19,6 @@ from lookalike.evaluation.advise.trials import sampled, tried_costs
 from lookalike.evaluation.inspect import suggest_schema
 from lookalike.models import KAnonymity, LDiversity, parse_promise
 from lookalike.pipeline.run import Recipe, run
-from lookalike.samples import hospital
 from tests.strategies import column_of
 
 PAIRS = (Promise(KAnonymity(2)),)

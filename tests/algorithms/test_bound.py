@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from lookalike.algorithms.shared.axes import rule_of
 from lookalike.algorithms.shared.loss_bound import LossBound, loss_bound
+from lookalike.apps.samples import census
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import cover
@@ -21,7 +22,6 @@ from lookalike.metrics.loss import certainty_penalty
 from lookalike.models import parse_model
 from lookalike.pipeline import run as pipeline
 from lookalike.randomness import Randomness
-from lookalike.samples import census
 from tests.strategies import microdatas
 
 

@@ -15,6 +15,7 @@ from lookalike.algorithms import Anatomy, MultiSize, OptimalBuckets, TwoSize, pa
 from lookalike.algorithms.bucket_sizes import searches, sizes_text
 from lookalike.algorithms.bucket_sizes.settings import Part
 from lookalike.algorithms.shared.buckets import Asked
+from lookalike.apps.samples import census
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Bucketized
@@ -25,7 +26,6 @@ from lookalike.models import FPrivacy, parse_model
 from lookalike.pipeline import run as pipeline
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.samples import census
 from tests.algorithms.test_bucket_sizes import family
 from tests.worlds import tiny_table, worlds
 

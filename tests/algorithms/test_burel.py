@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from lookalike.algorithms import DMondrian, parse_algorithm
 from lookalike.algorithms.burel import Bounded, Burel, value_buckets
 from lookalike.algorithms.shared.value_buckets import curve_keys
+from lookalike.apps.samples import census
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.requirement import Requirement
@@ -25,7 +26,6 @@ from lookalike.models import parse_model
 from lookalike.pipeline import run as pipeline
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.samples import census
 from tests.strategies import column_of, microdatas
 from tests.worlds import Tape, tiny_table, worlds
 

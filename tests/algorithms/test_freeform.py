@@ -23,6 +23,7 @@ from lookalike.algorithms.shared.matched import (
     withstands,
 )
 from lookalike.algorithms.shared.matchers import MATCHERS
+from lookalike.apps.samples import census
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.schema import Schema, ValueType
@@ -32,7 +33,6 @@ from lookalike.models import parse_model
 from lookalike.pipeline import run as pipeline
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.samples import census
 from tests.strategies import column_of, microdatas
 
 # The example table of the papers: eight people, three matches each.

@@ -17,6 +17,7 @@ from lookalike.algorithms.groups.effort import EFFORTS
 from lookalike.algorithms.groups.search import Cell
 from lookalike.algorithms.groups.sizes import even_sizes, planned_sizes, quotas_in_turn, rooms_for
 from lookalike.algorithms.shared.axes import axes_of, rule_of
+from lookalike.apps.samples import census
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import cover
@@ -29,7 +30,6 @@ from lookalike.models import parse_model
 from lookalike.pipeline import run as pipeline
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.samples import census
 from tests.strategies import microdatas
 
 

@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 
 from lookalike.algorithms import Freeform, Heterogeneous
 from lookalike.algorithms.heterogeneous import slots
-from lookalike.algorithms.heterogeneous.published import mixed_columns
 from lookalike.algorithms.heterogeneous.slots import exchanged_columns, slot_graph, slots_by_assignment
 from lookalike.algorithms.shared.axes import axes_of
+from lookalike.apps.papers.published_heterogeneous import mixed_columns
+from lookalike.apps.samples import census
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.release import Linkage, Matched
@@ -30,7 +31,6 @@ from lookalike.models import parse_model
 from lookalike.pipeline import run as pipeline
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.samples import census
 from tests.strategies import column_of, microdatas
 from tests.worlds import Path, all_orders, exact_posteriors, orders_within_values, tiny_table
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from lookalike.algorithms import Mondrian, StrictMondrian, parse_algorithm
+from lookalike.apps.samples import census
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.release import Ranges, Sets
@@ -15,7 +16,6 @@ from lookalike.models import parse_model
 from lookalike.pipeline import run as pipeline
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.samples import census
 from tests.strategies import column_of
 
 

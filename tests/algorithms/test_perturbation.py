@@ -20,6 +20,7 @@ from lookalike.algorithms.perturbation import (
     redrawn,
     strict_alphas,
 )
+from lookalike.apps.samples import census
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Perturbed
@@ -29,7 +30,6 @@ from lookalike.models import BetaLikeness, FPrivacy, LDiversity, parse_model
 from lookalike.pipeline import run as pipeline
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.samples import census
 from tests.worlds import tiny_table
 
 HALF = Fraction(1, 2)

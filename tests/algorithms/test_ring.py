@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from lookalike.algorithms.ring import Ring, _eligible, _is_eligible, _ring
 from lookalike.algorithms.shared.axes import axes_of
+from lookalike.apps.samples import census
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.requirement import Requirement
@@ -21,7 +22,6 @@ from lookalike.models import parse_model
 from lookalike.pipeline import run as pipeline
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.samples import census
 from tests.strategies import column_of
 from tests.worlds import Tape, tiny_table
 

@@ -20,6 +20,7 @@ from lookalike.algorithms.groups import sizes as sizes_module
 from lookalike.algorithms.groups.columns import blocks_for
 from lookalike.algorithms.groups.programs import Numbers, allotments, allotted, divided_further, rooms_at
 from lookalike.algorithms.groups.sizes import loss_of_group, planned_sizes
+from lookalike.apps.samples import census
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.release import Grouped
@@ -29,7 +30,6 @@ from lookalike.pipeline import run as pipeline
 from lookalike.pipeline.run import Recipe
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.samples import census
 
 
 def zipf_counts(n_rows: int, n_values: int, exponent: float) -> np.ndarray:

@@ -24,6 +24,7 @@ from lookalike.algorithms.groups.sizes import Plan, even_sizes, in_blocks, plann
 from lookalike.algorithms.groups.strict import strict_groups
 from lookalike.algorithms.groups.transversals import transversals
 from lookalike.algorithms.shared.axes import axes_of
+from lookalike.apps.samples import census
 from lookalike.data.adversary import KNOWS_METHOD
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata, Table
@@ -37,7 +38,6 @@ from lookalike.models import parse_model
 from lookalike.pipeline import run as pipeline
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.samples import census
 from tests.strategies import column_of, microdatas
 from tests.worlds import Path, Tape, all_orders, exact_posteriors, orders_within_values, tiny_table
 

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import lookalike as la
-from lookalike.samples import hospital
-from lookalike.samples.drawing import to_csv
+from lookalike.apps.samples import hospital
+from lookalike.apps.samples.drawing import to_csv
 
 QUASI = ["age", "sex", "zip code"]
 

@@ -76,8 +76,8 @@ def test_what_passes_is_true_over_all_assignments(seed):
 def test_an_audit_of_files_says_what_the_graph_does_not_show(tmp_path):
     """With the private folder the audit passes and names what it takes on trust; without it the audit does not pass."""
     import lookalike as la
+    from lookalike.apps.samples import sample_table
     from lookalike.files.releases.private import private_folder
-    from lookalike.samples import sample_table
 
     made = la.publish(
         sample_table(), qi=["age", "sex"], sensitive="diagnosis", model="k-anonymity:3", algorithm="freeform", seed=1

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lookalike.algorithms import ALGORITHMS
+from lookalike.apps.samples import hospital, to_csv
 from lookalike.pipeline.parts.methods import DISTRIBUTED, REFUSED
-from lookalike.samples import hospital, to_csv
 from tests.docs.pages import DOCS, blocks_of, sections_of
 from tests.docs.test_examples import run_console
 

@@ -15,6 +15,7 @@ import pytest
 
 import lookalike as la
 from lookalike.algorithms import Mondrian, parse_algorithm
+from lookalike.apps.samples import hospital, to_csv
 from lookalike.data.schema import Schema
 from lookalike.errors import DataError, LookalikeError, Unsupported
 from lookalike.models import parse_promise
@@ -26,7 +27,6 @@ from lookalike.pipeline.parts.publish import PartedPublication, publish_in_parts
 from lookalike.pipeline.parts.survey import survey
 from lookalike.pipeline.run import Recipe, required, settle
 from lookalike.randomness import Randomness
-from lookalike.samples import hospital, to_csv
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import pytest
 
-from lookalike.cli import main
+from lookalike.apps.cli import main
 
 CLI = [sys.executable, "-m", "lookalike"]
 QI = ["--qi", "age,sex,zip code", "--sensitive", "diagnosis"]

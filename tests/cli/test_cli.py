@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from lookalike.cli import main
+from lookalike.apps.cli import main
 from tests.cli.running import CLI, QI, as_process, lookalike, published
 
 
@@ -255,7 +255,7 @@ def test_missing_values_are_kept_and_protected(tmp_path: Path) -> None:
 
 def test_interrupting_leaves_no_release(tmp_path: Path) -> None:
     """Ctrl-C in the middle of a large run: exit 130, nothing at the target, no leftovers beside it."""
-    from lookalike.samples import census, to_csv
+    from lookalike.apps.samples import census, to_csv
 
     to_csv(census(60_000, seed=1), tmp_path / "census.csv")
     folder = tmp_path / "work"
@@ -277,7 +277,7 @@ def test_interrupting_leaves_no_release(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("answer", "code"), [("y", 0), ("n", 130)])
 def test_ctrl_c_at_a_terminal_offers_the_best_so_far(tmp_path: Path, answer: str, code: int) -> None:
-    from lookalike.samples import census, to_csv
+    from lookalike.apps.samples import census, to_csv
 
     to_csv(census(20_000, seed=1), tmp_path / "census.csv")
     words = ["publish", "census.csv", "--qi", "Age,Gender,Education,Marital,Race,Work class,Country", "--sensitive",
@@ -303,7 +303,7 @@ def test_ctrl_c_at_a_terminal_offers_the_best_so_far(tmp_path: Path, answer: str
 
 
 def test_the_adversary_is_named_and_chooses_the_mode(tmp_path: Path) -> None:
-    from lookalike.samples import census, to_csv
+    from lookalike.apps.samples import census, to_csv
 
     to_csv(census(600, seed=1), tmp_path / "census.csv")
     words = ["publish", tmp_path / "census.csv", "--qi", "Age,Gender,Education", "--sensitive", "Occupation",
@@ -326,7 +326,7 @@ def test_progress_is_shown_on_a_terminal_and_only_there(
     patients: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However little time it takes; that a bar waits for a second is left out here."""
-    monkeypatch.setattr("lookalike.cli.output._PATIENCE", 0)
+    monkeypatch.setattr("lookalike.apps.cli.output._PATIENCE", 0)
     monkeypatch.setenv("TERM", "xterm")
     quiet = published(patients, tmp_path / "quiet")
     assert quiet.returncode == 0
@@ -362,7 +362,7 @@ def at_a_terminal() -> Iterator[bytearray]:
 def test_help_names_every_command_and_every_option_has_help() -> None:
     import click
 
-    from lookalike.cli import main
+    from lookalike.apps.cli import main
 
     text = as_process("--help").stdout
     for name, command in main.commands.items():

@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 import lookalike as la
-from lookalike.cli import output
+from lookalike.apps.cli import output
 from tests.cli.running import CLI, Done, lookalike
 
 SECRET = "hunter2secret"

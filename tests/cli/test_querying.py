@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lookalike.cli import main
+from lookalike.apps.cli import main
 from tests.analysis.release_folders import bucketized
 from tests.cli.running import QI, lookalike
 

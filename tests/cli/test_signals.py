@@ -42,7 +42,7 @@ def test_a_signal_that_is_ignored_stays_ignored(monkeypatch: pytest.MonkeyPatch)
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         heard: list[Any] = []
-        monkeypatch.setattr("lookalike.cli.listing.print_json", lambda rows: heard.append(signal.getsignal(1)))
+        monkeypatch.setattr("lookalike.apps.cli.listing.print_json", lambda rows: heard.append(signal.getsignal(1)))
         assert lookalike("models", "--json").returncode == 0
         assert heard == [signal.SIG_IGN]
     finally:

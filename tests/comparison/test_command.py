@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from lookalike.cli import comparing, main
+from lookalike.apps.cli import compare as comparing
+from lookalike.apps.cli import main
 from lookalike.evaluation.compare import Comparison, Run
 from lookalike.evaluation.compare.frontier import LOSSES, RISKS
 

@@ -10,6 +10,7 @@ import pytest
 
 import lookalike as la
 from lookalike.algorithms import parse_algorithm
+from lookalike.apps.samples.census import census
 from lookalike.data.schema import Schema
 from lookalike.errors import DataError, RecipeError, Unsupported
 from lookalike.models import parse_promise
@@ -17,7 +18,6 @@ from lookalike.pipeline.backends.local import LocalBackend
 from lookalike.pipeline.parts.publish import publish_in_parts
 from lookalike.pipeline.parts.verify import verify_in_parts
 from lookalike.pipeline.run import Recipe
-from lookalike.samples.census import census
 from tests.audit.planting.messages import MESSAGES
 
 SCHEMA = Schema.of(

@@ -13,6 +13,7 @@ import pytest
 
 import lookalike as la
 from lookalike.algorithms import ALGORITHMS, Groups, Mondrian, parse_algorithm
+from lookalike.apps.samples import hospital
 from lookalike.data.contracts import Fragments
 from lookalike.data.release import Grouped, Ranges
 from lookalike.data.schema import Schema
@@ -26,7 +27,6 @@ from lookalike.pipeline.parts.sliced import SlicedCells
 from lookalike.pipeline.parts.slices import Slices
 from lookalike.pipeline.parts.verify import verify_in_parts
 from lookalike.pipeline.run import Recipe
-from lookalike.samples import hospital
 
 QI = ["age", "sex", "zip code"]
 PLAIN = Schema.of(qi=QI, sensitive=["diagnosis"])

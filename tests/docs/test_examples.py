@@ -23,8 +23,8 @@ from typing import Any
 import pytest
 import yaml
 
+from lookalike.apps.samples import hospital, to_csv
 from lookalike.data.schema import Schema
-from lookalike.samples import hospital, to_csv
 from tests.cli.running import Done, lookalike
 from tests.docs.pages import (
     PAGES,

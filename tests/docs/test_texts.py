@@ -12,9 +12,9 @@ import pytest
 import lookalike
 from lookalike import errors
 from lookalike.algorithms import ALGORITHMS
+from lookalike.apps.cli import main
+from lookalike.apps.cli.exits import exit_code
 from lookalike.attacks import ATTACKS
-from lookalike.cli import main
-from lookalike.cli.exits import exit_code
 from lookalike.data.release import Release
 from lookalike.models import MODELS
 from tests.docs.pages import (

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import lookalike as la
+from lookalike.apps.samples import hospital, sample_schema
 from lookalike.attacks import FAST, parse_attack
 from lookalike.attacks.run import attack_target
 from lookalike.data.contracts import Promise, Target
@@ -17,7 +18,6 @@ from lookalike.evaluation.answering import BOUNDS, Answered, answered
 from lookalike.evaluation.tradeoff import MOST_RECORDS, hastened, some_records, tradeoff
 from lookalike.metrics.query_error import QueryError
 from lookalike.randomness import Randomness
-from lookalike.samples import hospital, sample_schema
 
 
 @pytest.fixture(scope="module")

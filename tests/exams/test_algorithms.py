@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
+from lookalike.apps.samples import census
 from lookalike.data.adversary import ADVERSARIES
 from lookalike.data.contracts import Algorithm, Promise
 from lookalike.data.microdata import Microdata, Table
@@ -26,7 +27,6 @@ from lookalike.models import parse_model
 from lookalike.pipeline import run as pipeline
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.samples import census
 from tests.strategies import microdatas
 
 MODELS = [

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from lookalike.algorithms import parse_algorithm
+from lookalike.apps.samples import census
 from lookalike.attacks import ATTACKS, parse_attack
 from lookalike.attacks.run import attack_target
 from lookalike.attacks.shared.whereabouts import Whereabouts
@@ -19,7 +20,6 @@ from lookalike.models import parse_model
 from lookalike.pipeline import run as pipeline
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.samples import census
 
 RELEASES = {
     "grouped": ("groups:effort=fast,mode=free", "l-diversity:3"),

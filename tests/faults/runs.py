@@ -58,7 +58,7 @@ class Trials:
         self.model = root / "model"
         for name in ("out", "tmp", "job"):
             (self.model / name).mkdir(parents=True)
-        from lookalike.samples import hospital, to_csv
+        from lookalike.apps.samples import hospital, to_csv
 
         to_csv(hospital(rows, seed=4), self.model / "people.csv")
         for place in ("earlier", "job/release"):
@@ -215,7 +215,7 @@ def _load() -> None:
     import polars  # noqa: F401
     import vl_convert  # noqa: F401
 
-    import lookalike.cli
+    import lookalike.apps.cli
     import lookalike.evaluation.charts
     import lookalike.evaluation.report
     import lookalike.files.releases.private

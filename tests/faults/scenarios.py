@@ -163,7 +163,7 @@ def run(words: list[str], home: Path) -> int:
     os.environ["TMPDIR"] = tempfile.tempdir = str(home / "tmp")
     if words[0].startswith("("):
         return _without_command(words[0], home)
-    from lookalike.cli import main
+    from lookalike.apps.cli import main
 
     try:
         main(words, "lookalike")
@@ -177,8 +177,8 @@ def _without_command(what: str, home: Path) -> int:
 
     try:
         if what == "(export)":
-            from lookalike.studio.exporting import export_to
-            from lookalike.studio.jobs import Job
+            from lookalike.apps.studio.exporting import export_to
+            from lookalike.apps.studio.jobs import Job
 
             job = Job(1, "people", "publish", {}, home / "job", state="done")
             export_to(job, home / "out" / "release", overwrite=True)

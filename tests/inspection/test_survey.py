@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lookalike.apps.samples import census, hospital
 from lookalike.data.microdata import Column, Microdata, Table
 from lookalike.data.schema import Kind, Role, Schema, ValueType
 from lookalike.errors import SchemaError
 from lookalike.evaluation.inspect import Leverage, inspect, suggest_schema
-from lookalike.samples import census, hospital
 
 
 def column(name: str, cells: Sequence[Any]) -> Column:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lookalike.apps.samples import hospital
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Randomizer, Release, cover
 from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
@@ -16,7 +17,6 @@ from lookalike.data.worlds import draw_world
 from lookalike.metrics.fidelity import CorrelationDifference, MarginalDistance, PairDistance, association
 from lookalike.metrics.shared.expected import N_PARTS, Expected, Observed, Parts, all_parts
 from lookalike.randomness import Randomness
-from lookalike.samples import hospital
 from tests.packages.release_forms import FORMS, make_release
 from tests.strategies import column_of, microdatas
 

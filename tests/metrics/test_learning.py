@@ -7,13 +7,13 @@ import sys
 import numpy as np
 import pytest
 
+from lookalike.apps.samples import hospital
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Bucketized
 from lookalike.data.schema import Schema
 from lookalike.errors import MissingPart
 from lookalike.metrics import FIDELITY, METRICS, AccuracyLoss, PropensityMeanSquaredError, PropensityRatio
 from lookalike.metrics.learning import accuracies, propensity
-from lookalike.samples import hospital
 
 pytest.importorskip("sklearn")
 

@@ -165,7 +165,7 @@ def test_folders_and_reports_use_the_sentence_of_their_form(tmp_path):
     import json
 
     import lookalike as la
-    from lookalike.samples import sample_table
+    from lookalike.apps.samples import sample_table
 
     made = la.publish(
         sample_table(), qi=["age", "sex"], sensitive="diagnosis", model="k-anonymity:3", algorithm="anatomy"

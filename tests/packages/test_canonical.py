@@ -11,12 +11,12 @@ import polars as pl
 import pytest
 
 import lookalike as la
+from lookalike.apps.samples import sample_table
 from lookalike.data.adversary import ADVERSARIES
 from lookalike.files.releases.cells import print_cells
 from lookalike.files.releases.folder import read_manifest
 from lookalike.files.releases.surplus import canonical
 from lookalike.files.releases.surplus.footers import BadFooter, read_footer
-from lookalike.samples import sample_table
 from lookalike.version import __version__
 from tests.cli.running import lookalike
 

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from lookalike.apps.samples import hospital
 from lookalike.data.release import Linkage
 from lookalike.errors import DataError, RecipeError
 from lookalike.files.atomic import placed
@@ -17,7 +18,6 @@ from lookalike.files.releases import private
 from lookalike.files.releases.private import check_belongs, private_folder, write_private
 from lookalike.files.releases.write import errors_of_the_system
 from lookalike.publication import publish
-from lookalike.samples import hospital
 
 
 def _left(home: Path, name: str, mode: int = 0o700) -> Path:

@@ -24,6 +24,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import lookalike as la
+from lookalike.apps.studio import exporting, results
+from lookalike.apps.studio.jobs import Job
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.release import Bucketized, Grouped, Perturbed, Release, Withheld
@@ -39,8 +41,6 @@ from lookalike.files.releases.parts import WrittenPart, write_part
 from lookalike.files.releases.read import read_release, release_folder
 from lookalike.files.releases.tablefiles import ENDINGS, Part, digest_of, digest_of_part
 from lookalike.files.releases.write import same_cells, write_release
-from lookalike.studio import exporting, results
-from lookalike.studio.jobs import Job
 from tests.audit.making import moved
 from tests.packages.part_folders import (
     SPLIT,

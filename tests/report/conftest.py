@@ -8,8 +8,8 @@ from typing import NamedTuple
 import pytest
 
 import lookalike as la
+from lookalike.apps.samples import hospital, sample_schema
 from lookalike.evaluation.report import Examples, Report, made_up_examples
-from lookalike.samples import hospital, sample_schema
 
 
 class Reported(NamedTuple):

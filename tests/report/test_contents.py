@@ -13,6 +13,7 @@ import pytest
 
 import lookalike as la
 from lookalike.algorithms import parse_algorithm
+from lookalike.apps.samples import hospital, sample_schema
 from lookalike.attacks import ATTACKS
 from lookalike.audit import expose, verify
 from lookalike.data.adversary import READS_RELEASE
@@ -21,7 +22,6 @@ from lookalike.evaluation.report import Report, to_html
 from lookalike.evaluation.report.basis import Basis
 from lookalike.evaluation.report.beliefs import belief_table
 from lookalike.evaluation.report.crowds import MOST_SIZES, crowds_of, size_lines
-from lookalike.samples import hospital, sample_schema
 from tests.audit.making import grouped, number_table
 from tests.report.conftest import SEED, Reported
 from tests.secrets.traces import traces

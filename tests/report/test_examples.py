@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import lookalike as la
+from lookalike.apps.samples import hospital, sample_schema
 from lookalike.data.schema import Role, Schema
 from lookalike.evaluation.report.examples import made_up_examples, made_up_people
 from lookalike.files.releases.alone import read_alone
 from lookalike.randomness import Randomness
-from lookalike.samples import hospital, sample_schema
 from tests.report.conftest import Reported
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from lookalike.cli import main
+from lookalike.apps.cli import main
 from lookalike.errors import MissingPart
 from lookalike.evaluation.report import find_browser, to_pdf
 from tests.report.conftest import SEED, Reported

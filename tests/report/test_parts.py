@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from lookalike.algorithms import parse_algorithm
+from lookalike.apps.samples import hospital, sample_schema
 from lookalike.audit import JoinedAudit, audit_part, expose, joined
 from lookalike.data.adversary import KNOWS_METHOD, READS_RELEASE
 from lookalike.data.contracts import Promise
@@ -24,7 +25,6 @@ from lookalike.models import BetaLikeness, KAnonymity, LDiversity
 from lookalike.pipeline.run import required, standard_measures
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from lookalike.samples import hospital, sample_schema
 from tests.audit.making import mixed_table, mixing_matrix, moved, perturbed
 
 N_PARTS = 3

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import lookalike as la
+from lookalike.apps.samples import sample_table
 from lookalike.evaluation.report.rebuilding import OWN_REPORT
-from lookalike.samples import sample_table
 
 QUASI = ["age", "sex", "zip code"]
 

@@ -14,18 +14,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.analysis.counts import estimated
+from lookalike.apps.papers import bl, bl_closeness, bl_queries, bl_resistance, find, running
+from lookalike.apps.papers.bench import Bench, Size
+from lookalike.apps.papers.bl import DEFAULT
+from lookalike.apps.papers.bl_closeness import NEAR, searched
+from lookalike.apps.papers.bl_queries import clipped
+from lookalike.apps.papers.bl_resistance import Levels
+from lookalike.apps.papers.datasets import Datasets
+from lookalike.apps.papers.experiments import Experiment, Results, Row
 from lookalike.data.microdata import Column, Microdata, Table
 from lookalike.data.release import Grouped, cover
 from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.metrics.shared.workloads import RangeWorkload
-from lookalike.reproduction import bl, bl_closeness, bl_queries, bl_resistance, find, running
-from lookalike.reproduction.bench import Bench, Size
-from lookalike.reproduction.bl import DEFAULT
-from lookalike.reproduction.bl_closeness import NEAR, searched
-from lookalike.reproduction.bl_queries import clipped
-from lookalike.reproduction.bl_resistance import Levels
-from lookalike.reproduction.datasets import Datasets
-from lookalike.reproduction.experiments import Experiment, Results, Row
 
 NAMES = [
     *(f"bl-{figure}" for figure in ("4a", "4b", "4c", "5a", "5b", "6a", "6b", "7a", "7b")),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from lookalike.reproduction import ff
-from lookalike.reproduction.catalogue import find
-from lookalike.reproduction.experiments import Experiment, Results
+from lookalike.apps.papers import ff
+from lookalike.apps.papers.catalogue import find
+from lookalike.apps.papers.experiments import Experiment, Results
 from tests.reproduction.measuring import altered, has_figures, made_up, measured, missing
 
 LOSSES = {"Greedy": [0.11, 0.21], "SortGreedy": [0.1, 0.2], "Hungarian": [0.09, 0.19], "Mondrian": [0.12, 0.25]}

@@ -7,10 +7,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from lookalike.reproduction import gb, gb_searches
-from lookalike.reproduction.bench import Bench
-from lookalike.reproduction.catalogue import find
-from lookalike.reproduction.experiments import Results
+from lookalike.apps.papers import gb, gb_searches
+from lookalike.apps.papers.bench import Bench
+from lookalike.apps.papers.catalogue import find
+from lookalike.apps.papers.experiments import Results
 from tests.reproduction.measuring import TINY, altered, has_figures, made_up, measured, missing, shown, stand_ins
 
 OPTIMAL = "Optimal (estimated)"

@@ -7,13 +7,13 @@ import math
 import numpy as np
 import pytest
 
+from lookalike.apps.papers import find, hg, hg_queries
+from lookalike.apps.papers.bench import Bench, Size
+from lookalike.apps.papers.datasets import Datasets
+from lookalike.apps.papers.experiments import Experiment, Results, Row
+from lookalike.apps.papers.hg_queries import naive_bayes
+from lookalike.apps.papers.synthetic import recoded, synthesized
 from lookalike.data.microdata import Microdata
-from lookalike.reproduction import find, hg, hg_queries
-from lookalike.reproduction.bench import Bench, Size
-from lookalike.reproduction.datasets import Datasets
-from lookalike.reproduction.experiments import Experiment, Results, Row
-from lookalike.reproduction.hg_queries import naive_bayes
-from lookalike.reproduction.synthetic import recoded, synthesized
 from tests.attacks.planting import coded
 
 TINY = Size("tiny", rows=700, most_rows=2000, repetitions=1, queries=40)

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from lookalike.algorithms import RandomGrouping
+from lookalike.apps.papers.bench import Bench
+from lookalike.apps.papers.catalogue import find
+from lookalike.apps.papers.experiments import Results
+from lookalike.apps.papers.ma import FREQUENT, QUASI, RARE, census
+from lookalike.apps.papers.ma_queries import anatomized
 from lookalike.attacks.minimality.growth import first_bucket_limit
 from lookalike.metrics.group_sizes import group_sizes
-from lookalike.reproduction.bench import Bench
-from lookalike.reproduction.catalogue import find
-from lookalike.reproduction.experiments import Results
-from lookalike.reproduction.ma import FREQUENT, QUASI, RARE, census
-from lookalike.reproduction.ma_queries import anatomized
 from tests.reproduction.measuring import TINY, altered, has_figures, made_up, measured, missing, shown, stand_ins
 
 BOTH = (RARE, FREQUENT)

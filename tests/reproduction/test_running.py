@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lookalike.apps.papers import EXPERIMENTS, Experiment, Figure, Results, Shape, find, reproduce, running
+from lookalike.apps.papers.bench import Bench, Size
+from lookalike.apps.papers.datasets import QUASI, Datasets
+from lookalike.apps.papers.experiments import Row
+from lookalike.apps.samples.census import census
+from lookalike.apps.samples.drawing import to_csv
 from lookalike.errors import DataError, RecipeError
-from lookalike.reproduction import EXPERIMENTS, Experiment, Figure, Results, Shape, find, reproduce, running
-from lookalike.reproduction.bench import Bench, Size
-from lookalike.reproduction.datasets import QUASI, Datasets
-from lookalike.reproduction.experiments import Row
-from lookalike.samples.census import census
-from lookalike.samples.drawing import to_csv
 
 TINY = Size("tiny", rows=400, most_rows=400, repetitions=2, queries=50)
 

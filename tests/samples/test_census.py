@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from lookalike.apps.samples import census, census_schema
+from lookalike.apps.samples.census import occupation_shares
 from lookalike.data.microdata import Microdata, Table
 from lookalike.errors import RecipeError
-from lookalike.samples import census, census_schema
-from lookalike.samples.census import occupation_shares
 
 ROWS = 200_000
 CARDINALITIES = {

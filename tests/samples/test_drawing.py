@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lookalike.apps.samples.drawing import column, curve, draw, draw_given, generator, to_csv
 from lookalike.data.microdata import Column, Table
 from lookalike.data.schema import ValueType
 from lookalike.errors import RecipeError
-from lookalike.samples.drawing import column, curve, draw, draw_given, generator, to_csv
 
 
 def test_each_cell_draws_by_its_own_weights() -> None:

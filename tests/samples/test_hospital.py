@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from lookalike.apps.samples import hospital, hospital_schema, sample_schema, sample_table, to_csv
+from lookalike.apps.samples.__main__ import main
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.schema import Role, Schema
 from lookalike.errors import RecipeError
-from lookalike.samples import hospital, hospital_schema, sample_schema, sample_table, to_csv
-from lookalike.samples.__main__ import main
 
 ROWS = 40_000
 

@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookalike import pool
+from lookalike.apps.samples import hospital
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.release import Bucketized, ExtentCells, Perturbed, Randomizer, Release, Withheld
 from lookalike.data.schema import Schema, ValueType
 from lookalike.data.worlds import World, draw_world
 from lookalike.errors import DataError
 from lookalike.randomness import Randomness
-from lookalike.samples import hospital
 from tests.packages.release_forms import FORMS, clinic_release, held, releases
 from tests.strategies import column_of
 

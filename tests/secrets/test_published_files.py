@@ -20,6 +20,8 @@ import pytest
 
 import lookalike as la
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
+from lookalike.apps.studio.exporting import archive
+from lookalike.apps.studio.jobs import Job
 from lookalike.data.contracts import Algorithm
 from lookalike.data.release import Perturbed
 from lookalike.data.schema import Schema
@@ -31,8 +33,6 @@ from lookalike.pipeline.backends.local import LocalBackend
 from lookalike.pipeline.parts import publish as publishing
 from lookalike.pipeline.run import Recipe
 from lookalike.publication import _manifest
-from lookalike.studio.exporting import archive
-from lookalike.studio.jobs import Job
 from tests.cli.running import lookalike
 from tests.golden.making import COMPARISON, GOLDEN
 from tests.golden.making import SEED as GOLDEN_SEED

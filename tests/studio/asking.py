@@ -10,8 +10,8 @@ from typing import Any
 
 from fastapi.testclient import TestClient
 
-from lookalike.studio.app import create_app
-from lookalike.studio.serving import guarded
+from lookalike.apps.studio.app import create_app
+from lookalike.apps.studio.serving import guarded
 
 HERE = "127.0.0.1:8765"
 LINK = f"http://{HERE}"

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from lookalike.apps.studio.uploads import MOST_BYTES_ASKED
 from lookalike.reopening import verify
-from lookalike.studio.uploads import MOST_BYTES_ASKED
 from tests.secrets.traces import traces
 from tests.studio.asking import CSV, PROMISE, TOKEN, opened, promised, refused
 

@@ -21,9 +21,9 @@ import pytest
 from click.testing import CliRunner
 
 import lookalike as la
-from lookalike.cli import main
+from lookalike.apps.cli import main
+from lookalike.apps.samples import hospital, sample_table, to_csv
 from lookalike.evaluation.report import find_browser
-from lookalike.samples import hospital, sample_table, to_csv
 from tests.studio.running import Studio, a_studio
 
 sync_api = pytest.importorskip("playwright.sync_api")

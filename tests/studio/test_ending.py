@@ -18,7 +18,7 @@ import httpx
 import pytest
 from fastapi.testclient import TestClient
 
-from lookalike.studio.workspace import PREFIX, Workspace, remove_leftovers
+from lookalike.apps.studio.workspace import PREFIX, Workspace, remove_leftovers
 from tests.studio.asking import CSV, folder_of, opened, rooms
 
 

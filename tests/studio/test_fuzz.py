@@ -22,9 +22,9 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from lookalike.studio.app import create_app
-from lookalike.studio.jobs import Jobs
-from lookalike.studio.workspace import Project
+from lookalike.apps.studio.app import create_app
+from lookalike.apps.studio.jobs import Jobs
+from lookalike.apps.studio.workspace import Project
 from tests.studio.asking import CSV
 
 N_EXAMPLES = int(os.environ.get("LOOKALIKE_FUZZ", "6"))

@@ -10,11 +10,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.data.microdata import Column
-from lookalike.data.schema import ValueType
-from lookalike.data.taxonomy import build
-from lookalike.errors import DataError, SchemaError
-from lookalike.studio.hierarchies import (
+from lookalike.apps.studio.hierarchies import (
     MOST_LEVELS,
     MOST_OUTLINED,
     first_outline,
@@ -22,6 +18,10 @@ from lookalike.studio.hierarchies import (
     read_taxonomy,
     write_taxonomy,
 )
+from lookalike.data.microdata import Column
+from lookalike.data.schema import ValueType
+from lookalike.data.taxonomy import build
+from lookalike.errors import DataError, SchemaError
 
 
 def strings(name: str, *values: str) -> Column:
@@ -114,8 +114,8 @@ def test_levels_count_groups_and_their_rows() -> None:
 
 
 def test_the_sample_tree_is_shown_as_an_outline() -> None:
+    from lookalike.apps.samples import sample_schema
     from lookalike.data.schema import Schema
-    from lookalike.samples import sample_schema
 
     spec = Schema.load(sample_schema())["occupation"].taxonomy
     assert spec is not None

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
+from lookalike.apps.studio import jobs as queue
+from lookalike.apps.studio import work
+from lookalike.apps.studio.jobs import Job, Jobs
+from lookalike.apps.studio.workspace import NotOpen
 from lookalike.errors import Infeasible, RecipeError
-from lookalike.studio import jobs as queue
-from lookalike.studio import work
-from lookalike.studio.jobs import Job, Jobs
-from lookalike.studio.workspace import NotOpen
 from tests.studio.asking import CSV
 
 SCHEMA = """

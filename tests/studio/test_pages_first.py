@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from lookalike.apps.samples import sample_schema
+from lookalike.apps.studio import workspace as workspaces
+from lookalike.apps.studio.app import create_app
+from lookalike.apps.studio.describing import N_BARS, clipped, histogram
+from lookalike.apps.studio.jobs import Jobs
+from lookalike.apps.studio.promising import EXAMPLES, SLIDERS, slider_text
 from lookalike.data.microdata import Column
 from lookalike.data.schema import ValueType
-from lookalike.samples import sample_schema
-from lookalike.studio import workspace as workspaces
-from lookalike.studio.app import create_app
-from lookalike.studio.describing import N_BARS, clipped, histogram
-from lookalike.studio.jobs import Jobs
-from lookalike.studio.promising import EXAMPLES, SLIDERS, slider_text
 
 with warnings.catch_warnings():
     # It recommends another package than the one that everybody has.

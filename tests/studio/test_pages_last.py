@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from lookalike.cli import main
+from lookalike.apps.cli import main
+from lookalike.apps.samples import hospital, to_csv
+from lookalike.apps.studio import work
+from lookalike.apps.studio.app import create_app
+from lookalike.apps.studio.jobs import Job, Jobs
 from lookalike.evaluation import evaluate as evaluation
-from lookalike.samples import hospital, to_csv
-from lookalike.studio import work
-from lookalike.studio.app import create_app
-from lookalike.studio.jobs import Job, Jobs
 
 with warnings.catch_warnings():
     # It recommends another package than the one that everybody has.

@@ -11,7 +11,7 @@ import httpx
 import pytest
 from fastapi.testclient import TestClient
 
-from lookalike.studio.security import HEADERS, POLICY, Guard
+from lookalike.apps.studio.security import HEADERS, POLICY, Guard
 from tests.studio.asking import BEARER, CSV, HERE, LINK, TOKEN, opened, upload
 
 COOKIE = {"Cookie": f"lookalike-studio-8765={TOKEN}"}
@@ -250,7 +250,7 @@ def test_faults_are_told_without_their_text(
         def failing(*_: Any, kind: type[BaseException] = kind) -> None:
             raise kind("Mrs. Secret, 1961")
 
-        monkeypatch.setattr("lookalike.studio.api.describe_project", failing)
+        monkeypatch.setattr("lookalike.apps.studio.api.describe_project", failing)
         with caplog.at_level(logging.DEBUG):
             answer = client.post("/api/projects/sample")
         assert answer.status_code == 500

@@ -199,7 +199,7 @@ def test_a_full_disk_is_said_and_nothing_is_left(client: TestClient, monkeypatch
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder_of(client)))
 
     before = rooms(client)
-    monkeypatch.setattr("lookalike.studio.uploads.asyncio.to_thread", full)
+    monkeypatch.setattr("lookalike.apps.studio.uploads.asyncio.to_thread", full)
     answer = upload(client)
     refused(answer, "no room left")
     assert rooms(client) == before
@@ -247,7 +247,7 @@ def test_reading_options(client: TestClient) -> None:
 
 
 def test_there_is_an_end_to_tables(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lookalike.studio.workspace.MOST_PROJECTS", 1)
+    monkeypatch.setattr("lookalike.apps.studio.workspace.MOST_PROJECTS", 1)
     with studio() as client:
         project = opened(client)
         refused(upload(client), "Close one first")

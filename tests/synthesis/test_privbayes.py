@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookalike.algorithms.privbayes import PrivBayes, Synthesized
+from lookalike.apps.samples import census, census_schema
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.errors import RecipeError, SchemaError
 from lookalike.randomness import Randomness
-from lookalike.samples import census, census_schema
 from tests.strategies import column_of, microdatas
 
 LETTERS = "abcdefghij"

@@ -100,8 +100,8 @@ class Heterogeneous(Method):
     def make_release(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
     ) -> tuple[Matched, Linkage]:
-        from lookalike.algorithms.heterogeneous.published import published_release
         from lookalike.algorithms.heterogeneous.slots import heterogeneous_release
+        from lookalike.apps.papers.published_heterogeneous import published_release
 
         if all(requirement.column is None for requirement in requirements):
             # Nothing is promised about values: then there are no columns to keep apart.

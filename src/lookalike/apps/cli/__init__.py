@@ -1,0 +1,46 @@
+"""The command line: commands, progress, exit codes. Terminal output happens here and nowhere else.
+
+Exit codes: 0 done, 1 the promise does not hold, 2 bad usage or bad data, 3 no release can keep the promise,
+4 a needed part is not installed, 70 a fault of the software, 130 interrupted, 141 nobody read a table on standard
+output to its end, 143 terminated.
+"""
+
+from __future__ import annotations
+
+import click
+
+from lookalike.apps.cli.attack import attack
+from lookalike.apps.cli.audit import audit, inspect, measure
+from lookalike.apps.cli.compare import compare
+from lookalike.apps.cli.exits import Commands
+from lookalike.apps.cli.export import load
+from lookalike.apps.cli.fidelity import fidelity
+from lookalike.apps.cli.listing import algorithms, attacks, models
+from lookalike.apps.cli.publish import demo, publish
+from lookalike.apps.cli.query import query
+from lookalike.apps.cli.reproduce import reproduce
+from lookalike.apps.cli.sample import sample
+from lookalike.apps.cli.studio import studio
+from lookalike.apps.cli.synthesize import synthesize
+from lookalike.version import __version__
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="lookalike")
+def main() -> None:
+    """Publish tables about people so that nobody can be singled out, and prove it.
+
+    \b
+    A first look:    lookalike demo
+    In a browser:    lookalike studio
+    Your own table:  lookalike inspect patients.csv
+                     lookalike publish patients.csv --qi age,sex,zip --sensitive diagnosis \\
+                               --model beta-likeness:2 --out release
+    """
+
+
+for command in (
+    demo, studio, inspect, publish, compare, audit, measure, fidelity, query, sample, load, attack, synthesize,
+    reproduce, models, algorithms, attacks,
+):  # fmt: skip
+    main.add_command(command)

@@ -1,0 +1,132 @@
+"""`compare`: several promises and algorithms on one table, side by side."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lookalike.apps.cli.attack import parted as parted_attacks
+from lookalike.apps.cli.exits import BROKEN, FAULT, INFEASIBLE, USAGE
+from lookalike.apps.cli.options import column_options, reading_from, reading_options, schema_from
+from lookalike.apps.cli.output import TerminalProgress, note, note_first_use, print_json, print_table
+from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
+
+if TYPE_CHECKING:
+    from lookalike.evaluation.compare import Comparison
+
+_X = ("gcp", "ail", "msbs", "query-error", "values-changed")
+_Y = ("beta", "largest-belief", "t", "delta", "attack", "k", "l")
+
+
+@click.command()
+@click.argument("data", type=click.Path())
+@column_options
+@click.option(
+    "--model",
+    "models",
+    multiple=True,
+    required=True,
+    metavar="MODEL",
+    help="A promise to compare (repeatable); l-diversity:2,5,10 or beta-likeness:1..5 are several, "
+    "'k-anonymity:5 + l-diversity:3' are two that must hold together.",
+)
+@click.option(
+    "--algorithm",
+    "algorithms",
+    multiple=True,
+    metavar="NAME",
+    help="Compare this one (repeatable, or several parted by commas; all: every one); without it, the few that suit "
+    "each promise.",
+)
+@click.option(
+    "--attack",
+    "attacks",
+    multiple=True,
+    default=("naive-bayes",),
+    metavar="ATTACK",
+    help="Make this attack on every release (repeatable, or several parted by commas; none: no attack); without it, "
+    "naive-bayes.",
+)
+@click.option(
+    "--adversary",
+    type=click.Choice(list(ADVERSARIES)),
+    default=READS_RELEASE,
+    show_default=True,
+    help="Whom every promise must hold against.",
+)
+@click.option("--x", type=click.Choice(_X), help="The loss of the picture; without it, the first that a run has.")
+@click.option("--y", type=click.Choice(_Y), help="The risk of the picture; without it, the first that a run has.")
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Runs at once; without it, one for each core.")
+@click.option(
+    "--out", type=click.Path(), metavar="DIR", help="Keep every run here; those that are here are not made again."
+)
+@click.option("--seed", type=int, help="Only to repeat a comparison.")
+@reading_options
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output and nothing else.")
+def compare(
+    data: str,
+    models: tuple[str, ...],
+    algorithms: tuple[str, ...],
+    attacks: tuple[str, ...],
+    out: str | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Compare promises and algorithms on the table DATA: what each loses, and what it leaves to attackers.
+
+    \b
+    lookalike compare patients.csv --qi age,sex,zip --sensitive diagnosis \\
+              --model l-diversity:2,5,10 --model beta-likeness:1..5 --out comparison
+
+    Every release is made in memory, audited and attacked; none is written. A star marks the frontier: runs that no
+    other beats in both loss and risk.
+    """
+    from lookalike.algorithms import ALGORITHMS
+    from lookalike.evaluation.compare import compare as make
+    from lookalike.evaluation.compare.planning import ALL
+    from lookalike.evaluation.compare.sweeps import parted
+
+    reading, schema = reading_from(options), schema_from(options)
+    note_first_use()
+    named = [one for given in algorithms for one in parted(given, (*ALGORITHMS, ALL))]
+    try:
+        with TerminalProgress() as progress:
+            found = make(
+                data,
+                schema=schema,
+                models=models,
+                algorithms=named,
+                attacks=[one for given in attacks for one in parted_attacks(given) if one != "none"],
+                folder=out,
+                progress=progress,
+                **options,
+                **reading,
+            )
+    except KeyboardInterrupt:
+        kept = f"kept in {out}; the same command goes on from there" if out else "lost; name a folder (--out) to go on"
+        note(f"Stopped. Runs that were finished are {kept}.")
+        raise
+    note(*found.notes)
+    if as_json:
+        print_json({**found.to_plain(), "out": out})
+    else:
+        print_table(found.headings(), found.rows())
+        click.echo()
+        for sentence in found.remarks():
+            click.echo(sentence)
+        if out:
+            click.echo(f"\nComparison:  {out}")
+    click.get_current_context().exit(_code(found))
+
+
+def _code(found: Comparison) -> int:
+    """0 if there is something to choose from and nothing went wrong."""
+    status = [run.status for run in found.runs]
+    if "audit failed" in status:
+        return BROKEN
+    if "fault" in status:
+        return FAULT
+    if "done" in status:
+        return 0
+    return INFEASIBLE if "infeasible" in status else USAGE

@@ -1,0 +1,162 @@
+"""One door for errors: the exception tree becomes exit codes and plain messages.
+
+A fault of the software itself gets a code of its own, so that nobody takes a crash of `audit` for a verdict.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+import click
+
+from lookalike import memory
+from lookalike.apps.cli.output import deprecations_as_notes, print_json
+from lookalike.deprecations import OPTION, current
+from lookalike.errors import AuditFailed, Infeasible, LookalikeError, MissingPart
+from lookalike.files.databases.address import without_passwords
+
+BROKEN, USAGE, INFEASIBLE, MISSING_PART, FAULT, INTERRUPTED = 1, 2, 3, 4, 70, 130
+
+
+def exit_code(error: LookalikeError) -> int:
+    for kind, code in ((AuditFailed, BROKEN), (Infeasible, INFEASIBLE), (MissingPart, MISSING_PART)):
+        if isinstance(error, kind):
+            return code
+    return USAGE
+
+
+class Terminated(BaseException):
+    """Somebody else asked the command to end."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.code = 128 + number
+
+
+@contextmanager
+def stopped_by_signals() -> Iterator[None]:
+    """SIGTERM and a lost terminal end a command as Ctrl-C does: what it has put aside for the time being is removed."""
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    # One that is ignored (nohup) stays so; Python allows handlers on its main thread only.
+    on_main = threading.current_thread() is threading.main_thread()
+    taken = [number for number in numbers if on_main and signal.getsignal(number) is signal.SIG_DFL]
+
+    def stop(number: int, frame: object) -> None:
+        # A second one must not disturb the cleaning up.
+        for one in taken:
+            signal.signal(one, signal.SIG_IGN)
+        raise Terminated(number)
+
+    for number in taken:
+        signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number in taken:
+            signal.signal(number, signal.SIG_DFL)
+
+
+class Commands(click.Group):
+    """A group that lists commands in the order of use and turns errors into exit codes."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        memory.check_addresses(memory.TO_START)
+        return super().invoke(ctx)
+
+    def main(
+        self, args: Sequence[str] | None = None, prog_name: str | None = None, *extra: Any, **more: Any
+    ) -> NoReturn:
+        words = list(sys.argv[1:] if args is None else args)
+        as_json = "--json" in words
+        code = 0
+        try:
+            with stopped_by_signals(), deprecations_as_notes():
+                words = [_of_today(word) for word in words]
+                code = super().main(words, prog_name, standalone_mode=False) or 0
+        except click.exceptions.Exit as done:
+            code = done.exit_code
+        except click.ClickException as error:
+            explained = _with_hint(error)
+            explained.show()
+            _as_json(as_json, {"kind": "Usage", "message": explained.format_message()})
+            code = USAGE
+        except LookalikeError as error:
+            _say(str(error))
+            nearest = {"nearest": error.nearest} if isinstance(error, Infeasible) else {}
+            _as_json(as_json, {"kind": type(error).__name__, "message": str(error), **nearest})
+            code = exit_code(error)
+        except (KeyboardInterrupt, click.Abort, Terminated) as end:
+            _say("Interrupted. No release was left half done.")
+            # Python ends itself by the signal if that came inside an exec, even where it was caught.
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(end.code if isinstance(end, Terminated) else INTERRUPTED)
+        except MemoryError:
+            code = _out_of_memory(as_json)
+        except BrokenPipeError:
+            # The reader of our output went away (lookalike models | head): not an error of ours.
+            sys.stdout = None
+        except SystemExit:
+            raise
+        except BaseException as error:  # panics of libraries in Rust are no plain exceptions
+            if memory.is_scarce():
+                sys.exit(_out_of_memory(as_json))
+            # Where it happened, but not what it says: a message from below could quote the data.
+            traceback.print_tb(error.__traceback__)
+            message = f"A fault of the software ({type(error).__name__}), with nothing written. Please report it."
+            _say(message)
+            _as_json(as_json, {"kind": "Fault", "message": message})
+            code = FAULT
+        sys.exit(code)
+
+
+def _out_of_memory(as_json: bool) -> int:
+    message = (
+        "The memory that the process may take is not enough for this table. Name fewer columns, allow more (ulimit "
+        "-v), or publish in parts on Spark (--backend spark)."
+    )
+    _say(message)
+    _as_json(as_json, {"kind": "MemoryError", "message": message})
+    return USAGE
+
+
+def _of_today(word: str) -> str:
+    """An option in its spelling of today."""
+    flag, equals, value = word.partition("=")
+    return f"{current(OPTION, flag)}{equals}{value}"
+
+
+def _with_hint(error: click.ClickException) -> click.ClickException:
+    """The same, with what to do where the message only says what is wrong; words that were typed hold no password."""
+    if isinstance(error, click.MissingParameter) and error.param is not None and error.param.name == "models":
+        said = (
+            "Say what is promised. If you do not know: --model k-anonymity:5 --model beta-likeness:3. All promises: "
+            "lookalike models."
+        )
+        return click.UsageError(said, error.ctx)
+    if isinstance(error, click.UsageError) and "unexpected extra argument" in error.message:
+        said = 'Several names are joined by commas, and one with a space stands in quotes: --qi age,sex,"zip code".'
+        return click.UsageError(f"{without_passwords(error.message)}. {said}", error.ctx)
+    shown = error.format_message()
+    if without_passwords(shown) != shown:
+        return click.UsageError(without_passwords(shown), getattr(error, "ctx", None))
+    return error
+
+
+def _say(message: str) -> None:
+    click.echo(f"{click.style('Error', fg='red', bold=True)}: {without_passwords(message)}", err=True)
+
+
+def _as_json(wanted: bool, error: dict[str, Any]) -> None:
+    if wanted:
+        print_json({"error": {name: text and without_passwords(text) for name, text in error.items()}})

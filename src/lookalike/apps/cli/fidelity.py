@@ -1,0 +1,43 @@
+"""`fidelity`: what a release kept of its original."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from lookalike.apps.cli.options import column_options, reading_from, reading_options, schema_from
+from lookalike.apps.cli.output import TerminalProgress, note, print_json, print_table
+
+
+@click.command()
+@click.argument("release", type=click.Path())
+@click.option("--original", required=True, type=click.Path(), metavar="DATA", help="The table it was made from.")
+@column_options
+@click.option(
+    "--suppressed", type=click.IntRange(min=0), default=0, help="Records that another tool is known to have left out."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="What is drawn for the last lines.")
+@reading_options
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+def fidelity(release: str, original: str, suppressed: int, seed: int, as_json: bool, **options: Any) -> None:
+    """Compare RELEASE (a folder, or a table of another tool) with its original as a table to work with.
+
+    Counts, pairs of columns, correlations, whether a machine can tell the two apart, and how often predictions are
+    right that were learnt from each. The figures are about the original: publish them only after a second thought.
+    """
+    from lookalike.measuring import fidelity as compared
+
+    reading, schema = reading_from(options), schema_from(options)
+    with TerminalProgress() as progress:
+        found = compared(
+            release, original, schema=schema, suppressed=suppressed, seed=seed, progress=progress, **reading
+        )
+    note(*found.notes)
+    if as_json:
+        print_json(found.to_plain())
+        return
+    print_table(
+        ("", "original", "release", "lost"),
+        ((line.what, f"{line.original:.3f}", f"{line.release:.3f}", f"{line.lost:.3f}") for line in found.lines),
+    )

@@ -1,0 +1,273 @@
+"""`publish` and `demo`: from a table to a release folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lookalike.apps.cli.backends import SPARK, backend_options, publish_here, publish_on_spark, refuse_misplaced
+from lookalike.apps.cli.destinations import check_out, print_published, private_place, refuse_beside_stdout
+from lookalike.apps.cli.options import SAFE_CSV, column_options, reading_from, reading_options, schema_from
+from lookalike.apps.cli.output import STDOUT, TerminalProgress, note, note_first_use, peak_megabytes, print_json
+from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
+
+
+def _report_options(command: Any) -> Any:
+    for option in (
+        click.option(
+            "--pdf/--no-pdf",
+            default=None,
+            envvar="LOOKALIKE_PDF",
+            help="Also print the report as report.pdf; by default if a browser (Chromium, Chrome, Edge) is there.",
+        ),
+        click.option(
+            "--report",
+            type=click.Choice(("full", "brief")),
+            default="full",
+            envvar="LOOKALIKE_REPORT",
+            show_default=True,
+            show_envvar=True,
+            help="brief: without the owner's report (attacks, queries and predictions, which take time) and examples.",
+        ),
+        click.option(
+            "--publish-scores",
+            is_flag=True,
+            help="Put figures that are scored on the original into the report of the release folder, too. They may "
+            "reveal more about people than is promised.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+@click.command()
+@click.argument("data", type=click.Path())
+@column_options
+@click.option(
+    "--model",
+    "models",
+    multiple=True,
+    required=True,
+    metavar="MODEL",
+    help="A promise, as in beta-likeness:3 or occupation=l-diversity:5; repeatable, all must hold.",
+)
+@click.option("--algorithm", metavar="NAME", help="How; without it the best suited is chosen and named.")
+@click.option(
+    "--adversary",
+    type=click.Choice(list(ADVERSARIES)),
+    default=READS_RELEASE,
+    show_default=True,
+    help="Whom the promise must hold against.",
+)
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(),
+    metavar="DIR",
+    help="The release folder to make, also as URL (s3://bucket/release); - prints the published CSV alone.",
+)
+@click.option(
+    "--to",
+    metavar="URL",
+    help="Also write the published tables into a database, as in sqlite:///file.db?table=name, after the folder.",
+)
+@click.option("--title", metavar="TEXT", help="Title of the report.")
+@click.option("--recipient", metavar="TEXT", help="For whom the release is made, as the report says.")
+@click.option("--seed", type=int, help="Only to repeat a run: whoever knows it can undo the shuffling.")
+@click.option("--private", is_flag=True, help="Also keep the linkage, in the sibling folder that says PRIVATE.")
+@click.option(
+    "--overwrite", is_flag=True, help="Replace an earlier release in that folder (and in the database, with --to)."
+)
+@SAFE_CSV
+@reading_options
+@_report_options
+@backend_options
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output and nothing else.")
+@click.pass_context
+def publish(
+    context: click.Context, /, data: str, models: tuple[str, ...], out: str, as_json: bool, **options: Any
+) -> None:
+    """Publish the table DATA so that it keeps every promise.
+
+    \b
+    lookalike publish patients.csv --qi age,sex,zip --sensitive diagnosis \\
+              --model k-anonymity:5 --model beta-likeness:2 --out release
+
+    DATA is a CSV file (also packed), a Parquet, Arrow or Excel file, a folder of Parquet files, a URL, or - for
+    standard input.
+    """
+    refuse_misplaced(context)
+    reading, schema = reading_from(options), schema_from(options)
+    refuse_beside_stdout(context, out, as_json)
+    spark_conf, part_rows = options.pop("spark_conf"), options.pop("part_rows")
+    on_spark = options.pop("backend") == SPARK
+    if on_spark or part_rows is not None:
+        apart = ("private", "report", "publish_scores", "pdf", "safe_csv", "to")
+        asked: dict[str, Any] = {name: value for name, value in options.items() if name not in apart}
+        asked |= {"reading": reading, "part_rows": part_rows}
+        if on_spark:
+            publish_on_spark(data, schema, models, out, as_json, spark_conf=spark_conf, **asked)
+        else:
+            publish_here(data, schema, models, out, as_json, **asked)
+        return
+    _publish(data, schema, models, out, as_json, reading=reading, **options)
+
+
+@click.command()
+@click.option("--out", default="demo", show_default=True, type=click.Path(), metavar="DIR", help="Where to.")
+@click.option("--overwrite", is_flag=True, help="Replace an earlier release in that folder.")
+@_report_options
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output and nothing else.")
+def demo(out: str, overwrite: bool, as_json: bool, report: str, publish_scores: bool, pdf: bool | None) -> None:
+    """Publish the bundled hospital sample, end to end: release, audit, report."""
+    from lookalike.apps import samples
+    from lookalike.data.schema import Schema
+
+    schema = Schema.load(samples.sample_schema())
+    _publish(
+        str(samples.sample_table()),
+        schema,
+        ("k-anonymity:5", "l-diversity:4"),
+        out,
+        as_json,
+        overwrite=overwrite,
+        title="Hospital stays (sample)",
+        report=report,
+        publish_scores=publish_scores,
+        pdf=pdf,
+    )
+
+
+def _publish(
+    data: str,
+    schema: Any,
+    models: tuple[str, ...],
+    out: str,
+    as_json: bool,
+    *,
+    algorithm: str | None = None,
+    adversary: str = READS_RELEASE,
+    title: str | None = None,
+    recipient: str | None = None,
+    seed: int | None = None,
+    private: bool = False,
+    overwrite: bool = False,
+    reading: dict[str, Any] | None = None,
+    report: str = "full",
+    publish_scores: bool = False,
+    pdf: bool | None = None,
+    safe_csv: bool = False,
+    to: str | None = None,
+) -> None:
+    from lookalike.errors import RecipeError
+    from lookalike.evaluation.report.paper import find_browser, needs_browser
+    from lookalike.files.releases.private import check_private
+    from lookalike.pipeline.run import Stopwatch
+    from lookalike.publication import FULL, SCORES_NEED_FULL, SCORES_REVEAL
+    from lookalike.publication import publish as publish_table
+
+    if pdf and find_browser() is None:
+        raise needs_browser()
+    if publish_scores and report != FULL:
+        raise RecipeError(SCORES_NEED_FULL)
+    check_out(out, overwrite=overwrite)
+    kept = private_place(out, report=report, private=private)
+    if kept is not None:
+        check_private(Path(out), overwrite=overwrite)
+    if to is not None:
+        from lookalike.files.databases.write import check_database
+
+        check_database(to, overwrite=overwrite)
+    note_first_use()
+    writing = Stopwatch()
+    with TerminalProgress() as progress:
+        publication = publish_table(
+            data,
+            schema=schema,
+            model=models,
+            algorithm=algorithm,
+            adversary=adversary,
+            seed=seed,
+            title=title,
+            recipient=recipient,
+            progress=progress,
+            **(reading or {}),
+        )
+        if progress.stopped:
+            progress.pause()
+            loss = publication.losses["gcp"]
+            click.confirm(
+                f"The search was stopped. The best so far has loss {loss:.4f} (GCP) and passed its audit. Write it?",
+                default=True,
+                abort=True,
+                err=True,
+            )
+        if out == STDOUT:
+            progress.pause()
+            note(*publication.notes, *str(publication).splitlines())
+            print_published(publication, safe_csv=safe_csv)
+            return
+        with writing.step("write"):
+            files = publication.write(
+                out,
+                overwrite=overwrite,
+                private=private,
+                report=report,
+                publish_scores=publish_scores,
+                pdf=pdf,
+                safe_csv=safe_csv,
+                progress=progress,
+            )
+            tables = () if to is None else _write_to(publication, to, out, overwrite=overwrite, progress=progress)
+    note(*publication.notes, *([SCORES_REVEAL] if publish_scores else []))
+    if kept is None and report == FULL:
+        note("Nothing private is sent to a URL, so there is no owner's report. Publish to a folder to have it.")
+    outcome = publication.outcome
+    summary = {
+        "rows": outcome.release.n_rows,
+        "suppressed": outcome.release.withheld.n_suppressed,
+        "model": [str(promise) for promise in outcome.promises],
+        "algorithm": str(outcome.algorithm),
+        "adversary": outcome.adversary,
+        "form": outcome.release.form,
+        "audit": outcome.audit.to_plain(),
+        "loss": outcome.losses,
+        "loss_by_column": outcome.loss_by_column,
+        "loss_bound": outcome.loss_bound and outcome.loss_bound.to_plain(outcome.losses["gcp"]),
+        "domains": {
+            domain.name: "declared" if domain.declared else "observed" for domain in outcome.data.domains.quasi
+        },
+        "seconds": {step: round(seconds, 3) for step, seconds in {**outcome.seconds, **writing.seconds}.items()},
+        "peak_mb": peak_megabytes(),
+        "out": out,
+        "files": files,
+        "private": None if kept is None else str(kept),
+        "tables": tables,
+    }
+    if as_json:
+        print_json(summary)
+        return
+    click.echo(str(publication))
+    printed = " and report.pdf" if "report.pdf" in files else ""
+    click.echo(f"\nRelease:  {out}\nReport:   {out.rstrip('/')}/report.html{printed}")
+    if tables:
+        click.echo(f"Database: {', '.join(tables)}")
+    if kept is not None:
+        owners = f"{kept}/report.html" if report == FULL else str(kept)
+        click.echo(f"Private:  {owners}  (for internal use only: do not hand it over)")
+
+
+def _write_to(publication: Any, url: str, out: str, **asked: Any) -> tuple[str, ...]:
+    """The tables in the database. If that fails the folder is there all the same, and it must be said."""
+    from lookalike.errors import LookalikeError
+
+    try:
+        names: tuple[str, ...] = publication.write_to(url, **asked)
+    except LookalikeError as error:
+        raise type(error)(
+            f"{error} The release folder {Path(out)} is complete, and the database is as it was. Do not publish again "
+            "for the sake of the database, since two releases of the same people tell more than one: lookalike load."
+        ) from None
+    return names

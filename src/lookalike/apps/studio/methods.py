@@ -1,0 +1,103 @@
+"""Which methods serve the promise, which one is recommended, and what each trades for what."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import fields
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+from lookalike.algorithms import ALGORITHMS, describe_algorithms, parse_algorithm
+from lookalike.apps.studio.workspace import Project
+from lookalike.data.notation import value_text
+from lookalike.errors import Infeasible, RecipeError
+from lookalike.evaluation.compare.planning import promise_text, suited
+from lookalike.evaluation.tradeoff import varied
+from lookalike.models import parse_promise
+from lookalike.pipeline.run import Recipe, choose, refusal, required, settle
+
+FORMS = {
+    "grouped": "One table of ranges and sets. People of a group look alike; diagnoses and other sensitive values stay "
+    "exact. The easiest to read.",
+    "matched": "One table in which every row has ranges of its own, so less is lost; rows overlap, and counts need a "
+    "little more care.",
+    "bucketized": "Two tables joined by a bucket number. What may be known about people stays exact; whose value is "
+    "whose within a bucket nobody can tell. It does not hide who is in the table.",
+    "perturbed": "One exact table in which sensitive values were redrawn at random. Single values say little; counts "
+    "over many rows are reconstructed. It does not hide who is in the table.",
+}
+
+
+def describe_methods(project: Project) -> dict[str, Any]:
+    """Every method with its form, what that form trades, and why it cannot serve the promise, if it cannot."""
+    if not project.models:
+        raise RecipeError("No promise is chosen yet. Choose one first.")
+    data = project.microdata()
+    promises = settle([parse_promise(text) for text in project.models], data)
+    requirements = required(promises, data)
+    recipe = Recipe(schema=project.schema, promises=promises, adversary=project.adversary)
+    recommended, _ = choose(recipe, promises, requirements, data.domains)
+    rows = []
+    for row in _described():
+        algorithm = ALGORITHMS[row["name"]]().facing(project.adversary)
+        reason = refusal(algorithm, project.adversary, promises, requirements, data.domains)
+        rows.append(
+            {
+                "name": row["name"],
+                "meaning": row["meaning"],
+                "form": algorithm.form,
+                "trade": FORMS[algorithm.form],
+                "refused": reason,
+                "recommended": row["name"] == recommended.name,
+                "parameters": row["parameters"],
+            }
+        )
+    return {
+        "methods": rows,
+        "recommended": recommended.name,
+        "chosen": project.algorithm,
+        "settings": _settings(project.algorithm),
+    }
+
+
+@cache
+def _described() -> list[dict[str, Any]]:
+    """What the methods say of themselves; that is read from their source, so once."""
+    return describe_algorithms()
+
+
+def _settings(text: str | None) -> dict[str, str]:
+    """The settings of the chosen method that are not the usual ones, as one writes them."""
+    if text is None:
+        return {}
+    algorithm: Any = parse_algorithm(text)
+    usual: Any = type(algorithm)()
+    return {
+        field.name: value_text(getattr(algorithm, field.name))
+        for field in fields(algorithm)
+        if getattr(algorithm, field.name) != getattr(usual, field.name)
+    }
+
+
+def check_method(text: str | None) -> str | None:
+    """A method as one writes it, or None for the recommended one; raises if there is no such method or setting."""
+    return None if not text else str(parse_algorithm(text))
+
+
+FACTORS = (Fraction(1, 2), Fraction(1), Fraction(2))
+
+
+def what_to_compare(project: Project) -> dict[str, Any]:
+    """A comparison to begin with: the promise, a weaker and a stronger one, by the methods that suit it."""
+    found = describe_methods(project)
+    data = project.microdata()
+    promises = settle([parse_promise(text) for text in project.models], data)
+    texts = []
+    for _, variant in varied(promises, FACTORS):
+        with suppress(Infeasible):
+            required(variant, data)
+            texts.append(promise_text(variant))
+    usual = {algorithm.name for algorithm in suited(promises)}
+    usable = [row for row in found["methods"] if row["refused"] is None]
+    return {"models": texts, "methods": [{**row, "usual": row["name"] in usual} for row in usable]}

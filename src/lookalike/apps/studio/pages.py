@@ -1,0 +1,196 @@
+"""The pages: HTML made on the server, a view of what `api` gives. What a page changes, it changes through the API."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import jinja2
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse, RedirectResponse
+from markupsafe import Markup
+
+from lookalike.apps.studio import api, exporting, results
+from lookalike.apps.studio.describing import clipped, describe_columns, describe_project, preview
+from lookalike.apps.studio.hierarchies import FORMS, write_taxonomy
+from lookalike.apps.studio.jobs import ENDED, Job
+from lookalike.apps.studio.methods import describe_methods, what_to_compare
+from lookalike.apps.studio.promising import describe_promises
+from lookalike.apps.studio.uploads import ENDINGS
+from lookalike.apps.studio.workspace import NotOpen, Project
+from lookalike.data.adversary import ADVERSARIES
+from lookalike.evaluation.report.page import environment_of
+from lookalike.version import __version__
+
+router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
+
+STEPS = (
+    ("columns", "Columns"),
+    ("promise", "Promise"),
+    ("method", "Method"),
+    ("run", "Run"),
+    ("results", "Results"),
+    ("compare", "Compare"),
+    ("export", "Export"),
+)
+"""The way, after a table was loaded: the last part of the address, and what the step is called."""
+
+
+@router.get("/")
+def load_page(request: Request) -> HTMLResponse:
+    known = {"most_bytes": request.app.state.most_bytes, "endings": ENDINGS}
+    return _page("load.html", request, projects=api.list_projects(request), **known)
+
+
+@router.get("/projects/{id}", response_model=None)
+def project_page(project: api.Open) -> RedirectResponse:
+    return RedirectResponse(f"/projects/{project.id}/columns", 303)
+
+
+@router.get("/projects/{id}/columns")
+def columns_page(project: api.Open, request: Request) -> HTMLResponse:
+    return _page(
+        "columns.html",
+        request,
+        project,
+        step="columns",
+        found=describe_columns(project),
+        rows=preview(project),
+        forms=FORMS,
+    )
+
+
+@router.get("/projects/{id}/promise")
+def promise_page(project: api.Open, request: Request) -> HTMLResponse:
+    promises = describe_promises(project)
+    return _page("promise.html", request, project, step="promise", promises=promises, adversaries=ADVERSARIES)
+
+
+@router.get("/projects/{id}/method", response_model=None)
+def method_page(project: api.Open, request: Request) -> HTMLResponse | RedirectResponse:
+    if not project.models:
+        return RedirectResponse(f"/projects/{project.id}/promise", 303)
+    return _page("method.html", request, project, step="method", found=describe_methods(project))
+
+
+@router.get("/projects/{id}/run")
+def run_page(project: api.Open, request: Request) -> HTMLResponse:
+    """Start a run, or watch the one that is under way."""
+    jobs = _jobs(project, request, "publish")
+    watched = next((job for job in jobs if job.state not in ENDED), None)
+    return _page(
+        "run.html",
+        request,
+        project,
+        step="run",
+        watched=watched,
+        last=jobs[-1] if jobs else None,
+        adversaries=ADVERSARIES,
+    )
+
+
+@router.get("/projects/{id}/results")
+def results_page(project: api.Open, request: Request, run: int | None = None) -> HTMLResponse:
+    """What came of a run; of the last one if none is named."""
+    job = _chosen(project, request, run)
+    is_done = job is not None and job.state == "done"
+    return _page(
+        "results.html",
+        request,
+        project,
+        step="results",
+        job=job,
+        found=results.results(job) if job is not None and is_done else None,
+        pictures=_pictures(job),
+        releases=results.finished(_jobs(project, request, "publish")),
+        before=preview(project) if is_done else None,
+    )
+
+
+@router.get("/projects/{id}/compare")
+def compare_page(project: api.Open, request: Request) -> HTMLResponse:
+    """Several settings on the frontier."""
+    jobs = _jobs(project, request, "compare")
+    done = [job for job in jobs if job.state == "done"]
+    shown = done[-1] if done else None
+    return _page(
+        "compare.html",
+        request,
+        project,
+        step="compare",
+        watched=next((job for job in jobs if job.state not in ENDED), None),
+        shown=shown,
+        found=None if shown is None else results.comparison_table(shown),
+        pictures=_pictures(shown),
+        offered=what_to_compare(project) if project.models else None,
+        releases=results.finished(_jobs(project, request, "publish")),
+    )
+
+
+@router.get("/projects/{id}/export")
+def export_page(project: api.Open, request: Request, run: int | None = None) -> HTMLResponse:
+    job = _chosen(project, request, run)
+    return _page(
+        "export.html",
+        request,
+        project,
+        step="export",
+        job=job,
+        command=exporting.command(project, None if job is None else job.task),
+        files=exporting.files_of(job) if job is not None and job.state == "done" else [],
+        releases=results.finished(_jobs(project, request, "publish")),
+        is_copy=project.is_copy,
+    )
+
+
+def problem_page(said: str, status: int, headers: Mapping[str, str] | None = None) -> HTMLResponse:
+    """What went wrong, and the way back."""
+    page = _environment().get_template("problem.html")
+    shown = page.render(project=None, steps=STEPS, step=None, under_way=[], version=__version__, said=said)
+    return HTMLResponse(shown, status, headers)
+
+
+def _jobs(project: Project, request: Request, kind: str) -> list[Job]:
+    return [job for job in api.jobs_of(request).of(project.id) if job.kind == kind]
+
+
+def _chosen(project: Project, request: Request, run: int | None) -> Job | None:
+    """The run that is asked for, or the last that is done."""
+    if run is not None:
+        job = api.jobs_of(request).job(project.id, run)
+        if job.kind != "publish":
+            raise NotOpen("This is a comparison, which makes no release.")
+        return job
+    done = [job for job in _jobs(project, request, "publish") if job.state == "done"]
+    return done[-1] if done else None
+
+
+def _pictures(job: Job | None) -> dict[str, Markup]:
+    """The SVG comes from the library that draws, which escapes all text in it."""
+    return {} if job is None else {name: Markup(svg) for name, svg in results.pictures(job).items()}
+
+
+def _page(template: str, request: Request, project: Project | None = None, **shown: Any) -> HTMLResponse:
+    under_way = (
+        [] if project is None else [job for job in api.jobs_of(request).of(project.id) if job.state not in ENDED]
+    )
+    page = _environment().get_template(template)
+    return HTMLResponse(
+        page.render(
+            project=None if project is None else describe_project(project),
+            steps=STEPS,
+            under_way=under_way,
+            version=__version__,
+            **{"step": None, **shown},
+        )
+    )
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    environment = environment_of("lookalike.apps.studio")
+    environment.filters["clip"] = clipped
+    environment.filters["typed"] = write_taxonomy
+    environment.filters["count"] = lambda number: f"{number:,}"
+    return environment

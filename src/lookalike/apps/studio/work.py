@@ -1,0 +1,168 @@
+"""What the process beside the studio does: the same `publish`, `write` and `compare` as the command line.
+
+It is told tasks through a pipe and answers with progress; results go into the folder of the run:
+
+    release/       the release folder itself, report included
+    summary.json   what the page shows beside the report
+    owners.json    the owner's report, with what was scored on the original; the release has the public one
+    owners.html    the same as a page
+    pictures.json  its pictures, as SVG
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import tempfile
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from lookalike.errors import Infeasible, LookalikeError
+
+SUMMARY, PICTURES = "summary.json", "pictures.json"
+OWNERS, OWNERS_PAGE = "owners.json", "owners.html"
+RELEASE = "release"
+
+
+class _Told:
+    """Progress that goes through the pipe, and hears whether a search is to stop."""
+
+    def __init__(self, pipe: Connection) -> None:
+        self._pipe = pipe
+        self.stopped = False
+        self._last: tuple[str, int, str] = ("", -1, "")
+
+    def __call__(self, step: str, share: float, note: str = "") -> bool:
+        while self._pipe.poll():
+            if self._pipe.recv() == "stop":
+                self.stopped = True
+        now = (step, int(share * 200), note)
+        if now != self._last:
+            self._last = now
+            loss = float(note.removeprefix("loss ")) if note.startswith("loss ") else None
+            self._pipe.send({"what": "progress", "step": step, "share": share, "note": note, "loss": loss})
+        return self.stopped
+
+
+def work(pipe: Connection) -> None:
+    """Task after task, until the pipe closes."""
+    # Ctrl-C in the terminal is for the studio, which then ends this process and what it started (a browser, for PDF).
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(os, "setsid"):
+        os.setsid()
+    from lookalike import publication  # noqa: F401  (loaded while the user still looks at columns)
+    from lookalike.evaluation.evaluate import report  # noqa: F401  (loaded while the user still looks at columns)
+
+    while True:
+        try:
+            task = pipe.recv()
+        except EOFError:
+            return
+        if task == "stop":
+            continue
+        try:
+            pipe.send(_outcome(task, _Told(pipe)))
+        except (EOFError, BrokenPipeError):
+            # The studio is gone, however it ended: so is its wish.
+            return
+
+
+def _outcome(task: dict[str, Any], told: _Told) -> dict[str, Any]:
+    """Do it, and say how it went."""
+    out = Path(task["out"])
+    try:
+        out.mkdir(parents=True)
+        # Whatever is put aside for the time being lies in the run's folder too, and goes with it.
+        tempfile.tempdir = str(out)
+        _TASKS[task["kind"]](task, told)
+    except (EOFError, BrokenPipeError):
+        raise
+    except Infeasible as error:
+        return {"what": "failed", "error": str(error), "nearest": error.nearest}
+    except LookalikeError as error:
+        return {"what": "failed", "error": str(error)}
+    except MemoryError:
+        return {"what": "failed", "error": "There was not enough memory. Try a sample of the table, or mondrian."}
+    except BaseException as error:  # some libraries' faults are not Exceptions
+        # The kind of a fault is told, its text is not: it could hold a value.
+        logging.getLogger("lookalike.apps.studio").error("run failed: %s", type(error).__name__)
+        said = f"The run failed ({type(error).__name__}). This is a fault of the software, please report it."
+        return {"what": "failed", "error": said}
+    return {"what": "done"}
+
+
+def _publish(task: dict[str, Any], told: _Told) -> None:
+    from lookalike.data.schema import Schema
+    from lookalike.evaluation.report import Examples, Report, drawn, to_html
+    from lookalike.publication import FULL, publish, report_asked
+
+    out = Path(task["out"])
+    publication = publish(
+        task["source"],
+        schema=Schema.from_yaml(task["schema"]),
+        model=task["models"],
+        algorithm=task["algorithm"],
+        adversary=task["adversary"],
+        title=task["title"] or None,
+        recipient=task["recipient"] or None,
+        progress=told,
+        **task["reading"],
+    )
+    # As the command line: the full report, unless the environment says otherwise.
+    publication.write(out / RELEASE, publish_scores=task["publish_scores"], progress=told)
+    evaluation = publication.evaluate(told) if report_asked(None) == FULL else None
+    outcome = publication.outcome
+    shown = json.loads((out / RELEASE / "report.json").read_text(encoding="utf-8"))["examples"]
+    report = Report.of(
+        outcome,
+        publication.title,
+        recipient=publication.recipient,
+        evaluation=evaluation,
+        examples=None if shown is None else Examples(**shown),
+    )
+    summary = {
+        "algorithm": str(outcome.algorithm),
+        "form": outcome.release.form,
+        "rows": outcome.release.n_rows,
+        "losses": outcome.losses,
+        "highest_belief": max((line.belief for table in report.beliefs for line in table.lines), default=None),
+        "query_error": report.answers[-1].median if report.answers else None,
+        "notes": list(publication.notes),
+        "seconds": {step: round(seconds, 2) for step, seconds in outcome.seconds.items()},
+        "text": str(publication),
+    }
+    (out / SUMMARY).write_text(json.dumps(summary, ensure_ascii=False), encoding="utf-8")
+    (out / OWNERS).write_text(json.dumps(report.to_plain(), ensure_ascii=False), encoding="utf-8")
+    (out / OWNERS_PAGE).write_text(to_html(report), encoding="utf-8")
+    (out / PICTURES).write_text(json.dumps(drawn(report), ensure_ascii=False), encoding="utf-8")
+
+
+def _compare(task: dict[str, Any], told: _Told) -> None:
+    from lookalike.data.schema import Schema
+    from lookalike.evaluation import charts
+    from lookalike.evaluation.compare import compare
+
+    out = Path(task["out"])
+    out.mkdir(parents=True, exist_ok=True)
+    found = compare(
+        task["source"],
+        schema=Schema.from_yaml(task["schema"]),
+        models=task["models"],
+        algorithms=task["algorithms"],
+        attacks=task["attacks"],
+        adversary=task["adversary"],
+        # This process may have no children: it is a daemon, so that it cannot outlive the studio.
+        jobs=1,
+        progress=told,
+        **task["reading"],
+    )
+    (out / SUMMARY).write_text(json.dumps(found.to_plain(), ensure_ascii=False), encoding="utf-8")
+    chart = found.chart()
+    pictures = {"frontier": charts.svg(chart) if chart is not None and charts.can_draw() else ""}
+    (out / PICTURES).write_text(json.dumps(pictures, ensure_ascii=False), encoding="utf-8")
+
+
+_TASKS = {"publish": _publish, "compare": _compare}
