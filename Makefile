@@ -114,7 +114,7 @@ test-nojit: $(STAMP) ## kernels as plain Python, under coverage
 	$(BIN)/python -m coverage report --include 'src/lookalike/kernels/*'
 
 studio-fuzz: $(STAMP) ## try to break the studio's API, for minutes (the checks do it for seconds)
-	LOOKALIKE_FUZZ=500 $(BIN)/python -m pytest -n $(JOBS) tests/studio/test_fuzz.py
+	LOOKALIKE_FUZZ=500 $(BIN)/python -m pytest -n $(JOBS) tests/apps/studio/test_fuzz.py
 
 audit-exam: $(STAMP) peer ## thousands of true and tampered releases: the audit against an oracle (CASES=300 of each form) and pyCANON
 	$(BIN)/python scripts/audit_exam.py $(or $(CASES),300)

@@ -22,8 +22,8 @@ from pathlib import Path
 
 import yaml
 
-from lookalike.apps.samples import census, to_csv
 from lookalike.publication import read_table
+from lookalike.samples import census, to_csv
 
 COMMAND = [sys.executable, "-m", "lookalike"]
 QUASI = ("age", "gender", "education", "marital", "race", "workclass", "country")

@@ -23,10 +23,10 @@ from runs import resampled, tables_in
 
 import lookalike as la
 from lookalike.analysis.counts import estimated
-from lookalike.apps.samples import sample_schema, sample_table
 from lookalike.metrics.query_error import drawn, judged
 from lookalike.metrics.shared.workloads import RangeWorkload, SetWorkload
 from lookalike.pipeline.run import Outcome
+from lookalike.samples import sample_schema, sample_table
 
 RELEASES = (
     ("l-diversity:10", "groups"),

@@ -25,8 +25,7 @@ from typing import Any
 
 import polars as pl
 
-from lookalike.apps.samples import census
-from lookalike.apps.samples.census import census_schema
+from lookalike.samples import census, census_schema
 
 MODEL = "l-diversity:10"
 

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import httpx
 
-from lookalike.apps.samples import hospital, sample_schema, to_csv
+from lookalike.samples import hospital, sample_schema, to_csv
 
 FLOOR = 0.5
 PAGES = ("columns", "promise", "method", "run", "results", "compare", "export")

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.algorithms.privbayes import PrivBayes
-from lookalike.apps.samples import census, census_schema
 from lookalike.data.microdata import Microdata
 from lookalike.randomness import Randomness
+from lookalike.samples import census, census_schema
 
 
 def main() -> None:

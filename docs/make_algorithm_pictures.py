@@ -17,7 +17,6 @@ from pathlib import Path
 import numpy as np
 
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
-from lookalike.apps.samples import hospital, hospital_schema
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Column, Microdata, Table
 from lookalike.data.release import Bucketized, Grouped, Linkage, Matched, Perturbed, Ranges
@@ -28,6 +27,7 @@ from lookalike.models import parse_model
 from lookalike.pipeline import run as pipeline
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
+from lookalike.samples import hospital, hospital_schema
 
 FOLDER = Path(__file__).parent / "algorithms"
 KINDS = {

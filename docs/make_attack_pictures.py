@@ -18,7 +18,6 @@ import numpy as np
 from make_algorithm_pictures import few_records
 
 from lookalike.algorithms import parse_algorithm
-from lookalike.apps.samples import census, hospital, hospital_schema
 from lookalike.attacks import ATTACKS, parse_attack
 from lookalike.data.contracts import Finding, Promise, Target
 from lookalike.data.microdata import Microdata, Table
@@ -29,6 +28,7 @@ from lookalike.models import parse_model
 from lookalike.pipeline import run as pipeline
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
+from lookalike.samples import census, hospital, hospital_schema
 
 FOLDER = Path(__file__).parent / "attacks"
 RIGHT = "right guesses, per cent"

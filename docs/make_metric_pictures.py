@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 import lookalike as la
-from lookalike.apps.samples import sample_table
 from lookalike.evaluation import charts
 from lookalike.metrics.query_error import drawn, query_error
 from lookalike.metrics.shared.workloads import RangeWorkload
+from lookalike.samples import sample_table
 
 PAGES = Path(__file__).parent / "metrics"
 QUASI, SENSITIVE = ["age", "sex", "zip code"], "diagnosis"

@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import lookalike as la
-from lookalike.apps.samples import sample_table
 from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.contracts import PrivacyModel
 from lookalike.data.exposure import Exposure
@@ -28,6 +27,7 @@ from lookalike.data.microdata import Domain
 from lookalike.data.schema import Attribute, Kind, Role, ValueType
 from lookalike.evaluation import charts
 from lookalike.models import parse_model
+from lookalike.samples import sample_table
 
 PAGES = Path(__file__).parent / "models"
 OTHERS, PARTS = 100, 1_000_000

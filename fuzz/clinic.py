@@ -21,8 +21,8 @@ from lookalike.data.release import Linkage, MatchGraph
 from lookalike.data.schema import ValueType
 from lookalike.files.releases.private import write_private
 from lookalike.files.releases.write import write_release
-from tests.packages.part_folders import clinic_in_parts
-from tests.packages.release_forms import FORMS, MANIFEST, clinic_release, column, small_clinic
+from tests.files.releases.part_folders import clinic_in_parts
+from tests.files.releases.release_forms import FORMS, MANIFEST, clinic_release, column, small_clinic
 
 PARTS = "parts"
 PLACES = (*FORMS, PARTS)

@@ -15,7 +15,7 @@ from lookalike.data.notation import part_text
 from lookalike.deprecations import NAME, OPTION, Deprecated, Deprecation
 from lookalike.models import MODELS, parse_model, parse_promise
 from lookalike.version import __version__
-from tests.cli.running import lookalike
+from tests.apps.cli.running import lookalike
 
 
 def old(kind: str, old: str, new: str) -> Deprecated:

@@ -10,7 +10,7 @@ import pytest
 
 import lookalike
 from lookalike.errors import RecipeError
-from tests.cli.running import lookalike as command
+from tests.apps.cli.running import lookalike as command
 
 
 @pytest.fixture(scope="module")

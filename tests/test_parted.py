@@ -10,7 +10,7 @@ import pytest
 import lookalike as la
 from lookalike.apps.samples import hospital, to_csv
 from lookalike.errors import RecipeError
-from tests.cli.running import lookalike
+from tests.apps.cli.running import lookalike
 
 QI = ["age", "sex", "zip code"]
 

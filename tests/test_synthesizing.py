@@ -13,7 +13,7 @@ import lookalike as la
 from lookalike.apps import samples
 from lookalike.apps.cli import main
 from lookalike.errors import RecipeError, Unsupported
-from tests.cli.running import QI, lookalike
+from tests.apps.cli.running import QI, lookalike
 
 
 def test_records_have_the_columns_and_types_of_the_schema(patients: Path) -> None:

@@ -13,7 +13,6 @@ import argparse
 import time
 
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
-from lookalike.apps.samples import hospital
 from lookalike.data.adversary import KNOWS_METHOD
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata
@@ -23,6 +22,7 @@ from lookalike.models import MODELS, parse_model
 from lookalike.pipeline import run as pipeline
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
+from lookalike.samples import hospital
 
 USUAL = {
     "k-anonymity": "k-anonymity:3",

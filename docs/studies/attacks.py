@@ -15,7 +15,6 @@ from html import escape
 from pathlib import Path
 
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
-from lookalike.apps.samples import hospital
 from lookalike.attacks.run import Attacks, attack_target
 from lookalike.data.contracts import Promise, Target
 from lookalike.data.microdata import Microdata
@@ -24,6 +23,7 @@ from lookalike.models import parse_model
 from lookalike.pipeline import run as pipeline
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
+from lookalike.samples import hospital
 
 QUASI, SENSITIVE = ("age", "sex", "zip code"), "diagnosis"
 USUAL = "l-diversity:5"

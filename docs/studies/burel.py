@@ -26,7 +26,6 @@ from numpy.typing import NDArray
 from lookalike.algorithms import Burel, Groups
 from lookalike.algorithms.shared.axes import axes_of
 from lookalike.algorithms.shared.value_buckets import curve_keys
-from lookalike.apps.samples import census
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Column, Microdata, Table
 from lookalike.data.requirement import Requirement
@@ -37,6 +36,7 @@ from lookalike.pipeline import run as pipeline
 from lookalike.progress import silent
 from lookalike.publication import read_table
 from lookalike.randomness import Randomness
+from lookalike.samples import census
 
 CASES = (("aaaabb", "cuts"), ("aaaabb", "curve"), *(("aaaaaabbb", way) for way in ("curve", "random:2", "random:3")))
 """Groups of aab, by cuts only where the table can be halved; windows only where they do not hold everybody."""

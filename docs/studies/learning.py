@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from printing import percent, say, show
 
 from lookalike.algorithms import Groups
-from lookalike.apps.samples import census
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.release import Extents, Grouped, Ranges
 from lookalike.data.schema import Schema
@@ -26,6 +25,7 @@ from lookalike.errors import Infeasible
 from lookalike.metrics import METRICS
 from lookalike.publication import read_table
 from lookalike.randomness import Randomness
+from lookalike.samples import census
 
 SMOOTHING = 1.0
 ROUNDS_OF_RELEARNING = 20

@@ -24,8 +24,8 @@ from scipy.optimize import minimize
 from sklearn.ensemble import RandomForestClassifier
 
 import lookalike as la
-from lookalike.apps.samples import hospital
 from lookalike.files.releases.cells import typed_values
+from lookalike.samples import hospital
 
 QUASI, SENSITIVE = ("age", "sex"), "diagnosis"
 PROMISE = "l-diversity:4"

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from fuzz.clinic import folder_of, workplace
 from fuzz.judging import Fault, tried
 from lookalike.apps.cli import main
-from tests.packages.release_forms import FORMS
+from tests.files.releases.release_forms import FORMS
 
 _COMMANDS = ("inspect", "query", "audit", "measure", "models", "algorithms", "attacks")
 _CODES = {0, 1, 2, 3, 4}

@@ -8,7 +8,7 @@ from lookalike.analysis import load
 from lookalike.files.releases.alone import read_alone
 from lookalike.files.releases.describe import DESCRIPTOR
 from lookalike.files.releases.read import read_release
-from tests.packages.release_forms import FORMS
+from tests.files.releases.release_forms import FORMS
 
 SEEDS = tuple((folder_of(place) / DESCRIPTOR).read_bytes() for place in (*FORMS, PARTS))
 WORDS = (b'"lookalike"', b'"format"', b'"tables"', b'"columns"', b'"parts"', b'"path"', b'"matrices"', b'"weights"',

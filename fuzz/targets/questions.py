@@ -8,7 +8,7 @@ from fuzz.clinic import folder_of
 from fuzz.judging import tried
 from lookalike.analysis import load
 from lookalike.analysis.release import PublishedRelease
-from tests.packages.release_forms import FORMS
+from tests.files.releases.release_forms import FORMS
 
 SEEDS = (
     b"SELECT COUNT(*) WHERE age BETWEEN 30 AND 40 AND diagnosis IN ('flu', 'gout')",

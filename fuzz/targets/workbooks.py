@@ -8,7 +8,7 @@ import zipfile
 from fuzz.clinic import file_of, workplace
 from fuzz.judging import SECRET, tried
 from lookalike.files.tables import read_table
-from tests.tables.workbook_files import Day, Formula, write_workbook
+from tests.files.tables.workbook_files import Day, Formula, write_workbook
 
 
 def _members() -> dict[str, bytes]:

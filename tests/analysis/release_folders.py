@@ -16,7 +16,7 @@ from lookalike.data.microdata import Microdata, Table
 from lookalike.data.release import Bucketized
 from lookalike.data.schema import Schema, ValueType
 from lookalike.files.releases.write import write_release
-from tests.packages.release_forms import MANIFEST, column, make_release
+from tests.files.releases.release_forms import MANIFEST, column, make_release
 
 Cells = Mapping[str, Sequence[Any]]
 _TYPES = {

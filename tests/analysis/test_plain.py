@@ -16,9 +16,9 @@ from lookalike.analysis.plain import Plain
 from lookalike.data.release import Withheld
 from lookalike.errors import DataError, RecipeError
 from lookalike.files.releases.write import write_release
-from tests.cli.running import Done
-from tests.cli.running import lookalike as command
-from tests.packages.release_forms import FORMS, MANIFEST, clinic_release
+from tests.apps.cli.running import Done
+from tests.apps.cli.running import lookalike as command
+from tests.files.releases.release_forms import FORMS, MANIFEST, clinic_release
 
 
 @pytest.fixture

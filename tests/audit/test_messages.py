@@ -22,7 +22,7 @@ from tests.audit.planting.exam import Marks
 from tests.audit.planting.foreign import RESPELLINGS
 from tests.audit.planting.messages import MESSAGES
 from tests.audit.planting.rooms import sit_boxes, sit_foreign, sit_messages
-from tests.packages.part_folders import numbered_apart
+from tests.files.releases.part_folders import numbered_apart
 
 WITH_SETS = {
     "grouped": 3,

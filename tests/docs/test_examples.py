@@ -25,7 +25,7 @@ import yaml
 
 from lookalike.apps.samples import hospital, to_csv
 from lookalike.data.schema import Schema
-from tests.cli.running import Done, lookalike
+from tests.apps.cli.running import Done, lookalike
 from tests.docs.pages import (
     PAGES,
     ROOT,
@@ -37,7 +37,7 @@ from tests.docs.pages import (
 
 def runs(page: Path) -> bool:
     if name_of(page) == "docs/spark.md":
-        return False  # on a cluster, by tests/backends/test_page.py
+        return False  # on a cluster, by tests/pipeline/backends/test_page.py
     return any(block.kind in ("python", "console", "yaml") or block.file for block in blocks_of(page))
 
 

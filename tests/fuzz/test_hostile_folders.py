@@ -28,8 +28,8 @@ from lookalike.files.tables import compressed as packed
 from lookalike.files.tables import read_table, selection
 from lookalike.files.tables.csv.dialect import Dialect
 from lookalike.files.tables.csv.structure import MOST_FIELDS, Records
-from tests.packages.part_folders import clinic_in_parts
-from tests.packages.release_forms import MANIFEST, clinic_release, small_clinic
+from tests.files.releases.part_folders import clinic_in_parts
+from tests.files.releases.release_forms import MANIFEST, clinic_release, small_clinic
 
 READERS: tuple[Callable[[Path], object], ...] = (load, read_alone, lambda folder: read_release(folder, small_clinic()))
 

@@ -14,7 +14,7 @@ from lookalike.files.releases.alone import read_alone
 from lookalike.files.releases.cells import dtype_of
 from lookalike.files.releases.folder import read_frames
 from lookalike.files.releases.read import read_release
-from tests.packages.release_forms import FORMS
+from tests.files.releases.release_forms import FORMS
 
 ODD = (
     pl.lit(1),

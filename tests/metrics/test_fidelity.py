@@ -17,7 +17,7 @@ from lookalike.data.worlds import draw_world
 from lookalike.metrics.fidelity import CorrelationDifference, MarginalDistance, PairDistance, association
 from lookalike.metrics.shared.expected import N_PARTS, Expected, Observed, Parts, all_parts
 from lookalike.randomness import Randomness
-from tests.packages.release_forms import FORMS, make_release
+from tests.files.releases.release_forms import FORMS, make_release
 from tests.strategies import column_of, microdatas
 
 

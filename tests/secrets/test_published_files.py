@@ -33,7 +33,7 @@ from lookalike.pipeline.backends.local import LocalBackend
 from lookalike.pipeline.parts import publish as publishing
 from lookalike.pipeline.run import Recipe
 from lookalike.publication import _manifest
-from tests.cli.running import lookalike
+from tests.apps.cli.running import lookalike
 from tests.golden.making import COMPARISON, GOLDEN
 from tests.golden.making import SEED as GOLDEN_SEED
 from tests.secrets.traces import check_parquet, traces

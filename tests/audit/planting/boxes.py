@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tests.audit.planting.foreign import Row, write
-from tests.tables.workbook_files import write_workbook
+from tests.files.tables.workbook_files import write_workbook
 
 SECRET = "the third row is Anna"
 Box = Callable[[Path, list[Row]], Path]

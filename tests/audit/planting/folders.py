@@ -31,7 +31,7 @@ from lookalike.pipeline.backends.local import LocalBackend
 from lookalike.pipeline.parts.verify import verify_in_parts
 from tests.audit.making import moved
 from tests.audit.planting.cases import Case
-from tests.packages.release_forms import promising
+from tests.files.releases.release_forms import promising
 
 Edit = Callable[[np.random.Generator, Path], bool]
 """Changes a folder and says whether there was something to change."""

@@ -41,6 +41,8 @@ def _whole(text: str, most: int | None = None) -> str:
     return text
 
 
+REPORTS = "lookalike.evaluation.report"
+"""The package with the templates of reports."""
 _FILTERS = {
     "percent": lambda share: f"{100 * share:.3g} %",
     "figure": lambda number: f"{number:,.4g}" if number < 1e6 else f"{number:,.0f}",
@@ -53,7 +55,7 @@ _FILTERS = {
 def environment_of(package: str) -> jinja2.Environment:
     """The templates of a package, with those of reports, all text escaped and numbers shown as in reports."""
     environment = jinja2.Environment(
-        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(name) for name in dict.fromkeys((package, "lookalike"))]),
+        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(name) for name in dict.fromkeys((package, REPORTS))]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -66,4 +68,4 @@ def environment_of(package: str) -> jinja2.Environment:
 
 @cache
 def _template() -> jinja2.Template:
-    return environment_of("lookalike").get_template("report.html")
+    return environment_of(REPORTS).get_template("report.html")

@@ -1,0 +1,1 @@
+"""What people start: the command line, the studio, the papers' experiments, the samples."""

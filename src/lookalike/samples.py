@@ -1,0 +1,21 @@
+"""Tables about nobody, to try things with: `python -m lookalike.samples hospital --rows 5000 --out patients.csv`."""
+
+from __future__ import annotations
+
+import sys
+
+from lookalike.apps.samples import (
+    census,
+    census_schema,
+    hospital,
+    hospital_schema,
+    sample_schema,
+    sample_table,
+    to_csv,
+)
+from lookalike.apps.samples.command import main
+
+__all__ = ["census", "census_schema", "hospital", "hospital_schema", "main", "sample_schema", "sample_table", "to_csv"]
+
+if __name__ == "__main__":
+    sys.exit(main())
