@@ -126,8 +126,8 @@ def _reopened_folder(
     from lookalike.files.releases.describe import REWRITTEN
     from lookalike.files.releases.folder import read_manifest
     from lookalike.files.releases.read import read_release, read_schema
-    from lookalike.files.releases.surplus.agreeing import agreed, declared
-    from lookalike.files.releases.surplus.canonical import (
+    from lookalike.pipeline.surplus.agreeing import agreed, declared
+    from lookalike.pipeline.surplus.canonical import (
         Findings,
         can_be_audited_alike,
         exact_columns,
@@ -180,7 +180,7 @@ def _documents(
 ) -> Documents | None:
     from lookalike.evaluation.report import REPORT, has_examples, made_up_examples
     from lookalike.files.releases.describe import REWRITTEN
-    from lookalike.files.releases.surplus.canonical import can_be_audited_alike
+    from lookalike.pipeline.surplus.canonical import can_be_audited_alike
 
     if not can_be_audited_alike(manifest):
         return None
@@ -225,8 +225,8 @@ def _reopened_table(
 ) -> Reopened:
     from lookalike.files.releases.other_tools import read_foreign_table
     from lookalike.files.releases.read import check_readable
-    from lookalike.files.releases.surplus.canonical import exact_columns
-    from lookalike.files.releases.surplus.spellings import examine_table
+    from lookalike.pipeline.surplus.canonical import exact_columns
+    from lookalike.pipeline.surplus.spellings import examine_table
 
     check_readable(path)
     table = read_whole(original, schema, **reading)
@@ -378,7 +378,7 @@ def _with_stated_losses(basis: Basis, text: bytes, exact: tuple[Mapping[str, flo
 def _own_audit(text: bytes, basis: Basis) -> Check:
     """Whether the audit that lies in the folder is, byte for byte, what this one writes."""
     from lookalike.evaluation.report import audit_json
-    from lookalike.files.releases.surplus.canonical import first_difference
+    from lookalike.pipeline.surplus.canonical import first_difference
 
     own = audit_json(basis)
     if text == own:

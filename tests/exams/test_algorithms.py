@@ -21,10 +21,10 @@ from lookalike.data.schema import Role, Schema
 from lookalike.errors import Infeasible, Unsupported
 from lookalike.files.releases.describe import Manifest, stated_promise
 from lookalike.files.releases.read import read_release
-from lookalike.files.releases.surplus.canonical import examine_folder
 from lookalike.files.releases.write import write_release
 from lookalike.models import parse_model
 from lookalike.pipeline import run as pipeline
+from lookalike.pipeline.surplus.canonical import examine_folder
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.strategies import microdatas

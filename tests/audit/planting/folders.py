@@ -24,11 +24,11 @@ from lookalike.data.release import Withheld
 from lookalike.errors import LookalikeError
 from lookalike.files.releases.parts import complete, write_part
 from lookalike.files.releases.read import read_release
-from lookalike.files.releases.surplus.canonical import examine_folder
 from lookalike.files.releases.write import write_release, write_table
 from lookalike.models import KAnonymity
 from lookalike.pipeline.backends.local import LocalBackend
 from lookalike.pipeline.parts.verify import verify_in_parts
+from lookalike.pipeline.surplus.canonical import examine_folder
 from tests.audit.making import moved
 from tests.audit.planting.cases import Case
 from tests.files.releases.release_forms import promising

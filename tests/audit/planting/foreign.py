@@ -15,9 +15,9 @@ from lookalike.data.microdata import Microdata
 from lookalike.data.schema import Schema
 from lookalike.errors import LookalikeError
 from lookalike.files.releases.other_tools import read_foreign_table
-from lookalike.files.releases.surplus.spellings import examine_table
 from lookalike.files.tables.read import read_table
 from lookalike.models import KAnonymity
+from lookalike.pipeline.surplus.spellings import examine_table
 
 JOBS = ("clerk", "cook", "nurse", "smith", "tailor")
 _INTERVALS: tuple[Callable[[int, int], str], ...] = (

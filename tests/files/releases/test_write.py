@@ -27,8 +27,8 @@ from lookalike.files.releases import write as writing
 from lookalike.files.releases.describe import public_schema
 from lookalike.files.releases.private import read_graph, read_linkage, write_private
 from lookalike.files.releases.read import read_release
-from lookalike.files.releases.surplus.canonical import examine_folder, stated_by
 from lookalike.files.releases.write import write_release
+from lookalike.pipeline.surplus.canonical import examine_folder, stated_by
 from tests.files.releases.release_forms import (
     FORMS,
     MANIFEST,

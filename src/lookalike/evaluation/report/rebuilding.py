@@ -22,7 +22,7 @@ from lookalike.evaluation.report.contents import Report
 from lookalike.evaluation.report.documents import REPORT, REPORT_PAGE, report_documents
 from lookalike.evaluation.report.examples import Examples
 from lookalike.files.releases.describe import shown, title_problem
-from lookalike.files.releases.surplus.canonical import first_difference
+from lookalike.pipeline.surplus.canonical import first_difference
 from lookalike.untrusted import load_json
 
 OWN_REPORT = "stated report"

@@ -27,8 +27,12 @@ from lookalike.files.releases.describe import PublishedManifest
 from lookalike.files.releases.folder import read_manifest, read_matrices, read_parts, withheld_of
 from lookalike.files.releases.mixing import mixed
 from lookalike.files.releases.read import read_schema
-from lookalike.files.releases.surplus.agreeing import declared
-from lookalike.files.releases.surplus.canonical import (
+from lookalike.pipeline.parts.cut import MOST_IN_A_PART
+from lookalike.pipeline.parts.publish import skeleton
+from lookalike.pipeline.parts.survey import Survey, survey
+from lookalike.pipeline.run import settle, standard_measures
+from lookalike.pipeline.surplus.agreeing import declared
+from lookalike.pipeline.surplus.canonical import (
     TableFindings,
     exact_columns,
     exact_counts,
@@ -36,11 +40,7 @@ from lookalike.files.releases.surplus.canonical import (
     examine_tables,
     stated_by,
 )
-from lookalike.files.releases.surplus.canonical import joined as examined_parts
-from lookalike.pipeline.parts.cut import MOST_IN_A_PART
-from lookalike.pipeline.parts.publish import skeleton
-from lookalike.pipeline.parts.survey import Survey, survey
-from lookalike.pipeline.run import settle, standard_measures
+from lookalike.pipeline.surplus.canonical import joined as examined_parts
 from lookalike.progress import Progress, silent
 
 _REFUSED = {

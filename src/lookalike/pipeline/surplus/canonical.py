@@ -54,7 +54,6 @@ from lookalike.files.releases.describe import (
 from lookalike.files.releases.folder import read_parts
 from lookalike.files.releases.read import read_schema
 from lookalike.files.releases.readme import readme
-from lookalike.files.releases.surplus.footers import BadFooter, read_footer
 from lookalike.files.releases.tablefiles import (
     CSV,
     ENDINGS,
@@ -74,6 +73,7 @@ from lookalike.files.releases.write import (
     write_matrices,
     write_parquet,
 )
+from lookalike.pipeline.surplus.footers import BadFooter, read_footer
 from lookalike.untrusted import load_json, read_text
 from lookalike.version import __version__
 

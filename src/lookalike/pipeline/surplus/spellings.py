@@ -22,10 +22,10 @@ from lookalike.files.releases.cells import lay_out, print_cells
 from lookalike.files.releases.other_tools import suppressed_rows
 from lookalike.files.releases.other_tools.holdings import DomainIndex, assembled
 from lookalike.files.releases.other_tools.notations import read_cell, read_value, written_members
-from lookalike.files.releases.surplus.canonical import Findings
-from lookalike.files.releases.surplus.containers import examine_container
 from lookalike.files.tables.csv.delimited import Spelling
 from lookalike.files.tables.read import spelling_of
+from lookalike.pipeline.surplus.canonical import Findings
+from lookalike.pipeline.surplus.containers import examine_container
 
 COLUMNS, NOTATION = "columns", "notation"
 

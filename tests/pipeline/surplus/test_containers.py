@@ -20,12 +20,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from lookalike.data.microdata import Table
-from lookalike.files.releases.surplus.containers import examine_container
-from lookalike.files.releases.surplus.footers import read_footer
-from lookalike.files.releases.surplus.packings import examine_packing
-from lookalike.files.releases.surplus.tool_metadata import ParquetFacts, is_known_writer, metadata_problem
-from lookalike.files.releases.surplus.workbook_parts import examine_workbook
 from lookalike.files.tables.read import read_table
+from lookalike.pipeline.surplus.containers import examine_container
+from lookalike.pipeline.surplus.footers import read_footer
+from lookalike.pipeline.surplus.packings import examine_packing
+from lookalike.pipeline.surplus.tool_metadata import ParquetFacts, is_known_writer, metadata_problem
+from lookalike.pipeline.surplus.workbook_parts import examine_workbook
 from tests.files.tables.workbook_files import write_workbook
 
 SECRET = "the third row is Anna"

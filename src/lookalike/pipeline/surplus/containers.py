@@ -12,14 +12,14 @@ from pathlib import Path
 from lookalike.audit import Check
 from lookalike.data.microdata import Table
 from lookalike.errors import counted, quoted
-from lookalike.files.releases.surplus.canonical import Findings
-from lookalike.files.releases.surplus.flat_schemas import ARROW_FILE, arrow_file_problem
-from lookalike.files.releases.surplus.footers import BadFooter, Footer, read_footer
-from lookalike.files.releases.surplus.packings import examine_packing
-from lookalike.files.releases.surplus.tool_metadata import ParquetFacts, is_known_writer, metadata_problem
-from lookalike.files.releases.surplus.workbook_parts import examine_workbook
 from lookalike.files.tables.compressed import is_packed
 from lookalike.files.tables.excel import OLD_EXCEL, sheet_names
+from lookalike.pipeline.surplus.canonical import Findings
+from lookalike.pipeline.surplus.flat_schemas import ARROW_FILE, arrow_file_problem
+from lookalike.pipeline.surplus.footers import BadFooter, Footer, read_footer
+from lookalike.pipeline.surplus.packings import examine_packing
+from lookalike.pipeline.surplus.tool_metadata import ParquetFacts, is_known_writer, metadata_problem
+from lookalike.pipeline.surplus.workbook_parts import examine_workbook
 
 FILES, SHEETS, METADATA, PACKING = "files", "sheets", "file metadata", "packing"
 _FINISHED = "_SUCCESS"

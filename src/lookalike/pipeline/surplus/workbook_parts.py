@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
 
-from lookalike.files.releases.surplus.packings import archive_problem
 from lookalike.files.tables.compressed import opened_archive
+from lookalike.pipeline.surplus.packings import archive_problem
 
 _STRINGS, _BOOK = "xl/sharedStrings.xml", "xl/workbook.xml"
 _PROPERTIES = ("docProps/app.xml", "docProps/core.xml")

@@ -15,8 +15,8 @@ from lookalike.apps.samples import sample_table
 from lookalike.data.adversary import ADVERSARIES
 from lookalike.files.releases.cells import print_cells
 from lookalike.files.releases.folder import read_manifest
-from lookalike.files.releases.surplus import canonical
-from lookalike.files.releases.surplus.footers import BadFooter, read_footer
+from lookalike.pipeline.surplus import canonical
+from lookalike.pipeline.surplus.footers import BadFooter, read_footer
 from lookalike.version import __version__
 from tests.apps.cli.running import lookalike
 
