@@ -11,7 +11,7 @@ import lookalike as la
 from lookalike import deprecations
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
 from lookalike.apps.cli import main
-from lookalike.data.notation import part_text
+from lookalike.data.parameters import part_text
 from lookalike.deprecations import NAME, OPTION, Deprecated, Deprecation
 from lookalike.models import MODELS, parse_model, parse_promise
 from lookalike.version import __version__

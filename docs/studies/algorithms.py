@@ -13,7 +13,7 @@ import argparse
 import time
 
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
-from lookalike.data.adversary import KNOWS_METHOD
+from lookalike.data.contracts import KNOWS_METHOD
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata
 from lookalike.data.schema import Schema

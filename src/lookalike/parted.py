@@ -11,8 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lookalike.data.adversary import READS_RELEASE
-from lookalike.data.contracts import Algorithm
+from lookalike.data.contracts import READS_RELEASE, Algorithm
 from lookalike.data.microdata import Microdata
 from lookalike.data.schema import Schema
 from lookalike.files.releases.plain import plain_frame

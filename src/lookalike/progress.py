@@ -1,7 +1,8 @@
-"""How long work says how far it is, and is asked to stop."""
+"""How long work says how far it is, is asked to stop, and how many threads it may use."""
 
 from __future__ import annotations
 
+import os
 from typing import Protocol
 
 SEARCHING = "searching"
@@ -20,3 +21,15 @@ class Progress(Protocol):
 def silent(step: str, share: float, note: str = "") -> bool | None:
     """Progress that nobody watches."""
     return None
+
+
+THREADS_VARIABLE = "LOOKALIKE_THREADS"
+
+
+def available_threads() -> int:
+    """The number in LOOKALIKE_THREADS, else the cores that this process may use."""
+    said = os.environ.get(THREADS_VARIABLE, "")
+    if said.isdecimal() and int(said) > 0:
+        return int(said)
+    # What the process may use, where the system tells: containers and schedulers give it fewer than there are.
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any
 from lookalike import models
 from lookalike.algorithms import ELSEWHERE, parse_algorithm
 from lookalike.audit import Audit
-from lookalike.data.adversary import READS_RELEASE
-from lookalike.data.contracts import Algorithm, PrivacyModel, Promise
+from lookalike.data.contracts import READS_RELEASE, Algorithm, PrivacyModel, Promise
 from lookalike.data.microdata import Table
 from lookalike.data.release import Release
 from lookalike.data.schema import Schema

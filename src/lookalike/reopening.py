@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from lookalike import models
 from lookalike.algorithms import parse_algorithm
 from lookalike.audit import Audit, Check, Grounds
-from lookalike.data.adversary import READS_RELEASE
-from lookalike.data.contracts import Promise
+from lookalike.data.contracts import READS_RELEASE, Promise
 from lookalike.data.microdata import Codes, Microdata, Table
 from lookalike.data.release import Release
 from lookalike.data.schema import Schema

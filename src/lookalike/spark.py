@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lookalike.audit import Audit
-from lookalike.data.adversary import READS_RELEASE
-from lookalike.data.contracts import Algorithm
+from lookalike.data.contracts import READS_RELEASE, Algorithm
 from lookalike.data.schema import Schema
 from lookalike.pipeline.backends.spark import SparkBackend
 from lookalike.pipeline.parts.publish import PART_ROWS, PartedPublication, publish_in_parts

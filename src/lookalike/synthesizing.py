@@ -18,7 +18,7 @@ from typing import Any
 
 from lookalike.algorithms.privbayes import PrivBayes, Synthesized, epsilon_of_beta
 from lookalike.data.microdata import Microdata
-from lookalike.data.notation import Number, number_text
+from lookalike.data.parameters import Number, number_text
 from lookalike.data.schema import Attribute, Schema
 from lookalike.errors import RecipeError, counted, quoted
 from lookalike.progress import Progress, silent

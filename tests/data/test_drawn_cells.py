@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from lookalike.data.drawn_cells import drawn_from_cells
 from lookalike.data.release import Ranges, Sets
+from lookalike.data.worlds import drawn_from_cells
 from lookalike.randomness import Randomness
 from tests.audit.making import mixed_table
 

@@ -13,8 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.data.notation import as_fraction, describe, number_text, part_text, read_part
-from lookalike.data.parameters import Choice, Exact, Whole
+from lookalike.data.parameters import Choice, Exact, Whole, as_fraction, describe, number_text, part_text, read_part
 from lookalike.errors import RecipeError
 
 

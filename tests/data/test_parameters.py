@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from lookalike.data.notation import escaped_name, meanings, split, unescaped
+from lookalike.data.parameters import escaped_name, meanings, split, unescaped
 from lookalike.errors import RecipeError
 from lookalike.models import AlphaK, BetaLikeness, KAnonymity, LDiversity, TCloseness
 

@@ -149,7 +149,7 @@ def test_a_matrix_that_changes_nothing_is_taken_back_exactly() -> None:
 
 
 def test_slopes_from_a_part_of_the_rows_leave_the_counts_right(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lookalike.data.redrawn.MOST_FITTED", 300)
+    monkeypatch.setattr("lookalike.data.reconstruct.MOST_FITTED", 300)
     data = Microdata.encode(hospital(4000, seed=4), Schema.of(qi=["age"], sensitive=["sex"]))
     release = perturbed(data, 0.5, np.random.default_rng(1))
     drawn = [np.bincount(draw_world(release, Randomness(turn)).sensitive[:, 0])[0] for turn in range(12)]

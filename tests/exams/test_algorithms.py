@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
 from lookalike.apps.samples import census
-from lookalike.data.adversary import ADVERSARIES
-from lookalike.data.contracts import Algorithm, Promise
+from lookalike.data.contracts import ADVERSARIES, Algorithm, Promise
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Ranges
 from lookalike.data.schema import Role, Schema

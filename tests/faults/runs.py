@@ -221,9 +221,6 @@ def _load() -> None:
     import lookalike.files.releases.private
     import lookalike.files.releases.read
     import lookalike.files.tables  # noqa: F401
-    import lookalike.pipeline.run
-    import lookalike.publication
-    import lookalike.reopening
     from lookalike.kernels.assignment import assign_cheapest
 
     # The first kernel that is called sets the compiler up.

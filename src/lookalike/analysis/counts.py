@@ -25,7 +25,7 @@ from lookalike.data.microdata import Codes, Domain, Microdata
 from lookalike.data.reconstruct import Reconstruction
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Release
 from lookalike.errors import RecipeError, unknown_name
-from lookalike.threads import available
+from lookalike.progress import available_threads
 
 Numbers = NDArray[np.float64]
 
@@ -262,5 +262,5 @@ def in_blocks(work: Callable[[Block], None], queries: Queries) -> None:
     asked = queries.asked
     order = np.lexsort(asked.T)
     blocks = [order[start : start + _BLOCK] for start in range(0, len(order), _BLOCK)]
-    with ThreadPoolExecutor(max_workers=available()) as pool:
+    with ThreadPoolExecutor(max_workers=available_threads()) as pool:
         list(pool.map(lambda block: work(Block(block, np.flatnonzero(asked[block].any(axis=0)))), blocks))

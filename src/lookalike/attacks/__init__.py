@@ -20,7 +20,7 @@ from lookalike.attacks.repeated_values import RepeatedValues
 from lookalike.attacks.similarity import Similarity
 from lookalike.attacks.skewness import Homogeneity, Skewness
 from lookalike.data.contracts import Attack
-from lookalike.data.notation import describe, read_part
+from lookalike.data.parameters import describe, read_part
 
 ATTACKS: dict[str, type[Attack]] = {
     Linkage.name: Linkage,

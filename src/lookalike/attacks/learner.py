@@ -24,10 +24,10 @@ from lookalike.attacks.shared.judging import finding, judged
 from lookalike.attacks.shared.strangers import right_about_strangers
 from lookalike.attacks.shared.whereabouts import Whereabouts
 from lookalike.data.contracts import Finding, Target
-from lookalike.data.drawn_cells import drawn_from_cells, nth_of
 from lookalike.data.microdata import Codes
 from lookalike.data.parameters import Choice, Whole
 from lookalike.data.release import Bucketized, Perturbed
+from lookalike.data.worlds import drawn_from_cells, nth_of
 from lookalike.errors import MissingPart
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness

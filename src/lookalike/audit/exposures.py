@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from lookalike.audit.cells import Ints, joint_ids_of_two
 from lookalike.audit.reading import Reading
-from lookalike.data.adversary import KNOWS_METHOD, READS_RELEASE
+from lookalike.data.contracts import KNOWS_METHOD, READS_RELEASE
 from lookalike.data.exposure import Exposure, counted_exposure
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Bucketized, Grouped, Matched, MatchGraph, Perturbed, Release

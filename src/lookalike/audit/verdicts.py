@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from lookalike.data.adversary import KNOWS_METHOD
+from lookalike.data.contracts import KNOWS_METHOD
 from lookalike.errors import counted
 
 PASSED = "passed"

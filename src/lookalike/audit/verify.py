@@ -18,8 +18,7 @@ from lookalike.audit.order import row_order
 from lookalike.audit.parting import parts_check
 from lookalike.audit.reading import Reading
 from lookalike.audit.verdicts import OPEN, Audit, Check, Verdict
-from lookalike.data.adversary import ADVERSARIES, KNOWS_METHOD, READS_RELEASE
-from lookalike.data.contracts import PrivacyModel, Promise
+from lookalike.data.contracts import ADVERSARIES, KNOWS_METHOD, READS_RELEASE, PrivacyModel, Promise
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Codes, Microdata
 from lookalike.data.release import Bucketized, Grouped, Matched, MatchGraph, Perturbed, Release

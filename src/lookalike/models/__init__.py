@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from lookalike.data.contracts import PrivacyModel, Promise
-from lookalike.data.notation import describe
+from lookalike.data.parameters import describe
 from lookalike.models.beta_likeness import BetaLikeness
 from lookalike.models.delta_disclosure import DeltaDisclosure
 from lookalike.models.f_privacy import FPrivacy

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from lookalike.data.contracts import Level
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
-from lookalike.data.notation import number_text
-from lookalike.data.parameters import Exact
+from lookalike.data.parameters import Exact, number_text
 from lookalike.data.requirement import Requirement
 from lookalike.models.shared.exact import exp_of_negative, grid_down, grid_up, just_above, just_below, sign_of
 from lookalike.models.shared.exposures import column_text, said, sensitive_column

@@ -28,8 +28,7 @@ from numpy.typing import NDArray
 from lookalike.data.contracts import Level
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
-from lookalike.data.notation import Number, as_fraction, number_text, split, unescaped
-from lookalike.data.parameters import OptionalExact, Parameter
+from lookalike.data.parameters import Number, OptionalExact, Parameter, as_fraction, number_text, split, unescaped
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, RecipeError, counted, quoted
 from lookalike.models.shared.exact import three_decimals_up

@@ -25,8 +25,7 @@ from numpy.typing import NDArray
 from lookalike.data.contracts import Level
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
-from lookalike.data.notation import number_text
-from lookalike.data.parameters import Choice, Exact, OptionalExact, Values
+from lookalike.data.parameters import Choice, Exact, OptionalExact, Values, number_text
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, RecipeError, counted, quoted
 from lookalike.models.shared.exact import just_below, largest_that, percent_at_most, three_decimals_down

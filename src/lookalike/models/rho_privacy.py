@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from lookalike.data.contracts import Level
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
-from lookalike.data.notation import number_text
-from lookalike.data.parameters import Exact
+from lookalike.data.parameters import Exact, number_text
 from lookalike.data.requirement import Requirement
 from lookalike.errors import RecipeError
 from lookalike.models.shared.exact import percent_at_most

@@ -26,8 +26,7 @@ from numpy.typing import NDArray
 from lookalike.data.contracts import Level
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
-from lookalike.data.notation import number_text
-from lookalike.data.parameters import Choice, Exact
+from lookalike.data.parameters import Choice, Exact, number_text
 from lookalike.data.requirement import Distance, Requirement
 from lookalike.data.schema import NUMBER_LIKE, Kind
 from lookalike.errors import RecipeError, quoted

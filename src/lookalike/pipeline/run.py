@@ -21,8 +21,7 @@ from lookalike import algorithms, memory, metrics, models
 from lookalike.algorithms.shared.loss_bound import LossBound, loss_bound
 from lookalike.audit import Audit
 from lookalike.audit import verify as audit_release
-from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
-from lookalike.data.contracts import Algorithm, PrivacyModel, Promise
+from lookalike.data.contracts import ADVERSARIES, READS_RELEASE, Algorithm, PrivacyModel, Promise
 from lookalike.data.microdata import Codes, Domains, Microdata, Table
 from lookalike.data.release import Bucketized, Grouped, Linkage, Matched, MatchGraph, Release
 from lookalike.data.requirement import Requirement

@@ -25,8 +25,7 @@ from lookalike.algorithms.groups.strict import strict_groups
 from lookalike.algorithms.groups.transversals import transversals
 from lookalike.algorithms.shared.axes import axes_of
 from lookalike.apps.samples import census
-from lookalike.data.adversary import KNOWS_METHOD
-from lookalike.data.contracts import Promise
+from lookalike.data.contracts import KNOWS_METHOD, Promise
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.release import cover
 from lookalike.data.requirement import Requirement

@@ -12,8 +12,7 @@ import pytest
 from lookalike.algorithms import parse_algorithm
 from lookalike.apps.samples import hospital, sample_schema
 from lookalike.audit import JoinedAudit, audit_part, expose, joined
-from lookalike.data.adversary import KNOWS_METHOD, READS_RELEASE
-from lookalike.data.contracts import Promise
+from lookalike.data.contracts import KNOWS_METHOD, READS_RELEASE, Promise
 from lookalike.data.microdata import Microdata, Whole
 from lookalike.data.release import Grouped, Withheld
 from lookalike.data.schema import Schema

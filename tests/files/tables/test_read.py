@@ -182,6 +182,6 @@ def test_progress_is_told_for_typed_files(tmp_path: Path) -> None:
 
 
 def test_the_package_loads_the_frame_library_only_when_it_reads() -> None:
-    code = "import sys; import lookalike.files.tables; assert 'polars' not in sys.modules; lookalike.files.tables.read_table"
+    code = "import sys; from lookalike.files import tables; assert 'polars' not in sys.modules; tables.read_table"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.data.notation import as_fraction, number_text
+from lookalike.data.parameters import as_fraction, number_text
 from lookalike.models.shared.exact import (
     enclosure,
     exp_of_negative,

@@ -21,8 +21,7 @@ import numpy as np
 from lookalike.algorithms.bucket_sizes.searches import Found, Range, all_sizes, many_sizes, ranges, two_sizes
 from lookalike.algorithms.bucket_sizes.settings import Part, Slots, dealt, loss_of
 from lookalike.algorithms.shared.buckets import Asked, Bucketizing
-from lookalike.data.notation import number_text
-from lookalike.data.parameters import Choice, ChoiceOrNumber, OptionalExact, Whole
+from lookalike.data.parameters import Choice, ChoiceOrNumber, OptionalExact, Whole, number_text
 from lookalike.errors import RecipeError, Unsupported, counted
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness

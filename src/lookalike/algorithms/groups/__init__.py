@@ -25,14 +25,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.algorithms.shared.grouped import Grouping, generalised
-from lookalike.data.adversary import KNOWS_METHOD, READS_RELEASE
+from lookalike.data.contracts import KNOWS_METHOD, READS_RELEASE
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Choice, ChoiceOrNumber, Whole
 from lookalike.data.release import Grouped, Linkage
 from lookalike.data.requirement import Requirement
-from lookalike.progress import SEARCHING, Progress
+from lookalike.progress import SEARCHING, Progress, available_threads
 from lookalike.randomness import Randomness
-from lookalike.threads import available
 
 
 def given_cell(cell: int) -> list[str]:
@@ -109,7 +108,7 @@ class Groups(Grouping):
         # What does not look at values is as safe from those who know the method.
         strict = self.mode == "strict" and any(requirement.column is not None for requirement in requirements)
         effort = effort_of(self.effort).scaled(data.n_rows)
-        with ThreadPoolExecutor(max_workers=available()) as pool:
+        with ThreadPoolExecutor(max_workers=available_threads()) as pool:
             try:
                 run = Run(rng, pool.map, report, stop.is_set, remark)
                 search = strict_groups if strict else free_groups

@@ -16,9 +16,8 @@ from lookalike.algorithms.mondrian import Mondrian
 from lookalike.algorithms.shared.axes import axes_of, rule_of
 from lookalike.data.microdata import Microdata
 from lookalike.data.requirement import Requirement
-from lookalike.progress import silent
+from lookalike.progress import available_threads, silent
 from lookalike.randomness import Randomness
-from lookalike.threads import available
 
 Records = NDArray[np.int64]
 
@@ -30,7 +29,7 @@ def free_groups(
     cells = cells_by_cuts(data, requirements, cell or cell_size(data.n_rows, requirements), run.rng)
     shares, losses = [0.0] * len(cells), [0.0] * len(cells)
     table_cells = [len(rows) * data.quasi.shape[1] for rows in cells]
-    n_threads = min(len(cells), available())
+    n_threads = min(len(cells), available_threads())
 
     def report(number: int, share: float, loss: float) -> None:
         shares[number], losses[number] = share, loss

@@ -26,15 +26,14 @@ from typing import ClassVar
 from lookalike.algorithms.freeform import Freeform
 from lookalike.algorithms.groups import given_cell
 from lookalike.algorithms.shared.method import Method
-from lookalike.data.adversary import KNOWS_METHOD, READS_RELEASE
+from lookalike.data.contracts import KNOWS_METHOD, READS_RELEASE
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Choice, OptionalExact, Whole
 from lookalike.data.release import Linkage, Matched
 from lookalike.data.requirement import Requirement
 from lookalike.errors import RecipeError
-from lookalike.progress import Progress
+from lookalike.progress import Progress, available_threads
 from lookalike.randomness import Randomness
-from lookalike.threads import available
 
 
 @dataclass(frozen=True)
@@ -108,7 +107,7 @@ class Heterogeneous(Method):
             return Freeform(matcher=self.matcher, part=self.part).make_release(data, requirements, rng, progress)
         if self.randomization == "paper":
             return published_release(data, requirements, self, rng)
-        with ThreadPoolExecutor(max_workers=available()) as pool:
+        with ThreadPoolExecutor(max_workers=available_threads()) as pool:
             try:
                 return heterogeneous_release(data, requirements, self, rng, pool, progress)
             except BaseException:

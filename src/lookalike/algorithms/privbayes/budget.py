@@ -18,7 +18,7 @@ from fractions import Fraction
 from itertools import takewhile
 
 from lookalike.algorithms.privbayes.mechanisms import noise_scale
-from lookalike.data.notation import Number, as_fraction
+from lookalike.data.parameters import Number, as_fraction
 from lookalike.errors import RecipeError
 
 COUNTS_SENSITIVITY = 2

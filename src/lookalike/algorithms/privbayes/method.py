@@ -25,8 +25,7 @@ from lookalike.algorithms.privbayes.network import Cells, Link, grow_network
 from lookalike.algorithms.privbayes.public_columns import PublicColumn, public_column, require_declared
 from lookalike.algorithms.privbayes.tables import NoisyTable, draw_records, measure, measured_sets
 from lookalike.data.microdata import Codes, Domain, Domains, Microdata
-from lookalike.data.notation import part_text
-from lookalike.data.parameters import Choice, Exact, Whole
+from lookalike.data.parameters import Choice, Exact, Whole, part_text
 from lookalike.errors import RecipeError
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness

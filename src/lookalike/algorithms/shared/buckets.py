@@ -16,8 +16,7 @@ from lookalike.algorithms.shared.ceilings import least_ceilings
 from lookalike.algorithms.shared.dealing import at_random
 from lookalike.algorithms.shared.grouped import left_out
 from lookalike.algorithms.shared.method import Method
-from lookalike.data.adversary import KNOWS_METHOD, READS_RELEASE
-from lookalike.data.contracts import Promise
+from lookalike.data.contracts import KNOWS_METHOD, READS_RELEASE, Promise
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Choice
 from lookalike.data.release import Bucketized, Linkage

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Self
 
-from lookalike.data.adversary import READS_RELEASE
-from lookalike.data.contracts import Promise
+from lookalike.data.contracts import READS_RELEASE, Promise
 from lookalike.data.microdata import Domains, Microdata
-from lookalike.data.notation import part_text
+from lookalike.data.parameters import part_text
 from lookalike.data.release import Linkage, Release
 from lookalike.data.requirement import Requirement
 from lookalike.progress import Progress

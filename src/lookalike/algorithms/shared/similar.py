@@ -14,9 +14,8 @@ from lookalike.algorithms.groups.search import Cell
 from lookalike.algorithms.shared.axes import axes_of, rule_of
 from lookalike.data.microdata import Microdata
 from lookalike.data.requirement import Requirement
-from lookalike.progress import Progress
+from lookalike.progress import Progress, available_threads
 from lookalike.randomness import Randomness
-from lookalike.threads import available
 
 _CELL = 6_000
 """Records among which buckets are swapped."""
@@ -62,7 +61,7 @@ def similar_together(
         for bucket, inside in zip(chunks[number].tolist(), cell.groups(), strict=True):
             bucket_of_record[inside] = bucket
 
-    with ThreadPoolExecutor(max_workers=available()) as pool:
+    with ThreadPoolExecutor(max_workers=available_threads()) as pool:
         try:
             list(pool.map(improve, range(len(chunks))))
         except BaseException:

@@ -8,7 +8,7 @@ import click
 
 from lookalike.apps.cli.options import column_options, reading_from, reading_options, schema_from
 from lookalike.apps.cli.output import TerminalProgress, note, note_first_use, print_json, print_table
-from lookalike.data.notation import split
+from lookalike.data.parameters import split
 from lookalike.errors import RecipeError
 
 

@@ -11,7 +11,7 @@ from lookalike.apps.cli.backends import SPARK, backend_options, publish_here, pu
 from lookalike.apps.cli.destinations import check_out, print_published, private_place, refuse_beside_stdout
 from lookalike.apps.cli.options import SAFE_CSV, column_options, reading_from, reading_options, schema_from
 from lookalike.apps.cli.output import STDOUT, TerminalProgress, note, note_first_use, peak_megabytes, print_json
-from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
+from lookalike.data.contracts import ADVERSARIES, READS_RELEASE
 
 
 def _report_options(command: Any) -> Any:

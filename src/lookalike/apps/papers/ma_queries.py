@@ -17,8 +17,7 @@ from lookalike.analysis.counts import Answers, independent
 from lookalike.apps.papers.bench import Bench, Made
 from lookalike.apps.papers.experiments import Experiment, Figure, Results, Row, Shape
 from lookalike.apps.papers.ma import AXES, DATA, ELL, census, in_all, n_queries
-from lookalike.data.adversary import READS_RELEASE
-from lookalike.data.contracts import Promise
+from lookalike.data.contracts import READS_RELEASE, Promise
 from lookalike.data.microdata import Microdata
 from lookalike.errors import AuditFailed
 from lookalike.metrics.query_error import Drawn, judged

@@ -10,7 +10,7 @@ from typing import Any
 
 from lookalike.algorithms import ALGORITHMS, describe_algorithms, parse_algorithm
 from lookalike.apps.studio.workspace import Project
-from lookalike.data.notation import value_text
+from lookalike.data.parameters import value_text
 from lookalike.errors import Infeasible, RecipeError
 from lookalike.evaluation.compare.planning import promise_text, suited
 from lookalike.evaluation.tradeoff import varied

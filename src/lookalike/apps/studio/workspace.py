@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lookalike.data.adversary import READS_RELEASE
+from lookalike.data.contracts import READS_RELEASE
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.schema import Schema
 from lookalike.errors import DataError, LookalikeError, RecipeError

@@ -30,9 +30,8 @@ from lookalike.data.contracts import Finding, Score, Target
 from lookalike.data.parameters import Choice, Exact, Whole
 from lookalike.data.release import Matched
 from lookalike.errors import counted
-from lookalike.progress import Progress
+from lookalike.progress import Progress, available_threads
 from lookalike.randomness import Randomness
-from lookalike.threads import available
 
 if TYPE_CHECKING:
     from lookalike.kernels.worlds import World
@@ -130,7 +129,7 @@ class PossibleWorlds(WrittenAttack):
             counts = np.zeros(len(part.fits.rows), dtype=np.int64)
             return counts, wander(part.fits, world, limits, trips, length, counts, state)
 
-        with ThreadPoolExecutor(max_workers=available()) as pool:
+        with ThreadPoolExecutor(max_workers=available_threads()) as pool:
             walks = list(pool.map(begin, range(self.chains)))
             for batch in range(BATCHES):
                 for chain, (counts, moves) in enumerate(pool.map(go_on, walks)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from lookalike.data.contracts import Target
-from lookalike.data.notation import part_text
+from lookalike.data.parameters import part_text
 from lookalike.errors import Unsupported
 
 

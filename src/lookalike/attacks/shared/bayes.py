@@ -19,9 +19,9 @@ from scipy import sparse
 
 from lookalike.attacks.shared.beliefs import Shares
 from lookalike.attacks.shared.whereabouts import Whereabouts
-from lookalike.data.drawn_cells import bounds_of
 from lookalike.data.microdata import Codes, Domain
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Randomizer, Ranges, Sets
+from lookalike.data.worlds import bounds_of
 
 
 @dataclass(frozen=True, eq=False)

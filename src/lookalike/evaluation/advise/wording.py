@@ -8,7 +8,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from lookalike.data.notation import number_text
+from lookalike.data.parameters import number_text
 
 
 def percent(share: Fraction) -> str:

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from lookalike.attacks import parse_attack
-from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
-from lookalike.data.contracts import Algorithm, Attack
+from lookalike.data.contracts import ADVERSARIES, READS_RELEASE, Algorithm, Attack
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.schema import Schema
 from lookalike.errors import RecipeError, counted, unknown_name

@@ -20,7 +20,7 @@ from lookalike.data.schema import Schema
 from lookalike.evaluation.compare.planning import Task
 from lookalike.evaluation.compare.results import FAULT, Run
 from lookalike.evaluation.compare.running import execute
-from lookalike.threads import available
+from lookalike.progress import available_threads
 
 _A_MOMENT = 0.5
 """Seconds between two words to whoever watches."""
@@ -29,7 +29,7 @@ _A_MOMENT = 0.5
 def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
-    return available()
+    return available_threads()
 
 
 def execute_all(

@@ -13,7 +13,7 @@ import re
 from collections.abc import Collection
 from fractions import Fraction
 
-from lookalike.data.notation import as_fraction, number_text, split
+from lookalike.data.parameters import as_fraction, number_text, split
 from lookalike.errors import RecipeError, quoted
 
 MOST = 200

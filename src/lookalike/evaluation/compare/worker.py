@@ -1,4 +1,4 @@
-"""A process that makes runs, one after the other: `python -m lookalike.evaluation.compare.worker`, started by `processes`.
+"""A process that makes runs, one after the other: `python -m lookalike.evaluation.compare.worker`.
 
 It reads the table once and then tasks from standard input, and answers each on standard output, as pickles between a
 parent and its own child. It ends when its input does. It writes no file.

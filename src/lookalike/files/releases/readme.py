@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lookalike.data.adversary import ADVERSARIES
+from lookalike.data.contracts import ADVERSARIES
 from lookalike.data.release import Release
 from lookalike.errors import counted
 from lookalike.files.releases.describe import DESCRIPTOR, ENCODING_SENTENCES, Manifest, Tables

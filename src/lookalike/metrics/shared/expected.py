@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.data.drawn_cells import bounds_of
 from lookalike.data.microdata import Codes, Domain, Microdata
-from lookalike.data.redrawn import likeliest_counts
+from lookalike.data.reconstruct import likeliest_counts
 from lookalike.data.release import Bucketized, Extents, Perturbed, Ranges, Release, is_numeric_cell
 from lookalike.data.schema import Kind, ValueType
+from lookalike.data.worlds import bounds_of
 
 Shares = NDArray[np.float64]
 N_PARTS = 20

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN, Context, Decimal, InvalidOperation
 from fractions import Fraction
 
-from lookalike.data.notation import number_text
+from lookalike.data.parameters import number_text
 from lookalike.data.requirement import GRID
 
 LogTerm = tuple[Fraction, Fraction]

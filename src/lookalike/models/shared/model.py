@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.data.microdata import Domain
-from lookalike.data.notation import part_text
+from lookalike.data.parameters import part_text
 
 
 class WrittenModel:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lookalike.data.contracts import PrivacyModel, Promise
-from lookalike.data.notation import read_part
+from lookalike.data.parameters import read_part
 from lookalike.deprecations import spelled
 from lookalike.errors import RecipeError, quoted, unknown_name
 

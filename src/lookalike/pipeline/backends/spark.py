@@ -23,8 +23,8 @@ from lookalike.data.microdata import Codes
 from lookalike.errors import DataError, LookalikeError, MissingPart, quoted
 from lookalike.pipeline.backends.failures import condition_of, spark_failures
 from lookalike.pipeline.backends.spark_sessions import without_pandas_warning
+from lookalike.progress import THREADS_VARIABLE as THREADS
 from lookalike.randomness import Randomness
-from lookalike.threads import VARIABLE as THREADS
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -31,8 +31,7 @@ from lookalike.algorithms import (
     TMondrian,
     TwoSize,
 )
-from lookalike.data.adversary import KNOWS_METHOD
-from lookalike.data.contracts import Algorithm
+from lookalike.data.contracts import KNOWS_METHOD, Algorithm
 from lookalike.errors import Unsupported
 
 CELLS, SLICES = "cells", "slices"

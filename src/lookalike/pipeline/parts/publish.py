@@ -18,8 +18,7 @@ import numpy as np
 
 from lookalike.audit import Audit
 from lookalike.audit.joining import joined
-from lookalike.data.adversary import READS_RELEASE
-from lookalike.data.contracts import Algorithm, Backend, Fragments, Promise
+from lookalike.data.contracts import READS_RELEASE, Algorithm, Backend, Fragments, Promise
 from lookalike.data.microdata import Domains
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Randomizer, Ranges, Release, Sets, Withheld
 from lookalike.errors import AuditFailed, RecipeError, counted

@@ -6,12 +6,12 @@ import os
 
 import pytest
 
-from lookalike import threads
+from lookalike import progress
 
 
 def test_the_number_is_what_is_said_or_what_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(threads.VARIABLE, "3")
-    assert threads.available() == 3
+    monkeypatch.setenv(progress.THREADS_VARIABLE, "3")
+    assert progress.available_threads() == 3
     for nonsense in ("", "0", "-2", "many"):
-        monkeypatch.setenv(threads.VARIABLE, nonsense)
-        assert 1 <= threads.available() <= (os.cpu_count() or 1)
+        monkeypatch.setenv(progress.THREADS_VARIABLE, nonsense)
+        assert 1 <= progress.available_threads() <= (os.cpu_count() or 1)
