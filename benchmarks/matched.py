@@ -52,7 +52,7 @@ def with_spans(schema: Path, spans: list[int]) -> None:
 
 
 def walks(n_vertices: int = 1_000_000, degree: int = 10) -> None:
-    from lookalike.algorithms.shared.matched import disjoint_assignments
+    from lookalike.algorithms.shared.method import disjoint_assignments
     from lookalike.randomness import Randomness
 
     rng = np.random.default_rng(1)

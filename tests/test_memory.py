@@ -15,7 +15,7 @@ from lookalike.apps.samples import hospital
 from lookalike.data.schema import Schema
 from lookalike.errors import DataError, RecipeError
 from lookalike.files.tables import read_table
-from lookalike.files.tables.sizing import check_text_size
+from lookalike.files.tables.read import check_text_size
 from lookalike.pipeline.run import Recipe, run
 from lookalike.publication import as_promises
 

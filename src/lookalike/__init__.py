@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from lookalike.algorithms import Groups, Mondrian, StrictMondrian
     from lookalike.algorithms.privbayes import PrivBayes
     from lookalike.analysis import Estimate, Pooled, PublishedRelease, load, pool, sample
-    from lookalike.attacking import attack
     from lookalike.attacks.run import Attacks
     from lookalike.audit import Audit, Check, Verdict
+    from lookalike.checking import attack, fidelity, measure, verify
     from lookalike.data.contracts import Promise
     from lookalike.data.microdata import Microdata, Table
     from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from lookalike.evaluation.compare import Comparison, compare
     from lookalike.evaluation.fidelity import Fidelity
     from lookalike.evaluation.inspect import Inspection, suggest_schema
-    from lookalike.measuring import fidelity
     from lookalike.models import (
         AlphaK,
         BetaLikeness,
@@ -53,7 +52,6 @@ if TYPE_CHECKING:
     )
     from lookalike.parted import publish_in_parts
     from lookalike.publication import Publication, advise, inspect, publish, read_table
-    from lookalike.reopening import measure, verify
     from lookalike.synthesizing import Synthesis, synthesize
 
 __all__ = [
@@ -168,12 +166,12 @@ _HOMES = {
     "Unsupported": "lookalike.errors",
     "Verdict": "lookalike.audit",
     "advise": "lookalike.publication",
-    "attack": "lookalike.attacking",
-    "fidelity": "lookalike.measuring",
+    "attack": "lookalike.checking",
+    "fidelity": "lookalike.checking",
     "compare": "lookalike.evaluation.compare",
     "inspect": "lookalike.publication",
     "load": "lookalike.analysis",
-    "measure": "lookalike.reopening",
+    "measure": "lookalike.checking",
     "pool": "lookalike.analysis",
     "publish": "lookalike.publication",
     "publish_in_parts": "lookalike.parted",
@@ -181,7 +179,7 @@ _HOMES = {
     "sample": "lookalike.analysis",
     "suggest_schema": "lookalike.evaluation.inspect",
     "synthesize": "lookalike.synthesizing",
-    "verify": "lookalike.reopening",
+    "verify": "lookalike.checking",
 }
 
 

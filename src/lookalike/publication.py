@@ -116,7 +116,7 @@ class Publication:
         `private` also keeps, in the PRIVATE folder, which record became which row, and the seed if one was given.
         `safe_csv` puts an apostrophe before cells of CSV files that a spreadsheet would compute.
         """
-        from lookalike.files.sending import check_destination, send
+        from lookalike.files.releases.send import check_destination, send
         from lookalike.files.urls import is_url, place_of
 
         if is_url(folder):

@@ -14,7 +14,8 @@ from lookalike.algorithms import Freeform
 from lookalike.algorithms.freeform.optimum import least_graph
 from lookalike.algorithms.freeform.rounds import graphs_of_parts
 from lookalike.algorithms.shared.axes import axes_of
-from lookalike.algorithms.shared.matched import (
+from lookalike.algorithms.shared.matchers import MATCHERS
+from lookalike.algorithms.shared.method import (
     SlotGraph,
     disjoint_assignments,
     drawn_assignment,
@@ -22,7 +23,6 @@ from lookalike.algorithms.shared.matched import (
     slots_of,
     withstands,
 )
-from lookalike.algorithms.shared.matchers import MATCHERS
 from lookalike.apps.samples import census
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata, Table

@@ -348,7 +348,7 @@ def test_the_audit_bounds_what_the_counts_tell(counts: tuple[int, ...]) -> None:
     """The audit's figure is no less than exact Bayes gives, for a matrix with no structure at all."""
     from lookalike.audit.exposures import expose
     from lookalike.data.release import Randomizer
-    from lookalike.models.shared.extremes import highest_beliefs
+    from lookalike.models.shared.exposures import highest_beliefs
 
     size = len(counts)
     weights = np.array([[7, 2, 3], [2, 5, 4], [3, 5, 5]], dtype=np.int64)[:size, :size]

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.analysis.asked import Queries
-from lookalike.analysis.counts import estimated, independent, true_counts
+from lookalike.analysis.counts import Queries, estimated, independent, true_counts
 from lookalike.data.microdata import Domain, Microdata
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Randomizer, Ranges, Release
 from lookalike.data.schema import Kind

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from lookalike.audit.exposures import complete_assignment
 from lookalike.audit.matching import existence
-from lookalike.audit.placement import largest_placement
-from lookalike.audit.reading import Reading
+from lookalike.audit.reading import Reading, largest_placement
 from lookalike.data.requirement import Requirement
 from lookalike.kernels.containment import holds_each, list_fitting
 from tests.audit.making import grouped, matched, mixed_table, number_table, random_groups

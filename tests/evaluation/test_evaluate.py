@@ -14,7 +14,7 @@ from lookalike.attacks.run import attack_target
 from lookalike.data.contracts import Promise, Target
 from lookalike.errors import MissingPart
 from lookalike.evaluation import evaluate as evaluation
-from lookalike.evaluation.answering import BOUNDS, Answered, answered
+from lookalike.evaluation.evaluate import BOUNDS, Answered, answered
 from lookalike.evaluation.tradeoff import MOST_RECORDS, hastened, some_records, tradeoff
 from lookalike.metrics.query_error import QueryError
 from lookalike.randomness import Randomness

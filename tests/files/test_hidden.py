@@ -12,8 +12,7 @@ import pytest
 from lookalike.apps.samples import hospital
 from lookalike.data.release import Linkage
 from lookalike.errors import DataError, RecipeError
-from lookalike.files.atomic import placed
-from lookalike.files.hidden import ASIDE, cannot_write, clear_leftovers, hidden_beside
+from lookalike.files.atomic import ASIDE, cannot_write, clear_leftovers, hidden_beside, placed
 from lookalike.files.releases import private
 from lookalike.files.releases.private import check_belongs, private_folder, write_private
 from lookalike.files.releases.write import errors_of_the_system

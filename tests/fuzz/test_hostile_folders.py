@@ -18,14 +18,14 @@ from lookalike.analysis import load
 from lookalike.data.release import Grouped, Linkage, MatchGraph
 from lookalike.data.schema import ValueType
 from lookalike.errors import DataError, LookalikeError, SchemaError
-from lookalike.files.releases.alone import read_alone
+from lookalike.files.releases.alone import read_alone, taxonomy_over
 from lookalike.files.releases.describe import DESCRIPTOR
-from lookalike.files.releases.leaves import taxonomy_over
 from lookalike.files.releases.private import read_graph, read_linkage, write_private
 from lookalike.files.releases.read import read_release
 from lookalike.files.releases.write import write_release
 from lookalike.files.tables import compressed as packed
-from lookalike.files.tables import read_table, selection
+from lookalike.files.tables import read as selection
+from lookalike.files.tables import read_table
 from lookalike.files.tables.csv.dialect import Dialect
 from lookalike.files.tables.csv.structure import MOST_FIELDS, Records
 from tests.files.releases.part_folders import clinic_in_parts

@@ -12,8 +12,7 @@ from lookalike.analysis import load
 from lookalike.errors import DataError
 from lookalike.files.releases.alone import read_alone
 from lookalike.files.releases.cells import dtype_of
-from lookalike.files.releases.folder import read_frames
-from lookalike.files.releases.read import read_release
+from lookalike.files.releases.read import read_frames, read_release
 from tests.files.releases.release_forms import FORMS
 
 ODD = (

@@ -14,9 +14,8 @@ import pytest
 import lookalike as la
 from lookalike.errors import DataError, RecipeError
 from lookalike.evaluation.compare.keeping import Kept
-from lookalike.files.releases.folder import read_manifest
 from lookalike.files.releases.private import read_graph, read_linkage
-from lookalike.files.releases.read import read_schema
+from lookalike.files.releases.read import read_manifest, read_schema
 from lookalike.version import __version__
 from tests.golden.making import ANSWERS, COMPARISON, GOLDEN, ORIGINAL, answered, digest
 

@@ -11,7 +11,7 @@ from lookalike.data.requirement import Distance
 from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.errors import RecipeError
 from lookalike.models import TCloseness
-from lookalike.models.shared import distances
+from lookalike.models import t_closeness as distances
 from lookalike.models.shared.exact import enclosure
 from tests.models.building import categories, exposure_of, numbers, weighed, with_tree
 

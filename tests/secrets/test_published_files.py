@@ -25,8 +25,8 @@ from lookalike.apps.studio.jobs import Job
 from lookalike.data.contracts import Algorithm
 from lookalike.data.release import Perturbed
 from lookalike.data.schema import Schema
-from lookalike.files.releases.folder import read_manifest
 from lookalike.files.releases.private import private_folder
+from lookalike.files.releases.read import read_manifest
 from lookalike.files.releases.write import write_release
 from lookalike.models import parse_promise
 from lookalike.pipeline.backends.local import LocalBackend

@@ -33,10 +33,10 @@ from lookalike.data.contracts import Algorithm, Finding, Promise, Score
 from lookalike.data.release import Bucketized, Grouped, Linkage, Matched, MatchGraph, Perturbed, Release
 from lookalike.data.schema import Schema
 from lookalike.evaluation import evaluate as evaluation
-from lookalike.evaluation.answering import BOUNDS, Answered
-from lookalike.evaluation.evaluate import Evaluation
+from lookalike.evaluation.evaluate import BOUNDS, Answered, Evaluation
 from lookalike.evaluation.fidelity import Compared, Fidelity
-from lookalike.evaluation.report import Basis, documents
+from lookalike.evaluation.report import Basis
+from lookalike.evaluation.report import page as documents
 from lookalike.evaluation.tradeoff import Setting, Tradeoff
 from lookalike.files.releases.assembly import take
 from lookalike.files.releases.private import private_folder

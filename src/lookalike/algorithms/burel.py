@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.algorithms.shared.ceilings import least_ceilings
-from lookalike.algorithms.shared.drawing import Counts, Drawing, most_groups
-from lookalike.algorithms.shared.grouped import Grouping
+from lookalike.algorithms.shared.method import Grouping
+from lookalike.algorithms.shared.value_buckets import Counts, Drawing, most_groups
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Choice, ChoiceOrNumber, Whole

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.algorithms.shared.ceilings import least_room
-from lookalike.algorithms.shared.grouped import Grouping
+from lookalike.algorithms.shared.method import Grouping
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Choice, Whole
 from lookalike.data.requirement import GroupRule, Requirement
@@ -135,7 +135,7 @@ class Leaf:
     def weights(self, rows: NDArray[np.int32], dealings: NDArray[np.int64]) -> NDArray[np.float64]:
         from lookalike.kernels.grouptest import tally_for
         from lookalike.kernels.growing import deal
-        from lookalike.kernels.recutting import uncut_weights
+        from lookalike.kernels.partition import uncut_weights
 
         weights, ties = np.empty(len(dealings)), np.empty_like(dealings)
         deal(self.ties.integers(1 << 63), ties)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.algorithms.mondrian import Leaf, Mondrian
-from lookalike.algorithms.shared.grouped import Grouping
+from lookalike.algorithms.shared.method import Grouping
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata
 from lookalike.data.requirement import GRID, Requirement

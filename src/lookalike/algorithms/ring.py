@@ -54,7 +54,7 @@ class Ring(Method):
     ) -> tuple[Matched, Linkage]:
         from lookalike.algorithms.groups.boxes import chunks_of
         from lookalike.algorithms.shared.axes import axes_of
-        from lookalike.algorithms.shared.matched import SlotGraph, matched_release
+        from lookalike.algorithms.shared.method import SlotGraph, matched_release
 
         axes, values, degree = axes_of(data), *_wanted(data, requirements)
         least = max(self.part or 3 * degree, degree)

@@ -18,8 +18,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.shared.drawing import Counts, Drawing, most_groups
-from lookalike.algorithms.shared.grouped import Grouping
+from lookalike.algorithms.shared.method import Grouping
+from lookalike.algorithms.shared.value_buckets import Counts, Drawing, most_groups
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Choice

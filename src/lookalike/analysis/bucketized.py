@@ -28,8 +28,8 @@ from scipy import sparse
 from lookalike.analysis.conditions import Where, rows_where
 from lookalike.analysis.crosstables import check_size, combinations, framed
 from lookalike.analysis.estimate import Estimate, spread
-from lookalike.analysis.links import Links, Numbers
 from lookalike.analysis.release import PublishedRelease
+from lookalike.analysis.spreading import Links, Numbers
 from lookalike.errors import DataError, counted
 from lookalike.files.releases.cells import Encoding
 from lookalike.files.releases.describe import PublishedManifest

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -18,16 +18,50 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.analysis.asked import Masks, Queries
-from lookalike.analysis.links import Links
-from lookalike.analysis.spreading import cells_of, n_certain
-from lookalike.data.microdata import Codes, Domain, Microdata
+from lookalike.analysis.spreading import Links, Masks, Numbers, cells_of, n_certain
+from lookalike.data.microdata import Codes, Domain, Domains, Microdata
 from lookalike.data.reconstruct import Reconstruction
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Release
 from lookalike.errors import RecipeError, unknown_name
 from lookalike.progress import available_threads
 
-Numbers = NDArray[np.float64]
+
+@dataclass(frozen=True, eq=False)
+class Queries:
+    """So many conjunctions over the columns of a table. A column that a query does not ask about has all its codes."""
+
+    quasi: tuple[Masks, ...]
+    """[queries, codes] for each quasi-identifier: the codes that are wanted."""
+    sensitive: tuple[Masks, ...]
+
+    @classmethod
+    def everything(cls, domains: Domains, n_queries: int) -> Queries:
+        """Queries that ask about nothing yet."""
+        quasi, sensitive = (
+            tuple(np.ones((n_queries, domain.n_codes), dtype=bool) for domain in group)
+            for group in (domains.quasi, domains.sensitive)
+        )
+        return cls(quasi, sensitive)
+
+    def __len__(self) -> int:
+        return len((self.quasi + self.sensitive)[0])
+
+    def __getitem__(self, chosen: NDArray[np.int64] | NDArray[np.bool_] | slice) -> Queries:
+        return Queries(tuple(mask[chosen] for mask in self.quasi), tuple(mask[chosen] for mask in self.sensitive))
+
+    @property
+    def asked(self) -> Masks:
+        """[queries, quasi-identifiers] whether a query asks about a column at all."""
+        return np.stack([~mask.all(axis=1) for mask in self.quasi], axis=1)
+
+    @classmethod
+    def joined(cls, parts: Iterable[Queries]) -> Queries:
+        parts = list(parts)
+        return cls(
+            tuple(np.concatenate(masks) for masks in zip(*(part.quasi for part in parts), strict=True)),
+            tuple(np.concatenate(masks) for masks in zip(*(part.sensitive for part in parts), strict=True)),
+        )
+
 
 INSIDE = ("weighted", "uniform")
 _DOUBT, _DOUBT_OF_ENDS, _DOUBT_OF_LINK = 1.0, 0.5, 2.0

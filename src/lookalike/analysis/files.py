@@ -10,9 +10,8 @@ import polars as pl
 
 from lookalike.analysis.plain import Plain
 from lookalike.errors import RecipeError, quoted
-from lookalike.files.atomic import sync
-from lookalike.files.hidden import cannot_write, hidden_beside
-from lookalike.files.releases.formulas import safe_frame
+from lookalike.files.atomic import cannot_write, hidden_beside, sync
+from lookalike.files.releases.cells import safe_frame
 from lookalike.files.releases.write import errors_of_the_system
 from lookalike.files.urls import local_path
 from lookalike.progress import Progress, silent

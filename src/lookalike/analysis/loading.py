@@ -11,8 +11,7 @@ from lookalike.analysis.ranged import RangedRelease
 from lookalike.analysis.release import PublishedRelease
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed
 from lookalike.errors import DataError, quoted
-from lookalike.files.releases.folder import read_frames
-from lookalike.files.releases.read import release_folder
+from lookalike.files.releases.read import read_frames, release_folder
 from lookalike.files.urls import local_path
 
 

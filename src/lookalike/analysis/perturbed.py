@@ -19,7 +19,7 @@ from lookalike.data.reconstruct import Numbers, Reconstruction, baseline
 from lookalike.data.schema import Role
 from lookalike.errors import DataError, RecipeError, quoted
 from lookalike.files.releases.describe import PublishedManifest
-from lookalike.files.releases.folder import published_matrix
+from lookalike.files.releases.read import published_matrix
 
 
 @dataclass(frozen=True)

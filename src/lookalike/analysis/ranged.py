@@ -16,9 +16,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from lookalike.analysis.asked import Queries
 from lookalike.analysis.conditions import Where, satisfies
-from lookalike.analysis.counts import Answers, estimated
+from lookalike.analysis.counts import Answers, Queries, estimated
 from lookalike.analysis.crosstables import check_size, framed
 from lookalike.analysis.estimate import Estimate, spread
 from lookalike.analysis.plain import value_series

@@ -22,12 +22,51 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.analysis.asked import Masks
 from lookalike.data.microdata import Domain
 from lookalike.data.release import Extents, Ranges
 from lookalike.data.schema import Kind, ValueType
 
 Numbers = NDArray[np.float64]
+Masks = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Links:
+    """The values of all buckets, ready for least squares."""
+
+    stock: Any
+    """Sparse, buckets x values: how often each occurs."""
+    inverse: Numbers
+
+    @classmethod
+    def of(cls, bucket_of_entry: NDArray[Any], value_of_entry: NDArray[Any], n_buckets: int, n_values: int) -> Links:
+        from scipy import sparse
+
+        ones = np.ones(len(value_of_entry))
+        stock = sparse.coo_array((ones, (bucket_of_entry, value_of_entry)), shape=(n_buckets, n_values)).tocsr()
+        return cls(stock, np.linalg.pinv((stock.T @ stock).toarray(), hermitian=True))
+
+    @property
+    def counts(self) -> Numbers:
+        """[values] how often each occurs in all."""
+        return np.asarray(self.stock.sum(axis=0), dtype=np.float64).reshape(-1)
+
+    def likely(self, together: Numbers) -> Numbers:
+        """[values, questions] how likely those with a value match; `together`: matching rows of their buckets."""
+        return np.asarray(self.inverse @ together)
+
+    def variances(self, by_chance: Numbers, estimates: Numbers, otherwise: Numbers, most: Numbers) -> Numbers:
+        """The variance of estimates with what the other answer adds.
+
+        Nothing where no bucket leaves a choice, or where there are too few buckets to say something about each value;
+        the other answer stays within what is possible, 0 to `most`.
+        """
+        if self.stock.shape[0] <= 2 * self.stock.shape[1]:
+            return by_chance
+        apart = np.where(by_chance > 0, estimates - np.clip(otherwise, 0.0, most), 0.0)
+        return np.asarray(by_chance + apart**2)
+
+
 _NOTHING = 1e-300
 
 

@@ -24,8 +24,16 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from lookalike.attacks.shared.attack import WrittenAttack, needs_sensitive
-from lookalike.attacks.shared.beliefs import majority, promised_ceilings, scored
-from lookalike.attacks.shared.rows import CERTAIN, best_guess_share, kept_exposure, n_rows_above, row_max
+from lookalike.attacks.shared.beliefs import (
+    CERTAIN,
+    best_guess_share,
+    kept_exposure,
+    majority,
+    n_rows_above,
+    promised_ceilings,
+    row_max,
+    scored,
+)
 from lookalike.attacks.shared.whereabouts import Whereabouts, honest_guesses, normalised
 from lookalike.data.contracts import Finding, Score, Target
 from lookalike.data.parameters import Exact, Whole
@@ -197,7 +205,7 @@ def likely_pairs(owners: NDArray[Any], rows: NDArray[Any], n_owners: int, n_rows
 
     Where there are more rows than owners some stay free, and the other way round.
     """
-    from lookalike.kernels.marginals import propagate
+    from lookalike.kernels.worlds import propagate
 
     n_active_owners = int(np.count_nonzero(np.bincount(owners, minlength=n_owners)))
     n_active_rows = int(np.count_nonzero(np.bincount(rows, minlength=n_rows)))

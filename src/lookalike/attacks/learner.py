@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from lookalike.attacks.shared.attack import WrittenAttack, needs_sensitive
 from lookalike.attacks.shared.bayes import frequencies_of, logs_of, taken_back
 from lookalike.attacks.shared.beliefs import Shares, scored
-from lookalike.attacks.shared.judging import finding, judged
-from lookalike.attacks.shared.strangers import right_about_strangers
+from lookalike.attacks.shared.judging import finding, judged, right_about_strangers
 from lookalike.attacks.shared.whereabouts import Whereabouts
 from lookalike.data.contracts import Finding, Target
 from lookalike.data.microdata import Codes

@@ -14,8 +14,7 @@ from typing import ClassVar
 from lookalike.attacks.shared.attack import WrittenAttack, needs_sensitive
 from lookalike.attacks.shared.bayes import NaiveBayes, counts_of
 from lookalike.attacks.shared.beliefs import scored
-from lookalike.attacks.shared.judging import finding, judged
-from lookalike.attacks.shared.strangers import right_about_strangers
+from lookalike.attacks.shared.judging import finding, judged, right_about_strangers
 from lookalike.attacks.shared.whereabouts import Whereabouts
 from lookalike.data.contracts import Finding, Target
 from lookalike.data.parameters import Choice

@@ -16,8 +16,16 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from lookalike.attacks.shared.attack import WrittenAttack, needs_sensitive
-from lookalike.attacks.shared.beliefs import majority, promised_ceilings, scored
-from lookalike.attacks.shared.rows import CERTAIN, best_guess_share, kept_exposure, n_rows_above, row_max
+from lookalike.attacks.shared.beliefs import (
+    CERTAIN,
+    best_guess_share,
+    kept_exposure,
+    majority,
+    n_rows_above,
+    promised_ceilings,
+    row_max,
+    scored,
+)
 from lookalike.attacks.shared.whereabouts import Whereabouts, honest_share, normalised
 from lookalike.data.contracts import Finding, Target
 from lookalike.data.parameters import Choice

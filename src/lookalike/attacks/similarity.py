@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from lookalike.attacks.shared.attack import WrittenAttack, needs_sensitive
-from lookalike.attacks.shared.beliefs import Shares, scored
-from lookalike.attacks.shared.rows import CERTAIN, best_guess_share, n_rows_above, row_max
+from lookalike.attacks.shared.beliefs import CERTAIN, Shares, best_guess_share, n_rows_above, row_max, scored
 from lookalike.attacks.shared.whereabouts import Whereabouts, honest_guesses
 from lookalike.attacks.skewness import rises_of
 from lookalike.data.contracts import Finding, Target

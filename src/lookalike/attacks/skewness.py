@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.attacks.shared.attack import WrittenAttack, needs_sensitive
-from lookalike.attacks.shared.beliefs import majority, scored
-from lookalike.attacks.shared.rows import owners_of, row_max
+from lookalike.attacks.shared.beliefs import majority, owners_of, row_max, scored
 from lookalike.attacks.shared.whereabouts import Whereabouts, honest_guesses
 from lookalike.data.contracts import Finding, Score, Target
 from lookalike.data.parameters import Exact

@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.audit.cells import Ints, joint_ids_of_two
-from lookalike.audit.reading import Reading
+from lookalike.audit.reading import Ints, Reading, joint_ids_of_two
 from lookalike.data.contracts import KNOWS_METHOD, READS_RELEASE
 from lookalike.data.exposure import Exposure, counted_exposure
 from lookalike.data.microdata import Microdata

@@ -19,9 +19,8 @@ import numpy as np
 
 from lookalike.audit import perturbation, preconditions
 from lookalike.audit.exposures import part as units_of
-from lookalike.audit.holding import NOTHING, level_held, measured, verdict_of
 from lookalike.audit.parts import PartAudit, Subject
-from lookalike.audit.verdicts import FAILED, NOT_RUN, Audit, Check, Verdict
+from lookalike.audit.verdicts import FAILED, NOT_RUN, NOTHING, Audit, Check, Verdict, level_held, measured, verdict_of
 from lookalike.audit.verify import CONCEALMENT
 from lookalike.data.contracts import Promise
 from lookalike.data.exposure import Exposure

@@ -20,8 +20,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.audit.cells import Ints
-from lookalike.audit.reading import FITS_LIMIT, Reading
+from lookalike.audit.reading import FITS_LIMIT, Ints, Reading
 from lookalike.audit.verdicts import Check
 from lookalike.data.release import MatchGraph
 from lookalike.data.requirement import Requirement

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.audit.cells import Ints
+from lookalike.audit.reading import Ints
 from lookalike.audit.sorting import Sign
 
 Shares = NDArray[np.float64]

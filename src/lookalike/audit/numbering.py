@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.audit.cells import Ints
 from lookalike.audit.neighbours import classified, likeness_signs, looked_at, shares_of_items
-from lookalike.audit.reading import Reading
+from lookalike.audit.reading import Ints, Reading
 from lookalike.audit.sorting import Sign, follow_rows
 from lookalike.data.release import Bucketized
 

@@ -21,10 +21,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lookalike.audit.cells import Ints, joint_ids, joint_ids_of_two
 from lookalike.audit.neighbours import classified, likeness_signs, looked_at, shares_of_items
 from lookalike.audit.numbering import numbering_signs
-from lookalike.audit.reading import Reading
+from lookalike.audit.reading import Ints, Reading, joint_ids, joint_ids_of_two
 from lookalike.audit.sorting import (
     Arrangement,
     Members,

@@ -14,8 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lookalike.audit.cells import Ints, joint_ids
-from lookalike.audit.reading import Reading
+from lookalike.audit.reading import Ints, Reading, joint_ids
 from lookalike.audit.verdicts import Check
 from lookalike.data.release import Bucketized, Grouped, MatchGraph, Perturbed
 from lookalike.errors import counted

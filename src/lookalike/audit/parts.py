@@ -18,9 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.audit.cells import Ints
 from lookalike.audit.exposures import expose_reading, part
 from lookalike.audit.perturbation import Redrawn, matrix_problem, redrawings
+from lookalike.audit.reading import Ints
 from lookalike.audit.verdicts import Audit
 from lookalike.audit.verify import Examined, examine
 from lookalike.data.contracts import READS_RELEASE, Level, PrivacyModel, Promise

@@ -16,8 +16,7 @@ from functools import reduce
 
 import numpy as np
 
-from lookalike.audit.cells import Ints, joint_ids_of_two
-from lookalike.audit.reading import Reading
+from lookalike.audit.reading import Ints, Reading, joint_ids_of_two
 from lookalike.audit.redrawing import Movement, movement
 from lookalike.audit.selecting import Choices
 from lookalike.audit.tails import SELDOM, Floats

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.audit.cells import Ints
-from lookalike.audit.reading import Reading
+from lookalike.audit.reading import Ints, Reading
 from lookalike.audit.tails import SELDOM, Chance, capped_counts
 from lookalike.audit.verdicts import Check
 from lookalike.data.contracts import KNOWS_METHOD

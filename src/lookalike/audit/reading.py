@@ -7,18 +7,267 @@ and carried values, which is possible for an honest release and shows how many r
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.audit.cells import Boxes, Ints, boxes_of, joint_ids, joint_ids_of_two, value_ids
-from lookalike.audit.placement import Placement, largest_placement
 from lookalike.data.exposure import Exposure
-from lookalike.data.microdata import Codes, Microdata
-from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Release
+from lookalike.data.microdata import Codes, Domain, Microdata, read_only
+from lookalike.data.release import Bucketized, Extents, Grouped, Matched, Perturbed, Ranges, Release, Sets
+
+Ints = NDArray[np.int64]
+_ROOM = 1 << 62
+
+
+@dataclass(frozen=True, eq=False)
+class Boxes:
+    """Distinct published combinations of extents, and the one of each row."""
+
+    cells: Any
+    """`kernels.containment.Cells`."""
+    class_of_row: Ints
+    n_classes: int
+
+
+def joint_ids(columns: Sequence[NDArray[Any]], n_rows: int) -> Ints:
+    """Equal rows get equal numbers, in the order of their values."""
+    ids, span = np.zeros(n_rows, dtype=np.int64), 1
+    for column in columns:
+        codes, n_values = _ranks(column)
+        if span * max(n_values, 1) >= _ROOM:
+            distinct, ids = np.unique(ids, return_inverse=True)
+            span = len(distinct)
+        ids = ids.reshape(-1) * n_values + codes
+        span *= max(n_values, 1)
+    distinct, ids = np.unique(ids, return_inverse=True)
+    return ids.reshape(-1).astype(np.int64)
+
+
+def _ranks(column: NDArray[Any]) -> tuple[Ints, int]:
+    """The rank of each value among those that occur, and how many these are."""
+    top = int(column.max(initial=0)) if column.dtype.kind in "iu" else -1
+    if 0 <= top < 2 * len(column) and int(column.min(initial=0)) >= 0:
+        # Codes are small numbers: counting them is quicker than sorting.
+        occurs = np.bincount(column, minlength=top + 1) > 0
+        return (np.cumsum(occurs) - 1)[column], int(np.count_nonzero(occurs))
+    values, codes = np.unique(column, return_inverse=True)
+    return codes.reshape(-1), len(values)
+
+
+def joint_ids_of_two(first: Sequence[Codes], second: Sequence[Codes]) -> tuple[Ints, Ints]:
+    """Common numbers for the rows of two tables with the same columns (each a list of blocks)."""
+    blocks = [np.concatenate(pair) for pair in zip(first, second, strict=True)]
+    n_first = len(first[0])
+    columns = [block[:, index] for block in blocks for index in range(block.shape[1])]
+    ids = joint_ids(columns, n_first + len(second[0]))
+    return ids[:n_first], ids[n_first:]
+
+
+def value_ids(original: Microdata, sensitive: Codes, carried: Codes) -> tuple[Ints, Ints]:
+    """Numbers of the joint sensitive and carried values of the original's records and of the release's rows."""
+    return joint_ids_of_two((original.sensitive, original.carried), (sensitive, carried))
+
+
+def boxes_of(release: Grouped | Matched) -> Boxes:
+    """The classes of a release and their boxes."""
+    from lookalike.kernels.containment import Cells
+
+    domains = release.domains.quasi
+    used, unit_of_row = np.unique(release.unit_of_row.astype(np.int64), return_inverse=True)
+    keys: list[NDArray[Any]] = []
+    for extents in release.extents:
+        keys += _range_keys(extents, used) if isinstance(extents, Ranges) else [_set_ids(extents, used)]
+    class_of_unit = joint_ids(keys, len(used))
+    n_classes = int(class_of_unit.max()) + 1 if len(used) else 0
+    sample = np.zeros(n_classes, dtype=np.int64)
+    sample[class_of_unit] = used
+    parts = [_box(domain, extents, sample) for domain, extents in zip(domains, release.extents, strict=True)]
+    offsets = np.cumsum([0, *(len(members) for *_, members in parts)])
+    cells = Cells(
+        lows=_columns([part[0] for part in parts], np.int32),
+        highs=_columns([part[1] for part in parts], np.int32),
+        missing=_columns([part[2] for part in parts], np.bool_),
+        missing_codes=np.array([domain.missing_code for domain in domains], dtype=np.int32),
+        starts=_columns([part[3] + offset for part, offset in zip(parts, offsets, strict=False)], np.int64),
+        ends=_columns([part[4] + offset for part, offset in zip(parts, offsets, strict=False)], np.int64),
+        members=np.concatenate([part[5] for part in parts]).astype(np.int32),
+    )
+    return Boxes(cells, class_of_unit[unit_of_row.reshape(-1)], n_classes)
+
+
+def _columns(columns: list[NDArray[Any]], dtype: Any) -> NDArray[Any]:
+    return np.ascontiguousarray(np.column_stack(columns).astype(dtype))
+
+
+def _range_keys(extents: Ranges, used: Ints) -> list[NDArray[Any]]:
+    """Everything that a reader sees of a run. Ends that another tool rounded can differ while the codes agree."""
+    lows, highs = extents.lows[used], extents.highs[used]
+    empty = highs < lows
+    seen: list[NDArray[Any]] = [np.where(empty, 0, lows), np.where(empty, -1, highs), extents.missing[used]]
+    for points in (extents.low_points[used], extents.high_points[used]):
+        seen.append(np.where(empty | np.isnan(points), 0.0, points + 0.0))
+    return seen
+
+
+def _sorted_sets(extents: Sets, used: Ints) -> tuple[Ints, Codes]:
+    """Members of the used sets, sorted and without repeats, whatever order the release lists them in."""
+    sizes = np.diff(extents.starts)[used]
+    owner = np.repeat(np.arange(len(used)), sizes)
+    place = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    members = extents.members[extents.starts[used][owner] + place].astype(np.int64)
+    width = int(members.max()) + 1 if members.size else 1
+    keys = np.unique(owner * width + members)
+    starts = np.searchsorted(keys, np.arange(len(used) + 1) * width)
+    return starts.astype(np.int64), (keys % width).astype(np.int32)
+
+
+def _set_ids(extents: Sets, used: Ints) -> Ints:
+    """Equal sets get equal numbers: by size, then by members."""
+    starts, members = _sorted_sets(extents, used)
+    sizes = np.diff(starts)
+    ids = np.zeros(len(used), dtype=np.int64)
+    n_seen = 0
+    for size in np.unique(sizes):
+        mine = np.flatnonzero(sizes == size)
+        if size == 0:
+            n_seen += 1
+            continue
+        listed = members[starts[mine][:, None] + np.arange(size)]
+        distinct, codes = np.unique(listed, axis=0, return_inverse=True)
+        ids[mine] = n_seen + codes.reshape(-1)
+        n_seen += len(distinct)
+    return ids
+
+
+def _box(domain: Domain, extents: Extents, sample: Ints) -> tuple[NDArray[Any], ...]:
+    """lows, highs, missing, starts, ends, members of the sampled units on one attribute."""
+    n_units = len(sample)
+    none = np.zeros(n_units, dtype=np.int64)
+    if isinstance(extents, Ranges):
+        lows, highs = extents.lows[sample].astype(np.int64), extents.highs[sample].astype(np.int64)
+        if domain.taxonomy is None:
+            # A run never reaches the missing code by accident: missing is inside only where it is said to be.
+            highs = np.minimum(highs, domain.missing_code - 1)
+        empty = highs < lows
+        lows, highs = np.where(empty, np.iinfo(np.int32).max, lows), np.where(empty, -1, highs)
+        return lows, highs, extents.missing[sample], none, none, np.zeros(0, dtype=np.int32)
+    starts, members = _sorted_sets(extents, sample)
+    sizes = np.diff(starts)
+    padded = np.append(members, 0)
+    lows = np.where(sizes > 0, padded[starts[:-1]], np.iinfo(np.int32).max)
+    highs = np.where(sizes > 0, padded[np.maximum(starts[1:] - 1, 0)], -1)
+    gapless = (sizes == 0) | (highs - lows + 1 == sizes)
+    ends = np.where(gapless, starts[:-1], starts[1:])
+    return lows, highs, np.zeros(n_units, dtype=bool), starts[:-1], ends, members
+
+
+_PAIRS = 20_000_000
+"""Most pairs of a kind and an item listed at once."""
+_BATCH = 20_000
+"""Kinds of several values are taken together up to so many."""
+
+
+@dataclass(frozen=True, eq=False)
+class Placement:
+    """A largest assignment of records to rows. Rows are told apart by class and joint value only (an item)."""
+
+    item_of_record: Ints
+    """-1: no row is left that the record fits."""
+    item_of_row: Ints
+    class_of_item: Ints
+    value_of_item: Ints
+    capacities: Ints
+    """Rows of each item."""
+    starts: Ints
+    """Items of value v are starts[v]:starts[v + 1]."""
+
+    @property
+    def n_placed(self) -> int:
+        return int(np.count_nonzero(self.item_of_record >= 0))
+
+
+def largest_placement(
+    boxes: Boxes, codes: Codes, value_of_record: Ints, value_of_row: Ints, n_values: int, pairs: int = _PAIRS
+) -> Placement:
+    """`codes` are the records' quasi-identifiers; records may take only rows of their own value."""
+    from lookalike.kernels.containment import assign, list_fitting
+
+    n_classes = max(boxes.n_classes, 1)
+    keys = value_of_row * n_classes + boxes.class_of_row
+    items, item_of_row, capacities = np.unique(keys, return_inverse=True, return_counts=True)
+    class_of_item, value_of_item = items % n_classes, items // n_classes
+    item_starts = _starts_of(value_of_item, n_values)
+
+    kind_of_record = joint_ids((value_of_record, *codes.T), len(codes))
+    records = np.argsort(kind_of_record, kind="stable")
+    kinds, firsts, supplies = np.unique(kind_of_record[records], return_index=True, return_counts=True)
+    kind_codes = read_only(codes[records[firsts]])
+    kind_starts = _starts_of(value_of_record[records[firsts]], n_values)
+    record_starts = np.append(firsts, len(records))[kind_starts]
+
+    item_of_record = np.full(len(codes), -1, dtype=np.int64)
+    for first, last in _batches(kind_starts):
+        mine = slice(kind_starts[first], kind_starts[last])
+        item_bounds, kind_bounds = item_starts[first : last + 1], kind_starts[first : last + 1] - kind_starts[first]
+        if len(kind_codes[mine]) == 0 or item_bounds[0] == item_bounds[-1]:
+            continue
+        starts, fitting = list_fitting(boxes.cells, class_of_item, item_bounds, kind_codes[mine], kind_bounds, pairs)
+        if starts[-1] > pairs:
+            record_bounds = record_starts[first : last + 1]
+            placed = assign(boxes.cells, class_of_item, capacities, item_bounds, codes, records, record_bounds)
+            item_of_record = np.maximum(item_of_record, placed)
+            continue
+        sent, kind_of_sent, item_of_sent = _flow(starts, fitting, supplies[mine], capacities)
+        rank = _ranks_of_sent(kind_of_sent, sent)
+        placed_records = records[firsts[mine][np.repeat(kind_of_sent, sent)] + rank]
+        item_of_record[placed_records] = np.repeat(item_of_sent, sent)
+    return Placement(item_of_record, item_of_row.reshape(-1), class_of_item, value_of_item, capacities, item_starts)
+
+
+def _starts_of(sorted_values: Ints, n_values: int) -> Ints:
+    return np.searchsorted(sorted_values, np.arange(n_values + 1)).astype(np.int64)
+
+
+def _batches(kind_starts: Ints) -> Iterator[tuple[int, int]]:
+    """Runs of values [first, last) with few kinds together, or one value with many."""
+    first, n_values = 0, len(kind_starts) - 1
+    while first < n_values:
+        last = int(np.searchsorted(kind_starts, kind_starts[first] + _BATCH, side="right")) - 1
+        last = min(max(last, first + 1), n_values)
+        yield first, last
+        first = last
+
+
+def _flow(starts: Ints, fitting: Codes, supplies: Ints, capacities: Ints) -> tuple[Ints, Ints, Ints]:
+    """A maximum flow from kinds to the items they fit: amounts, and the kind and item of each."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_flow
+
+    items, fitted = np.unique(fitting, return_inverse=True)
+    n_kinds, n_items = len(supplies), len(items)
+    source, sink = n_kinds + n_items, n_kinds + n_items + 1
+    kind_of_pair = np.repeat(np.arange(n_kinds), np.diff(starts))
+    room = np.minimum(supplies[kind_of_pair], capacities[fitting])
+    tails = np.concatenate((kind_of_pair, np.full(n_kinds, source), n_kinds + np.arange(n_items)))
+    heads = np.concatenate((n_kinds + fitted, np.arange(n_kinds), np.full(n_items, sink)))
+    amounts = np.concatenate((room, supplies, capacities[items]))
+    network = csr_array(
+        (amounts.astype(np.int32), (tails.astype(np.int32), heads.astype(np.int32))), shape=(sink + 1, sink + 1)
+    )
+    flow = maximum_flow(network, source, sink).flow[:n_kinds, n_kinds : n_kinds + n_items].tocoo()
+    used = flow.data > 0
+    order = np.lexsort((flow.col[used], flow.row[used]))
+    return flow.data[used][order].astype(np.int64), flow.row[used][order], items[flow.col[used][order]].astype(np.int64)
+
+
+def _ranks_of_sent(kind_of_sent: Ints, sent: Ints) -> Ints:
+    """0, 1, 2 ... within the records of each kind."""
+    kinds = np.repeat(kind_of_sent, sent)
+    return np.arange(len(kinds)) - np.searchsorted(kinds, kinds)
 
 
 @dataclass(frozen=True, eq=False)

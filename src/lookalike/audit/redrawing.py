@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lookalike.audit.cells import Ints
+from lookalike.audit.reading import Ints
 from lookalike.audit.selecting import RATES as CHOICE_RATES
 from lookalike.audit.selecting import Choices, Counted, chance_of, evidence
 from lookalike.audit.tails import RATES, Chance, Floats, bounded_sum_tail, capped_counts, count_moments

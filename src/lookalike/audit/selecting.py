@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.audit.cells import Ints
+from lookalike.audit.reading import Ints
 from lookalike.audit.tails import Floats
 
 RATES: Floats = np.array([-4.0, -2.0, -1.0, -0.5, 0.5, 1.0, 2.0, 4.0])

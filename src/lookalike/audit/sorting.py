@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.audit.cells import Ints
+from lookalike.audit.reading import Ints
 from lookalike.audit.tails import independent_events
 
 _MOST_ROWS = 100_000

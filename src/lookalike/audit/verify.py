@@ -11,13 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lookalike.audit import matching, perturbation, preconditions
-from lookalike.audit.cells import Ints
 from lookalike.audit.exposures import concealment, expose_blocks, expose_reading
-from lookalike.audit.holding import NOTHING, held, measured, verdict_of
 from lookalike.audit.order import row_order
 from lookalike.audit.parting import parts_check
-from lookalike.audit.reading import Reading
-from lookalike.audit.verdicts import OPEN, Audit, Check, Verdict
+from lookalike.audit.reading import Ints, Reading
+from lookalike.audit.verdicts import NOTHING, OPEN, Audit, Check, Verdict, held, measured, verdict_of
 from lookalike.data.contracts import ADVERSARIES, KNOWS_METHOD, READS_RELEASE, PrivacyModel, Promise
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Codes, Microdata

@@ -124,3 +124,32 @@ def wander(fits, world, limits, trips, sweeps, counts, state):  # type: ignore[n
             for record in range(first, last):
                 counts[world.edge_of[record]] += 1
     return n_trips, n_taken_back, n_steps
+
+
+_LARGEST = 1e12
+
+
+@inner
+def _against_others(messages, ends, sums, idle, found):  # type: ignore[no-untyped-def]
+    sums[:] = idle
+    for pair in range(len(ends)):
+        sums[ends[pair]] += messages[pair]
+    for pair in range(len(ends)):
+        others = sums[ends[pair]] - messages[pair]
+        found[pair] = 1.0 / min(max(others, 1.0 / _LARGEST), _LARGEST)
+
+
+@entry
+def propagate(owners, rows, n_owners, n_rows, row_idle, owner_idle, asked, offered, n_rounds):  # type: ignore[no-untyped-def]
+    """Rounds until no message moves, or `n_rounds`. `asked` [pairs] is where to start, and is carried on."""
+    sums_of_row, sums_of_owner = np.empty(n_rows), np.empty(n_owners)
+    before = np.empty_like(asked)
+    for _ in range(n_rounds):
+        before[:] = asked
+        _against_others(asked, rows, sums_of_row, row_idle, offered)
+        _against_others(offered, owners, sums_of_owner, owner_idle, asked)
+        change = 0.0
+        for pair in range(len(asked)):
+            change = max(change, abs(asked[pair] / (1 + asked[pair]) - before[pair] / (1 + before[pair])))
+        if change < 1e-8:
+            break

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.analysis.asked import Queries
-from lookalike.analysis.counts import Answers, Numbers, estimated, true_counts
+from lookalike.analysis.counts import Answers, Queries, estimated, true_counts
+from lookalike.analysis.spreading import Numbers
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Release
 from lookalike.errors import Unsupported

@@ -17,7 +17,7 @@ from lookalike.models.f_privacy import FPrivacy
 from lookalike.models.k_anonymity import AlphaK, KAnonymity, KConcealment
 from lookalike.models.l_diversity import LDiversity
 from lookalike.models.rho_privacy import RhoPrivacy
-from lookalike.models.shared.parsing import read_model, read_promise
+from lookalike.models.shared.model import read_model, read_promise
 from lookalike.models.t_closeness import TCloseness
 
 MODELS: dict[str, type[PrivacyModel]] = {

@@ -28,8 +28,16 @@ from lookalike.data.parameters import Choice, Exact, OptionalExact, number_text
 from lookalike.data.requirement import Requirement
 from lookalike.errors import RecipeError
 from lookalike.models.shared.exact import enclosure, grid_down, percent_at_most, sign_of
-from lookalike.models.shared.exposures import column_text, least_size, said, sensitive_column
-from lookalike.models.shared.extremes import Extremes, highest_beliefs, lowest_beliefs, unit_lacking
+from lookalike.models.shared.exposures import (
+    Extremes,
+    column_text,
+    highest_beliefs,
+    least_size,
+    lowest_beliefs,
+    said,
+    sensitive_column,
+    unit_lacking,
+)
 from lookalike.models.shared.model import WrittenModel
 
 

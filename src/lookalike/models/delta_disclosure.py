@@ -22,8 +22,14 @@ from lookalike.data.microdata import Domain
 from lookalike.data.parameters import Exact, number_text
 from lookalike.data.requirement import Requirement
 from lookalike.models.shared.exact import exp_of_negative, grid_down, grid_up, just_above, just_below, sign_of
-from lookalike.models.shared.exposures import column_text, said, sensitive_column
-from lookalike.models.shared.extremes import highest_beliefs, lowest_beliefs, unit_lacking
+from lookalike.models.shared.exposures import (
+    column_text,
+    highest_beliefs,
+    lowest_beliefs,
+    said,
+    sensitive_column,
+    unit_lacking,
+)
 from lookalike.models.shared.model import WrittenModel
 
 _GUARD = 1e-9

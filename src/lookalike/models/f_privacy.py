@@ -32,8 +32,7 @@ from lookalike.data.parameters import Number, OptionalExact, Parameter, as_fract
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, RecipeError, counted, quoted
 from lookalike.models.shared.exact import three_decimals_up
-from lookalike.models.shared.exposures import codes_of, column_text, least_size, said, sensitive_column
-from lookalike.models.shared.extremes import highest_beliefs
+from lookalike.models.shared.exposures import codes_of, column_text, highest_beliefs, least_size, said, sensitive_column
 from lookalike.models.shared.model import WrittenModel
 from lookalike.untrusted import BadYaml, load_yaml, read_text
 

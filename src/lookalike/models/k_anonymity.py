@@ -30,10 +30,10 @@ from lookalike.models.shared.exposures import (
     designated,
     enough_records,
     hidden_among,
+    highest_beliefs,
     said,
     sensitive_column,
 )
-from lookalike.models.shared.extremes import highest_beliefs
 from lookalike.models.shared.model import WrittenModel
 
 _EXACT_POINTS = "; the quasi-identifiers themselves are published exactly and may be unique"

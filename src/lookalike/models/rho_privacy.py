@@ -25,8 +25,7 @@ from lookalike.data.parameters import Exact, number_text
 from lookalike.data.requirement import Requirement
 from lookalike.errors import RecipeError
 from lookalike.models.shared.exact import percent_at_most
-from lookalike.models.shared.exposures import column_text, least_size, said, sensitive_column
-from lookalike.models.shared.extremes import in_blocks
+from lookalike.models.shared.exposures import column_text, in_blocks, least_size, said, sensitive_column
 from lookalike.models.shared.model import WrittenModel
 
 _ROUNDING = 1 + 1e-9

@@ -18,7 +18,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,12 +29,172 @@ from lookalike.data.microdata import Domain
 from lookalike.data.parameters import Choice, Exact, number_text
 from lookalike.data.requirement import Distance, Requirement
 from lookalike.data.schema import NUMBER_LIKE, Kind
+from lookalike.data.taxonomy import Taxonomy
 from lookalike.errors import RecipeError, quoted
-from lookalike.models.shared import distances
 from lookalike.models.shared.exact import LogTerm, just_above, sign_of
-from lookalike.models.shared.exposures import column_text, said, sensitive_column
-from lookalike.models.shared.extremes import in_blocks, largest_ratio
+from lookalike.models.shared.exposures import (
+    column_text,
+    exact_integers,
+    in_blocks,
+    largest_ratio,
+    said,
+    sensitive_column,
+    unit_sums,
+)
 from lookalike.models.shared.model import WrittenModel
+
+
+def equal_moves(exposure: Exposure) -> NDArray[Any]:
+    """The equal distance of each unit, times rows of the table, times its size."""
+    prior, weights, sizes = _wide(exposure, room=1)
+    gains = _gains(weights, prior[exposure.values], sizes[exposure.unit_of_entry], exposure.n_records)
+    return unit_sums(gains, exposure.starts)
+
+
+def ordered_moves(exposure: Exposure) -> NDArray[Any]:
+    """The ordered distance of each unit, times rows of the table, its size, and the number of values less one.
+
+    Between two values that a unit holds its running sum stands still while the table's grows: split at the crossing.
+    Segment e holds the codes from entry e's code to the next one (or to the last code but one).
+    """
+    n_codes, n_records = len(exposure.prior), exposure.n_records
+    values, prior, weights, sizes = _sorted_entries(exposure, room=n_codes)
+    # running[code]: records of the table up to and with that code; below[code]: sum of running before that code.
+    running = np.cumsum(exposure.prior)
+    below = np.concatenate((np.zeros(1, dtype=prior.dtype), np.cumsum(running.astype(prior.dtype))))
+    unit_of_entry, starts = exposure.unit_of_entry, exposure.starts
+    totals = np.concatenate((np.zeros(1, dtype=weights.dtype), np.cumsum(weights)))
+    held = totals[1:] - totals[starts[:-1]][unit_of_entry]
+    ends = np.append(values[1:], n_codes - 1)
+    ends[starts[1:][np.diff(starts) > 0] - 1] = n_codes - 1
+    begins = np.minimum(values, n_codes - 1)
+    size = sizes[unit_of_entry]
+    # The table's running sum passes the unit's share at the first code with running * size >= held * n_records.
+    crossing = np.searchsorted(running, (-((-held * n_records) // size)).astype(np.int64))
+    middle = np.clip(crossing, begins, ends)
+    under = held * n_records * (middle - begins) - size * (below[middle] - below[begins])
+    over = size * (below[ends] - below[middle]) - held * n_records * (ends - middle)
+    sums = unit_sums(under + over, starts)
+    occupied = np.flatnonzero(np.diff(starts) > 0)
+    firsts = np.minimum(values[starts[occupied]], n_codes - 1)
+    sums[occupied] += sizes[occupied] * below[firsts]
+    return sums
+
+
+def hierarchical_moves(exposure: Exposure, tree: Taxonomy) -> NDArray[Any]:
+    """The hierarchical distance of each unit, times rows of the table, its size, and the height of the tree.
+
+    Walks from the deepest nodes up; the entries of a node stand side by side, because a node is a run of codes.
+    """
+    height = int(tree.heights[0])
+    values, prior, weights, sizes = _sorted_entries(exposure, room=max(height, 1))
+    n_units, n_records = exposure.n_units, exposure.n_records
+    depths = np.zeros(len(tree.labels), dtype=np.int64)
+    for node in range(1, len(tree.labels)):
+        depths[node] = depths[tree.parents[node]] + 1
+    running = np.concatenate((np.zeros(1, dtype=prior.dtype), np.cumsum(prior)))
+    shares = running[tree.lasts + 1] - running[tree.firsts]
+    units, nodes = exposure.unit_of_entry, tree.leaf_nodes[values].astype(np.int64)
+    sums = np.zeros(n_units, dtype=weights.dtype)
+    for depth in range(int(depths.max()), 0, -1):
+        units, nodes, weights = _merged(units, nodes, weights)
+        here = np.flatnonzero(depths[nodes] == depth)
+        parents = tree.parents[nodes[here]].astype(np.int64)
+        steps = (tree.heights[parents] - tree.heights[nodes[here]]).astype(np.int64)
+        gains = _gains(weights[here], shares[nodes[here]], sizes[units[here]], n_records)
+        np.add.at(sums, units[here], gains * steps)
+        nodes = nodes.copy()
+        nodes[here] = parents
+    return sums
+
+
+def kullback_leibler_bits(exposure: Exposure) -> NDArray[np.float64]:
+    """KL(table || unit) of each unit; infinite where a unit lacks a value of the table."""
+    priors, sizes = exposure.prior[exposure.values], exposure.sizes[exposure.unit_of_entry]
+    shares = priors / exposure.n_records
+    held = priors > 0
+    terms = np.zeros(len(shares))
+    terms[held] = shares[held] * np.log2(shares[held] / (exposure.weights[held] / sizes[held]))
+    bits = _float_sums(terms, exposure)
+    n_held = np.bincount(exposure.unit_of_entry[held], minlength=exposure.n_units)
+    bits[n_held < np.count_nonzero(exposure.prior)] = np.inf
+    return bits
+
+
+def jensen_shannon_bits(exposure: Exposure) -> NDArray[np.float64]:
+    """JS divergence of each unit; what a unit lacks adds half its share."""
+    shares = exposure.prior[exposure.values] / exposure.n_records
+    beliefs = exposure.weights / exposure.sizes[exposure.unit_of_entry]
+    middle = shares + beliefs
+    held = shares > 0
+    terms = beliefs * np.log2(2 * beliefs / middle) - shares
+    terms[held] += shares[held] * np.log2(2 * shares[held] / middle[held])
+    return (_float_sums(terms, exposure) + 1) / 2
+
+
+def kullback_leibler_terms(prior: list[int], counts: dict[int, int]) -> list[LogTerm]:
+    """KL(table || unit) in nats as a sum of logarithms; the unit holds every value of the table."""
+    total, size = sum(prior), sum(counts.values())
+    return [
+        (Fraction(number, total), Fraction(number * size, total * counts[code]))
+        for code, number in enumerate(prior)
+        if number
+    ]
+
+
+def jensen_shannon_terms(prior: list[int], counts: dict[int, int]) -> list[LogTerm]:
+    """JS divergence in nats as a sum of logarithms."""
+    total, size = sum(prior), sum(counts.values())
+    terms = []
+    for code, number in enumerate(prior):
+        share, belief = Fraction(number, total), Fraction(counts.get(code, 0), size)
+        for part in (share, belief):
+            if part:
+                terms.append((part / 2, 2 * part / (share + belief)))
+    return terms
+
+
+def _gains(weights: NDArray[Any], priors: NDArray[Any], sizes: NDArray[Any], n_records: int) -> NDArray[Any]:
+    return np.asarray(np.maximum(weights * n_records - priors * sizes, 0))
+
+
+def _wide(exposure: Exposure, room: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Prior, weights and sizes as integers wide enough for products with the table's rows, times `room`."""
+    bound = 4 * int(exposure.sizes.max(initial=1)) * exposure.n_records * room
+    return (
+        exact_integers(exposure.prior, bound),
+        exact_integers(exposure.weights, bound),
+        exact_integers(exposure.sizes, bound),
+    )
+
+
+def _sorted_entries(
+    exposure: Exposure, room: int
+) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Codes, prior, weights and sizes, wide; the entries of each unit by code."""
+    prior, weights, sizes = _wide(exposure, room)
+    keys = exposure.unit_of_entry * len(prior) + exposure.values
+    values = exposure.values.astype(np.int64)
+    if np.any(keys[1:] < keys[:-1]):
+        order = np.argsort(keys)
+        values, weights = values[order], weights[order]
+    return values, prior, weights, sizes
+
+
+def _merged(
+    units: NDArray[np.int64], nodes: NDArray[np.int64], weights: NDArray[Any]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
+    """Neighbours of the same unit and node made one."""
+    if len(units) == 0:
+        return units, nodes, weights
+    firsts = np.flatnonzero(np.append(True, (units[1:] != units[:-1]) | (nodes[1:] != nodes[:-1])))
+    return units[firsts], nodes[firsts], np.add.reduceat(weights, firsts)
+
+
+def _float_sums(terms: NDArray[np.float64], exposure: Exposure) -> NDArray[np.float64]:
+    # Summed unit by unit: differences of one long running sum would lose the last digits.
+    return np.asarray(np.bincount(exposure.unit_of_entry, weights=terms, minlength=exposure.n_units), dtype=np.float64)
+
 
 _GUARD = 1e-9
 
@@ -117,18 +277,18 @@ class TCloseness(WrittenModel):
         if exposure.n_units == 0:
             return Level(Fraction(0), None, "nothing is published")
         if self.distance == "kl":
-            return self._diverged(exposure, distances.kullback_leibler_bits, distances.kullback_leibler_terms)
+            return self._diverged(exposure, kullback_leibler_bits, kullback_leibler_terms)
         if self.distance == "js":
-            return self._diverged(exposure, distances.jensen_shannon_bits, distances.jensen_shannon_terms)
+            return self._diverged(exposure, jensen_shannon_bits, jensen_shannon_terms)
         tree = column.taxonomy
         if self.distance == "equal":
-            scale, moved = 1, in_blocks(exposure, distances.equal_moves)
+            scale, moved = 1, in_blocks(exposure, equal_moves)
         elif self.distance == "ordered":
-            scale, moved = len(exposure.prior) - 1, in_blocks(exposure, distances.ordered_moves)
+            scale, moved = len(exposure.prior) - 1, in_blocks(exposure, ordered_moves)
         else:
             assert tree is not None
             scale = int(tree.heights[0])
-            moved = in_blocks(exposure, lambda block: distances.hierarchical_moves(block, tree))
+            moved = in_blocks(exposure, lambda block: hierarchical_moves(block, tree))
         unit = largest_ratio(moved, np.maximum(exposure.sizes, 1))
         whole = max(scale, 1) * exposure.n_records * max(int(exposure.sizes[unit]), 1)
         return Level(Fraction(int(moved[unit]), max(whole, 1)), unit)

@@ -12,7 +12,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from lookalike.apps.studio.uploads import MOST_BYTES_ASKED
-from lookalike.reopening import verify
+from lookalike.checking import verify
 from tests.apps.studio.asking import CSV, PROMISE, TOKEN, opened, promised, refused
 from tests.secrets.traces import traces
 

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from lookalike.attacks import parse_attack
-from lookalike.attacks.shared import strangers
+from lookalike.attacks.shared import judging as strangers
 from lookalike.attacks.shared.bayes import NaiveBayes, counts_of
 from lookalike.attacks.shared.beliefs import scored
-from lookalike.attacks.shared.judging import Strangers
-from lookalike.attacks.shared.strangers import right_about_strangers
+from lookalike.attacks.shared.judging import Strangers, right_about_strangers
 from lookalike.attacks.shared.whereabouts import Whereabouts
 from lookalike.data.contracts import Finding, Score, Target
 from lookalike.progress import silent

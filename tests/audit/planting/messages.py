@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from lookalike.files.releases.cells import Encoding, print_cells
-from lookalike.files.releases.folder import read_manifest
+from lookalike.files.releases.read import read_manifest
 from lookalike.files.releases.tablefiles import blanks_spelled_out, table_paths
 from lookalike.files.releases.write import write_csv, write_parquet
 from tests.audit.planting.folders import Edit

@@ -19,9 +19,8 @@ from lookalike.audit import expose, verify
 from lookalike.data.contracts import READS_RELEASE
 from lookalike.errors import RecipeError
 from lookalike.evaluation.report import Report, to_html
-from lookalike.evaluation.report.basis import Basis
+from lookalike.evaluation.report.basis import MOST_SIZES, Basis, crowds_of, size_lines
 from lookalike.evaluation.report.beliefs import belief_table
-from lookalike.evaluation.report.crowds import MOST_SIZES, crowds_of, size_lines
 from tests.audit.making import grouped, number_table
 from tests.evaluation.report.conftest import SEED, Reported
 from tests.secrets.traces import traces

@@ -17,8 +17,7 @@ from lookalike.data.microdata import Microdata, Whole
 from lookalike.data.release import Grouped, Withheld
 from lookalike.data.schema import Schema
 from lookalike.evaluation.report import Basis, Report, to_html
-from lookalike.evaluation.report.basis import MADE_IN_PARTS
-from lookalike.evaluation.report.crowds import crowds_of, size_lines
+from lookalike.evaluation.report.basis import MADE_IN_PARTS, crowds_of, size_lines
 from lookalike.metrics import PartLosses, joined_losses
 from lookalike.models import BetaLikeness, KAnonymity, LDiversity
 from lookalike.pipeline.run import required, standard_measures

@@ -15,8 +15,7 @@ from lookalike.data.microdata import Microdata, Table
 from lookalike.data.release import Domain, ExactCells, ExtentCells, Ranges, Release
 from lookalike.data.schema import Attribute, Role, Schema, ValueType
 from lookalike.errors import DataError
-from lookalike.files.releases.alone import MOST_POINTS, read_alone
-from lookalike.files.releases.leaves import taxonomy_over
+from lookalike.files.releases.alone import MOST_POINTS, read_alone, taxonomy_over
 from lookalike.files.releases.write import write_release
 from tests.files.releases.release_forms import FORMS, MANIFEST, clinic_release, column, make_release, releases
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import lookalike as la
 from lookalike.errors import DataError
-from lookalike.files.releases.formulas import restored, safe_frame, safe_name
+from lookalike.files.releases.cells import restored, safe_frame, safe_name
 
 texts = st.lists(st.none() | st.text(st.sampled_from("'=+-@\t\r\n0 9.|abc")), max_size=20)
 

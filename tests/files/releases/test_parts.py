@@ -35,10 +35,8 @@ from lookalike.files import atomic as placing
 from lookalike.files.atomic import placed
 from lookalike.files.releases import write as writing
 from lookalike.files.releases.describe import DESCRIPTOR
-from lookalike.files.releases.folder import read_manifest
-from lookalike.files.releases.mixing import mixed
-from lookalike.files.releases.parts import WrittenPart, write_part
-from lookalike.files.releases.read import read_release, release_folder
+from lookalike.files.releases.parts import WrittenPart, mixed, write_part
+from lookalike.files.releases.read import read_manifest, read_release, release_folder
 from lookalike.files.releases.tablefiles import ENDINGS, Part, digest_of, digest_of_part
 from lookalike.files.releases.write import same_cells, write_release
 from tests.audit.making import moved

@@ -15,7 +15,8 @@ import polars as pl
 import pytest
 
 from lookalike.errors import DataError, MissingPart, RecipeError
-from lookalike.files import arriving, urls
+from lookalike.files import urls
+from lookalike.files import urls as arriving
 from lookalike.files.tables import read_table
 
 SECRET = "hunter2secret"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from lookalike.data.exposure import Exposure
-from lookalike.models.shared import distances
+from lookalike.models import t_closeness as distances
 from lookalike.models.shared.exact import enclosure
 from tests.models.building import categories, exposure_of, partitions, weighed, with_tree
 from tests.models.test_agreement import TREES

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.models.shared.extremes import (
+from lookalike.models.shared.exposures import (
     highest_beliefs,
     in_blocks,
     largest_ratio,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.models.shared.spread import distinct_values, entropies, entropy_reaches, most_frequent_and_rest
+from lookalike.models.l_diversity import distinct_values, entropies, entropy_reaches, most_frequent_and_rest
 from tests.models.building import exposure_of, partitions, weighed
 
 counts_lists = st.lists(st.integers(1, 12), min_size=1, max_size=6)

@@ -23,8 +23,7 @@ from lookalike.pipeline.backends.local import LocalBackend
 from lookalike.pipeline.parts.boxes import Cells
 from lookalike.pipeline.parts.methods import DISTRIBUTED, REFUSED, refusal, way_of
 from lookalike.pipeline.parts.publish import PartedPublication, publish_in_parts
-from lookalike.pipeline.parts.sliced import SlicedCells
-from lookalike.pipeline.parts.slices import Slices
+from lookalike.pipeline.parts.slices import SlicedCells, Slices
 from lookalike.pipeline.parts.verify import verify_in_parts
 from lookalike.pipeline.run import Recipe
 

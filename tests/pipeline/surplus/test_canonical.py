@@ -14,7 +14,7 @@ import lookalike as la
 from lookalike.apps.samples import sample_table
 from lookalike.data.contracts import ADVERSARIES
 from lookalike.files.releases.cells import print_cells
-from lookalike.files.releases.folder import read_manifest
+from lookalike.files.releases.read import read_manifest
 from lookalike.pipeline.surplus import canonical
 from lookalike.pipeline.surplus.footers import BadFooter, read_footer
 from lookalike.version import __version__

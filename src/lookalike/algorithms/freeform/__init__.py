@@ -68,7 +68,7 @@ class Freeform(Method):
     ) -> tuple[Matched, Linkage]:
         from lookalike.algorithms.freeform.optimum import least_graph
         from lookalike.algorithms.freeform.rounds import graphs_of_parts
-        from lookalike.algorithms.shared.matched import SlotGraph, drawn_assignment, matched_release, slots_of
+        from lookalike.algorithms.shared.method import SlotGraph, drawn_assignment, matched_release, slots_of
 
         size = max([1, *(requirement.min_size for requirement in requirements)])
         givers = np.empty(data.n_rows, dtype=np.int64)

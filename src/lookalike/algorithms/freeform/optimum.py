@@ -11,8 +11,7 @@ from lookalike.algorithms.shared.axes import axes_of
 from lookalike.data.microdata import Domain, Microdata, read_only
 from lookalike.data.release import Ranges, cover
 from lookalike.errors import Infeasible, RecipeError
-from lookalike.kernels.axes import Axes
-from lookalike.kernels.distance import pair_distances
+from lookalike.kernels.axes import Axes, pair_distances
 
 Records = NDArray[np.int64]
 

@@ -24,7 +24,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.shared.grouped import Grouping, generalised
+from lookalike.algorithms.shared.method import Grouping, generalised
 from lookalike.data.contracts import KNOWS_METHOD, READS_RELEASE
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Choice, ChoiceOrNumber, Whole

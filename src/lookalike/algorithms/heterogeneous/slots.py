@@ -18,8 +18,8 @@ from lookalike.algorithms.groups.strict import Plan, planned, zone_tables
 from lookalike.algorithms.groups.transversals import in_parts
 from lookalike.algorithms.heterogeneous.layouts import POLICIES, buckets_under, through_diversity
 from lookalike.algorithms.shared.axes import axes_of
-from lookalike.algorithms.shared.matched import SlotGraph, matched_release
 from lookalike.algorithms.shared.matchers import MATCHERS, Labels, Matcher
+from lookalike.algorithms.shared.method import SlotGraph, matched_release
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Linkage, Matched, Withheld
 from lookalike.data.requirement import Requirement

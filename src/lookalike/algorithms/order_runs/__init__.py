@@ -59,7 +59,7 @@ class Runs(Method):
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
     ) -> tuple[Release, Linkage]:
         from lookalike.algorithms.shared.buckets import permuted
-        from lookalike.algorithms.shared.grouped import generalised
+        from lookalike.algorithms.shared.method import generalised
 
         progress("grouping", 0.0)
         rules = Rules.of(data, requirements)

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from lookalike.algorithms.bucket_sizes import Anatomy
 from lookalike.algorithms.order_runs.runs import Rules
-from lookalike.algorithms.shared.buckets import Asked
+from lookalike.algorithms.shared.buckets import Asked, at_random
 from lookalike.algorithms.shared.ceilings import least_ceilings
-from lookalike.algorithms.shared.dealing import at_random
 from lookalike.data.microdata import Microdata
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Unsupported

@@ -67,8 +67,7 @@ class LossBound:
 def loss_bound(data: Microdata, requirements: Sequence[Requirement], rng: Randomness) -> LossBound:
     """The bound for this table and promise."""
     from lookalike.algorithms.shared.axes import axes_of
-    from lookalike.kernels.axes import NODE
-    from lookalike.kernels.distance import pair_distances
+    from lookalike.kernels.axes import NODE, pair_distances
 
     axes = axes_of(data)
     attributes = axes.attributes.copy()

@@ -45,7 +45,7 @@ def attack(
     The original tells which quasi-identifiers an attacker may know, and which guesses are right. Nothing that is
     printed names a record or its values.
     """
-    from lookalike.attacking import attack as make
+    from lookalike.checking import attack as make
 
     if original is None:
         raise RecipeError(

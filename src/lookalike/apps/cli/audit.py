@@ -135,8 +135,8 @@ def audit(
     **options: Any,
 ) -> None:
     """Check RELEASE (a folder, or a table of another tool) against ORIGINAL. Exit 0: it holds; 1: it does not."""
+    from lookalike.checking import audit_of, reopen
     from lookalike.publication import as_promises
-    from lookalike.reopening import audit_of, reopen
 
     note_first_use()
     reading, schema = reading_from(options), schema_from(options)
@@ -159,8 +159,8 @@ def audit(
 @_JSON
 def measure(original: str, release: str, suppressed: int, as_json: bool, **options: Any) -> None:
     """Measure what RELEASE (a folder, or a table of another tool) lost against ORIGINAL."""
+    from lookalike.checking import reopen
     from lookalike.pipeline import run as pipeline
-    from lookalike.reopening import reopen
 
     reading, schema = reading_from(options), schema_from(options)
     with TerminalProgress() as progress:

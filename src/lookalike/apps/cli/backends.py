@@ -9,7 +9,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from lookalike.apps.cli.destinations import check_out
+from lookalike.apps.cli.options import check_out
 from lookalike.apps.cli.output import STDOUT, TerminalProgress, note, note_first_use, peak_megabytes, print_json
 from lookalike.files.databases.address import is_address
 

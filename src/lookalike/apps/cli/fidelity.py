@@ -26,7 +26,7 @@ def fidelity(release: str, original: str, suppressed: int, seed: int, as_json: b
     Counts, pairs of columns, correlations, whether a machine can tell the two apart, and how often predictions are
     right that were learnt from each. The figures are about the original: publish them only after a second thought.
     """
-    from lookalike.measuring import fidelity as compared
+    from lookalike.checking import fidelity as compared
 
     reading, schema = reading_from(options), schema_from(options)
     with TerminalProgress() as progress:

@@ -8,8 +8,17 @@ from typing import Any
 import click
 
 from lookalike.apps.cli.backends import SPARK, backend_options, publish_here, publish_on_spark, refuse_misplaced
-from lookalike.apps.cli.destinations import check_out, print_published, private_place, refuse_beside_stdout
-from lookalike.apps.cli.options import SAFE_CSV, column_options, reading_from, reading_options, schema_from
+from lookalike.apps.cli.options import (
+    SAFE_CSV,
+    check_out,
+    column_options,
+    print_published,
+    private_place,
+    reading_from,
+    reading_options,
+    refuse_beside_stdout,
+    schema_from,
+)
 from lookalike.apps.cli.output import STDOUT, TerminalProgress, note, note_first_use, peak_megabytes, print_json
 from lookalike.data.contracts import ADVERSARIES, READS_RELEASE
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lookalike.analysis.asked import Queries
-from lookalike.analysis.counts import Answers, estimated, independent
+from lookalike.analysis.counts import Answers, Queries, estimated, independent
 from lookalike.apps.papers.bench import Bench, Made
 from lookalike.apps.papers.bl import (
     BETA,

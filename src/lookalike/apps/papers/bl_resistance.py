@@ -23,7 +23,7 @@ from lookalike.apps.papers.experiments import Experiment, Figure, Results, Row, 
 from lookalike.audit.exposures import expose
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Release
-from lookalike.models.shared.distances import equal_moves, ordered_moves
+from lookalike.models.t_closeness import equal_moves, ordered_moves
 
 _UNEVEN = 0.05
 

@@ -27,14 +27,13 @@ from lookalike.algorithms.heterogeneous.layouts import (
 )
 from lookalike.algorithms.heterogeneous.slots import Records, Slots, slots_in_turn
 from lookalike.algorithms.shared.axes import axes_of
-from lookalike.algorithms.shared.matched import SlotGraph, drawn_assignment, matched_release, slots_of
 from lookalike.algorithms.shared.matchers import MATCHERS
+from lookalike.algorithms.shared.method import SlotGraph, drawn_assignment, matched_release, slots_of
 from lookalike.data.microdata import Domains, Microdata
 from lookalike.data.release import Linkage, Matched, MatchGraph, Withheld
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, Unsupported
-from lookalike.kernels.axes import Axes
-from lookalike.kernels.distance import pair_distances
+from lookalike.kernels.axes import Axes, pair_distances
 from lookalike.randomness import Randomness
 
 if TYPE_CHECKING:

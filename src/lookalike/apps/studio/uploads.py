@@ -13,7 +13,7 @@ from typing import Any
 from fastapi import HTTPException, Request
 
 from lookalike.errors import DataError, LookalikeError
-from lookalike.files.hidden import cannot_write
+from lookalike.files.atomic import cannot_write
 
 MOST_BYTES = 2 << 30
 UPLOAD = "/api/projects/upload"

@@ -54,7 +54,7 @@ def work(pipe: Connection) -> None:
     if hasattr(os, "setsid"):
         os.setsid()
     from lookalike import publication  # noqa: F401  (loaded while the user still looks at columns)
-    from lookalike.evaluation.evaluate import report  # noqa: F401  (loaded while the user still looks at columns)
+    from lookalike.evaluation import report  # noqa: F401  (loaded while the user still looks at columns)
 
     while True:
         try:

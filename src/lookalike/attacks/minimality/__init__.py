@@ -21,7 +21,7 @@ from lookalike.attacks.minimality.replaying import by_place, played
 from lookalike.attacks.shared.attack import WrittenAttack
 from lookalike.attacks.shared.beliefs import Shares, exposure_of, majority, promised_ceilings, scored
 from lookalike.attacks.shared.whereabouts import Whereabouts, honest_guesses
-from lookalike.audit.cells import joint_ids
+from lookalike.audit.reading import joint_ids
 from lookalike.data.contracts import KNOWS_METHOD, Finding, Promise, Recuttable, Replay, Replayable, Target
 from lookalike.data.parameters import Whole
 from lookalike.data.release import Bucketized, Grouped

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from lookalike.attacks.minimality.enumeration import box_key
 from lookalike.attacks.minimality.growth import bucket_shares
-from lookalike.audit.cells import joint_ids
-from lookalike.audit.reading import Reading
+from lookalike.audit.reading import Reading, joint_ids
 from lookalike.data.contracts import Dealt, Replay, Target
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Bucketized, Grouped, cover

@@ -11,21 +11,22 @@ Works through the records in blocks, so a million of them take little memory.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.attacks.shared.bayes import logs_of
-from lookalike.attacks.shared.beliefs import Shares, exposure_of, majority, n_above, promised_ceilings
+from lookalike.attacks.shared.beliefs import Shares, exposure_of, majority, n_above, promised_ceilings, scored
 from lookalike.attacks.shared.whereabouts import Whereabouts
 from lookalike.data.contracts import Attack, Finding, Score, Target
 from lookalike.data.microdata import Codes
-from lookalike.data.release import Grouped
+from lookalike.data.release import Bucketized, Grouped, Matched, Release
 from lookalike.errors import Unsupported
 from lookalike.progress import Progress
+from lookalike.randomness import Randomness
 
 BLOCK = 2_000_000
 """Beliefs (records times values) that are worked out at once."""
@@ -295,3 +296,56 @@ def _percent(share: float) -> str:
 
 def _number(share: float) -> str:
     return f"{100 * share:.1f}"
+
+
+MOST_RECORDS = 200_000
+"""Of larger tables it is not found out: people would have to be found in their units first."""
+
+
+def right_about_strangers(
+    where: Whereabouts,
+    column: int,
+    guesses: NDArray[np.int64],
+    learn: Callable[[Whereabouts], Classifier],
+    rng: Randomness,
+) -> Strangers | None:
+    """How often the classifier is right about people whose units it has not learned from; None if nobody can say.
+
+    `guesses` are those of the classifier that has learned from all units.
+    """
+    target = where.target
+    if isinstance(target.release, Matched) or target.original.n_rows > MOST_RECORDS or where.n_units < 2:
+        return None
+    truth = target.original.sensitive[:, column]
+    is_second = rng.permutation(where.n_units) % 2 == 1
+    guesses_unseen = np.full(len(truth), -1, dtype=np.int64)
+    asked = np.zeros(len(truth), dtype=bool)
+    for held_back in (is_second, ~is_second):
+        learned_from = _only(target.release, ~held_back[where.unit_of_row])
+        learnt = learn(Whereabouts(replace(target, release=learned_from)))
+        mine = np.flatnonzero(where.places @ held_back.astype(np.float64) > 1 - 1e-9)
+        guesses_unseen[mine] = guessed_among_all(learnt, target.original.quasi[mine])
+        asked[mine] = True
+    if not asked.any():
+        return None
+    return Strangers(scored(guesses_unseen[asked], truth[asked]), scored(guesses[asked], truth[asked]))
+
+
+def _only(release: Release, rows: NDArray[np.bool_]) -> Release:
+    """The release with some rows of sensitive values, and what belongs to them."""
+    assert not isinstance(release, Matched)
+    sensitive, carried = release.sensitive[rows], release.carried[rows]
+    if isinstance(release, Grouped):
+        return replace(release, group_of_row=release.group_of_row[rows], sensitive=sensitive, carried=carried)
+    if isinstance(release, Bucketized):
+        buckets = release.bucket_of_sensitive[rows]
+        listed = np.isin(release.bucket_of_quasi, buckets)
+        return replace(
+            release,
+            quasi=release.quasi[listed],
+            bucket_of_quasi=release.bucket_of_quasi[listed],
+            sensitive=sensitive,
+            carried=carried,
+            bucket_of_sensitive=buckets,
+        )
+    return replace(release, quasi=release.quasi[rows], sensitive=sensitive, carried=carried)

@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from lookalike.audit.placement import largest_placement
-from lookalike.audit.reading import Reading
+from lookalike.audit.reading import Reading, largest_placement
 from lookalike.data.contracts import Target
 from lookalike.data.release import Bucketized, Grouped, Perturbed
 from lookalike.errors import Unsupported

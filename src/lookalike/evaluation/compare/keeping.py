@@ -15,7 +15,7 @@ from pathlib import Path
 
 from lookalike.errors import RecipeError, unread_format
 from lookalike.evaluation.compare.results import AUDIT_FAILED, DONE, INFEASIBLE, UNFIT, Run
-from lookalike.files.hidden import cannot_write, hidden_beside
+from lookalike.files.atomic import cannot_write, hidden_beside
 
 KIND = "lookalike comparison"
 FORMAT = 1

@@ -15,9 +15,8 @@ from __future__ import annotations
 
 from lookalike.evaluation.report.basis import Basis
 from lookalike.evaluation.report.contents import Report
-from lookalike.evaluation.report.documents import AUDIT, REPORT, REPORT_PAGE, as_json, audit_json, report_documents
 from lookalike.evaluation.report.examples import Examples, made_up_examples
-from lookalike.evaluation.report.page import to_html
+from lookalike.evaluation.report.page import AUDIT, REPORT, REPORT_PAGE, as_json, audit_json, report_documents, to_html
 from lookalike.evaluation.report.paper import find_browser, to_pdf
 from lookalike.evaluation.report.pictures import drawn
 from lookalike.evaluation.report.rebuilding import has_examples, rebuild

@@ -19,11 +19,9 @@ from lookalike.data.parameters import describe
 from lookalike.data.schema import Role
 from lookalike.errors import quoted
 from lookalike.evaluation import charts
-from lookalike.evaluation.answering import Answered
-from lookalike.evaluation.evaluate import Evaluation
-from lookalike.evaluation.report.basis import Basis
+from lookalike.evaluation.evaluate import Answered, Evaluation
+from lookalike.evaluation.report.basis import Basis, SizeLine, size_lines
 from lookalike.evaluation.report.beliefs import BeliefTable, belief_table
-from lookalike.evaluation.report.crowds import SizeLine, size_lines
 from lookalike.evaluation.report.examples import Examples
 from lookalike.evaluation.tradeoff import Tradeoff
 from lookalike.pipeline.run import Outcome

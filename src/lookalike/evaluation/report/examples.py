@@ -24,8 +24,7 @@ from lookalike.data.worlds import draw_world
 from lookalike.errors import LookalikeError
 from lookalike.evaluation.tradeoff import hastened
 from lookalike.files.releases.alone import read_alone
-from lookalike.files.releases.folder import read_manifest
-from lookalike.files.releases.read import read_schema
+from lookalike.files.releases.read import read_manifest, read_schema
 from lookalike.files.releases.tablefiles import digest_of, table_paths
 from lookalike.files.releases.write import frames
 from lookalike.pipeline.run import refusal, required

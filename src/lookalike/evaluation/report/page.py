@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
+from typing import Any
 
 import jinja2
 from markupsafe import Markup
 
 from lookalike.evaluation.report import pictures
+from lookalike.evaluation.report.basis import Basis
 from lookalike.evaluation.report.contents import Report
 
 _LOSS_NAMES = {
@@ -69,3 +72,20 @@ def environment_of(package: str) -> jinja2.Environment:
 @cache
 def _template() -> jinja2.Template:
     return environment_of(REPORTS).get_template("report.html")
+
+
+AUDIT, REPORT_PAGE, REPORT = "audit.json", "report.html", "report.json"
+
+
+def audit_json(basis: Basis) -> bytes:
+    """The audit for programs."""
+    return as_json({**basis.audit.to_plain(), "loss": basis.losses, "loss_by_column": basis.loss_by_column})
+
+
+def report_documents(report: Report) -> dict[str, bytes]:
+    """A report for people and for programs."""
+    return {REPORT_PAGE: to_html(report).encode(), REPORT: as_json(report.to_plain())}
+
+
+def as_json(plain: Any) -> bytes:
+    return (json.dumps(plain, indent=2, ensure_ascii=False) + "\n").encode()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lookalike.evaluation import charts
-from lookalike.evaluation.answering import bound_names
+from lookalike.evaluation.evaluate import bound_names
 from lookalike.evaluation.report.beliefs import BeliefTable
 from lookalike.evaluation.report.contents import Report
 

@@ -19,8 +19,8 @@ from lookalike.errors import quoted
 from lookalike.evaluation import charts
 from lookalike.evaluation.report.basis import Basis
 from lookalike.evaluation.report.contents import Report
-from lookalike.evaluation.report.documents import REPORT, REPORT_PAGE, report_documents
 from lookalike.evaluation.report.examples import Examples
+from lookalike.evaluation.report.page import REPORT, REPORT_PAGE, report_documents
 from lookalike.files.releases.describe import shown, title_problem
 from lookalike.pipeline.surplus.canonical import first_difference
 from lookalike.untrusted import load_json

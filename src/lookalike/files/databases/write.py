@@ -26,7 +26,7 @@ from lookalike.files.databases.dialects import columns_of, create, drop, is_ther
 from lookalike.files.databases.naming import TableName
 from lookalike.files.databases.read import fetched
 from lookalike.files.releases.cells import Encoding, Field, print_cells
-from lookalike.files.releases.folder import read_frames
+from lookalike.files.releases.read import read_frames
 from lookalike.files.releases.write import laid_out
 from lookalike.progress import Progress, silent
 

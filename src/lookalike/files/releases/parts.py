@@ -11,21 +11,28 @@ in it: one that comes too late cannot add to a release.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import secrets
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from lookalike.data.release import Perturbed, PublishedTable, Release
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, PublishedTable, Release
 from lookalike.errors import DataError, RecipeError
 from lookalike.files.atomic import sync
+from lookalike.files.releases.assembly import take
 from lookalike.files.releases.cells import Field
 from lookalike.files.releases.describe import Manifest
-from lookalike.files.releases.folder import read_again, read_manifest, read_matrices
-from lookalike.files.releases.tablefiles import CSV, ENDINGS, PARQUET, Part, digest_of, digest_of_part, part_path
+from lookalike.files.releases.read import read_again, read_manifest, read_matrices
+from lookalike.files.releases.tablefiles import CSV, ENDINGS, PARQUET, Part, Parts, digest_of, digest_of_part, part_path
 from lookalike.files.releases.write import check_same, check_same_matrices, describe, write_table
+from lookalike.randomness import Randomness
 
 
 @dataclass(frozen=True)
@@ -156,3 +163,54 @@ def _move(part: WrittenPart, source: Path, goal: Path) -> None:
 def _attempts(folder: Path) -> Path:
     """Where parts wait: beside the folder, so that one move within a file system takes each in."""
     return folder.with_name(f"{folder.name}.attempts")
+
+
+PartsOfRows = Mapping[str, NDArray[np.int64]]
+"""By published table, the number of the part that each row lies in."""
+
+
+def mixed(release: Release, parts: Parts) -> tuple[Release, PartsOfRows]:
+    """The release with its parts dealt into one another, the same way for the same files; and where each row was."""
+    if not parts:
+        return release, {}
+    of_rows = parts_of_rows(parts)
+    orders = {name: _order(name, listed) for name, listed in parts.items()}
+    dealt = {name: of_rows[name][order] for name, order in orders.items()}
+    return _taken(release, orders), dealt
+
+
+def parts_of_rows(parts: Parts) -> PartsOfRows:
+    """The part of each row, as they are written."""
+    return {name: np.repeat(np.arange(len(listed)), [part.n_rows for part in listed]) for name, listed in parts.items()}
+
+
+def _taken(release: Release, orders: Mapping[str, NDArray[np.int64]]) -> Release:
+    if isinstance(release, Bucketized):
+        qit, sat = orders["qit"], orders["sat"]
+        return replace(
+            release,
+            quasi=release.quasi[qit],
+            bucket_of_quasi=release.bucket_of_quasi[qit],
+            sensitive=release.sensitive[sat],
+            carried=release.carried[sat],
+            bucket_of_sensitive=release.bucket_of_sensitive[sat],
+        )
+    order = orders["release"]
+    values: dict[str, Any] = {"sensitive": release.sensitive[order], "carried": release.carried[order]}
+    if isinstance(release, Grouped):
+        return replace(release, group_of_row=release.group_of_row[order], **values)
+    if isinstance(release, Matched):
+        return replace(release, extents=tuple(take(extents, order) for extents in release.extents), **values)
+    return replace(release, quasi=release.quasi[order], **values)
+
+
+def _order(table: str, parts: Sequence[Part]) -> NDArray[np.int64]:
+    """The rows of a table as they come when the next one is taken from a part by lot, in proportion to its rows."""
+    # One digest of all: Python prints no number of so many digits as many parts have.
+    digests = "".join(part.digests[ending] for part in parts for ending in ENDINGS)
+    rng = Randomness(int(hashlib.sha256(digests.encode()).hexdigest(), 16)).child(table)
+    part_of_row = np.repeat(np.arange(len(parts)), [part.n_rows for part in parts])
+    place_of_row = np.argsort(rng.shuffled(part_of_row), kind="stable")
+    order = np.empty_like(place_of_row)
+    order[place_of_row] = np.arange(len(order))
+    return order

@@ -14,7 +14,7 @@ import polars as pl
 
 from lookalike.data.microdata import Codes, Domain, Microdata
 from lookalike.errors import RecipeError
-from lookalike.files.hidden import cannot_write, hidden_beside
+from lookalike.files.atomic import cannot_write, hidden_beside
 from lookalike.files.releases.cells import typed_values
 from lookalike.files.releases.write import write_csv, write_parquet
 

@@ -7,18 +7,35 @@ otherwise the release does not belong to the original, and no statement about it
 
 from __future__ import annotations
 
+import csv
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from lookalike.data.microdata import Microdata
-from lookalike.data.release import Release
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from lookalike.data.microdata import Codes, Domain, Domains, Microdata
+from lookalike.data.release import (
+    Bucketized,
+    Extents,
+    Grouped,
+    Matched,
+    Perturbed,
+    Randomizer,
+    Release,
+    Withheld,
+)
 from lookalike.data.schema import Schema
-from lookalike.errors import DataError
-from lookalike.files.releases.assembly import Note, suppressed_counted, unheard
-from lookalike.files.releases.describe import DESCRIPTOR, PublishedManifest, parse_descriptor
-from lookalike.files.releases.folder import read_folder
+from lookalike.errors import DataError, SchemaError, quoted
+from lookalike.files.releases.assembly import Note, grouped, reject_unknown, stacked, suppressed_counted, take, unheard
+from lookalike.files.releases.cells import Encoding, Field, parse_cells, plain_unescape, values_of
+from lookalike.files.releases.describe import DESCRIPTOR, PublishedManifest, parse_descriptor, value_keys, value_texts
 from lookalike.files.releases.other_tools import read_foreign
-from lookalike.files.releases.tablefiles import table_paths
+from lookalike.files.releases.other_tools.holdings import DomainIndex, assembled
+from lookalike.files.releases.tablefiles import checked_text, part_frame, table_paths, text_frame, typed_frame
+from lookalike.memory import TO_READ, check_addresses
 from lookalike.untrusted import read_text
 
 
@@ -85,3 +102,294 @@ def read_schema(folder: Path) -> Schema:
     if any("file" in (attribute.taxonomy or {}) for attribute in schema.attributes):
         raise DataError(f"The schema of {folder} names a file outside the release. It was changed: get it again.")
     return schema
+
+
+def read_manifest(folder: Path) -> PublishedManifest:
+    """What a release folder says about itself."""
+    path = Path(folder) / DESCRIPTOR
+    try:
+        text = read_text(path)
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise DataError(f"Cannot read {path}: {reason}.") from None
+    return parse_descriptor(text, str(path))
+
+
+def read_folder(folder: Path, domains: Domains) -> tuple[Release, PublishedManifest]:
+    """One of our folders over given domains."""
+    manifest = read_manifest(folder)
+    make = _MAKERS.get(manifest.form)
+    if make is None:
+        raise DataError(f"{folder} is a release of form {quoted(manifest.form)}. Known: {', '.join(_MAKERS)}.")
+    expected = ("qit", "sat") if manifest.form == Bucketized.form else ("release",)
+    for name in expected:
+        if name not in manifest.tables:
+            raise DataError(f"{folder} lacks the table {quoted(name)}. The release is damaged: get it again.")
+    tables = {}
+    for name in expected:
+        fields = manifest.tables[name]
+        frame = text_frame(folder, name, fields, manifest.parts.get(name, ()))
+        tables[name] = _PublishedColumns(f"{folder / name}.csv", frame, fields)
+    release = _with_matrices(make(tables, domains, withheld_of(manifest, domains)), manifest)
+    if isinstance(release, Perturbed):
+        _check_matrix_files(folder, manifest)
+    return release, manifest
+
+
+def read_parts(folder: Path, manifest: PublishedManifest, places: Sequence[int], domains: Domains) -> Release:
+    """Some parts of a release that was published in parts, over given domains.
+
+    What was withheld is told of the whole only, so parts say nothing of it.
+    """
+    tables = {}
+    for name, fields in manifest.tables.items():
+        frames = [part_frame(folder, name, fields, manifest.parts[name][place], place) for place in places]
+        tables[name] = _PublishedColumns(f"{folder / name}.csv", pl.concat(frames), fields)
+    return _with_matrices(_MAKERS[manifest.form](tables, domains, Withheld()), manifest)
+
+
+def read_again(files: Mapping[str, tuple[Path, Path, Sequence[Field]]], release: Release) -> Release:
+    """What the files of a release (CSV, Parquet and columns by table) say, over its own domains.
+
+    For files that no manifest describes yet: what no table shows is taken from the release.
+    """
+    tables = {
+        name: _PublishedColumns(str(csv), checked_text(csv, parquet, fields), fields)
+        for name, (csv, parquet, fields) in files.items()
+    }
+    again = _MAKERS[release.form](tables, release.domains, release.withheld)
+    if isinstance(again, Perturbed) and isinstance(release, Perturbed):
+        return replace(again, randomizers=release.randomizers)
+    return again
+
+
+def read_frames(folder: Path) -> tuple[PublishedManifest, dict[str, pl.DataFrame]]:
+    """What a release folder says about itself, and its tables with types; no original is needed."""
+    check_addresses(TO_READ)
+    manifest = read_manifest(folder)
+    tables = {
+        name: typed_frame(folder, name, fields, manifest.parts.get(name, ()))
+        for name, fields in manifest.tables.items()
+    }
+    return manifest, tables
+
+
+def published_matrix(name: str, manifest: PublishedManifest) -> tuple[pl.Series, Randomizer]:
+    """The values of a redrawn column, in the order of its published matrix, and the matrix."""
+    texts, randomizer = _matrix(name, manifest)
+    (field,) = (field for fields in manifest.tables.values() for field in fields if field.name == name)
+    try:
+        return values_of(texts, field.type).alias(name), randomizer
+    except (TypeError, ValueError):
+        raise DataError(
+            f"The matrix of column {quoted(name)} has values of another type. The release was changed: get it again."
+        ) from None
+
+
+class _PublishedColumns:
+    """One table of a release as text."""
+
+    def __init__(self, source: str, frame: pl.DataFrame, fields: Sequence[Field]) -> None:
+        self.source = source
+        self.frame = frame
+        self.fields = {field.name: field for field in fields}
+
+    def _distinct(self, domain: Domain) -> tuple[Field, list[str | None], NDArray[np.int32]]:
+        if domain.name not in self.fields:
+            raise SchemaError(f"{self.source} has no column {quoted(domain.name)}, which the original's schema names.")
+        cells = self.frame[domain.name]
+        distinct = cells.unique(maintain_order=True)
+        places = pl.Series(np.arange(len(distinct), dtype=np.int32))
+        unit_of_row = cells.replace_strict(distinct, places, return_dtype=pl.Int32).to_numpy()
+        return self.fields[domain.name], distinct.to_list(), unit_of_row
+
+    def codes(self, domain: Domain) -> Codes:
+        """A column of plain values."""
+        field, texts, unit_of_row = self._distinct(domain)
+        if field.encoding is not Encoding.EXACT:
+            raise DataError(
+                f"{self.source}: column {quoted(domain.name)} should hold plain values but is {field.encoding}."
+            )
+        index = DomainIndex(domain)
+        missing = domain.missing_code if domain.has_missing else -1
+        codes = [missing if text is None else _known(index, plain_unescape(text)) for text in texts]
+        reject_unknown(self.source, domain, sum(code < 0 for code in codes))
+        return np.asarray(codes, dtype=np.int32)[unit_of_row]
+
+    def stacked(self, domains: Sequence[Domain]) -> Codes:
+        blocks = [self.codes(domain) for domain in domains]
+        return stacked(blocks, len(self.frame))
+
+    def extents(self, domain: Domain) -> tuple[Extents, NDArray[np.int32]]:
+        """A column of generalised cells, one unit a distinct cell."""
+        field, texts, unit_of_row = self._distinct(domain)
+        index = DomainIndex(domain)
+        holdings = []
+        unknown = 0
+        for text in texts:
+            try:
+                holdings.append(parse_cells(field, index, text))
+            except KeyError:
+                unknown += 1
+            except ValueError:
+                raise DataError(
+                    f"{self.source}: column {quoted(domain.name)} has a cell that is no {field.encoding}. "
+                    "The release was changed: get it again."
+                ) from None
+        reject_unknown(self.source, domain, unknown)
+        return assembled(index, holdings, as_sets=field.encoding is Encoding.SET), unit_of_row
+
+    def buckets(self) -> NDArray[np.int64]:
+        names = [field.name for field in self.fields.values() if field.encoding is Encoding.BUCKET]
+        numbers = self.frame[names[0]].cast(pl.Int64, strict=False) if len(names) == 1 else pl.Series([None])
+        if numbers.null_count():
+            raise DataError(f"{self.source} needs one column of bucket numbers. The release was changed: get it again.")
+        return numbers.to_numpy()
+
+
+def _known(index: DomainIndex, text: str) -> int:
+    try:
+        return index.code(text)
+    except KeyError:
+        return -1
+
+
+Tables = Mapping[str, _PublishedColumns]
+
+
+def _make_grouped(tables: Tables, domains: Domains, withheld: Withheld) -> Grouped:
+    table = tables["release"]
+    columns = [table.extents(domain) for domain in domains.quasi]
+    return grouped(domains, columns, table.stacked(domains.sensitive), table.stacked(domains.carried), withheld)
+
+
+def _make_matched(tables: Tables, domains: Domains, withheld: Withheld) -> Matched:
+    table = tables["release"]
+    return Matched(
+        domains=domains,
+        extents=tuple(take(*table.extents(domain)) for domain in domains.quasi),
+        sensitive=table.stacked(domains.sensitive),
+        carried=table.stacked(domains.carried),
+        withheld=withheld,
+    )
+
+
+def _make_bucketized(tables: Tables, domains: Domains, withheld: Withheld) -> Bucketized:
+    qit, sat = tables["qit"], tables["sat"]
+    of_quasi, of_sensitive = qit.buckets(), sat.buckets()
+    ranked = np.unique(np.concatenate([of_quasi, of_sensitive]), return_inverse=True)[1].astype(np.int32)
+    return Bucketized(
+        domains=domains,
+        quasi=qit.stacked(domains.quasi),
+        bucket_of_quasi=ranked[: len(of_quasi)],
+        sensitive=sat.stacked(domains.sensitive),
+        carried=sat.stacked(domains.carried),
+        bucket_of_sensitive=ranked[len(of_quasi) :],
+        withheld=withheld,
+    )
+
+
+def _make_perturbed(tables: Tables, domains: Domains, withheld: Withheld) -> Perturbed:
+    table = tables["release"]
+    return Perturbed(
+        domains=domains,
+        quasi=table.stacked(domains.quasi),
+        sensitive=table.stacked(domains.sensitive),
+        carried=table.stacked(domains.carried),
+        randomizers=(),
+        withheld=withheld,
+    )
+
+
+_MAKERS: dict[str, Callable[[Tables, Domains, Withheld], Release]] = {
+    Grouped.form: _make_grouped,
+    Matched.form: _make_matched,
+    Bucketized.form: _make_bucketized,
+    Perturbed.form: _make_perturbed,
+}
+
+
+def _with_matrices(release: Release, manifest: PublishedManifest) -> Release:
+    if not isinstance(release, Perturbed):
+        return release
+    return replace(release, randomizers=read_matrices(release.domains, manifest))
+
+
+def read_matrices(domains: Domains, manifest: PublishedManifest) -> tuple[Randomizer, ...]:
+    """The published matrix of each sensitive column, over these domains."""
+    return tuple(_randomizer(domain, manifest) for domain in domains.sensitive)
+
+
+def _randomizer(domain: Domain, manifest: PublishedManifest) -> Randomizer:
+    """The published matrix in the order of the original's codes."""
+    values, randomizer = _matrix(domain.name, manifest)
+    if set(values) != set(value_keys(domain)):
+        raise DataError(f"The matrix of column {quoted(domain.name)} does not fit the values of the original.")
+    places = [values.index(key) for key in value_keys(domain)]
+    return Randomizer(randomizer.weights[np.ix_(places, places)], randomizer.total)
+
+
+def _matrix(name: str, manifest: PublishedManifest) -> tuple[list[str | None], Randomizer]:
+    """The values of a redrawn column as text, in the order of its published matrix."""
+    where = f"The matrix of column {quoted(name)}"
+    found = [matrix for matrix in manifest.matrices if matrix.get("column") == name]
+    if len(found) != 1:
+        raise DataError(f"{where} is not in {DESCRIPTOR}. The release is damaged: get it again.")
+    try:
+        values, rows, total = list(found[0]["values"]), list(found[0]["weights"]), found[0]["total"]
+        entries = [weight for row in rows for weight in row]
+        square = len(values) == len(rows) == len(set(values)) and all(len(row) == len(values) for row in rows)
+    except (KeyError, TypeError, ValueError):
+        square = False
+    if not square:
+        raise DataError(f"{where} has not one line and one column a value. The release was changed: get it again.")
+    # Sums in Python's integers, which do not wrap around.
+    sums = [sum(column) for column in zip(*rows, strict=True)] if _all_whole([*entries, total]) else []
+    if not sums or not 0 < total < 1 << 62 or min(entries) < 0 or any(column_sum != total for column_sum in sums):
+        raise DataError(f"{where} is no matrix of probabilities: every column must sum to its total.")
+    return values, Randomizer(np.array(rows, dtype=np.int64), total)
+
+
+def _check_matrix_files(folder: Path, manifest: PublishedManifest) -> None:
+    """The matrix that analysts read from a file of its own must be the one that the manifest states and is audited."""
+    for matrix in manifest.matrices:
+        path = folder / Path(str(matrix.get("file"))).name
+        if not path.is_file():
+            continue
+        values, randomizer = _matrix(str(matrix["column"]), manifest)
+        texts = value_texts(values)
+        stated = {
+            (became, was, str(weight))
+            for became, row in zip(texts, randomizer.weights.tolist(), strict=True)
+            for was, weight in zip(texts, row, strict=True)
+        }
+        try:
+            with path.open(encoding="utf-8", newline="") as file:
+                lines = list(csv.reader(file))[1:]
+        except (OSError, UnicodeDecodeError, csv.Error):
+            lines = []
+        if len(lines) != len(stated) or set(map(tuple, lines)) != stated:
+            raise DataError(f"{path} says something else than {DESCRIPTOR}. The release was changed: get it again.")
+
+
+def _all_whole(entries: Sequence[object]) -> bool:
+    return all(isinstance(entry, int) and not isinstance(entry, bool) for entry in entries)
+
+
+def withheld_of(manifest: PublishedManifest, domains: Domains) -> Withheld:
+    """What a manifest says was left out and made up, over these domains."""
+    dummies = []
+    for domain in domains.sensitive:
+        counts = manifest.dummies.get(domain.name, {})
+        code_of = {key: code for code, key in enumerate(value_keys(domain))}
+        reject_unknown(DESCRIPTOR, domain, sum(key not in code_of for key in counts))
+        by_code = np.zeros(domain.n_codes, dtype=np.int64)
+        for key, count in counts.items():
+            by_code[code_of[key]] = count
+        dummies.append(by_code)
+    return Withheld(
+        dummies=tuple(dummies) if manifest.dummies else (),
+        n_suppressed=manifest.n_suppressed,
+        n_dummies=manifest.n_dummies,
+        indistinguishable=manifest.indistinguishable,
+    )

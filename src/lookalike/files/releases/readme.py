@@ -6,15 +6,77 @@ the manifest in words and adds nothing that the manifest does not say.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 
 from lookalike.data.contracts import ADVERSARIES
 from lookalike.data.release import Release
 from lookalike.errors import counted
+from lookalike.files.releases.cells import SAFE_CSV_SENTENCE, Encoding, Field
 from lookalike.files.releases.describe import DESCRIPTOR, ENCODING_SENTENCES, Manifest, Tables
-from lookalike.files.releases.formulas import SAFE_CSV_SENTENCE
 from lookalike.files.releases.tablefiles import Parts
-from lookalike.files.releases.views import VIEWS
+
+VIEWS = "views.sql"
+
+_SCRIPT = """\
+-- Views over this release for DuckDB 1.1 or later. Run it inside this folder: duckdb -init views.sql
+-- The estimate of a count is SELECT SUM(probability) FROM joined WHERE ...
+-- A name gets an underscore where DuckDB would take it for another one.
+
+CREATE OR REPLACE TEMP VIEW qit AS
+SELECT * FROM read_parquet('qit.parquet{parts}') AS published({qit});
+
+CREATE OR REPLACE TEMP VIEW sat AS
+SELECT * FROM read_parquet('sat.parquet{parts}') AS published({sat});
+
+CREATE OR REPLACE TEMP VIEW bucket_sizes AS
+SELECT {bucket}, COUNT(*) AS {size} FROM sat GROUP BY {bucket};
+
+CREATE OR REPLACE TEMP VIEW beliefs AS
+SELECT {values}, CAST(COUNT(*) AS DOUBLE) / ANY_VALUE({size}) AS {probability}
+FROM sat JOIN bucket_sizes USING ({bucket}) GROUP BY {values};
+
+CREATE OR REPLACE TEMP VIEW joined AS
+SELECT * FROM qit JOIN beliefs USING ({bucket});
+"""
+
+
+def views(tables: Tables, *, in_parts: bool = False) -> str:
+    """The script for the tables of a bucketized release; in parts, a table is a folder of files."""
+    qit, sat = tables["qit"], tables["sat"]
+    own: dict[str, str] = {}
+    for field in chain(qit, sat):
+        if field.encoding is not Encoding.BUCKET:
+            own[field.name] = _free(field.name, own.values())
+    bucket, size, probability = (_free(name, own.values()) for name in ("bucket", "size", "probability"))
+
+    def names(fields: Iterable[Field]) -> str:
+        chosen = (bucket if field.encoding is Encoding.BUCKET else own[field.name] for field in fields)
+        return ", ".join(map(_identifier, chosen))
+
+    return _SCRIPT.format(
+        parts="/*.parquet" if in_parts else "",
+        qit=names(qit),
+        sat=names(sat),
+        values=names(sat),
+        bucket=_identifier(bucket),
+        size=_identifier(size),
+        probability=_identifier(probability),
+    )
+
+
+def _free(name: str, taken: Iterable[str]) -> str:
+    folded = {other.casefold() for other in taken}
+    # A NUL would end the script.
+    name = name.replace("\0", "_")
+    while name.casefold() in folded:
+        name += "_"
+    return name
+
+
+def _identifier(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
 
 _FORM_SENTENCES = {
     "grouped": "Each row is one person. People of a group share the same generalised columns.",

@@ -20,8 +20,7 @@ from typing import Any
 import polars as pl
 
 from lookalike.errors import DataError, counted, quoted
-from lookalike.files.releases.cells import MISSING, Encoding, Field, dtype_of, print_cells
-from lookalike.files.releases.formulas import restored
+from lookalike.files.releases.cells import MISSING, Encoding, Field, dtype_of, print_cells, restored
 from lookalike.untrusted import check_plain_file
 
 CSV, PARQUET = "csv", "parquet"

@@ -35,14 +35,19 @@ from lookalike.data.release import (
 from lookalike.errors import DataError, RecipeError, quoted
 from lookalike.files.atomic import placed
 from lookalike.files.releases.assembly import take
-from lookalike.files.releases.cells import Encoding, Field, lay_out, print_cells
-from lookalike.files.releases.describe import DESCRIPTOR, Manifest, Tables, descriptor, public_schema
-from lookalike.files.releases.folder import read_folder
-from lookalike.files.releases.formulas import safe_frame
-from lookalike.files.releases.matrices import matrix_names, matrix_rows
-from lookalike.files.releases.readme import readme
+from lookalike.files.releases.cells import Encoding, Field, lay_out, print_cells, safe_frame
+from lookalike.files.releases.describe import (
+    DESCRIPTOR,
+    Manifest,
+    Tables,
+    descriptor,
+    matrix_names,
+    matrix_rows,
+    public_schema,
+)
+from lookalike.files.releases.read import read_folder
+from lookalike.files.releases.readme import VIEWS, readme, views
 from lookalike.files.releases.tablefiles import ENDINGS, Parts, blanks_spelled_out, table_paths
-from lookalike.files.releases.views import VIEWS, views
 from lookalike.progress import Progress, silent
 
 README = "README.txt"

@@ -8,7 +8,10 @@ column or the line and shows no value. Cost: one pass over the file and one sort
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Collection, Mapping
+import os
+import stat
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,25 +19,76 @@ from typing import Any, TypeVar
 
 import polars as pl
 
+from lookalike import memory
 from lookalike.data.microdata import Column, Table
 from lookalike.data.schema import ValueType
 from lookalike.errors import DataError, RecipeError, counted, quoted
-from lookalike.files.arriving import at_hand
 from lookalike.files.databases.address import is_address, parse_address
 from lookalike.files.databases.read import read_database
-from lookalike.files.tables.compressed import ZIP, checked_limit
+from lookalike.files.tables.compressed import ZIP, checked_limit, packing_of
 from lookalike.files.tables.csv import delimited
 from lookalike.files.tables.csv.delimited import Hints, Spelling, read_delimited
 from lookalike.files.tables.excel import OLD_EXCEL, is_workbook, read_sheet
-from lookalike.files.tables.frames import column_of
-from lookalike.files.tables.pandas_frames import is_pandas, pandas_names, pandas_series
+from lookalike.files.tables.frames import column_of, is_pandas, pandas_names, pandas_series
 from lookalike.files.tables.parquet import scan_file, scan_folder
 from lookalike.files.tables.selection import checked_types, refuse_bad_names, wanted_names
-from lookalike.files.tables.sizing import check_size, check_text_size
-from lookalike.files.tables.watching import unchanged
+from lookalike.files.urls import at_hand
 from lookalike.memory import TO_READ, check_addresses
 from lookalike.progress import Progress, silent
 from lookalike.untrusted import check_plain_file
+
+
+@contextmanager
+def unchanged(path: Path) -> Iterator[None]:
+    """Raise `DataError` if the file at `path` is another one after the block, or has other content or size."""
+    before = _state(path)
+    try:
+        yield
+    finally:
+        if before is not None and _state(path) != before:
+            raise DataError(
+                f"{path} was changed while it was read. Nothing is made of it. Wait until it is written, and run again."
+            ) from None
+
+
+def _state(path: Path) -> tuple[int, ...] | None:
+    """What a file cannot keep when it is written to or replaced; None if there is no regular file."""
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    if not stat.S_ISREG(found.st_mode):
+        return None
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+_LOOKED_AT = 1 << 18
+_BYTES_PER_CELL = 4
+
+
+def check_text_size(path: Path, n_columns: int) -> None:
+    """Raise `DataError` if so many columns would not fit: records counted by the length of the first ones."""
+    size = path.stat().st_size
+    if size <= _LOOKED_AT or packing_of(path) is not None:
+        return
+    with path.open("rb") as file:
+        n_lines = file.read(_LOOKED_AT).count(b"\n")
+    n_records = size * n_lines // _LOOKED_AT
+    _check(f"{path.name} has about {n_records:,} records", n_records, n_columns)
+
+
+def check_size(where: str, n_records: int, n_columns: int) -> None:
+    """Raise `DataError` if the codes of so many columns would not fit. A small Parquet file can have endless rows."""
+    _check(f"{where} has {n_records:,} records", n_records, n_columns)
+
+
+def _check(what: str, n_records: int, n_columns: int) -> None:
+    memory.require(
+        n_records * n_columns * _BYTES_PER_CELL,
+        f"{what}; to read {n_columns:,} of its columns",
+        "Name fewer columns, or use a machine with more, or let Spark read it (--backend spark).",
+    )
+
 
 _PARQUET, _ARROW, _STREAM, _FEATHER_1 = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff", b"FEA1"
 

@@ -19,7 +19,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.analysis.asked import Masks, Queries
+from lookalike.analysis.counts import Queries
+from lookalike.analysis.spreading import Masks
 from lookalike.data.microdata import Domain, Domains, Microdata
 from lookalike.data.schema import Kind, ValueType
 from lookalike.errors import RecipeError, counted

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.data.contracts import PrivacyModel, Promise
 from lookalike.data.microdata import Domain
-from lookalike.data.parameters import part_text
+from lookalike.data.parameters import part_text, read_part
+from lookalike.deprecations import spelled
+from lookalike.errors import RecipeError, quoted, unknown_name
 
 
 class WrittenModel:
@@ -29,3 +33,40 @@ class WrittenModel:
 
     def refuses_form(self, form: str) -> str | None:
         return None
+
+
+Models = Mapping[str, type[PrivacyModel]]
+
+# Parameters that name values of the table: they remove the escapes themselves.
+_STRUCTURED = ("subset", "ceilings")
+
+
+def read_model(text: str, models: Models) -> PrivacyModel:
+    """The model that the text describes, among those of the table."""
+    return read_part(text, "model", models, _STRUCTURED)
+
+
+def read_promise(text: str, models: Models) -> Promise:
+    """The promise that the text describes: a model, or column=model."""
+    text = text.strip()
+    if _model_name(text) in models:
+        return Promise(read_model(text, models))
+    places = [place for place, character in enumerate(text) if character == "="]
+    for place in reversed(places):
+        if _model_name(text[place + 1 :]) in models:
+            model = read_model(text[place + 1 :], models)
+            column = text[:place].strip()
+            if model.about_identity:
+                raise RecipeError(f"{model.name} is about persons, not about a column. Write {model} alone.")
+            if not column:
+                raise RecipeError(f"{quoted(text)} names no column before the equals sign. Write COLUMN={model}.")
+            return Promise(model, column)
+    # Nothing fits: complain about what stands where a model should.
+    before_colon = text.partition(":")[0]
+    if (name := before_colon.partition("=")[0].strip()) in models:
+        raise RecipeError(f"{quoted(text)} has an equals sign where a colon should be. Write {name}:NUMBER.")
+    raise RecipeError(unknown_name("model", before_colon.rpartition("=")[2].strip(), models))
+
+
+def _model_name(text: str) -> str:
+    return spelled("model", text.partition(":")[0].strip())

@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from lookalike.data.contracts import Fragments
 from lookalike.data.microdata import Codes
 from lookalike.errors import DataError, LookalikeError, MissingPart, quoted
-from lookalike.pipeline.backends.failures import condition_of, spark_failures
 from lookalike.pipeline.backends.spark_sessions import without_pandas_warning
 from lookalike.progress import THREADS_VARIABLE as THREADS
 from lookalike.randomness import Randomness
@@ -29,6 +28,7 @@ from lookalike.randomness import Randomness
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
+
 
 MOST_VALUES = 4_000_000
 """Different values of all columns that the driver takes; more are no use in a release."""
@@ -369,3 +369,20 @@ def _in_words(said: str, condition: str) -> LookalikeError:
         f"Spark gave up on the work ({cause}), and nothing is written. Its own log tells more. If executors were lost "
         "for lack of memory, give them more or make parts smaller (--part-rows)."
     )
+
+
+def spark_failures() -> tuple[type[Exception], ...]:
+    """The exceptions that a call of Spark may raise, for an `except` clause."""
+    from pyspark.errors import PySparkException
+
+    try:
+        from py4j.protocol import Py4JError
+    except ImportError:  # a client of Spark Connect alone
+        return (PySparkException,)
+    return (PySparkException, Py4JError)
+
+
+def condition_of(error: Any) -> str:
+    """Spark's name for what went wrong, such as PATH_NOT_FOUND; empty if it has none."""
+    condition = getattr(error, "getCondition", None)
+    return (condition() or "") if condition is not None else ""

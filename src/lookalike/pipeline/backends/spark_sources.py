@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lookalike.errors import DataError, RecipeError, counted, quoted, unknown_name
-from lookalike.pipeline.backends.failures import condition_of, spark_failures
+from lookalike.pipeline.backends.spark import condition_of, spark_failures
 from lookalike.pipeline.backends.spark_text import Dialect, read_delimited
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lookalike.errors import DataError, RecipeError, SchemaError, counted, quoted
-from lookalike.pipeline.backends.failures import spark_failures
+from lookalike.pipeline.backends.spark import spark_failures
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession

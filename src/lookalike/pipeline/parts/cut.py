@@ -19,8 +19,7 @@ from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, Unsupported, quoted
 from lookalike.pipeline.parts.boxes import LEAST_SHARE, Cells, cut_once, exchanged, grown, put_together
 from lookalike.pipeline.parts.methods import CELLS, Way
-from lookalike.pipeline.parts.sliced import SlicedCells
-from lookalike.pipeline.parts.slices import Slices, even_quotas
+from lookalike.pipeline.parts.slices import SlicedCells, Slices, even_quotas
 from lookalike.pipeline.parts.survey import Survey
 from lookalike.randomness import Randomness
 

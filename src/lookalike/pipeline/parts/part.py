@@ -24,7 +24,7 @@ from lookalike.errors import AuditFailed, DataError, LookalikeError, Unsupported
 from lookalike.files.releases.parts import WrittenPart, write_part
 from lookalike.metrics import PartLosses
 from lookalike.pipeline.parts.boxes import Cells
-from lookalike.pipeline.parts.sliced import SlicedCells
+from lookalike.pipeline.parts.slices import SlicedCells
 from lookalike.pipeline.parts.survey import Survey
 from lookalike.pipeline.run import standard_measures
 from lookalike.progress import silent

@@ -8,14 +8,17 @@ a single record moves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.data.microdata import Codes, Domains, Microdata
+from lookalike.data.release import Release
 from lookalike.data.schema import Schema
+from lookalike.pipeline.parts.boxes import Cells
 from lookalike.randomness import Randomness
 
 Counts = NDArray[np.int64]
@@ -164,3 +167,51 @@ class Slices:
                 left = left - row
             self._blocks[stratum] = np.array(rows, dtype=np.int64)
         return self._blocks[stratum]
+
+
+@dataclass(frozen=True, eq=False)
+class SlicedCells:
+    """Fits `contracts.Fragments`."""
+
+    cells: Cells
+    slices: Mapping[int, Slices]
+    """By the number of the cell."""
+
+    is_ranked = True
+
+    @cached_property
+    def firsts(self) -> NDArray[np.int64]:
+        """The first part of each cell, and the number of all parts."""
+        each = [self.slices[cell].n_parts if cell in self.slices else 1 for cell in range(self.cells.n_parts)]
+        return np.cumsum([0, *each])
+
+    @property
+    def n_parts(self) -> int:
+        return int(self.firsts[-1])
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return tuple(
+            size
+            for cell, whole in enumerate(self.cells.sizes)
+            for size in (self.slices[cell].sizes if cell in self.slices else (whole,))
+        )
+
+    def order(self, codes: Codes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        some = next(iter(self.slices.values()))
+        strata, keys = some.order(codes)
+        return self.cells.part_of(codes).astype(np.int64) * some.n_strata + strata, keys
+
+    def part_of(self, codes: Codes, ranks: NDArray[np.int64] | None) -> NDArray[np.int32]:
+        assert ranks is not None
+        cell_of_record = self.cells.part_of(codes)
+        parts = self.firsts[cell_of_record].astype(np.int32)
+        for cell, slices in self.slices.items():
+            here = np.flatnonzero(cell_of_record == cell)
+            if len(here):
+                parts[here] += slices.part_of(codes[here], ranks[here])
+        return parts
+
+    def strays(self, number: int, codes: Codes, release: Release) -> int:
+        """How many records and groups do not lie in the box of the part's cell."""
+        return self.cells.strays(int(np.searchsorted(self.firsts, number, side="right")) - 1, codes, release)

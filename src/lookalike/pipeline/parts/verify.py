@@ -24,9 +24,8 @@ from lookalike.data.microdata import Codes, Domains
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Ranges, Release
 from lookalike.errors import DataError, LookalikeError, RecipeError, Unsupported
 from lookalike.files.releases.describe import PublishedManifest
-from lookalike.files.releases.folder import read_manifest, read_matrices, read_parts, withheld_of
-from lookalike.files.releases.mixing import mixed
-from lookalike.files.releases.read import read_schema
+from lookalike.files.releases.parts import mixed
+from lookalike.files.releases.read import read_manifest, read_matrices, read_parts, read_schema, withheld_of
 from lookalike.pipeline.parts.cut import MOST_IN_A_PART
 from lookalike.pipeline.parts.publish import skeleton
 from lookalike.pipeline.parts.survey import Survey, survey

@@ -50,9 +50,8 @@ from lookalike.files.releases.describe import (
     stated_promise,
     title_problem,
 )
-from lookalike.files.releases.folder import read_parts
-from lookalike.files.releases.read import read_schema
-from lookalike.files.releases.readme import readme
+from lookalike.files.releases.read import read_parts, read_schema
+from lookalike.files.releases.readme import VIEWS, readme, views
 from lookalike.files.releases.tablefiles import (
     CSV,
     ENDINGS,
@@ -62,7 +61,6 @@ from lookalike.files.releases.tablefiles import (
     part_path,
     read_typed,
 )
-from lookalike.files.releases.views import VIEWS, views
 from lookalike.files.releases.write import (
     README,
     SCHEMA,

@@ -13,7 +13,7 @@ import pytest
 import lookalike as la
 from lookalike.errors import DataError, RecipeError
 from lookalike.files.releases.describe import DESCRIPTOR
-from lookalike.files.sending import check_destination, send
+from lookalike.files.releases.send import check_destination, send
 from lookalike.files.urls import place_of
 
 FRAME = pl.DataFrame({"age": [1, 2, 3, 4], "diagnosis": ["a", "b", "a", "b"]})

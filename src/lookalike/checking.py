@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lookalike import models
 from lookalike.algorithms import parse_algorithm
+from lookalike.attacks import parse_attack
+from lookalike.attacks.run import Attacks, attack_target
 from lookalike.audit import Audit, Check, Grounds
-from lookalike.data.contracts import READS_RELEASE, Promise
+from lookalike.audit import verify as audit_release
+from lookalike.data.contracts import READS_RELEASE, Algorithm, Attack, Promise, Target
 from lookalike.data.microdata import Codes, Microdata, Table
 from lookalike.data.release import Release
 from lookalike.data.schema import Schema
-from lookalike.errors import LookalikeError, RecipeError, quoted
+from lookalike.errors import DataError, LookalikeError, RecipeError, quoted
+from lookalike.evaluation.fidelity import Fidelity, compare
 from lookalike.metrics import public_losses, rounded, same_figure
 from lookalike.pipeline import run as pipeline
 from lookalike.pipeline.run import settle
 from lookalike.progress import Progress, silent
-from lookalike.publication import ModelLike, as_promises, read_whole
+from lookalike.publication import ModelLike, Publication, as_promises, read_whole
+from lookalike.randomness import Randomness
 from lookalike.untrusted import load_json, read_bytes
 
 if TYPE_CHECKING:
     from lookalike.evaluation.report import Basis, Examples
     from lookalike.files.releases.describe import PublishedManifest
     from lookalike.files.releases.tablefiles import Parts
+
 
 OWN_AUDIT = "stated audit"
 
@@ -85,7 +91,7 @@ def reopen(
     are examined too: a folder must agree with the schema that is given and say nothing besides its release, and columns
     without a role are refused but for those to `ignore`.
     """
-    from lookalike.files.arriving import STANDARD_INPUT, at_hand
+    from lookalike.files.urls import STANDARD_INPUT, at_hand
 
     if release == STANDARD_INPUT and isinstance(original, str) and original == STANDARD_INPUT:
         raise RecipeError("Original and release cannot both come from standard input. Give one of them as a file.")
@@ -123,8 +129,7 @@ def _reopened_folder(
     reading: dict[str, Any],
 ) -> Reopened:
     from lookalike.files.releases.describe import REWRITTEN
-    from lookalike.files.releases.folder import read_manifest
-    from lookalike.files.releases.read import read_release, read_schema
+    from lookalike.files.releases.read import read_manifest, read_release, read_schema
     from lookalike.pipeline.surplus.agreeing import agreed, declared
     from lookalike.pipeline.surplus.canonical import (
         Findings,
@@ -274,7 +279,7 @@ def audit_of(
     reopened: Reopened, promises: tuple[Promise, ...], private: str | Path | None = None, progress: Progress = silent
 ) -> Audit:
     """The audit of a release that was read back; without `promises`, of what it promises itself."""
-    from lookalike.files.releases.mixing import mixed, parts_of_rows
+    from lookalike.files.releases.parts import mixed, parts_of_rows
 
     if not promises and not reopened.promises:
         raise RecipeError(
@@ -408,3 +413,98 @@ def measure(
     loaded = Schema.load(schema) if isinstance(schema, str | Path) else schema
     reopened = reopen(original, release, loaded, suppressed=suppressed)
     return pipeline.measure(reopened.release, reopened.data)[0]
+
+
+def attack(
+    original: Any,
+    release: str | Path,
+    *,
+    attacks: Iterable[Attack | str] = (),
+    others: Sequence[str | Path] = (),
+    private: str | Path | None = None,
+    schema: Schema | str | Path | None = None,
+    seed: int | None = None,
+    progress: Progress = silent,
+    **reading: Any,
+) -> Attacks:
+    """Make attacks on a release folder, or on a table of another tool; all that apply if none is named.
+
+    `others` are further releases of the same original, for attacks that combine them; `private` is the PRIVATE folder
+    of a matched release, for attacks that assume a leak of it.
+    """
+    loaded = Schema.load(schema) if isinstance(schema, str | Path) else schema
+    reopened = reopen(original, release, loaded, progress=progress, **reading)
+    target = target_of(reopened, release, others=others, private=private, original=original, schema=loaded)
+    chosen = [parse_attack(one) if isinstance(one, str) else one for one in attacks]
+    return attack_target(target, chosen, Randomness(seed), progress)
+
+
+def target_of(
+    reopened: Reopened,
+    release: str | Path,
+    *,
+    others: Sequence[str | Path] = (),
+    private: str | Path | None = None,
+    original: Any = None,
+    schema: Schema | None = None,
+) -> Target:
+    """A release that was read back as a target, once it is certain that it belongs to the original."""
+    checks = audit_release(reopened.release, reopened.data, ()).checks
+    failed = [check for check in checks if check.blocks and check.name != "row order"]
+    if failed:
+        raise DataError(
+            f"{release} does not belong to this original, or was changed: {failed[0].name}, {failed[0].detail}. Name "
+            "the table that the release was made from."
+        )
+    graph = None
+    if private is not None:
+        from lookalike.files.releases.private import check_belongs, read_graph
+
+        check_belongs(Path(private), Path(release))
+        graph = read_graph(Path(private))
+    return Target(
+        release=reopened.release,
+        original=reopened.data,
+        promises=settle(reopened.promises, reopened.data) if reopened.promises else (),
+        algorithm=_algorithm(release),
+        graph=graph,
+        others=tuple(reopen(original, other, schema).release for other in others),
+    )
+
+
+def _algorithm(release: str | Path) -> Algorithm | None:
+    """The method that a release folder names; None for tables of other tools and methods of other versions."""
+    from lookalike.files.releases.read import read_manifest, release_folder
+
+    folder = release_folder(Path(release))
+    if folder is None:
+        return None
+    try:
+        return parse_algorithm(read_manifest(folder).algorithm)
+    except RecipeError:
+        return None
+
+
+def fidelity(
+    release: Publication | str | Path,
+    original: Any = None,
+    *,
+    schema: Schema | str | Path | None = None,
+    suppressed: int = 0,
+    seed: int = 0,
+    progress: Progress = silent,
+    **reading: Any,
+) -> Fidelity:
+    """Compare a release with its original: counts, pairs, correlations, a machine that tells them apart, predictions.
+
+    `release` is what `publish` gave, or a folder (or another tool's table) together with the original. Distances are
+    exact expectations; what needs chance (worlds drawn from the release, trees) takes it from `seed`.
+    """
+    if isinstance(release, Publication):
+        return compare(release.release, release.outcome.data, seed, progress)
+    if original is None:
+        raise RecipeError("A release folder is compared with its original. Name the original as well.")
+    loaded = Schema.load(schema) if isinstance(schema, str | Path) else schema
+    reopened = reopen(original, release, loaded, suppressed=suppressed, progress=progress, **reading)
+    found = compare(reopened.release, reopened.data, seed, progress)
+    return Fidelity(found.lines, (*reopened.notes, *found.notes))
