@@ -22,7 +22,7 @@ from pathlib import Path
 
 import yaml
 
-from lookalike.publication import read_table
+from lookalike.files.tables import read_table
 from lookalike.samples import census, to_csv
 
 COMMAND = [sys.executable, "-m", "lookalike"]

@@ -23,7 +23,7 @@ from foundation import schema_for
 from runs import resampled, run, tables_in
 
 import lookalike as la
-from lookalike.analysis import Reconstruction, baseline
+from lookalike.data.reconstruct import Reconstruction, baseline
 from lookalike.data.release import Perturbed
 
 MODES = ("free", "strict")

@@ -23,8 +23,7 @@ from runs import resampled, tables_in
 
 import lookalike as la
 from lookalike.analysis.counts import estimated
-from lookalike.metrics.query_error import drawn, judged
-from lookalike.metrics.shared.workloads import RangeWorkload, SetWorkload
+from lookalike.metrics.query_error import RangeWorkload, SetWorkload, drawn, judged
 from lookalike.pipeline.run import Outcome
 from lookalike.samples import sample_schema, sample_table
 

@@ -21,13 +21,14 @@ MILLION, LEAST_ROWS = 1_000_000, 10_000
 # Run in a process of its own: publish, and print what it took.
 _RUN = """
 import dataclasses, json, resource, sys
-from lookalike import pipeline
+from lookalike.pipeline import run as pipeline
+from lookalike.pipeline.recipe import Recipe
 from lookalike.algorithms import parse_algorithm
 from lookalike.errors import Infeasible, Unsupported
-from lookalike.microdata import Table
+from lookalike.data.microdata import Table
 from lookalike.models import parse_promise
-from lookalike.publication import read_columns
-from lookalike.schema import Schema
+from lookalike.files.tables import read_columns
+from lookalike.data.schema import Schema
 
 def cpu():
     used = resource.getrusage(resource.RUSAGE_SELF)
@@ -48,11 +49,11 @@ timed = Timed(**{field.name: getattr(chosen, field.name) for field in dataclasse
 promise = parse_promise(model)
 some = Table(tuple(dataclasses.replace(column, codes=column.codes[:10_000]) for column in table.columns))
 try:
-    pipeline.run(pipeline.Recipe(schema=schema, promises=(promise,), algorithm=timed, adversary=adversary), some)
+    pipeline.run(Recipe(schema=schema, promises=(promise,), algorithm=timed, adversary=adversary), some)
 except (Infeasible, Unsupported):
     pass
 spent.clear()
-recipe = pipeline.Recipe(schema=schema, promises=(promise,), algorithm=timed, adversary=adversary, seed=1)
+recipe = Recipe(schema=schema, promises=(promise,), algorithm=timed, adversary=adversary, seed=1)
 try:
     outcome = pipeline.run(recipe, table)
 except Infeasible as refusal:

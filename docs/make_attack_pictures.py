@@ -25,7 +25,7 @@ from lookalike.data.release import Grouped
 from lookalike.data.schema import Role, Schema
 from lookalike.evaluation import charts
 from lookalike.models import parse_model
-from lookalike.pipeline import run as pipeline
+from lookalike.pipeline.recipe import required, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from lookalike.samples import census, hospital, hospital_schema
@@ -64,8 +64,8 @@ def citizens(rows: int) -> Microdata:
 def released(data: Microdata, algorithm: str, promise: str, seed: int = 1) -> Target:
     """A release to attack, and what its attacker may be told."""
     method = parse_algorithm(algorithm)
-    promises = pipeline.settle([Promise(parse_model(promise))], data)
-    release, linkage = method.anonymize(data, pipeline.required(promises, data), Randomness(seed), silent)
+    promises = settle([Promise(parse_model(promise))], data)
+    release, linkage = method.anonymize(data, required(promises, data), Randomness(seed), silent)
     return Target(release=release, original=data, promises=promises, algorithm=method, graph=linkage.graph)
 
 

@@ -16,8 +16,7 @@ import numpy as np
 
 import lookalike as la
 from lookalike.evaluation import charts
-from lookalike.metrics.query_error import drawn, query_error
-from lookalike.metrics.shared.workloads import RangeWorkload
+from lookalike.metrics.query_error import RangeWorkload, drawn, query_error
 from lookalike.samples import sample_table
 
 PAGES = Path(__file__).parent / "metrics"

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import lookalike as la
-from lookalike.data.contracts import READS_RELEASE
+from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.contracts import PrivacyModel
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain

@@ -16,8 +16,8 @@ from lookalike.data.schema import Schema
 from lookalike.errors import DataError, RecipeError
 from lookalike.files.tables import read_table
 from lookalike.files.tables.read import check_text_size
-from lookalike.pipeline.run import Recipe, run
-from lookalike.publication import as_promises
+from lookalike.pipeline.recipe import Recipe, as_promises
+from lookalike.pipeline.run import run
 
 
 @pytest.fixture(autouse=True)

@@ -13,13 +13,13 @@ import argparse
 import time
 
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
-from lookalike.data.contracts import KNOWS_METHOD
+from lookalike.data.adversary import KNOWS_METHOD
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata
 from lookalike.data.schema import Schema
 from lookalike.metrics import METRICS
 from lookalike.models import MODELS, parse_model
-from lookalike.pipeline import run as pipeline
+from lookalike.pipeline.recipe import refusal, required, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from lookalike.samples import hospital
@@ -60,9 +60,9 @@ def served(name: str, data: Microdata) -> list[str]:
     method = ALGORITHMS[name]()
     found = []
     for model in MODELS:
-        promises = pipeline.settle([Promise(parse_model(USUAL[model]))], data)
-        requirements = pipeline.required(promises, data)
-        if pipeline.refusal(method, method.adversary, promises, requirements, data.domains) is None:
+        promises = settle([Promise(parse_model(USUAL[model]))], data)
+        requirements = required(promises, data)
+        if refusal(method, method.adversary, promises, requirements, data.domains) is None:
             found.append(model)
     return found
 
@@ -78,8 +78,8 @@ def row(name: str, data: Microdata) -> str:
 
 def measured(name: str, promise: str, data: Microdata, seed: int) -> str:
     """A line of the second table: promise, method, loss, seconds."""
-    promises = pipeline.settle([Promise(parse_model(promise))], data)
-    requirements = pipeline.required(promises, data)
+    promises = settle([Promise(parse_model(promise))], data)
+    requirements = required(promises, data)
     method = parse_algorithm(name)
     for _ in range(2):
         begin = time.perf_counter()

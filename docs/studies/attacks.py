@@ -20,7 +20,7 @@ from lookalike.data.contracts import Promise, Target
 from lookalike.data.microdata import Microdata
 from lookalike.data.schema import Schema
 from lookalike.models import parse_model
-from lookalike.pipeline import run as pipeline
+from lookalike.pipeline.recipe import required, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from lookalike.samples import hospital
@@ -46,8 +46,8 @@ def attacked(name: str, adversary: str, rows: int, seed: int) -> tuple[str, str,
     data = Microdata.encode(table, Schema.of(qi=QUASI, sensitive=[SENSITIVE]))
     method = parse_algorithm(SETTINGS.get(name, name)).facing(adversary)
     promise = PROMISES.get(name, USUAL)
-    promises = pipeline.settle([Promise(parse_model(promise))], data)
-    release, linkage = method.anonymize(data, pipeline.required(promises, data), Randomness(seed), silent)
+    promises = settle([Promise(parse_model(promise))], data)
+    release, linkage = method.anonymize(data, required(promises, data), Randomness(seed), silent)
     target = Target(release=release, original=data, promises=promises, algorithm=method)
     return str(method), promise, attack_target(target, [], Randomness(seed))
 

@@ -22,8 +22,8 @@ from lookalike.data.microdata import Microdata, Table
 from lookalike.data.release import Extents, Grouped, Ranges
 from lookalike.data.schema import Schema
 from lookalike.errors import Infeasible
+from lookalike.files.tables import read_table
 from lookalike.metrics import METRICS
-from lookalike.publication import read_table
 from lookalike.randomness import Randomness
 from lookalike.samples import census
 

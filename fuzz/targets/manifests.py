@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fuzz.clinic import PARTS, clinic, folder_of, replaced
 from fuzz.judging import tried
-from lookalike.analysis import load
+from lookalike.analysis.loading import load
 from lookalike.files.releases.alone import read_alone
 from lookalike.files.releases.describe import DESCRIPTOR
 from lookalike.files.releases.read import read_release

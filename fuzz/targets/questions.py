@@ -6,7 +6,7 @@ from functools import cache
 
 from fuzz.clinic import folder_of
 from fuzz.judging import tried
-from lookalike.analysis import load
+from lookalike.analysis.loading import load
 from lookalike.analysis.release import PublishedRelease
 from tests.files.releases.release_forms import FORMS
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fuzz.clinic import PLACES, clinic, folder_of, replaced
 from fuzz.judging import SECRET, tried
-from lookalike.analysis import load
+from lookalike.analysis.loading import load
 from lookalike.files.releases.alone import read_alone
 from lookalike.files.releases.read import read_release
 

@@ -17,7 +17,11 @@ from lookalike.version import __version__
 if TYPE_CHECKING:
     from lookalike.algorithms import Groups, Mondrian, StrictMondrian
     from lookalike.algorithms.privbayes import PrivBayes
-    from lookalike.analysis import Estimate, Pooled, PublishedRelease, load, pool, sample
+    from lookalike.analysis.estimate import Estimate
+    from lookalike.analysis.loading import load
+    from lookalike.analysis.plain import sample
+    from lookalike.analysis.pooling import Pooled, pool
+    from lookalike.analysis.release import PublishedRelease
     from lookalike.attacks.run import Attacks
     from lookalike.audit import Audit, Check, Verdict
     from lookalike.checking import attack, fidelity, measure, verify
@@ -39,6 +43,7 @@ if TYPE_CHECKING:
     from lookalike.evaluation.compare import Comparison, compare
     from lookalike.evaluation.fidelity import Fidelity
     from lookalike.evaluation.inspect import Inspection, suggest_schema
+    from lookalike.files.tables import read_table
     from lookalike.models import (
         AlphaK,
         BetaLikeness,
@@ -51,7 +56,7 @@ if TYPE_CHECKING:
         TCloseness,
     )
     from lookalike.parted import publish_in_parts
-    from lookalike.publication import Publication, advise, inspect, publish, read_table
+    from lookalike.publication import Publication, advise, inspect, publish
     from lookalike.synthesizing import Synthesis, synthesize
 
 __all__ = [
@@ -132,7 +137,7 @@ _HOMES = {
     "Comparison": "lookalike.evaluation.compare",
     "DataError": "lookalike.errors",
     "DeltaDisclosure": "lookalike.models",
-    "Estimate": "lookalike.analysis",
+    "Estimate": "lookalike.analysis.estimate",
     "FPrivacy": "lookalike.models",
     "Fidelity": "lookalike.evaluation.fidelity",
     "Grouped": "lookalike.data.release",
@@ -149,11 +154,11 @@ _HOMES = {
     "MissingPart": "lookalike.errors",
     "Mondrian": "lookalike.algorithms",
     "Perturbed": "lookalike.data.release",
-    "Pooled": "lookalike.analysis",
+    "Pooled": "lookalike.analysis.pooling",
     "PrivBayes": "lookalike.algorithms.privbayes",
     "Promise": "lookalike.data.contracts",
     "Publication": "lookalike.publication",
-    "PublishedRelease": "lookalike.analysis",
+    "PublishedRelease": "lookalike.analysis.release",
     "RecipeError": "lookalike.errors",
     "RhoPrivacy": "lookalike.models",
     "Role": "lookalike.data.schema",
@@ -170,13 +175,13 @@ _HOMES = {
     "fidelity": "lookalike.checking",
     "compare": "lookalike.evaluation.compare",
     "inspect": "lookalike.publication",
-    "load": "lookalike.analysis",
+    "load": "lookalike.analysis.loading",
     "measure": "lookalike.checking",
-    "pool": "lookalike.analysis",
+    "pool": "lookalike.analysis.pooling",
     "publish": "lookalike.publication",
     "publish_in_parts": "lookalike.parted",
-    "read_table": "lookalike.publication",
-    "sample": "lookalike.analysis",
+    "read_table": "lookalike.files.tables",
+    "sample": "lookalike.analysis.plain",
     "suggest_schema": "lookalike.evaluation.inspect",
     "synthesize": "lookalike.synthesizing",
     "verify": "lookalike.checking",

@@ -14,17 +14,19 @@ from lookalike.attacks import parse_attack
 from lookalike.attacks.run import Attacks, attack_target
 from lookalike.audit import Audit, Check, Grounds
 from lookalike.audit import verify as audit_release
-from lookalike.data.contracts import READS_RELEASE, Algorithm, Attack, Promise, Target
+from lookalike.data.adversary import READS_RELEASE
+from lookalike.data.contracts import Algorithm, Attack, Promise, Target
 from lookalike.data.microdata import Codes, Microdata, Table
 from lookalike.data.release import Release
 from lookalike.data.schema import Schema
 from lookalike.errors import DataError, LookalikeError, RecipeError, quoted
 from lookalike.evaluation.fidelity import Fidelity, compare
+from lookalike.files.tables import read_whole
 from lookalike.metrics import public_losses, rounded, same_figure
 from lookalike.pipeline import run as pipeline
-from lookalike.pipeline.run import settle
+from lookalike.pipeline.recipe import ModelLike, as_promises, settle
 from lookalike.progress import Progress, silent
-from lookalike.publication import ModelLike, Publication, as_promises, read_whole
+from lookalike.publication import Publication
 from lookalike.randomness import Randomness
 from lookalike.untrusted import load_json, read_bytes
 

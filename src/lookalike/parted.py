@@ -11,16 +11,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lookalike.data.contracts import READS_RELEASE, Algorithm
+from lookalike.data.adversary import READS_RELEASE
+from lookalike.data.contracts import Algorithm
 from lookalike.data.microdata import Microdata
 from lookalike.data.schema import Schema
 from lookalike.files.releases.plain import plain_frame
+from lookalike.files.tables import read_columns
 from lookalike.pipeline.backends.local import LocalBackend
 from lookalike.pipeline.parts.publish import PART_ROWS, PartedPublication
 from lookalike.pipeline.parts.publish import publish_in_parts as publish
-from lookalike.pipeline.run import Recipe
+from lookalike.pipeline.recipe import ModelLike, Recipe, as_algorithm, as_promises, as_schema
 from lookalike.progress import Progress, silent
-from lookalike.publication import ModelLike, as_algorithm, as_promises, as_schema, read_columns
 
 
 def publish_in_parts(

@@ -10,33 +10,32 @@ import datetime
 import html
 import os
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lookalike import models
-from lookalike.algorithms import ELSEWHERE, parse_algorithm
 from lookalike.audit import Audit
-from lookalike.data.contracts import READS_RELEASE, Algorithm, PrivacyModel, Promise
-from lookalike.data.microdata import Table
+from lookalike.data.adversary import READS_RELEASE
+from lookalike.data.contracts import Algorithm
 from lookalike.data.release import Release
 from lookalike.data.schema import Schema
-from lookalike.errors import MissingPart, RecipeError, Unsupported, unknown_name
+from lookalike.errors import MissingPart, RecipeError, unknown_name
 from lookalike.evaluation.advise import Advice
 from lookalike.evaluation.advise import advise as advise_on
 from lookalike.evaluation.advise.trials import SAMPLE
 from lookalike.evaluation.inspect import Inspection
 from lookalike.evaluation.inspect import inspect as survey
-from lookalike.pipeline.run import Outcome, Recipe, Stopwatch, loss_text, run
+from lookalike.files.tables import read_columns, read_table
+from lookalike.pipeline.recipe import ModelLike, Recipe, as_algorithm, as_promises, as_schema
+from lookalike.pipeline.run import Outcome, Stopwatch, loss_text, run
 from lookalike.progress import Progress, silent
 
 if TYPE_CHECKING:
     from lookalike.evaluation.evaluate import Evaluation
     from lookalike.evaluation.report import Basis, Examples
 
-ModelLike = PrivacyModel | Promise | str
 FULL, BRIEF = REPORTS = ("full", "brief")
 REPORT_VARIABLE = "LOOKALIKE_REPORT"
 SCORES_NEED_FULL = "The brief report scores nothing on the original. Ask for the full one to publish scores."
@@ -338,69 +337,6 @@ def advise(
         sample=sample,
         progress=progress,
     )
-
-
-def read_table(source: Any, **reading: Any) -> Table:
-    """Read a CSV, Parquet or Arrow file, or a data frame, as dictionary-encoded columns (see `tables.reading`)."""
-    if isinstance(source, Table):
-        return source
-    from lookalike.files.tables import read_table as read
-
-    return read(source, **reading)
-
-
-def read_columns(source: Any, schema: Schema, **reading: Any) -> Table:
-    """Read the columns that the schema publishes, with the types it declares."""
-    types = {attribute.name: attribute.type for attribute in schema.published if attribute.type is not None}
-    return read_table(source, columns=[attribute.name for attribute in schema.published], types=types, **reading)
-
-
-def read_whole(source: Any, schema: Schema, **reading: Any) -> Table:
-    """Read every column, those that the schema publishes with the types it declares."""
-    types = {attribute.name: attribute.type for attribute in schema.published if attribute.type is not None}
-    return read_table(source, types=types, **reading)
-
-
-def as_promises(model: ModelLike | Iterable[ModelLike]) -> tuple[Promise, ...]:
-    """Models in any form a user may write them, as promises."""
-    several = isinstance(model, Iterable) and not isinstance(model, str)
-    listed: Sequence[Any] = list(model) if several else [model]  # type: ignore[arg-type]
-    promises = []
-    for one in listed:
-        if isinstance(one, str):
-            promises.append(models.parse_promise(one))
-        elif isinstance(one, Promise):
-            promises.append(one)
-        elif isinstance(one, PrivacyModel):
-            promises.append(Promise(one))
-        else:
-            raise RecipeError(f"A model is an object such as KAnonymity(10) or its text, not a {type(one).__name__}.")
-    return tuple(promises)
-
-
-def as_algorithm(algorithm: object) -> Algorithm | None:
-    if isinstance(algorithm, str):
-        return parse_algorithm(algorithm)
-    if algorithm is None or isinstance(algorithm, Algorithm):
-        return algorithm
-    name = str(getattr(algorithm, "name", ""))
-    raise Unsupported(ELSEWHERE.get(name, "An algorithm is an object such as Mondrian() or its text, mondrian:cuts=1."))
-
-
-def as_schema(
-    schema: Schema | str | Path | None,
-    qi: Iterable[str],
-    sensitive: str | Iterable[str],
-    carry: Iterable[str],
-    numeric: Iterable[str],
-    categorical: Iterable[str],
-) -> Schema:
-    """The schema given, with the columns that are named besides; one of those columns alone if none is given."""
-    sensitive = [sensitive] if isinstance(sensitive, str) else sensitive
-    if schema is None:
-        return Schema.of(qi=qi, sensitive=sensitive, carried=carry, numeric=numeric, categorical=categorical)
-    loaded = schema if isinstance(schema, Schema) else Schema.load(schema)
-    return loaded.overridden(qi=qi, sensitive=sensitive, carried=carry, numeric=numeric, categorical=categorical)
 
 
 def report_asked(report: str | None) -> str:

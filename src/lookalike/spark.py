@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lookalike.audit import Audit
-from lookalike.data.contracts import READS_RELEASE, Algorithm
+from lookalike.data.adversary import READS_RELEASE
+from lookalike.data.contracts import Algorithm
 from lookalike.data.schema import Schema
 from lookalike.pipeline.backends.spark import SparkBackend
 from lookalike.pipeline.parts.publish import PART_ROWS, PartedPublication, publish_in_parts
 from lookalike.pipeline.parts.verify import verify_in_parts
-from lookalike.pipeline.run import Recipe
+from lookalike.pipeline.recipe import ModelLike, Recipe, as_algorithm, as_promises, as_schema
 from lookalike.progress import Progress, silent
-from lookalike.publication import ModelLike, as_algorithm, as_promises, as_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -21,8 +21,9 @@ from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Number, number_text
 from lookalike.data.schema import Attribute, Schema
 from lookalike.errors import RecipeError, counted, quoted
+from lookalike.files.tables import read_columns
+from lookalike.pipeline.recipe import as_schema
 from lookalike.progress import Progress, silent
-from lookalike.publication import as_schema, read_columns
 from lookalike.randomness import Randomness
 
 

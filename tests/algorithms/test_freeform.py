@@ -31,6 +31,7 @@ from lookalike.errors import RecipeError, Unsupported
 from lookalike.kernels.pairing import repair
 from lookalike.models import parse_model
 from lookalike.pipeline import run as pipeline
+from lookalike.pipeline.recipe import Recipe, required, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.strategies import column_of, microdatas
@@ -147,8 +148,8 @@ def test_parts_and_the_audit() -> None:
     table = census(700, seed=3)
     names = table.names
     data = Microdata.encode(table, Schema.of(qi=names[:-1], sensitive=names[-1:], categorical=[*names[3:], names[1]]))
-    promises = pipeline.settle([Promise(parse_model("k-anonymity:4"))], data)
-    requirements = pipeline.required(promises, data)
+    promises = settle([Promise(parse_model("k-anonymity:4"))], data)
+    requirements = required(promises, data)
     losses = {}
     for text, method in {
         "greedy": Freeform(matcher="greedy"),
@@ -171,7 +172,7 @@ def test_what_it_does_not_serve() -> None:
         least_graph(Microdata.encode(census(17, seed=1), Schema.of(qi=["Age"])), 3, mutual=False)
     promise = Promise(parse_model("l-diversity:2"), "salary")
     schema = Schema.of(qi=["age"], sensitive=["salary"])
-    recipe = pipeline.Recipe(schema=schema, promises=(promise,), algorithm=Freeform())
+    recipe = Recipe(schema=schema, promises=(promise,), algorithm=Freeform())
     table = Table((column_of("age", AGE, ValueType.INTEGER), column_of("salary", SALARY, ValueType.INTEGER)))
     with pytest.raises(Unsupported, match="k-anonymity only"):
         pipeline.run(recipe, table)

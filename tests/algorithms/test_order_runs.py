@@ -20,6 +20,8 @@ from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, RecipeError, Unsupported
 from lookalike.models import parse_model
 from lookalike.pipeline import run as pipeline
+from lookalike.pipeline.recipe import required as required_by
+from lookalike.pipeline.recipe import settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.strategies import microdatas
@@ -48,7 +50,7 @@ MODELS = [
 
 
 def required(data: Microdata, *models: str) -> tuple[Requirement, ...]:
-    return pipeline.required(pipeline.settle([Promise(parse_model(text)) for text in models], data), data)
+    return required_by(settle([Promise(parse_model(text)) for text in models], data), data)
 
 
 def groups_of(world: str, algorithm: Algorithm, *models: str) -> list[str]:
@@ -196,9 +198,9 @@ def test_coins_are_fresh() -> None:
 @given(data=microdatas(min_rows=2, max_rows=40, n_sensitive=st.just(1)), model=st.sampled_from(MODELS))
 def test_every_setting_keeps_every_promise(text: str, data: Microdata, model: str) -> None:
     algorithm = parse_algorithm(text)
-    promises = pipeline.settle([Promise(parse_model(model))], data)
+    promises = settle([Promise(parse_model(model))], data)
     try:
-        requirements = pipeline.required(promises, data)
+        requirements = required(promises, data)
         if algorithm.refuses(promises[0], requirements[0]):
             return
         release, _ = algorithm.anonymize(data, requirements, Randomness(1), silent)

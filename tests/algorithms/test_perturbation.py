@@ -28,6 +28,7 @@ from lookalike.data.schema import Schema
 from lookalike.errors import RecipeError, Unsupported
 from lookalike.models import BetaLikeness, FPrivacy, LDiversity, parse_model
 from lookalike.pipeline import run as pipeline
+from lookalike.pipeline.recipe import Recipe, required, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.worlds import tiny_table
@@ -203,7 +204,7 @@ def test_degenerate_inputs_are_refused(counts: list[int], model: BetaLikeness, r
 def test_two_sensitive_columns_are_refused() -> None:
     table = census(60, seed=2)
     first, second = table.names[-2:]
-    recipe = pipeline.Recipe(
+    recipe = Recipe(
         schema=Schema.of(qi=table.names[:2], sensitive=[first, second]),
         promises=(Promise(BetaLikeness(2)),),
         algorithm=Perturbation(),
@@ -214,7 +215,7 @@ def test_two_sensitive_columns_are_refused() -> None:
 
 def test_a_carried_column_is_refused() -> None:
     table = census(60, seed=2)
-    recipe = pipeline.Recipe(
+    recipe = Recipe(
         schema=Schema.of(qi=table.names[:1], sensitive=table.names[-1:], carried=table.names[2:3]),
         promises=(Promise(BetaLikeness(2)),),
         algorithm=Perturbation(),
@@ -226,7 +227,7 @@ def test_a_carried_column_is_refused() -> None:
 @pytest.mark.parametrize("text", ["k-anonymity:2", "t-closeness:0.2", "l-diversity:2,kind=entropy"])
 def test_promises_about_more_than_beliefs_in_values_are_refused(text: str) -> None:
     table = census(60, seed=2)
-    recipe = pipeline.Recipe(
+    recipe = Recipe(
         schema=Schema.of(qi=table.names[:2], sensitive=table.names[-1:]),
         promises=(Promise(parse_model(text)),),
         algorithm=Perturbation(),
@@ -281,7 +282,7 @@ def test_draws_are_independent_of_each_other_and_of_the_row_order() -> None:
 def test_the_release_is_audited_whatever_the_kappa() -> None:
     table = census(800, seed=4)
     for text in ("perturbation", "perturbation:kappa=0.1", "perturbation:mode=strict"):
-        recipe = pipeline.Recipe(
+        recipe = Recipe(
             schema=Schema.of(qi=table.names[:3], sensitive=table.names[-1:]),
             promises=(Promise(BetaLikeness(2)), Promise(LDiversity(2))),
             algorithm=parse_algorithm(text),
@@ -328,8 +329,8 @@ def test_knowing_every_count_breaks_free_draws_and_not_strict_ones(counts: tuple
 def test_the_audit_refuses_free_draws_against_who_knows_the_counts() -> None:
     table = census(500, seed=4)
     data = Microdata.encode(table, Schema.of(qi=table.names[:2], sensitive=table.names[-1:]))
-    settled = pipeline.settle([Promise(BetaLikeness(2))], data)
-    requirements = pipeline.required(settled, data)
+    settled = settle([Promise(BetaLikeness(2))], data)
+    requirements = required(settled, data)
     verdicts = {}
     for mode in ("free", "strict"):
         release, _ = Perturbation(mode=mode).anonymize(data, requirements, Randomness(1), silent)

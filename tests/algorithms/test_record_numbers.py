@@ -31,7 +31,7 @@ from lookalike.algorithms import (
 )
 from lookalike.algorithms.shared.method import Method
 from lookalike.attacks.minimality.enumeration import as_published
-from lookalike.data.contracts import KNOWS_METHOD
+from lookalike.data.adversary import KNOWS_METHOD
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Linkage, MatchGraph
 from lookalike.data.requirement import Requirement

@@ -14,8 +14,7 @@ from lookalike.data.microdata import Domain, Microdata
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Randomizer, Ranges, Release
 from lookalike.data.schema import Kind
 from lookalike.errors import RecipeError
-from lookalike.metrics.query_error import drawn, judged
-from lookalike.metrics.shared.workloads import RangeWorkload, SubsetWorkload
+from lookalike.metrics.query_error import RangeWorkload, SubsetWorkload, drawn, judged
 from tests.attacks.planting import FORMS, target_of
 from tests.audit.making import bucketized, grouped, mixed_table, mixing_matrix, number_table, perturbed, random_groups
 from tests.strategies import microdatas

@@ -29,7 +29,8 @@ from lookalike.data.release import Bucketized, Grouped
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, RecipeError, Unsupported
 from lookalike.models import parse_model
-from lookalike.pipeline import run as pipeline
+from lookalike.pipeline.recipe import required as required_by
+from lookalike.pipeline.recipe import settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.worlds import tiny_table
@@ -38,12 +39,12 @@ BINARY = "l-diversity:{},kind=binary,subset=p"
 
 
 def required(data: Microdata, model: str) -> tuple[Requirement, ...]:
-    return pipeline.required(pipeline.settle([Promise(parse_model(model))], data), data)
+    return required_by(settle([Promise(parse_model(model))], data), data)
 
 
 def target_of(data: Microdata, algorithm: Algorithm, model: str, seed: int = 1) -> Target:
-    promises = pipeline.settle([Promise(parse_model(model))], data)
-    release, _ = algorithm.anonymize(data, pipeline.required(promises, data), Randomness(seed), silent)
+    promises = settle([Promise(parse_model(model))], data)
+    release, _ = algorithm.anonymize(data, required(promises, data), Randomness(seed), silent)
     return Target(release=release, original=data, promises=promises, algorithm=algorithm)
 
 

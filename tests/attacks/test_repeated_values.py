@@ -12,7 +12,7 @@ from lookalike.attacks import parse_attack
 from lookalike.data.contracts import Promise, Target
 from lookalike.errors import Unsupported
 from lookalike.models import parse_model
-from lookalike.pipeline import run as pipeline
+from lookalike.pipeline.recipe import required, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.attacks.targets import attacked, in_groups, table
@@ -23,9 +23,9 @@ from tests.oracles.containment import fit_table
 def heterogeneous(randomization: str, n_attributes: int) -> Target:
     rng = np.random.default_rng(5)
     data = number_table(rng.integers(0, 1000, (600, n_attributes)), np.tile(np.arange(5), 120))
-    promises = tuple(pipeline.settle([Promise(parse_model("l-diversity:5"))], data))
+    promises = tuple(settle([Promise(parse_model("l-diversity:5"))], data))
     method = Heterogeneous(randomization=randomization)
-    release, linkage = method.anonymize(data, pipeline.required(promises, data), Randomness(3), silent)
+    release, linkage = method.anonymize(data, required(promises, data), Randomness(3), silent)
     return Target(release=release, original=data, promises=promises, graph=linkage.graph)
 
 

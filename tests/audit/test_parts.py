@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from lookalike.audit import audit_part, joined, verify
 from lookalike.audit.parts import thinned
 from lookalike.audit.verdicts import UNDECIDED
-from lookalike.data.contracts import KNOWS_METHOD, READS_RELEASE, Promise
+from lookalike.data.adversary import KNOWS_METHOD, READS_RELEASE
+from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Whole
 from lookalike.data.release import Withheld
 from lookalike.errors import RecipeError

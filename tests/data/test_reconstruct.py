@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookalike.algorithms.perturbation import ONE, Bounds, alphas, matrix, redrawn
-from lookalike.analysis import Reconstruction, baseline
+from lookalike.data.reconstruct import Reconstruction, baseline
 from lookalike.data.release import Randomizer
 from lookalike.errors import DataError
 from lookalike.models import BetaLikeness

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
 from lookalike.apps.samples import census
-from lookalike.data.contracts import ADVERSARIES, Algorithm, Promise
+from lookalike.data.adversary import ADVERSARIES
+from lookalike.data.contracts import Algorithm, Promise
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Ranges
 from lookalike.data.schema import Role, Schema
@@ -23,6 +24,7 @@ from lookalike.files.releases.read import read_release
 from lookalike.files.releases.write import write_release
 from lookalike.models import parse_model
 from lookalike.pipeline import run as pipeline
+from lookalike.pipeline.recipe import Recipe, required, settle
 from lookalike.pipeline.surplus.canonical import examine_folder
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
@@ -68,8 +70,8 @@ every_model = pytest.mark.parametrize("model", MODELS)
 
 
 def publish(data: Microdata, algorithm: Algorithm, *texts: str, seed: int | None = 5):  # type: ignore[no-untyped-def]
-    promises = pipeline.settle([Promise(parse_model(text)) for text in texts], data)
-    requirements = pipeline.required(promises, data)
+    promises = settle([Promise(parse_model(text)) for text in texts], data)
+    requirements = required(promises, data)
     for promise, requirement in zip(promises, requirements, strict=True):
         reason = promise.model.refuses_form(algorithm.form) or algorithm.refuses(promise, requirement)
         if reason:
@@ -299,10 +301,10 @@ def test_an_adversary_it_is_not_made_for_is_refused(algorithm: Algorithm) -> Non
         pytest.skip("made for the strongest adversary")
     data = census_data(50)
     for text in ("k-anonymity:3", "beta-likeness:3", "t-closeness:0.5"):
-        promises = pipeline.settle([Promise(parse_model(text))], data)
-        if algorithm.refuses(promises[0], pipeline.required(promises, data)[0]) is None:
+        promises = settle([Promise(parse_model(text))], data)
+        if algorithm.refuses(promises[0], required(promises, data)[0]) is None:
             break
-    recipe = pipeline.Recipe(
+    recipe = Recipe(
         schema=data.schema, promises=(Promise(parse_model(text)),), algorithm=algorithm, adversary="knows-method"
     )
     with pytest.raises(Unsupported, match="adversary"):

@@ -17,7 +17,7 @@ from lookalike.data.contracts import Promise, Target
 from lookalike.data.microdata import Microdata
 from lookalike.data.schema import Schema
 from lookalike.models import parse_model
-from lookalike.pipeline import run as pipeline
+from lookalike.pipeline.recipe import required, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 
@@ -38,9 +38,9 @@ def target(form: str) -> Target:
     names = table.names
     data = Microdata.encode(table, Schema.of(qi=names[:3], sensitive=names[-1:], categorical=[names[1], names[-1]]))
     algorithm, model = RELEASES[form]
-    promises = pipeline.settle([Promise(parse_model(model))], data)
+    promises = settle([Promise(parse_model(model))], data)
     method = parse_algorithm(algorithm).facing("reads-release")
-    release, _ = method.anonymize(data, pipeline.required(promises, data), Randomness(5), silent)
+    release, _ = method.anonymize(data, required(promises, data), Randomness(5), silent)
     return Target(release=release, original=data, promises=promises, algorithm=method)
 
 

@@ -190,7 +190,7 @@ def _without_command(what: str, home: Path) -> int:
             from lookalike.models import KAnonymity
             from lookalike.pipeline.backends.local import LocalBackend
             from lookalike.pipeline.parts.publish import publish_in_parts
-            from lookalike.pipeline.run import Recipe
+            from lookalike.pipeline.recipe import Recipe
 
             recipe = Recipe(
                 schema=Schema.of(qi=["age", "sex"], sensitive=["diagnosis"]), promises=(Promise(KAnonymity(3)),)

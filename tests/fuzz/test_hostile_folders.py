@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from lookalike.analysis import load
+from lookalike.analysis.loading import load
 from lookalike.data.release import Grouped, Linkage, MatchGraph
 from lookalike.data.schema import ValueType
 from lookalike.errors import DataError, LookalikeError, SchemaError

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from fuzz.clinic import clinic, folder_of, replaced
-from lookalike.analysis import load
+from lookalike.analysis.loading import load
 from lookalike.errors import DataError
 from lookalike.files.releases.alone import read_alone
 from lookalike.files.releases.cells import dtype_of

@@ -24,11 +24,11 @@ from lookalike.algorithms import parse_algorithm
 from lookalike.data.microdata import Microdata
 from lookalike.data.schema import Role, Schema
 from lookalike.files.releases.private import private_folder
+from lookalike.files.tables import read_columns
 from lookalike.models import parse_promise
 from lookalike.pipeline.backends.local import LocalBackend
 from lookalike.pipeline.parts import publish as publishing
-from lookalike.pipeline.run import Recipe
-from lookalike.publication import read_columns
+from lookalike.pipeline.recipe import Recipe
 from lookalike.version import __version__
 
 GOLDEN = Path(__file__).parent

@@ -8,13 +8,13 @@ import pytest
 from lookalike.analysis.counts import independent, true_counts
 from lookalike.data.microdata import Microdata
 from lookalike.errors import RecipeError, Unsupported
-from lookalike.metrics.query_error import drawn
-from lookalike.metrics.shared.workloads import (
+from lookalike.metrics.query_error import (
     CorrelatedWorkload,
     PrefixWorkload,
     RangeWorkload,
     SetWorkload,
     SubsetWorkload,
+    drawn,
     range_length,
 )
 from tests.audit.making import number_table

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from hypothesis import strategies as st
 
-from lookalike.data.contracts import READS_RELEASE
+from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.exposure import Exposure, counted_exposure
 from lookalike.data.microdata import Domain
 from lookalike.data.schema import Attribute, Kind, Role, ValueType

@@ -7,7 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from lookalike.data.contracts import READS_RELEASE, PrivacyModel
+from lookalike.data.adversary import READS_RELEASE
+from lookalike.data.contracts import PrivacyModel
 from lookalike.data.exposure import Exposure, counted_exposure
 from lookalike.models import MODELS, AlphaK, KAnonymity, KConcealment, parse_model
 from tests.models.building import categories, exposure_of

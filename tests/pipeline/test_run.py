@@ -18,7 +18,8 @@ from lookalike.data.schema import Schema
 from lookalike.errors import AuditFailed, Infeasible, RecipeError, SchemaError, Unsupported
 from lookalike.models import BetaLikeness, KAnonymity, LDiversity, TCloseness
 from lookalike.pipeline import run as pipeline
-from lookalike.pipeline.run import Recipe, run
+from lookalike.pipeline.recipe import Recipe
+from lookalike.pipeline.run import run
 
 QI = ["age", "sex", "zip code"]
 

@@ -31,7 +31,7 @@ from lookalike.files.releases.write import write_release
 from lookalike.models import parse_promise
 from lookalike.pipeline.backends.local import LocalBackend
 from lookalike.pipeline.parts import publish as publishing
-from lookalike.pipeline.run import Recipe
+from lookalike.pipeline.recipe import Recipe
 from lookalike.publication import _manifest
 from tests.apps.cli.running import lookalike
 from tests.golden.making import COMPARISON, GOLDEN

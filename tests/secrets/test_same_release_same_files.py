@@ -45,6 +45,7 @@ from lookalike.models import LDiversity, parse_promise
 from lookalike.pipeline import run as pipeline
 from lookalike.pipeline.backends.local import LocalBackend
 from lookalike.pipeline.parts import publish as publishing
+from lookalike.pipeline.recipe import Recipe
 from lookalike.pipeline.run import Outcome
 from tests.worlds import tiny_table, worlds
 
@@ -282,9 +283,7 @@ def test_releases_in_parts(setting: str, tmp_path: Path, monkeypatch: pytest.Mon
     n_parts = []
     for world, seed in itertools.product(worlds(SIX)[::3], range(2)):
         frame = pl.DataFrame({"x": [1, 2, 3, 11, 12, 13], "s": list(world)})
-        recipe = pipeline.Recipe(
-            schema=Schema.of(qi=["x"], sensitive=["s"]), promises=(promise,), algorithm=method, seed=seed
-        )
+        recipe = Recipe(schema=Schema.of(qi=["x"], sensitive=["s"]), promises=(promise,), algorithm=method, seed=seed)
         folder = tmp_path / f"{world}-{seed}"
         try:
             made = publishing.publish_in_parts(LocalBackend(frame), recipe, folder, part_rows=3)
@@ -338,7 +337,7 @@ def test_certainty_about_redrawn_values_with_all_figures_of_the_folder() -> None
             losses, by_column = pipeline.measure(release, data)
             basis = Basis.of(
                 Outcome(
-                    recipe=pipeline.Recipe(schema=data.schema, promises=(promise,), adversary="knows-method"),
+                    recipe=Recipe(schema=data.schema, promises=(promise,), adversary="knows-method"),
                     data=data, promises=(promise,), algorithm=Perturbation(mode="strict"), release=release,
                     linkage=Linkage(np.arange(5)), audit=found, losses=losses, loss_by_column=by_column,
                     loss_bound=None, seconds={}, notes=(),

@@ -18,39 +18,39 @@ SOURCE = Path(lookalike.__file__).parent
 
 OTHER_GENERATORS = {
     "algorithms/mondrian.py": "ties between cuts; 256 bits of its seed come from the stream of the release",
-    "distribution/slices.py": "records dealt to parts, by workers that must agree; keyed by a child of the stream",
-    "attacks/minimality.py": "an attacker's dealings: they are scored, nothing of them is published",
-    "evaluation/__init__.py": "which queries a report asks; seeded from a child of the stream",
+    "pipeline/parts/slices.py": "records dealt to parts, by workers that must agree; keyed by a child of the stream",
+    "attacks/minimality/__init__.py": "an attacker's dealings: they are scored, nothing of them is published",
+    "evaluation/evaluate.py": "which queries a report asks; seeded from a child of the stream",
     "evaluation/tradeoff.py": "which queries the trade-off asks, the same for every method",
     "algorithms/groups/programs.py": "prices that were drawn once, the same for every table: they choose among plans",
     "audit/sorting.py": "which records the test for sorted rows looks at; it publishes nothing",
     "audit/order.py": "which records the test for row order looks at; it publishes nothing",
-    "advising/trials.py": "which records trial runs see; advice stays with the steward",
-    "comparison/running.py": "which queries a comparison asks, the same for every method",
-    "samples/drawing.py": "made-up people, by a seed that is no secret",
-    "reproduction/bench.py": "the papers' experiments",
-    "reproduction/datasets.py": "the papers' experiments",
-    "reproduction/gb_searches.py": "the papers' experiments",
+    "evaluation/advise/trials.py": "which records trial runs see; advice stays with the steward",
+    "evaluation/compare/running.py": "which queries a comparison asks, the same for every method",
+    "apps/samples/drawing.py": "made-up people, by a seed that is no secret",
+    "apps/papers/bench.py": "the papers' experiments",
+    "apps/papers/datasets.py": "the papers' experiments",
+    "apps/papers/gb_searches.py": "the papers' experiments",
 }
 UNPICKLED = {
-    "comparison/processes.py": "what our own child process answers through a pipe that nobody else has",
-    "comparison/worker.py": "what the process that started us sends through the same pipe",
-    "distribution/publishing.py": "summaries that our own work returned through the back end",
-    "distribution/auditing.py": "the same, of audits",
+    "evaluation/compare/processes.py": "what our own child process answers through a pipe that nobody else has",
+    "evaluation/compare/worker.py": "what the process that started us sends through the same pipe",
+    "pipeline/parts/publish.py": "summaries that our own work returned through the back end",
+    "pipeline/parts/verify.py": "the same, of audits",
 }
 LOGGED = {
-    "studio/app.py": "the kind of a fault",
-    "studio/security.py": "the kind of a fault",
-    "studio/work.py": "the kind of a fault",
+    "apps/studio/app.py": "the kind of a fault",
+    "apps/studio/security.py": "the kind of a fault",
+    "apps/studio/work.py": "the kind of a fault",
     "analysis/sql.py": "silences the parser, which would log the query",
 }
 OPERATING_SYSTEM = {
     "randomness.py": "the key of the stream",
-    "packages/parts.py": "names of files that are not kept",
-    "packages/databases.py": "names of tables that are not kept",
-    "studio/exporting.py": "names of files that are not kept",
-    "studio/serving.py": "the token of a studio",
-    "studio/workspace.py": "names of projects, which only their studio knows",
+    "files/releases/parts.py": "names of files that are not kept",
+    "files/databases/write.py": "names of tables that are not kept",
+    "apps/studio/exporting.py": "names of files that are not kept",
+    "apps/studio/serving.py": "the token of a studio",
+    "apps/studio/workspace.py": "names of projects, which only their studio knows",
 }
 
 
@@ -129,7 +129,7 @@ def test_nothing_draws_from_a_generator_that_can_be_guessed() -> None:
         )
         assert call.args or call.keywords, f"{file}:{call.lineno} seeds itself: a run could not be repeated"
     for file, call, _ in drawing:
-        if file.startswith(("algorithms/", "distribution/")) and "_DRAWN_ONCE" not in ast.unparse(call):
+        if file.startswith(("algorithms/", "pipeline/parts/")) and "_DRAWN_ONCE" not in ast.unparse(call):
             assert re.search(r"(rng|secret)\b.*\.words\(", ast.unparse(call)), (
                 f"{file}:{call.lineno} is not seeded by the stream"
             )
@@ -149,7 +149,7 @@ def test_kernels_draw_nothing() -> None:
 def test_only_what_we_pickled_ourselves_is_unpickled() -> None:
     for module in ("dill", "cloudpickle", "joblib", "shelve", "marshal"):
         assert importers(module) == set()
-    assert importers("pickle") == {*UNPICKLED, "distribution/work.py"}, "the last one only packs"
+    assert importers("pickle") == {*UNPICKLED, "pipeline/parts/part.py"}, "the last one only packs"
     assert callers(r"pickle\.(load|loads|Unpickler)") == set(UNPICKLED)
     # No file of a disk, and nothing that a user names.
     for file, call, _ in calls(r"pickle\.loads?"):
@@ -163,13 +163,13 @@ def test_only_what_we_pickled_ourselves_is_unpickled() -> None:
 
 
 def test_nothing_is_printed_and_what_is_logged_holds_no_value() -> None:
-    assert callers(r"print|pprint|sys\.std(out|err)\.write") == {"samples/__main__.py"}, "which makes up people"
+    assert callers(r"print|pprint|sys\.std(out|err)\.write") == {"apps/samples/command.py"}, "which makes up people"
     assert importers("logging") == set(LOGGED)
     said = [ast.unparse(call) for _, call, _ in calls(r"logging\.getLogger\(\)\.\w+")]
     assert len(said) >= 3
     for sentence in said:
         assert re.search(r"\.error\('(run|request) failed: %s', type\(error\)\.__name__\)$", sentence)
-    assert callers(r"traceback\.\w+") == {"cli/exits.py"}
+    assert callers(r"traceback\.\w+") == {"apps/cli/exits.py"}
     assert {name for _, _, name in calls(r"traceback\.\w+")} == {"traceback.print_tb"}, "a message could quote a value"
 
 
@@ -185,5 +185,5 @@ def test_no_file_asks_who_and_where_it_is() -> None:
 @pytest.mark.parametrize("call", ["mktemp", "NamedTemporaryFile", "TemporaryFile", "mkstemp"])
 def test_temporary_files_lie_in_closed_folders_or_have_no_name(call: str) -> None:
     """`mkdtemp` and `TemporaryDirectory` make folders of mode 0700 whatever the umask."""
-    allowed = {"TemporaryFile": {"backends/sessions.py"}}
+    allowed = {"TemporaryFile": {"pipeline/backends/spark_sessions.py"}}
     assert callers(rf"tempfile\.{call}") == allowed.get(call, set())

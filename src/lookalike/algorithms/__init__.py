@@ -19,7 +19,8 @@ from lookalike.algorithms.order_runs import GreedyGrouping, RandomGrouping, Symm
 from lookalike.algorithms.perturbation import Perturbation
 from lookalike.algorithms.ring import Ring
 from lookalike.algorithms.sabre import Sabre
-from lookalike.data.contracts import KNOWS_METHOD, Algorithm
+from lookalike.data.adversary import KNOWS_METHOD
+from lookalike.data.contracts import Algorithm
 from lookalike.data.parameters import describe, read_part
 from lookalike.errors import Unsupported
 

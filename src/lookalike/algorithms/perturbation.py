@@ -29,7 +29,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.algorithms.shared.method import Method
-from lookalike.data.contracts import KNOWS_METHOD, READS_RELEASE, Promise
+from lookalike.data.adversary import KNOWS_METHOD, READS_RELEASE
+from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Codes, Domains, Microdata
 from lookalike.data.parameters import Choice, Exact
 from lookalike.data.release import Linkage, Perturbed, Randomizer

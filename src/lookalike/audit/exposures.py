@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.audit.reading import Ints, Reading, joint_ids_of_two
-from lookalike.data.contracts import KNOWS_METHOD, READS_RELEASE
+from lookalike.data.adversary import KNOWS_METHOD, READS_RELEASE
 from lookalike.data.exposure import Exposure, counted_exposure
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Bucketized, Grouped, Matched, MatchGraph, Perturbed, Release

@@ -23,7 +23,8 @@ from lookalike.audit.perturbation import Redrawn, matrix_problem, redrawings
 from lookalike.audit.reading import Ints
 from lookalike.audit.verdicts import Audit
 from lookalike.audit.verify import Examined, examine
-from lookalike.data.contracts import READS_RELEASE, Level, PrivacyModel, Promise
+from lookalike.data.adversary import READS_RELEASE
+from lookalike.data.contracts import Level, PrivacyModel, Promise
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Matched, MatchGraph, Perturbed, Release, Withheld

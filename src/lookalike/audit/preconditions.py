@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from lookalike.audit.reading import Ints, Reading
 from lookalike.audit.tails import SELDOM, Chance, capped_counts
 from lookalike.audit.verdicts import Check
-from lookalike.data.contracts import KNOWS_METHOD
+from lookalike.data.adversary import KNOWS_METHOD
 from lookalike.data.microdata import Codes, Domain, Microdata
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Ranges, Release
 from lookalike.errors import counted, quoted

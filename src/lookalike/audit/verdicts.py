@@ -17,7 +17,8 @@ import numpy as np
 
 from lookalike.audit.exposures import part
 from lookalike.audit.reading import Ints
-from lookalike.data.contracts import KNOWS_METHOD, Level, PrivacyModel, Promise
+from lookalike.data.adversary import KNOWS_METHOD
+from lookalike.data.contracts import Level, PrivacyModel, Promise
 from lookalike.data.exposure import Exposure
 from lookalike.data.release import Matched
 from lookalike.errors import counted

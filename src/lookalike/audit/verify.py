@@ -16,7 +16,8 @@ from lookalike.audit.order import row_order
 from lookalike.audit.parting import parts_check
 from lookalike.audit.reading import Ints, Reading
 from lookalike.audit.verdicts import NOTHING, OPEN, Audit, Check, Verdict, held, measured, verdict_of
-from lookalike.data.contracts import ADVERSARIES, KNOWS_METHOD, READS_RELEASE, PrivacyModel, Promise
+from lookalike.data.adversary import ADVERSARIES, KNOWS_METHOD, READS_RELEASE
+from lookalike.data.contracts import PrivacyModel, Promise
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Codes, Microdata
 from lookalike.data.release import Bucketized, Grouped, Matched, MatchGraph, Perturbed, Release

@@ -28,14 +28,6 @@ from lookalike.data.requirement import Requirement
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 
-READS_RELEASE = "reads-release"
-KNOWS_METHOD = "knows-method"
-
-ADVERSARIES = {
-    READS_RELEASE: "knows every quasi-identifier of the person and reads the release",
-    KNOWS_METHOD: "knows every quasi-identifier of everybody, the method and its parameters, and reads the release",
-}
-
 
 @dataclass(frozen=True)
 class Level:

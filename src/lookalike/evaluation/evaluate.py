@@ -25,8 +25,7 @@ from lookalike.data.release import Release
 from lookalike.errors import Unsupported
 from lookalike.evaluation.fidelity import Fidelity, compare
 from lookalike.evaluation.tradeoff import Tradeoff, tradeoff
-from lookalike.metrics.query_error import QueryError, drawn, query_error
-from lookalike.metrics.shared.workloads import RangeWorkload
+from lookalike.metrics.query_error import QueryError, RangeWorkload, drawn, query_error
 from lookalike.pipeline.run import Outcome
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness

@@ -20,9 +20,9 @@ from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Linkage, Release
 from lookalike.errors import LookalikeError
-from lookalike.metrics.query_error import drawn, query_error
-from lookalike.metrics.shared.workloads import RangeWorkload
-from lookalike.pipeline.run import measure, refusal, required
+from lookalike.metrics.query_error import RangeWorkload, drawn, query_error
+from lookalike.pipeline.recipe import refusal, required
+from lookalike.pipeline.run import measure
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,32 +17,19 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike import algorithms, memory, metrics, models
+from lookalike import memory, metrics, models
 from lookalike.algorithms.shared.loss_bound import LossBound, loss_bound
 from lookalike.audit import Audit
 from lookalike.audit import verify as audit_release
-from lookalike.data.contracts import ADVERSARIES, READS_RELEASE, Algorithm, PrivacyModel, Promise
-from lookalike.data.microdata import Codes, Domains, Microdata, Table
+from lookalike.data.adversary import READS_RELEASE
+from lookalike.data.contracts import Algorithm, PrivacyModel, Promise
+from lookalike.data.microdata import Codes, Microdata, Table
 from lookalike.data.release import Bucketized, Grouped, Linkage, Matched, MatchGraph, Release
-from lookalike.data.requirement import Requirement
 from lookalike.data.schema import Kind, Schema
-from lookalike.errors import AuditFailed, RecipeError, Unsupported, counted, quoted
+from lookalike.errors import AuditFailed, counted, quoted
+from lookalike.pipeline.recipe import Recipe, choose, required, settle, stronger
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
-
-
-@dataclass(frozen=True, kw_only=True)
-class Recipe:
-    """What was asked."""
-
-    schema: Schema
-    promises: tuple[Promise, ...]
-    """A promise without a column, if its model is about values, is made for every sensitive column."""
-    algorithm: Algorithm | None = None
-    """None: the best suited is chosen and named."""
-    adversary: str = READS_RELEASE
-    seed: int | None = None
-    """Only to repeat a run. Whoever knows it can undo the shuffling."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,85 +137,6 @@ def require_memory(data: Microdata, algorithm: Algorithm) -> None:
         f"{algorithm.name} on {counted(data.n_rows, 'record')} with {counted(n_columns, 'column')}",
         f"Name fewer columns, or publish in parts on Spark (--backend spark).{otherwise}",
     )
-
-
-def stronger(one: str, other: str) -> str:
-    """The stronger of two adversaries."""
-    return max(one, other, key=list(ADVERSARIES).index)
-
-
-def settle(promises: Sequence[Promise], data: Microdata) -> tuple[Promise, ...]:
-    """Every promise with its column: one about values but without a column is made for each sensitive column."""
-    if not promises:
-        raise RecipeError("No promise is given. Say what the release must keep, for example --model k-anonymity:10.")
-    names = [domain.name for domain in data.domains.sensitive]
-    settled: list[Promise] = []
-    for promise in promises:
-        if promise.model.about_identity:
-            columns: list[str | None] = [None]
-        elif promise.column is not None:
-            data.domains.sensitive_index(promise.column)
-            columns = [promise.column]
-        elif names:
-            columns = [*names]
-        else:
-            raise RecipeError(
-                f"{promise.model} protects a sensitive column, but none is named. Name it (--sensitive S), or promise "
-                "k-anonymity."
-            )
-        settled.extend(Promise(promise.model, column) for column in columns)
-    return tuple(dict.fromkeys(settled))
-
-
-def required(promises: Sequence[Promise], data: Microdata) -> tuple[Requirement, ...]:
-    """What every group must satisfy; raises `Infeasible` if no release can keep a promise."""
-    requirements = []
-    for promise in promises:
-        index = None if promise.column is None else data.domains.sensitive_index(promise.column)
-        prior, domain = data.prior(index), None if index is None else data.domains.sensitive[index]
-        promise.model.check_eligible(prior, domain)
-        requirements.append(promise.model.requirement(prior, domain, index))
-    return tuple(requirements)
-
-
-def choose(
-    recipe: Recipe,
-    promises: Sequence[Promise],
-    requirements: Sequence[Requirement],
-    domains: Domains,
-    among: Iterable[type[Algorithm]] = tuple(algorithms.ALGORITHMS.values()),
-) -> tuple[Algorithm, list[str]]:
-    """The algorithm asked for if it can serve every promise, or the first that can; with a sentence for the user."""
-    if recipe.adversary not in ADVERSARIES:
-        raise RecipeError(f"adversary must be one of {', '.join(ADVERSARIES)}, not {quoted(recipe.adversary)}.")
-    candidates = [recipe.algorithm] if recipe.algorithm else [kind() for kind in among]
-    refusals = []
-    for candidate in candidates:
-        algorithm = candidate.facing(recipe.adversary)
-        reason = refusal(algorithm, recipe.adversary, promises, requirements, domains)
-        if reason is None:
-            said = [] if recipe.algorithm else [f"Algorithm {algorithm} was chosen; name another with --algorithm."]
-            return algorithm, said
-        refusals.append(f"{algorithm.name}: {reason}")
-    raise Unsupported(f"No algorithm serves this request. {'; '.join(refusals)}.")
-
-
-def refusal(
-    algorithm: Algorithm,
-    adversary: str,
-    promises: Sequence[Promise],
-    requirements: Sequence[Requirement],
-    domains: Domains,
-) -> str | None:
-    """Why an algorithm with these settings cannot serve these promises for these columns, or None."""
-    for promise, requirement in zip(promises, requirements, strict=True):
-        reason = promise.model.refuses_form(algorithm.form) or algorithm.refuses(promise, requirement)
-        if reason:
-            return reason
-    strength = list(ADVERSARIES).index
-    if strength(algorithm.adversary) < strength(adversary):
-        return f"its releases are made for an adversary who {ADVERSARIES[algorithm.adversary]}"
-    return algorithm.refuses_columns(domains)
 
 
 def verify(

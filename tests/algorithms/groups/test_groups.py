@@ -27,7 +27,8 @@ from lookalike.errors import RecipeError
 from lookalike.kernels.improving import anneal_pass, swap_pass
 from lookalike.metrics.loss import certainty_penalty
 from lookalike.models import parse_model
-from lookalike.pipeline import run as pipeline
+from lookalike.pipeline.recipe import required as required_by
+from lookalike.pipeline.recipe import settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.strategies import microdatas
@@ -41,8 +42,8 @@ def census_data(rows: int) -> Microdata:
 
 
 def required(data: Microdata, *models: str) -> tuple[Requirement, ...]:
-    promises = pipeline.settle([Promise(parse_model(model)) for model in models], data)
-    return pipeline.required(promises, data)
+    promises = settle([Promise(parse_model(model)) for model in models], data)
+    return required_by(promises, data)
 
 
 def numbered(cell: Cell) -> np.ndarray:

@@ -27,7 +27,7 @@ from lookalike.data.release import Grouped
 from lookalike.data.schema import Schema
 from lookalike.models import parse_model
 from lookalike.pipeline import run as pipeline
-from lookalike.pipeline.run import Recipe
+from lookalike.pipeline.recipe import Recipe, required, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 
@@ -210,8 +210,8 @@ def without_a_clock(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 def test_results_do_not_depend_on_the_clock(algorithm: str, monkeypatch: pytest.MonkeyPatch) -> None:
     table = census(600, seed=6)
     data = Microdata.encode(table, schema_of(table))
-    promises = pipeline.settle([Promise(parse_model("beta-likeness:2"))], data)
-    requirements, method = pipeline.required(promises, data), parse_algorithm(algorithm)
+    promises = settle([Promise(parse_model("beta-likeness:2"))], data)
+    requirements, method = required(promises, data), parse_algorithm(algorithm)
 
     def rows() -> list[int]:
         return method.anonymize(data, requirements, Randomness(3), silent)[1].record_of_row.tolist()  # type: ignore[no-any-return]

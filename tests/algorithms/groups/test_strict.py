@@ -25,7 +25,8 @@ from lookalike.algorithms.groups.strict import strict_groups
 from lookalike.algorithms.groups.transversals import transversals
 from lookalike.algorithms.shared.axes import axes_of
 from lookalike.apps.samples import census
-from lookalike.data.contracts import KNOWS_METHOD, Promise
+from lookalike.data.adversary import KNOWS_METHOD
+from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.release import cover
 from lookalike.data.requirement import Requirement
@@ -34,7 +35,8 @@ from lookalike.errors import Infeasible, Unsupported
 from lookalike.kernels.matching import growth_costs, row_losses, sort_by_costliest
 from lookalike.metrics.loss import certainty_penalty
 from lookalike.models import parse_model
-from lookalike.pipeline import run as pipeline
+from lookalike.pipeline.recipe import required as required_by
+from lookalike.pipeline.recipe import settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.strategies import column_of, microdatas
@@ -48,8 +50,8 @@ def census_data(rows: int) -> Microdata:
 
 
 def required(data: Microdata, *models: str) -> tuple[Requirement, ...]:
-    promises = pipeline.settle([Promise(parse_model(model)) for model in models], data)
-    return pipeline.required(promises, data)
+    promises = settle([Promise(parse_model(model)) for model in models], data)
+    return required_by(promises, data)
 
 
 def run_with(rng: object) -> Run:

@@ -29,6 +29,7 @@ from lookalike.errors import AuditFailed, Infeasible, RecipeError, Unsupported
 from lookalike.kernels.pairing import repair
 from lookalike.models import parse_model
 from lookalike.pipeline import run as pipeline
+from lookalike.pipeline.recipe import Recipe, required, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.strategies import column_of, microdatas
@@ -42,8 +43,8 @@ def census_data(rows: int) -> Microdata:
 
 
 def made(data: Microdata, method: Heterogeneous, model: str, seed: int = 3) -> tuple[Matched, Linkage]:
-    promises = pipeline.settle([Promise(parse_model(model))], data)
-    return method.anonymize(data, pipeline.required(promises, data), Randomness(seed), silent)
+    promises = settle([Promise(parse_model(model))], data)
+    return method.anonymize(data, required(promises, data), Randomness(seed), silent)
 
 
 def values_seen(release: Matched, linkage: Linkage) -> list[list[int]]:
@@ -70,9 +71,9 @@ def test_everybody_sees_l_different_values_once_each(matcher: str, n_rows: int) 
     seed=st.integers(0, 3),
 )
 def test_nobody_sees_a_value_above_its_ceiling(data: Microdata, model: str, seed: int) -> None:
-    promises = pipeline.settle([Promise(parse_model(model))], data)
+    promises = settle([Promise(parse_model(model))], data)
     try:
-        requirements = pipeline.required(promises, data)
+        requirements = required(promises, data)
         release, linkage = Heterogeneous().anonymize(data, requirements, Randomness(seed), silent)
     except Infeasible:
         return
@@ -120,9 +121,7 @@ def test_the_published_draw_shows_some_people_a_value_twice_and_is_refused() -> 
     twice = [seen for seen in values_seen(release, linkage) if len(set(seen)) < len(seen)]
     assert len(twice) > 200
     table = census(600, seed=6)
-    recipe = pipeline.Recipe(
-        schema=data.schema, promises=(Promise(parse_model("l-diversity:6")),), algorithm=method, seed=1
-    )
+    recipe = Recipe(schema=data.schema, promises=(Promise(parse_model("l-diversity:6")),), algorithm=method, seed=1)
     with pytest.raises(AuditFailed, match="as published"):
         pipeline.run(recipe, table)
 
@@ -309,9 +308,9 @@ def test_guessing_among_values_seen_once_gains_nothing() -> None:
 def test_other_buckets_keep_the_promise(buckets: str, remainder: str, data: Microdata, seed: int) -> None:
     method = Heterogeneous(buckets=buckets, remainder=remainder)
     for model in ("l-diversity:2", "beta-likeness:2,bound=basic", "beta-likeness:1"):
-        promises = pipeline.settle([Promise(parse_model(model))], data)
+        promises = settle([Promise(parse_model(model))], data)
         try:
-            requirements = pipeline.required(promises, data)
+            requirements = required(promises, data)
             release, linkage = method.anonymize(data, requirements, Randomness(seed), silent)
         except Infeasible:
             continue
@@ -346,7 +345,7 @@ def test_as_published_and_dummies_and_tau_are_never_released() -> None:
         ("beta-likeness:2,bound=basic", {"dummies": "yes"}, AuditFailed, refused),
         ("beta-likeness:2,bound=basic", {"tau": "0.4"}, Unsupported, "tau is about"),
     ):
-        recipe = pipeline.Recipe(
+        recipe = Recipe(
             schema=schema,
             promises=(Promise(parse_model(model)),),
             algorithm=Heterogeneous(randomization="paper", **settings_of),
@@ -358,7 +357,7 @@ def test_as_published_and_dummies_and_tau_are_never_released() -> None:
 
 def test_as_published_is_not_released_even_if_it_happens_to_be_right() -> None:
     table = Table((column_of("x", [1, 2], ValueType.INTEGER), column_of("s", ["a", "b"], ValueType.STRING)))
-    recipe = pipeline.Recipe(
+    recipe = Recipe(
         schema=Schema.of(qi=["x"], sensitive=["s"]),
         promises=(Promise(parse_model("l-diversity:2")),),
         algorithm=Heterogeneous(randomization="paper"),
@@ -417,7 +416,7 @@ def test_what_would_take_hours_is_refused_with_a_way_out(monkeypatch: pytest.Mon
     names = table.names
     schema = Schema.of(qi=names[:2], sensitive=names[-1:], categorical=[names[1], names[-1]])
     promises = (Promise(parse_model("beta-likeness:1/1000")),)
-    recipe = pipeline.Recipe(schema=schema, promises=promises, algorithm=Heterogeneous(), seed=1)
+    recipe = Recipe(schema=schema, promises=promises, algorithm=Heterogeneous(), seed=1)
     made = pipeline.run(recipe, table)
     assert made.linkage.graph is not None
     assert len(made.linkage.graph.rows) == 300**2

@@ -24,6 +24,7 @@ from lookalike.data.schema import Schema
 from lookalike.errors import Unsupported
 from lookalike.models import FPrivacy, parse_model
 from lookalike.pipeline import run as pipeline
+from lookalike.pipeline.recipe import Recipe, required, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.algorithms.test_bucket_sizes import family
@@ -69,8 +70,8 @@ def census_data(rows: int) -> Microdata:
 @pytest.mark.parametrize("model", ["l-diversity:4", "beta-likeness:6", "f-privacy:theta=8"])
 def test_releases_pass_their_audit(method: str, assign: str, model: str) -> None:
     data = census_data(1200)
-    settled = pipeline.settle([Promise(parse_model(model))], data)
-    requirements = pipeline.required(settled, data)
+    settled = settle([Promise(parse_model(model))], data)
+    requirements = required(settled, data)
     algorithm = parse_algorithm(f"{method}{',' if ':' in method else ':'}assign={assign}")
     if method == "anatomy" and model != "l-diversity:4":
         with pytest.raises(Unsupported, match="same ceiling"):
@@ -96,7 +97,7 @@ def different_within(release: Bucketized) -> float:
 @pytest.mark.parametrize("model", ["l-diversity:5", "f-privacy:theta=8", "k-anonymity:4"])
 def test_similar_records_share_buckets_of_the_same_sizes(model: str) -> None:
     data = census_data(1000)
-    requirements = pipeline.required(pipeline.settle([Promise(parse_model(model))], data), data)
+    requirements = required(settle([Promise(parse_model(model))], data), data)
     apart, close = (
         TwoSize(assign=assign).anonymize(data, requirements, Randomness(1), silent)[0]
         for assign in ("random", "similar")
@@ -109,7 +110,7 @@ def test_similar_records_share_buckets_of_the_same_sizes(model: str) -> None:
 def test_sizes_and_single_records_are_remarked() -> None:
     table = census(300, seed=4)
     names = table.names
-    recipe = pipeline.Recipe(
+    recipe = Recipe(
         schema=Schema.of(qi=names[:1], sensitive=names[-1:]),
         promises=(Promise(FPrivacy(theta=60)),),
         algorithm=TwoSize(),
@@ -118,7 +119,7 @@ def test_sizes_and_single_records_are_remarked() -> None:
     assert any(note.startswith("Bucket sizes: ") for note in notes)
     assert any("in a bucket of their own" in note and "k-anonymity:2" in note for note in notes)
     together = pipeline.run(
-        pipeline.Recipe(
+        Recipe(
             schema=recipe.schema,
             promises=(*recipe.promises, Promise(parse_model("k-anonymity:2"))),
             algorithm=TwoSize(),

@@ -25,7 +25,7 @@ from lookalike.apps.papers.experiments import Experiment, Results, Row
 from lookalike.data.microdata import Column, Microdata, Table
 from lookalike.data.release import Grouped, cover
 from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
-from lookalike.metrics.shared.workloads import RangeWorkload
+from lookalike.metrics.query_error import RangeWorkload
 
 NAMES = [
     *(f"bl-{figure}" for figure in ("4a", "4b", "4c", "5a", "5b", "6a", "6b", "7a", "7b")),

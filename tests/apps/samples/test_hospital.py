@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from lookalike.apps.samples.__main__ import main
 from numpy.typing import NDArray
 
 from lookalike.apps.samples import hospital, hospital_schema, sample_schema, sample_table, to_csv
+from lookalike.apps.samples.command import main
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.schema import Role, Schema
 from lookalike.errors import RecipeError

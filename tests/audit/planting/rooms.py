@@ -17,7 +17,7 @@ from lookalike.data.release import Bucketized, Randomizer, Ranges
 from lookalike.errors import Infeasible, LookalikeError, Unsupported
 from lookalike.files.releases.read import read_release
 from lookalike.models import parse_model
-from lookalike.pipeline import run as pipeline
+from lookalike.pipeline.recipe import required, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.audit.making import (
@@ -61,8 +61,8 @@ def sit_method(marks: Marks, name: str, seed: int) -> None:
     data = random_table(rng, int(rng.integers(6, 14)))
     algorithm = parse_algorithm(name)
     try:
-        promises = pipeline.settle([Promise(parse_model(str(rng.choice(PROMISES))))], data)
-        requirements = pipeline.required(promises, data)
+        promises = settle([Promise(parse_model(str(rng.choice(PROMISES))))], data)
+        requirements = required(promises, data)
         for promise, requirement in zip(promises, requirements, strict=True):
             if promise.model.refuses_form(algorithm.form) or algorithm.refuses(promise, requirement):
                 return

@@ -19,7 +19,8 @@ from lookalike.errors import Infeasible
 from lookalike.evaluation.advise import review
 from lookalike.evaluation.advise.reviewing import Suggestion, kept_parameter
 from lookalike.models import parse_model, parse_promise
-from lookalike.pipeline.run import Outcome, Recipe, required, run, verify
+from lookalike.pipeline.recipe import Recipe, required
+from lookalike.pipeline.run import Outcome, run, verify
 from tests.strategies import column_of
 
 ASKED = (

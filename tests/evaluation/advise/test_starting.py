@@ -13,7 +13,8 @@ from lookalike.data.schema import Schema, ValueType
 from lookalike.evaluation.advise import advise
 from lookalike.evaluation.advise.starting import promise_to_start_with
 from lookalike.models import parse_promise
-from lookalike.pipeline.run import Recipe, run
+from lookalike.pipeline.recipe import Recipe
+from lookalike.pipeline.run import run
 from tests.evaluation.advise.test_bearing import domain_of
 from tests.strategies import column_of
 

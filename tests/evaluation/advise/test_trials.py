@@ -18,7 +18,8 @@ from lookalike.evaluation.advise.changes import possible_changes
 from lookalike.evaluation.advise.trials import sampled, tried_costs
 from lookalike.evaluation.inspect import suggest_schema
 from lookalike.models import KAnonymity, LDiversity, parse_promise
-from lookalike.pipeline.run import Recipe, run
+from lookalike.pipeline.recipe import Recipe
+from lookalike.pipeline.run import run
 from tests.strategies import column_of
 
 PAIRS = (Promise(KAnonymity(2)),)

@@ -16,7 +16,7 @@ from lookalike.algorithms import parse_algorithm
 from lookalike.apps.samples import hospital, sample_schema
 from lookalike.attacks import ATTACKS
 from lookalike.audit import expose, verify
-from lookalike.data.contracts import READS_RELEASE
+from lookalike.data.adversary import READS_RELEASE
 from lookalike.errors import RecipeError
 from lookalike.evaluation.report import Report, to_html
 from lookalike.evaluation.report.basis import MOST_SIZES, Basis, crowds_of, size_lines

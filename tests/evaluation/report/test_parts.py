@@ -12,7 +12,8 @@ import pytest
 from lookalike.algorithms import parse_algorithm
 from lookalike.apps.samples import hospital, sample_schema
 from lookalike.audit import JoinedAudit, audit_part, expose, joined
-from lookalike.data.contracts import KNOWS_METHOD, READS_RELEASE, Promise
+from lookalike.data.adversary import KNOWS_METHOD, READS_RELEASE
+from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata, Whole
 from lookalike.data.release import Grouped, Withheld
 from lookalike.data.schema import Schema
@@ -20,7 +21,8 @@ from lookalike.evaluation.report import Basis, Report, to_html
 from lookalike.evaluation.report.basis import MADE_IN_PARTS, crowds_of, size_lines
 from lookalike.metrics import PartLosses, joined_losses
 from lookalike.models import BetaLikeness, KAnonymity, LDiversity
-from lookalike.pipeline.run import required, standard_measures
+from lookalike.pipeline.recipe import required
+from lookalike.pipeline.run import standard_measures
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.audit.making import mixed_table, mixing_matrix, moved, perturbed

@@ -152,8 +152,8 @@ def test_a_server_that_hangs_up_leaves_nothing(
 
 KILLED = """
 import os, signal, sys
-from lookalike.cli import main
-from lookalike.packages import databases
+from lookalike.apps.cli import main
+from lookalike.files.databases import write as databases
 
 databases.rename = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 main(sys.argv[1:], "lookalike")

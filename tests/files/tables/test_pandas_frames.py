@@ -130,7 +130,7 @@ def test_neither_arrow_nor_anything_but_the_frame_is_needed() -> None:
 import sys
 sys.modules["pyarrow"] = None
 import pandas as pd
-from lookalike.tables.reading import read_table
+from lookalike.files.tables.read import read_table
 frame = pd.DataFrame({"s": ["x", None], "i": pd.array([1, None], dtype="Int64"), "c": pd.Categorical(["u", "v"]),
                       "t": pd.to_datetime(["2020-01-01", None]), "o": pd.Series([1, None], dtype=object)})
 assert [column.type.value for column in read_table(frame).columns] == [

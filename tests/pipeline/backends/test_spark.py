@@ -25,7 +25,7 @@ from lookalike.pipeline.parts.cut import cut
 from lookalike.pipeline.parts.methods import way_of
 from lookalike.pipeline.parts.publish import PartedPublication, publish_in_parts
 from lookalike.pipeline.parts.survey import survey
-from lookalike.pipeline.run import Recipe, required, settle
+from lookalike.pipeline.recipe import Recipe, required, settle
 from lookalike.randomness import Randomness
 
 if TYPE_CHECKING:

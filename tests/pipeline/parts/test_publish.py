@@ -25,7 +25,7 @@ from lookalike.pipeline.parts.methods import DISTRIBUTED, REFUSED, refusal, way_
 from lookalike.pipeline.parts.publish import PartedPublication, publish_in_parts
 from lookalike.pipeline.parts.slices import SlicedCells, Slices
 from lookalike.pipeline.parts.verify import verify_in_parts
-from lookalike.pipeline.run import Recipe
+from lookalike.pipeline.recipe import Recipe
 
 QI = ["age", "sex", "zip code"]
 PLAIN = Schema.of(qi=QI, sensitive=["diagnosis"])

@@ -17,7 +17,7 @@ from lookalike.models import parse_promise
 from lookalike.pipeline.backends.local import LocalBackend
 from lookalike.pipeline.parts.publish import publish_in_parts
 from lookalike.pipeline.parts.verify import verify_in_parts
-from lookalike.pipeline.run import Recipe
+from lookalike.pipeline.recipe import Recipe
 from tests.audit.planting.messages import MESSAGES
 
 SCHEMA = Schema.of(

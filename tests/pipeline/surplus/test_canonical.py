@@ -12,7 +12,7 @@ import pytest
 
 import lookalike as la
 from lookalike.apps.samples import sample_table
-from lookalike.data.contracts import ADVERSARIES
+from lookalike.data.adversary import ADVERSARIES
 from lookalike.files.releases.cells import print_cells
 from lookalike.files.releases.read import read_manifest
 from lookalike.pipeline.surplus import canonical

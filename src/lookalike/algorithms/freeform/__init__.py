@@ -20,7 +20,8 @@ from typing import ClassVar
 import numpy as np
 
 from lookalike.algorithms.shared.method import Method
-from lookalike.data.contracts import KNOWS_METHOD, Promise
+from lookalike.data.adversary import KNOWS_METHOD
+from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Choice, Whole
 from lookalike.data.release import Linkage, Matched

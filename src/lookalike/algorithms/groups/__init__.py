@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.algorithms.shared.method import Grouping, generalised
-from lookalike.data.contracts import KNOWS_METHOD, READS_RELEASE
+from lookalike.data.adversary import KNOWS_METHOD, READS_RELEASE
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Choice, ChoiceOrNumber, Whole
 from lookalike.data.release import Grouped, Linkage

@@ -26,7 +26,7 @@ from typing import ClassVar
 from lookalike.algorithms.freeform import Freeform
 from lookalike.algorithms.groups import given_cell
 from lookalike.algorithms.shared.method import Method
-from lookalike.data.contracts import KNOWS_METHOD, READS_RELEASE
+from lookalike.data.adversary import KNOWS_METHOD, READS_RELEASE
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Choice, OptionalExact, Whole
 from lookalike.data.release import Linkage, Matched

@@ -18,7 +18,8 @@ from lookalike.algorithms.groups.search import Cell
 from lookalike.algorithms.shared.axes import axes_of, rule_of
 from lookalike.algorithms.shared.ceilings import least_ceilings
 from lookalike.algorithms.shared.method import Method, left_out
-from lookalike.data.contracts import KNOWS_METHOD, READS_RELEASE, Promise
+from lookalike.data.adversary import KNOWS_METHOD, READS_RELEASE
+from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Choice
 from lookalike.data.release import Bucketized, Linkage

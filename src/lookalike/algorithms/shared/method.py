@@ -8,7 +8,8 @@ from typing import ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.data.contracts import READS_RELEASE, Promise
+from lookalike.data.adversary import READS_RELEASE
+from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Domains, Microdata
 from lookalike.data.parameters import part_text
 from lookalike.data.release import Grouped, Linkage, Matched, MatchGraph, Release, Withheld, cover

@@ -46,7 +46,8 @@ def inspect(
     from lookalike.evaluation.advise import advise as advise_on
     from lookalike.evaluation.inspect import inspect as survey
     from lookalike.evaluation.inspect import suggest_schema
-    from lookalike.publication import as_promises, read_table
+    from lookalike.files.tables import read_table
+    from lookalike.pipeline.recipe import as_promises
 
     if models and not advise:
         raise RecipeError("--model says what to try, and nothing is tried without --advise. Give both, or neither.")
@@ -136,7 +137,7 @@ def audit(
 ) -> None:
     """Check RELEASE (a folder, or a table of another tool) against ORIGINAL. Exit 0: it holds; 1: it does not."""
     from lookalike.checking import audit_of, reopen
-    from lookalike.publication import as_promises
+    from lookalike.pipeline.recipe import as_promises
 
     note_first_use()
     reading, schema = reading_from(options), schema_from(options)

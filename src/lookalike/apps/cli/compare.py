@@ -10,7 +10,7 @@ from lookalike.apps.cli.attack import parted as parted_attacks
 from lookalike.apps.cli.exits import BROKEN, FAULT, INFEASIBLE, USAGE
 from lookalike.apps.cli.options import column_options, reading_from, reading_options, schema_from
 from lookalike.apps.cli.output import TerminalProgress, note, note_first_use, print_json, print_table
-from lookalike.data.contracts import ADVERSARIES, READS_RELEASE
+from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
 
 if TYPE_CHECKING:
     from lookalike.evaluation.compare import Comparison

@@ -20,7 +20,7 @@ from lookalike.apps.cli.options import (
     schema_from,
 )
 from lookalike.apps.cli.output import STDOUT, TerminalProgress, note, note_first_use, peak_megabytes, print_json
-from lookalike.data.contracts import ADVERSARIES, READS_RELEASE
+from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
 
 
 def _report_options(command: Any) -> Any:

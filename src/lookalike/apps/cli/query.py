@@ -11,7 +11,7 @@ from lookalike.apps.cli.output import note, print_json, print_table
 from lookalike.errors import counted
 
 if TYPE_CHECKING:
-    from lookalike.analysis import Estimate
+    from lookalike.analysis.estimate import Estimate
 
 
 @click.command()
@@ -35,7 +35,8 @@ def query(release: str, sql: str, level: float, as_json: bool) -> None:
 
     Conditions are joined by AND; OR joins conditions on the same column. Missing values match IS NULL only.
     """
-    from lookalike.analysis import Estimate, load
+    from lookalike.analysis.estimate import Estimate
+    from lookalike.analysis.loading import load
 
     loaded = load(release)
     found = loaded.query(sql, level=level)

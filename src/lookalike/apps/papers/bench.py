@@ -23,10 +23,10 @@ from lookalike.data.microdata import Microdata
 from lookalike.data.release import Release
 from lookalike.errors import AuditFailed, LookalikeError
 from lookalike.metrics import METRICS
-from lookalike.metrics.query_error import Drawn, QueryError, drawn, judged
-from lookalike.metrics.shared.workloads import Workload
+from lookalike.metrics.query_error import Drawn, QueryError, Workload, drawn, judged
 from lookalike.models import parse_model
 from lookalike.pipeline import run as pipeline
+from lookalike.pipeline.recipe import required, settle
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 
@@ -123,8 +123,8 @@ class Bench:
 
     def _publish(self, data: Microdata, model: str, algorithm: str, seed: int, adversary: str) -> Made:
         method = parse_algorithm(algorithm).facing(adversary)
-        promises = pipeline.settle([Promise(parse_model(model))], data)
-        requirements = pipeline.required(promises, data)
+        promises = settle([Promise(parse_model(model))], data)
+        requirements = required(promises, data)
         begin = time.process_time()
         release, linkage = method.anonymize(data, requirements, Randomness(seed), self.progress)
         seconds = time.process_time() - begin

@@ -27,8 +27,7 @@ from lookalike.apps.papers.bl import (
 )
 from lookalike.apps.papers.experiments import Experiment, Figure, Results, Row, Shape
 from lookalike.data.microdata import Microdata
-from lookalike.metrics.query_error import Drawn, judged
-from lookalike.metrics.shared.workloads import RangeWorkload
+from lookalike.metrics.query_error import Drawn, RangeWorkload, judged
 
 COLUMNS = 3
 """Quasi-identifiers that a query asks about, unless the experiment is about it."""

@@ -18,7 +18,7 @@ from lookalike.apps.papers.bench import Bench
 from lookalike.apps.papers.datasets import QUASI, SENSITIVE
 from lookalike.apps.papers.experiments import Experiment, Figure, Results, Row, Shape
 from lookalike.data.microdata import Microdata
-from lookalike.metrics.shared.workloads import SetWorkload
+from lookalike.metrics.query_error import SetWorkload
 from lookalike.models import FPrivacy
 
 THETAS = (2, 4, 8, 16, 32)

@@ -18,8 +18,7 @@ from lookalike.apps.papers.hg import BETAS, LIKENESS
 from lookalike.apps.papers.synthetic import recoded, synthesized
 from lookalike.data.microdata import Microdata
 from lookalike.errors import Infeasible, Unsupported
-from lookalike.metrics.query_error import Drawn, judged
-from lookalike.metrics.shared.workloads import PrefixWorkload, RangeWorkload, Workload
+from lookalike.metrics.query_error import Drawn, PrefixWorkload, RangeWorkload, Workload, judged
 
 PRIVBAYES, WEIGHTED = "PrivBayes", "groups, weighted"
 LABEL = (

@@ -15,7 +15,7 @@ from lookalike.apps.papers.bench import Bench, Made
 from lookalike.apps.papers.experiments import Experiment, Figure, Results, Row, Shape
 from lookalike.attacks.minimality.growth import first_bucket_limit
 from lookalike.data.microdata import Microdata
-from lookalike.metrics.shared.workloads import SubsetWorkload
+from lookalike.metrics.query_error import SubsetWorkload
 
 QUASI = ("age", "workclass", "education", "marital", "race", "gender")
 SHARES = {"rare (about 3 %)": 0.031, "most frequent": 1.0}

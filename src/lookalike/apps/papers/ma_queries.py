@@ -17,13 +17,14 @@ from lookalike.analysis.counts import Answers, independent
 from lookalike.apps.papers.bench import Bench, Made
 from lookalike.apps.papers.experiments import Experiment, Figure, Results, Row, Shape
 from lookalike.apps.papers.ma import AXES, DATA, ELL, census, in_all, n_queries
-from lookalike.data.contracts import READS_RELEASE, Promise
+from lookalike.data.adversary import READS_RELEASE
+from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata
 from lookalike.errors import AuditFailed
-from lookalike.metrics.query_error import Drawn, judged
-from lookalike.metrics.shared.workloads import CorrelatedWorkload, SubsetWorkload
+from lookalike.metrics.query_error import CorrelatedWorkload, Drawn, SubsetWorkload, judged
 from lookalike.models import parse_model
 from lookalike.pipeline import run as pipeline
+from lookalike.pipeline.recipe import required, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 
@@ -50,8 +51,8 @@ def anatomized(data: Microdata, model: str, method: RandomGrouping, seed: int) -
 
     Whoever knows the method may learn more from the parts than from the groups. A reader of the release does not.
     """
-    promises = pipeline.settle([Promise(parse_model(model))], data)
-    requirements = pipeline.required(promises, data)
+    promises = settle([Promise(parse_model(model))], data)
+    requirements = required(promises, data)
     rules, rng = Rules.of(data, requirements), Randomness(seed)
     grown = method.grown(data, rules, rng)
     parts, n_parts = divided_by_values(

@@ -38,7 +38,7 @@ from lookalike.apps.studio.security import REPORT_POLICY
 from lookalike.apps.studio.settling import check_aliases, check_models, take_schema, with_columns
 from lookalike.apps.studio.uploads import existing_file, keep_upload, shown_name
 from lookalike.apps.studio.workspace import Project, Workspace
-from lookalike.data.contracts import ADVERSARIES
+from lookalike.data.adversary import ADVERSARIES
 from lookalike.data.schema import Schema
 from lookalike.errors import DataError, RecipeError, quoted, unknown_name
 

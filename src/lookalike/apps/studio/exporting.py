@@ -12,7 +12,7 @@ from typing import Any
 from lookalike.apps.studio.jobs import Job
 from lookalike.apps.studio.work import OWNERS_PAGE, RELEASE
 from lookalike.apps.studio.workspace import Project
-from lookalike.data.contracts import READS_RELEASE
+from lookalike.data.adversary import READS_RELEASE
 from lookalike.errors import RecipeError
 from lookalike.files.atomic import placed
 from lookalike.files.releases.describe import DESCRIPTOR

@@ -15,7 +15,7 @@ from lookalike.errors import Infeasible, RecipeError
 from lookalike.evaluation.compare.planning import promise_text, suited
 from lookalike.evaluation.tradeoff import varied
 from lookalike.models import parse_promise
-from lookalike.pipeline.run import Recipe, choose, refusal, required, settle
+from lookalike.pipeline.recipe import Recipe, choose, refusal, required, settle
 
 FORMS = {
     "grouped": "One table of ranges and sets. People of a group look alike; diagnoses and other sensitive values stay "

@@ -19,7 +19,7 @@ from lookalike.apps.studio.methods import describe_methods, what_to_compare
 from lookalike.apps.studio.promising import describe_promises
 from lookalike.apps.studio.uploads import ENDINGS
 from lookalike.apps.studio.workspace import NotOpen, Project
-from lookalike.data.contracts import ADVERSARIES
+from lookalike.data.adversary import ADVERSARIES
 from lookalike.evaluation.report.page import environment_of
 from lookalike.version import __version__
 

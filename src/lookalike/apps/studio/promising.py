@@ -10,7 +10,7 @@ from lookalike.apps.studio.workspace import Project
 from lookalike.errors import Infeasible, LookalikeError
 from lookalike.evaluation.advise.bearing import belief_in_extremes
 from lookalike.models import MODELS, describe_models, parse_promise
-from lookalike.pipeline.run import required, settle
+from lookalike.pipeline.recipe import required, settle
 
 
 @dataclass(frozen=True)

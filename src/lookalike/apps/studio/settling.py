@@ -16,7 +16,7 @@ from lookalike.apps.studio.workspace import Project
 from lookalike.data.schema import Attribute, Kind, Role, Schema
 from lookalike.errors import LookalikeError, SchemaError, quoted, unknown_name
 from lookalike.models import parse_promise
-from lookalike.pipeline.run import required, settle
+from lookalike.pipeline.recipe import required, settle
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
 

@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lookalike.data.contracts import READS_RELEASE
+from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.schema import Schema
 from lookalike.errors import DataError, LookalikeError, RecipeError
 from lookalike.evaluation.inspect import Inspection, inspect, suggest_schema
-from lookalike.publication import read_columns, read_table
+from lookalike.files.tables import read_columns, read_table
 
 MOST_PROJECTS = 20
 MOST_COLUMNS = 500

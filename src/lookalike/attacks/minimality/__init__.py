@@ -22,7 +22,8 @@ from lookalike.attacks.shared.attack import WrittenAttack
 from lookalike.attacks.shared.beliefs import Shares, exposure_of, majority, promised_ceilings, scored
 from lookalike.attacks.shared.whereabouts import Whereabouts, honest_guesses
 from lookalike.audit.reading import joint_ids
-from lookalike.data.contracts import KNOWS_METHOD, Finding, Promise, Recuttable, Replay, Replayable, Target
+from lookalike.data.adversary import KNOWS_METHOD
+from lookalike.data.contracts import Finding, Promise, Recuttable, Replay, Replayable, Target
 from lookalike.data.parameters import Whole
 from lookalike.data.release import Bucketized, Grouped
 from lookalike.data.requirement import Distance, Requirement

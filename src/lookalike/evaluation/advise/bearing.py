@@ -14,7 +14,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.data.contracts import READS_RELEASE, PrivacyModel
+from lookalike.data.adversary import READS_RELEASE
+from lookalike.data.contracts import PrivacyModel
 from lookalike.data.exposure import counted_exposure
 from lookalike.data.microdata import Domain
 from lookalike.data.release import Grouped

@@ -21,9 +21,8 @@ from lookalike.data.release import Grouped, Matched
 from lookalike.data.schema import Schema, ValueType
 from lookalike.errors import Unsupported, counted, quoted
 from lookalike.evaluation.advise.changes import Change, possible_changes
-from lookalike.metrics.query_error import drawn, query_error
-from lookalike.metrics.shared.workloads import RangeWorkload
-from lookalike.pipeline.run import Recipe, choose, required, settle
+from lookalike.metrics.query_error import RangeWorkload, drawn, query_error
+from lookalike.pipeline.recipe import Recipe, choose, required, settle
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from lookalike.attacks import parse_attack
-from lookalike.data.contracts import ADVERSARIES, READS_RELEASE, Algorithm, Attack
+from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
+from lookalike.data.contracts import Algorithm, Attack
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.schema import Schema
 from lookalike.errors import RecipeError, counted, unknown_name
@@ -28,8 +29,9 @@ from lookalike.evaluation.compare.picture import picture
 from lookalike.evaluation.compare.planning import ModelsLike, Task, plan
 from lookalike.evaluation.compare.processes import cores, execute_all
 from lookalike.evaluation.compare.results import DONE, NOT_RUN, Run
+from lookalike.files.tables import read_columns
+from lookalike.pipeline.recipe import as_schema
 from lookalike.progress import Progress, silent
-from lookalike.publication import as_schema, read_columns
 from lookalike.version import __version__
 
 NOT_EQUAL = (

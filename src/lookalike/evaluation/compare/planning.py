@@ -30,8 +30,7 @@ from lookalike.errors import Infeasible, RecipeError
 from lookalike.evaluation.compare.results import INFEASIBLE, UNFIT, Run
 from lookalike.evaluation.compare.sweeps import settings, together
 from lookalike.models import MODELS
-from lookalike.pipeline.run import refusal, required, settle
-from lookalike.publication import ModelLike, as_promises
+from lookalike.pipeline.recipe import ModelLike, as_promises, refusal, required, settle
 
 ModelsLike = ModelLike | Iterable[ModelLike]
 """A promise, or several that must hold together."""

@@ -21,9 +21,9 @@ from lookalike.evaluation.compare.memory import forget_peak, peak_megabytes
 from lookalike.evaluation.compare.planning import Task
 from lookalike.evaluation.compare.results import AUDIT_FAILED, DONE, FAULT, INFEASIBLE, UNFIT, Run
 from lookalike.memory import is_scarce
-from lookalike.metrics.query_error import drawn, query_error
-from lookalike.metrics.shared.workloads import RangeWorkload
-from lookalike.pipeline.run import Outcome, Recipe, Stopwatch
+from lookalike.metrics.query_error import RangeWorkload, drawn, query_error
+from lookalike.pipeline.recipe import Recipe
+from lookalike.pipeline.run import Outcome, Stopwatch
 from lookalike.pipeline.run import run as publish
 from lookalike.progress import silent
 from lookalike.randomness import Randomness

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from lookalike.audit import Audit, JoinedAudit, expose, public_audit, shows_beliefs
-from lookalike.data.contracts import READS_RELEASE, Algorithm, Promise
+from lookalike.data.adversary import READS_RELEASE
+from lookalike.data.contracts import Algorithm, Promise
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domains, Microdata
 from lookalike.data.release import Release, Withheld

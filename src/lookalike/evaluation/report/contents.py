@@ -14,7 +14,8 @@ import shlex
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from lookalike.data.contracts import ADVERSARIES, READS_RELEASE, Finding
+from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
+from lookalike.data.contracts import Finding
 from lookalike.data.parameters import describe
 from lookalike.data.schema import Role
 from lookalike.errors import quoted

@@ -27,7 +27,7 @@ from lookalike.files.releases.alone import read_alone
 from lookalike.files.releases.read import read_manifest, read_schema
 from lookalike.files.releases.tablefiles import digest_of, table_paths
 from lookalike.files.releases.write import frames
-from lookalike.pipeline.run import refusal, required
+from lookalike.pipeline.recipe import refusal, required
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import chain
 
-from lookalike.data.contracts import ADVERSARIES
+from lookalike.data.adversary import ADVERSARIES
 from lookalike.data.release import Release
 from lookalike.errors import counted
 from lookalike.files.releases.cells import SAFE_CSV_SENTENCE, Encoding, Field

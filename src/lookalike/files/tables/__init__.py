@@ -1,26 +1,41 @@
-"""Tables at the border: files and frames in. The frame library lives here and in `packages`.
+"""Tables at the border: files, frames and database tables in. The frame library is used here and in `releases`.
 
-Reading gives a `Table` of dictionary-encoded columns and sentences about whatever was guessed:
+Reading gives a `Table` of dictionary-encoded columns and sentences about what was guessed:
 
-    encoding -> dialect -> structure -> (polars) -> inference      text files, block by block
-    reading  -> typed (pandas_frames)                              files and frames that have types
+    csv/  encoding -> dialect -> structure -> (polars) -> inference      text files, block by block
+    read  -> frames                                                      files and frames that have types
 
-`read_table` is loaded on first use, so that importing this package does not load polars.
+The reader is loaded on first use, so that importing this package does not load polars.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from lookalike.files.tables.read import read_table
+from lookalike.data.microdata import Table
+from lookalike.data.schema import Schema
 
-__all__ = ["read_table"]
+__all__ = ["read_columns", "read_table", "read_whole"]
 
 
-def __getattr__(name: str) -> Any:
-    if name == "read_table":
-        from lookalike.files.tables.read import read_table
+def read_table(source: Any, **reading: Any) -> Table:
+    """Read a file (CSV, Parquet, Arrow, Excel), a table in a database or a data frame as dictionary-encoded columns.
 
-        return read_table
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    `reading`: see `read.read_table`. A table that was read already is given back.
+    """
+    if isinstance(source, Table):
+        return source
+    from lookalike.files.tables import read
+
+    return read.read_table(source, **reading)
+
+
+def read_columns(source: Any, schema: Schema, **reading: Any) -> Table:
+    """Read the columns that the schema publishes, with the types it declares."""
+    return read_whole(source, schema, columns=[attribute.name for attribute in schema.published], **reading)
+
+
+def read_whole(source: Any, schema: Schema, **reading: Any) -> Table:
+    """Read every column, those that the schema publishes with the types it declares."""
+    types = {attribute.name: attribute.type for attribute in schema.published if attribute.type is not None}
+    return read_table(source, types=types, **reading)

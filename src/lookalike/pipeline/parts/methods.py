@@ -31,7 +31,8 @@ from lookalike.algorithms import (
     TMondrian,
     TwoSize,
 )
-from lookalike.data.contracts import KNOWS_METHOD, Algorithm
+from lookalike.data.adversary import KNOWS_METHOD
+from lookalike.data.contracts import Algorithm
 from lookalike.errors import Unsupported
 
 CELLS, SLICES = "cells", "slices"

@@ -18,7 +18,8 @@ import numpy as np
 
 from lookalike.audit import Audit
 from lookalike.audit.joining import joined
-from lookalike.data.contracts import READS_RELEASE, Algorithm, Backend, Fragments, Promise
+from lookalike.data.adversary import READS_RELEASE
+from lookalike.data.contracts import Algorithm, Backend, Fragments, Promise
 from lookalike.data.microdata import Domains
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Randomizer, Ranges, Release, Sets, Withheld
 from lookalike.errors import AuditFailed, RecipeError, counted
@@ -31,18 +32,8 @@ from lookalike.pipeline.parts.cut import cut
 from lookalike.pipeline.parts.methods import DISTRIBUTED, Way, way_of
 from lookalike.pipeline.parts.part import Done, Failed, PartWork
 from lookalike.pipeline.parts.survey import Survey, survey
-from lookalike.pipeline.run import (
-    Recipe,
-    Stopwatch,
-    cautions,
-    choose,
-    loss_text,
-    nothing_left,
-    required,
-    settle,
-    stronger,
-    types_of_suppressed,
-)
+from lookalike.pipeline.recipe import Recipe, choose, required, settle, stronger
+from lookalike.pipeline.run import Stopwatch, cautions, loss_text, nothing_left, types_of_suppressed
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 

@@ -29,7 +29,8 @@ from lookalike.files.releases.read import read_manifest, read_matrices, read_par
 from lookalike.pipeline.parts.cut import MOST_IN_A_PART
 from lookalike.pipeline.parts.publish import skeleton
 from lookalike.pipeline.parts.survey import Survey, survey
-from lookalike.pipeline.run import settle, standard_measures
+from lookalike.pipeline.recipe import settle
+from lookalike.pipeline.run import standard_measures
 from lookalike.pipeline.surplus.agreeing import declared
 from lookalike.pipeline.surplus.canonical import (
     TableFindings,

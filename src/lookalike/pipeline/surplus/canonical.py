@@ -34,7 +34,8 @@ from numpy.typing import NDArray
 from lookalike import models
 from lookalike.algorithms import parse_algorithm
 from lookalike.audit import Check, ExactColumn
-from lookalike.data.contracts import ADVERSARIES, READS_RELEASE, Promise
+from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
+from lookalike.data.contracts import Promise
 from lookalike.data.release import Bucketized, Matched, Perturbed, PublishedTable, Release
 from lookalike.errors import LookalikeError, counted, quoted
 from lookalike.files.releases.cells import Encoding, Field, negative_zeros, print_cells, without_negative_zeros

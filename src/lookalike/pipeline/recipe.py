@@ -1,0 +1,154 @@
+"""What was asked, checked: the recipe, what its promises require of a table, and the algorithm that serves it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lookalike import algorithms, models
+from lookalike.algorithms import ELSEWHERE, parse_algorithm
+from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
+from lookalike.data.contracts import Algorithm, PrivacyModel, Promise
+from lookalike.data.microdata import Domains, Microdata
+from lookalike.data.requirement import Requirement
+from lookalike.data.schema import Schema
+from lookalike.errors import RecipeError, Unsupported, quoted
+
+ModelLike = PrivacyModel | Promise | str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """What was asked."""
+
+    schema: Schema
+    promises: tuple[Promise, ...]
+    """A promise without a column, if its model is about values, is made for every sensitive column."""
+    algorithm: Algorithm | None = None
+    """None: the best suited is chosen and named."""
+    adversary: str = READS_RELEASE
+    seed: int | None = None
+    """Only to repeat a run. Whoever knows it can undo the shuffling."""
+
+
+def stronger(one: str, other: str) -> str:
+    """The stronger of two adversaries."""
+    return max(one, other, key=list(ADVERSARIES).index)
+
+
+def settle(promises: Sequence[Promise], data: Microdata) -> tuple[Promise, ...]:
+    """Every promise with its column: one about values but without a column is made for each sensitive column."""
+    if not promises:
+        raise RecipeError("No promise is given. Say what the release must keep, for example --model k-anonymity:10.")
+    names = [domain.name for domain in data.domains.sensitive]
+    settled: list[Promise] = []
+    for promise in promises:
+        if promise.model.about_identity:
+            columns: list[str | None] = [None]
+        elif promise.column is not None:
+            data.domains.sensitive_index(promise.column)
+            columns = [promise.column]
+        elif names:
+            columns = [*names]
+        else:
+            raise RecipeError(
+                f"{promise.model} protects a sensitive column, but none is named. Name it (--sensitive S), or promise "
+                "k-anonymity."
+            )
+        settled.extend(Promise(promise.model, column) for column in columns)
+    return tuple(dict.fromkeys(settled))
+
+
+def required(promises: Sequence[Promise], data: Microdata) -> tuple[Requirement, ...]:
+    """What every group must satisfy; raises `Infeasible` if no release can keep a promise."""
+    requirements = []
+    for promise in promises:
+        index = None if promise.column is None else data.domains.sensitive_index(promise.column)
+        prior, domain = data.prior(index), None if index is None else data.domains.sensitive[index]
+        promise.model.check_eligible(prior, domain)
+        requirements.append(promise.model.requirement(prior, domain, index))
+    return tuple(requirements)
+
+
+def choose(
+    recipe: Recipe,
+    promises: Sequence[Promise],
+    requirements: Sequence[Requirement],
+    domains: Domains,
+    among: Iterable[type[Algorithm]] = tuple(algorithms.ALGORITHMS.values()),
+) -> tuple[Algorithm, list[str]]:
+    """The algorithm asked for if it can serve every promise, or the first that can; with a sentence for the user."""
+    if recipe.adversary not in ADVERSARIES:
+        raise RecipeError(f"adversary must be one of {', '.join(ADVERSARIES)}, not {quoted(recipe.adversary)}.")
+    candidates = [recipe.algorithm] if recipe.algorithm else [kind() for kind in among]
+    refusals = []
+    for candidate in candidates:
+        algorithm = candidate.facing(recipe.adversary)
+        reason = refusal(algorithm, recipe.adversary, promises, requirements, domains)
+        if reason is None:
+            said = [] if recipe.algorithm else [f"Algorithm {algorithm} was chosen; name another with --algorithm."]
+            return algorithm, said
+        refusals.append(f"{algorithm.name}: {reason}")
+    raise Unsupported(f"No algorithm serves this request. {'; '.join(refusals)}.")
+
+
+def refusal(
+    algorithm: Algorithm,
+    adversary: str,
+    promises: Sequence[Promise],
+    requirements: Sequence[Requirement],
+    domains: Domains,
+) -> str | None:
+    """Why an algorithm with these settings cannot serve these promises for these columns, or None."""
+    for promise, requirement in zip(promises, requirements, strict=True):
+        reason = promise.model.refuses_form(algorithm.form) or algorithm.refuses(promise, requirement)
+        if reason:
+            return reason
+    strength = list(ADVERSARIES).index
+    if strength(algorithm.adversary) < strength(adversary):
+        return f"its releases are made for an adversary who {ADVERSARIES[algorithm.adversary]}"
+    return algorithm.refuses_columns(domains)
+
+
+def as_promises(model: ModelLike | Iterable[ModelLike]) -> tuple[Promise, ...]:
+    """Models in any form a user may write them, as promises."""
+    several = isinstance(model, Iterable) and not isinstance(model, str)
+    listed: Sequence[Any] = list(model) if several else [model]  # type: ignore[arg-type]
+    promises = []
+    for one in listed:
+        if isinstance(one, str):
+            promises.append(models.parse_promise(one))
+        elif isinstance(one, Promise):
+            promises.append(one)
+        elif isinstance(one, PrivacyModel):
+            promises.append(Promise(one))
+        else:
+            raise RecipeError(f"A model is an object such as KAnonymity(10) or its text, not a {type(one).__name__}.")
+    return tuple(promises)
+
+
+def as_algorithm(algorithm: object) -> Algorithm | None:
+    if isinstance(algorithm, str):
+        return parse_algorithm(algorithm)
+    if algorithm is None or isinstance(algorithm, Algorithm):
+        return algorithm
+    name = str(getattr(algorithm, "name", ""))
+    raise Unsupported(ELSEWHERE.get(name, "An algorithm is an object such as Mondrian() or its text, mondrian:cuts=1."))
+
+
+def as_schema(
+    schema: Schema | str | Path | None,
+    qi: Iterable[str],
+    sensitive: str | Iterable[str],
+    carry: Iterable[str],
+    numeric: Iterable[str],
+    categorical: Iterable[str],
+) -> Schema:
+    """The schema given, with the columns that are named besides; one of those columns alone if none is given."""
+    sensitive = [sensitive] if isinstance(sensitive, str) else sensitive
+    if schema is None:
+        return Schema.of(qi=qi, sensitive=sensitive, carried=carry, numeric=numeric, categorical=categorical)
+    loaded = schema if isinstance(schema, Schema) else Schema.load(schema)
+    return loaded.overridden(qi=qi, sensitive=sensitive, carried=carry, numeric=numeric, categorical=categorical)
