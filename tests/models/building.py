@@ -80,3 +80,16 @@ def partitions(draw: st.DrawFn, max_groups: int = 4, max_count: int = 5) -> list
         if not any(counts[code] for counts in groups):
             groups[draw(st.integers(0, len(groups) - 1))][code] = 1
     return groups
+
+
+def identities(sizes: list[int], concealed: list[int] | None = None) -> Exposure:
+    return counted_exposure(
+        np.repeat(np.arange(len(sizes)), sizes),
+        None,
+        len(sizes),
+        adversary=READS_RELEASE,
+        form="matched" if concealed else "grouped",
+        column=None,
+        prior=np.array([sum(sizes)]),
+        concealed=None if concealed is None else np.array(concealed),
+    )

@@ -11,6 +11,7 @@ from typing import Any
 from lookalike.attacks.composition import Composition
 from lookalike.attacks.corruption import Corruption
 from lookalike.attacks.definetti import DeFinettiAttack
+from lookalike.attacks.homogeneity import Homogeneity
 from lookalike.attacks.learner import LearnerAttack
 from lookalike.attacks.linkage import Linkage
 from lookalike.attacks.minimality import Minimality
@@ -18,7 +19,7 @@ from lookalike.attacks.naive_bayes import NaiveBayesAttack
 from lookalike.attacks.possible_worlds import PossibleWorlds
 from lookalike.attacks.repeated_values import RepeatedValues
 from lookalike.attacks.similarity import Similarity
-from lookalike.attacks.skewness import Homogeneity, Skewness
+from lookalike.attacks.skewness import Skewness
 from lookalike.data.contracts import Attack
 from lookalike.data.parameters import describe, read_part
 

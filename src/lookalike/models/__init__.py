@@ -11,10 +11,12 @@ from typing import Any
 
 from lookalike.data.contracts import PrivacyModel, Promise
 from lookalike.data.parameters import describe
+from lookalike.models.alpha_k import AlphaK
 from lookalike.models.beta_likeness import BetaLikeness
 from lookalike.models.delta_disclosure import DeltaDisclosure
 from lookalike.models.f_privacy import FPrivacy
-from lookalike.models.k_anonymity import AlphaK, KAnonymity, KConcealment
+from lookalike.models.k_anonymity import KAnonymity
+from lookalike.models.k_concealment import KConcealment
 from lookalike.models.l_diversity import LDiversity
 from lookalike.models.rho_privacy import RhoPrivacy
 from lookalike.models.shared.model import read_model, read_promise

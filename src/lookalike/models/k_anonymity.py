@@ -1,15 +1,11 @@
-"""Models that count lookalikes: k-anonymity, k-concealment and (alpha, k)-anonymity.
+"""k-anonymity: the chance of linking a person to one row is at most 1/k.
 
-k-anonymity bounds the chance of linking a person to one row by 1/k; it is read from the number of rows that a person
-can be narrowed down to, so releases with exact quasi-identifiers and no groups (perturbed) have none.
-k-concealment asks only that k rows are possible, not that they are equally likely, and is weaker: four records of
-which one fits all rows and the others two each keep 2-concealment and are linked with probability 3/4.
-(alpha, k) adds a ceiling on the belief in sensitive values. Levels cost one pass over the exposure.
+It is read from the number of rows that a person can be narrowed down to, so releases with exact quasi-identifiers and
+no groups (perturbed) have none. The level costs one pass over the exposure.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
@@ -20,24 +16,17 @@ from numpy.typing import NDArray
 from lookalike.data.contracts import Level
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
-from lookalike.data.parameters import Exact, Values, Whole
+from lookalike.data.parameters import Whole
 from lookalike.data.requirement import Requirement
-from lookalike.errors import Infeasible, counted, quoted
-from lookalike.models.shared.exact import percent_at_most, three_decimals_up
 from lookalike.models.shared.exposures import (
-    any_value,
-    column_text,
-    designated,
+    EXACT_POINTS,
+    EXACT_QUASI,
     enough_records,
     hidden_among,
-    highest_beliefs,
     said,
-    sensitive_column,
+    smallest_size,
 )
 from lookalike.models.shared.model import WrittenModel
-
-_EXACT_POINTS = "; the quasi-identifiers themselves are published exactly and may be unique"
-_EXACT_QUASI = "not applicable: quasi-identifiers are published exactly"
 
 
 @dataclass(frozen=True)
@@ -60,7 +49,7 @@ class KAnonymity(WrittenModel):
         return Fraction(self.k)
 
     def promise(self, column: str | None, form: str | None = None) -> str:
-        return said(form, f"{hidden_among(self.k, form)}{_EXACT_POINTS if form == 'bucketized' else ''}")
+        return said(form, f"{hidden_among(self.k, form)}{EXACT_POINTS if form == 'bucketized' else ''}")
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
         n_records = int(prior.sum())
@@ -70,136 +59,15 @@ class KAnonymity(WrittenModel):
         return Requirement(min_size=self.k)
 
     def level(self, exposure: Exposure) -> Level:
-        level = _smallest(exposure.sizes)
+        level = smallest_size(exposure.sizes)
         if exposure.concealed is None:
             return level
         # A row that no complete assignment gives to a person is no lookalike of theirs.
-        possible = _smallest(exposure.concealed)
+        possible = smallest_size(exposure.concealed)
         return possible if possible.value < level.value else level
 
     def holds(self, level: Level) -> bool:
         return level.value >= self.k
 
     def refuses_form(self, form: str) -> str | None:
-        return _EXACT_QUASI if form == "perturbed" else None
-
-
-@dataclass(frozen=True)
-class KConcealment(WrittenModel):
-    """Every person may be behind at least k rows, likely or not.
-
-    >>> KConcealment("3").asked
-    Fraction(3, 1)
-    """
-
-    name: ClassVar[str] = "k-concealment"
-    letter: ClassVar[str] = "k"
-    about_identity: ClassVar[bool] = True
-
-    k: Whole = Whole(low=1)
-    """Fewest rows that a person may be behind in some complete assignment."""
-
-    @property
-    def asked(self) -> Fraction:
-        return Fraction(self.k)
-
-    def promise(self, column: str | None, form: str | None = None) -> str:
-        if form == "bucketized":
-            held = (
-                f"any of at least {counted(self.k, 'record')} of a bucket that may hold that person's sensitive values"
-            )
-            return said(form, f"cannot rule out {held}{_EXACT_POINTS}")
-        rows = f"any of at least {counted(self.k, 'row')} that may be that person's"
-        # Rows that are possible are counted over all that fit, whatever the publisher drew from.
-        return said("grouped", f"cannot rule out {rows}; the rows need not be equally likely")
-
-    def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
-        n_records = int(prior.sum())
-        enough_records(self, self.k, n_records, str(replace(self, k=max(n_records, 1))))
-
-    def requirement(self, prior: NDArray[np.int64], column: Domain | None, index: int | None) -> Requirement:
-        return Requirement(min_size=self.k)
-
-    def level(self, exposure: Exposure) -> Level:
-        return _smallest(exposure.sizes if exposure.concealed is None else exposure.concealed)
-
-    def holds(self, level: Level) -> bool:
-        return level.value >= self.k
-
-    def refuses_form(self, form: str) -> str | None:
-        return _EXACT_QUASI if form == "perturbed" else None
-
-
-@dataclass(frozen=True)
-class AlphaK(WrittenModel):
-    """Groups of at least k in which no (designated) sensitive value has more than a share alpha.
-
-    >>> model = AlphaK(alpha="0.5", k=5)
-    >>> str(model), model.holds(Level(Fraction(1, 2)))
-    ('alpha-k:alpha=0.5,k=5', True)
-    """
-
-    name: ClassVar[str] = "alpha-k"
-    letter: ClassVar[str] = "alpha"
-
-    alpha: Exact = Exact(above=0, high=1)
-    """Largest belief in a value."""
-    k: Whole = Whole(low=1)
-    """Fewest rows that a person can be narrowed down to."""
-    subset: Values = Values()
-    """The values that alpha bounds, parted by bars; all if left out."""
-
-    @property
-    def asked(self) -> Fraction:
-        return self.alpha
-
-    def promise(self, column: str | None, form: str | None = None) -> str:
-        sure = f"can be at most {percent_at_most(self.alpha)} sure of {any_value(self.subset)} of {column_text(column)}"
-        return said(form, f"{hidden_among(self.k, form)}, and {sure}{_EXACT_POINTS if form == 'bucketized' else ''}")
-
-    def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
-        column = sensitive_column(self, column)
-        n_records = int(prior.sum())
-        codes = designated(self, self.subset, column)
-        top = Fraction(max((int(prior[code]) for code in codes), default=0), max(n_records, 1))
-        near = replace(self, alpha=max(self.alpha, three_decimals_up(top)), k=min(self.k, max(n_records, 1)))
-        enough_records(self, self.k, n_records, str(near))
-        if top > self.alpha:
-            raise Infeasible(
-                f"{self} allows a share of {percent_at_most(self.alpha)} in any group, and the most frequent value of "
-                f"{quoted(column.name)} that it bounds has {percent_at_most(top)} of the whole table.",
-                str(near),
-            )
-
-    def requirement(self, prior: NDArray[np.int64], column: Domain | None, index: int | None) -> Requirement:
-        column = sensitive_column(self, column)
-        bounded = set(designated(self, self.subset, column))
-        ceilings = tuple(self.alpha if code in bounded else Fraction(1) for code in range(len(prior)))
-        return Requirement(column=index, min_size=self.k, ceilings=ceilings)
-
-    def level(self, exposure: Exposure) -> Level:
-        """The largest belief; infinite if some group is smaller than k, so that it cannot hold."""
-        column = sensitive_column(self, exposure.column)
-        smallest = _smallest(exposure.sizes)
-        detail = f"smallest group {smallest.value}"
-        if smallest.value < self.k:
-            return Level(math.inf, smallest.unit, detail)
-        tops = highest_beliefs(exposure)
-        codes = designated(self, self.subset, column)
-        decisive = max(codes, key=lambda code: tops.beliefs[code])
-        unit = tops.units[decisive]
-        return Level(tops.beliefs[decisive], unit if unit >= 0 else None, detail)
-
-    def holds(self, level: Level) -> bool:
-        return level.value <= self.alpha
-
-    def refuses_form(self, form: str) -> str | None:
-        return _EXACT_QUASI if form == "perturbed" else None
-
-
-def _smallest(sizes: NDArray[np.int64]) -> Level:
-    """The least of the sizes; nothing published tells nothing about anybody."""
-    if len(sizes) == 0:
-        return Level(math.inf, None, "nothing is published")
-    unit = int(np.argmin(sizes))
-    return Level(Fraction(int(sizes[unit])), unit)
+        return EXACT_QUASI if form == "perturbed" else None

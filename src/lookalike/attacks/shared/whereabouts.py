@@ -19,10 +19,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from lookalike.attacks.shared.attack import WrittenAttack, needs_sensitive
 from lookalike.audit.reading import Reading, largest_placement
-from lookalike.data.contracts import Target
+from lookalike.data.contracts import Finding, Target
 from lookalike.data.release import Bucketized, Grouped, Perturbed
 from lookalike.errors import Unsupported
+from lookalike.progress import Progress
+from lookalike.randomness import Randomness
+
+SLACK = 1e-9
+"""Beliefs this near are equal."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,3 +152,18 @@ def normalised(beliefs: Any) -> Any:
     scaled = sparse.csr_array(sparse.diags_array(scale) @ beliefs)
     scaled.eliminate_zeros()
     return scaled
+
+
+class OnBeliefs(WrittenAttack):
+    """An attack that looks at the honest reader's beliefs, column by column."""
+
+    def refuses(self, target: Target) -> str | None:
+        return needs_sensitive(target)
+
+    def run(self, target: Target, rng: Randomness, progress: Progress) -> list[Finding]:
+        self.check(target)
+        whereabouts = Whereabouts.of(target)
+        return [self.on_column(whereabouts, column) for column in range(len(target.original.domains.sensitive))]
+
+    def on_column(self, whereabouts: Whereabouts, column: int) -> Finding:
+        raise NotImplementedError

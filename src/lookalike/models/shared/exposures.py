@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.data.contracts import PrivacyModel
+from lookalike.data.contracts import Level, PrivacyModel
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
 from lookalike.errors import Infeasible, RecipeError, counted, quoted
@@ -27,6 +27,11 @@ _READERS = {
     "perturbed": "Someone who reads the row of a person and knows how often each value occurs in the whole table",
 }
 _EXCEPT = {"matched": "; counting all rows that fit the person can give other figures"}
+
+EXACT_POINTS = "; the quasi-identifiers themselves are published exactly and may be unique"
+"""What a promise about sizes adds for a release in buckets."""
+EXACT_QUASI = "not applicable: quasi-identifiers are published exactly"
+"""Why a perturbed release has no sizes."""
 
 
 def said(form: str | None, predicate: str) -> str:
@@ -104,6 +109,14 @@ def enough_records(model: PrivacyModel, size: int, n_records: int, nearest: str)
         raise Infeasible(
             f"{model} asks for groups of at least {counted(size, 'record')}, and the table has {n_records:,}.", nearest
         )
+
+
+def smallest_size(sizes: NDArray[np.int64]) -> Level:
+    """The least of the sizes; nothing published tells nothing about anybody."""
+    if len(sizes) == 0:
+        return Level(math.inf, None, "nothing is published")
+    unit = int(np.argmin(sizes))
+    return Level(Fraction(int(sizes[unit])), unit)
 
 
 _GUARD = 1e-12
