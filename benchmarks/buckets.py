@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 from runs import resampled, tables_in
 
 from lookalike.algorithms import parse_algorithm
-from lookalike.algorithms.bucket_sizes.searches import Range, all_sizes, many_sizes, smallest_size, two_sizes
-from lookalike.algorithms.bucket_sizes.settings import Part, loss_of
+from lookalike.algorithms.optimal_buckets import all_sizes
+from lookalike.algorithms.shared.bucket_sizes import Part, Range, loss_of, many_sizes, smallest_size, two_sizes
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Bucketized

@@ -8,17 +8,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from lookalike.algorithms.bucket_sizes import Anatomy, MultiSize, OptimalBuckets, TwoSize
+from lookalike.algorithms.anatomy import Anatomy
 from lookalike.algorithms.burel import Burel
+from lookalike.algorithms.dmondrian import DMondrian
 from lookalike.algorithms.freeform import Freeform
+from lookalike.algorithms.greedy_grouping import GreedyGrouping
 from lookalike.algorithms.groups import Groups
 from lookalike.algorithms.heterogeneous import Heterogeneous
-from lookalike.algorithms.mondrian import Mondrian, StrictMondrian
-from lookalike.algorithms.mondrian_variants import DMondrian, LMondrian, TMondrian
-from lookalike.algorithms.order_runs import GreedyGrouping, RandomGrouping, SymmetricGrouping
+from lookalike.algorithms.lmondrian import LMondrian
+from lookalike.algorithms.mondrian import Mondrian
+from lookalike.algorithms.mondrian_strict import StrictMondrian
+from lookalike.algorithms.multi_size import MultiSize
+from lookalike.algorithms.optimal_buckets import OptimalBuckets
 from lookalike.algorithms.perturbation import Perturbation
+from lookalike.algorithms.random_grouping import RandomGrouping
 from lookalike.algorithms.ring import Ring
 from lookalike.algorithms.sabre import Sabre
+from lookalike.algorithms.symmetric_grouping import SymmetricGrouping
+from lookalike.algorithms.tmondrian import TMondrian
+from lookalike.algorithms.two_size import TwoSize
 from lookalike.data.adversary import KNOWS_METHOD
 from lookalike.data.contracts import Algorithm
 from lookalike.data.parameters import describe, read_part

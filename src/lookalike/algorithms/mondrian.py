@@ -141,11 +141,3 @@ class Leaf:
         deal(self.ties.integers(1 << 63), ties)
         uncut_weights(self.axes, self.cutting, self.rule, rows, dealings, ties, weights, tally_for(self.rule))
         return weights
-
-
-@dataclass(frozen=True)
-class StrictMondrian(Mondrian):
-    """Multidimensional cuts that keep records of one value together, so that groups do not overlap."""
-
-    name: ClassVar[str] = "mondrian-strict"
-    strict: ClassVar[bool] = True

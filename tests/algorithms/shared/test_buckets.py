@@ -1,4 +1,4 @@
-"""Releases in buckets: anatomy, audits, remarks, and what buckets tell whoever knows the method."""
+"""Releases in buckets: audits, remarks, and what buckets tell whoever knows the method."""
 
 from __future__ import annotations
 
@@ -8,13 +8,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from lookalike.algorithms import Anatomy, MultiSize, OptimalBuckets, TwoSize, parse_algorithm
-from lookalike.algorithms.bucket_sizes import searches, sizes_text
-from lookalike.algorithms.bucket_sizes.settings import Part
-from lookalike.algorithms.shared.buckets import Asked
+from lookalike.algorithms import Anatomy, MultiSize, TwoSize, parse_algorithm
+from lookalike.algorithms.shared.bucket_sizes import Part, sizes_text
 from lookalike.apps.samples import census
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata
@@ -27,34 +23,7 @@ from lookalike.pipeline import run as pipeline
 from lookalike.pipeline.recipe import Recipe, required, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from tests.algorithms.test_bucket_sizes import family
 from tests.worlds import tiny_table, worlds
-
-# -- anatomy --------------------------------------------------------------------------------------------------------
-
-
-@settings(max_examples=80, deadline=None)
-@given(counts=st.lists(st.integers(1, 30), min_size=1, max_size=12), ell=st.integers(1, 6), seed=st.integers(0, 99))
-def test_anatomy_makes_buckets_of_different_values(counts: list[int], ell: int, seed: int) -> None:
-    asked = Asked(np.array(counts), [Fraction(1, ell)] * len(counts), 1, has_values=True)
-    if max(counts) * ell > sum(counts):
-        with pytest.raises(Unsupported, match="same ceiling"):
-            Anatomy().slots(asked, Randomness(seed), silent)
-        return
-    slots, _ = Anatomy().slots(asked, Randomness(seed), silent)
-    assert np.bincount(slots.value_of_slot).tolist() == counts
-    assert slots.n_buckets == sum(counts) // ell or sum(counts) // ell > slots.n_buckets
-    for bucket in range(slots.n_buckets):
-        inside = slots.value_of_slot[slots.bucket_of_slot == bucket]
-        assert len(set(inside.tolist())) == len(inside) >= ell
-
-
-def test_anatomy_takes_the_longest_lists() -> None:
-    asked = Asked(np.array([4, 3, 2, 1]), [Fraction(1, 2)] * 4, 1, has_values=True)
-    slots, _ = Anatomy().slots(asked, Randomness(1), silent)
-    assert slots.n_buckets == 5
-    assert sorted(slots.value_of_slot[:2].tolist()) == [0, 1]
-
 
 # -- releases -------------------------------------------------------------------------------------------------------
 
@@ -127,26 +96,6 @@ def test_sizes_and_single_records_are_remarked() -> None:
         table,
     )
     assert not any("in a bucket of their own" in note for note in together.notes)
-
-
-def test_the_gap_of_the_integer_program_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    counts = np.array([30, 12, 9, 6, 3])
-    asked = Asked(counts, family(counts.tolist(), "1.5"), 1, has_values=True)
-    _, solved = OptimalBuckets(largest=12).slots(asked, Randomness(1), silent)
-    assert solved == (
-        "Bucket sizes: 1 bucket of 4, 1 bucket of 5, 3 buckets of 6, 3 buckets of 11.",
-        "No setting with sizes up to 12 loses less.",
-    )
-    many = census_data(3000).counts(0)
-    hard = Asked(many[many > 0], family(many[many > 0].tolist(), "2"), 1, has_values=True)
-    monkeypatch.setattr(searches, "_by_integers", lambda *given: (None, 0))
-    for method, said in (
-        (OptimalBuckets(largest=50, seconds="0.05"), "0.05 seconds"),
-        (OptimalBuckets(), "1,000 nodes"),
-    ):
-        _, stopped = method.slots(hard, Randomness(1), silent)
-        assert stopped[0].startswith("Bucket sizes")
-        assert f"stopped: after {said} a loss" in stopped[1]
 
 
 def test_sizes_are_listed_once() -> None:

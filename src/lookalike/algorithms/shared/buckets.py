@@ -12,7 +12,6 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.bucket_sizes.settings import Counts, Slots
 from lookalike.algorithms.groups.effort import EFFORTS, Effort
 from lookalike.algorithms.groups.search import Cell
 from lookalike.algorithms.shared.axes import axes_of, rule_of
@@ -28,8 +27,19 @@ from lookalike.errors import counted
 from lookalike.progress import Progress, available_threads
 from lookalike.randomness import Randomness
 
+Counts = NDArray[np.int64]
+
 _CELL = 6_000
 """Records among which buckets are swapped."""
+
+
+@dataclass(frozen=True)
+class Slots:
+    """Places in buckets, each for a record of one value."""
+
+    value_of_slot: Counts
+    bucket_of_slot: Counts
+    n_buckets: int
 
 
 def similar_together(

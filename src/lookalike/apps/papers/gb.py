@@ -13,7 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from lookalike.algorithms.bucket_sizes.settings import Counts
+from lookalike.algorithms.shared.buckets import Counts
 from lookalike.apps.papers.bench import Bench
 from lookalike.apps.papers.datasets import QUASI, SENSITIVE
 from lookalike.apps.papers.experiments import Experiment, Figure, Results, Row, Shape

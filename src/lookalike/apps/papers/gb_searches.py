@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from lookalike.algorithms.bucket_sizes.searches import Range, all_sizes, smallest_size, two_sizes
-from lookalike.algorithms.bucket_sizes.settings import Counts, rooms
+from lookalike.algorithms.optimal_buckets import all_sizes
+from lookalike.algorithms.shared.bucket_sizes import Range, rooms, smallest_size, two_sizes
+from lookalike.algorithms.shared.buckets import Counts
 from lookalike.apps.papers.bench import Bench
 from lookalike.apps.papers.experiments import Experiment, Figure, Results, Row, Shape
 from lookalike.apps.papers.gb import BASES, LARGEST, Base, ceilings, points_of

@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from lookalike.algorithms import RandomGrouping
-from lookalike.algorithms.order_runs.anatomizing import divided_by_values
-from lookalike.algorithms.order_runs.runs import Rules
 from lookalike.algorithms.shared.buckets import permuted
+from lookalike.algorithms.shared.order_runs import Rules, divided_by_values
 from lookalike.analysis.counts import Answers, independent
 from lookalike.apps.papers.bench import Bench, Made
 from lookalike.apps.papers.experiments import Experiment, Figure, Results, Row, Shape

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookalike.algorithms import GreedyGrouping, RandomGrouping, SymmetricGrouping, parse_algorithm
-from lookalike.algorithms.order_runs.runs import Rules, in_order
+from lookalike.algorithms.shared.order_runs import Rules, in_order
 from lookalike.data.contracts import Algorithm, Promise, Replayable
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Bucketized, Grouped, Linkage, Release
@@ -200,7 +200,7 @@ def test_every_setting_keeps_every_promise(text: str, data: Microdata, model: st
     algorithm = parse_algorithm(text)
     promises = settle([Promise(parse_model(model))], data)
     try:
-        requirements = required(promises, data)
+        requirements = required_by(promises, data)
         if algorithm.refuses(promises[0], requirements[0]):
             return
         release, _ = algorithm.anonymize(data, requirements, Randomness(1), silent)

@@ -10,8 +10,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
@@ -21,16 +19,16 @@ from lookalike.algorithms.mondrian import Leaf, Mondrian
 from lookalike.algorithms.shared.method import Grouping
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata
-from lookalike.data.requirement import GRID, Requirement
+from lookalike.data.requirement import Requirement
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 
-# Smaller than what a count in a table of any size can tell apart.
-_HAIR = Fraction(1, GRID)
 _MEDIANS = Mondrian(cuts=1, choose="widest")
 
 
-class _Adapted(Grouping):
+class MedianCuts(Grouping):
+    """A method that serves one model, with Mondrian's cuts as the paper has them."""
+
     model: ClassVar[str]
     name: ClassVar[str]
 
@@ -54,44 +52,3 @@ class _Adapted(Grouping):
 
     def _tested(self, data: Microdata, requirements: Sequence[Requirement]) -> list[Requirement]:
         return [self.tested(data, requirement) for requirement in requirements]
-
-
-@dataclass(frozen=True)
-class LMondrian(_Adapted):
-    """Mondrian's median cuts while both halves keep beta-likeness; to compare with."""
-
-    name: ClassVar[str] = "lmondrian"
-    model: ClassVar[str] = "beta-likeness"
-
-
-@dataclass(frozen=True)
-class TMondrian(_Adapted):
-    """Mondrian's median cuts while both halves keep t-closeness; to compare with."""
-
-    name: ClassVar[str] = "tmondrian"
-    model: ClassVar[str] = "t-closeness"
-
-
-@dataclass(frozen=True)
-class DMondrian(_Adapted):
-    """Mondrian's median cuts while halves keep a delta-disclosure that implies beta-likeness; to compare with."""
-
-    name: ClassVar[str] = "dmondrian"
-    model: ClassVar[str] = "beta-likeness"
-
-    def tested(self, data: Microdata, requirement: Requirement) -> Requirement:
-        """Every value strictly between p / e^delta and p e^delta; e^delta is the least ceiling over share."""
-        assert requirement.column is not None
-        assert requirement.ceilings is not None
-        counts = data.prior(requirement.column)
-        shares = [Fraction(int(count), int(counts.sum())) for count in counts]
-        factor = min(ceiling / share for ceiling, share in zip(requirement.ceilings, shares, strict=True) if share > 0)
-        asked = requirement.floors or (Fraction(0),) * len(shares)
-        return replace(
-            requirement,
-            ceilings=tuple(min(share * factor - _HAIR, Fraction(1)) if share else Fraction(0) for share in shares),
-            floors=tuple(
-                max(share / factor + _HAIR, floor) if share else Fraction(0)
-                for share, floor in zip(shares, asked, strict=True)
-            ),
-        )

@@ -1,106 +1,55 @@
-"""The search for bucket sizes: the best two, more by dividing again, and the best of all as an integer program."""
+"""optimal-buckets: the bucket sizes that lose least of all, as an integer program of limited work."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.bucket_sizes.settings import Counts, Part, divided, loss_of, one_size_valid, rooms
 from lookalike.algorithms.groups.programs import relaxed, ways_to_round
+from lookalike.algorithms.shared.bucket_sizes import Found, Part, Range, Sized, loss_of, several_sizes
+from lookalike.algorithms.shared.buckets import Asked, Counts
+from lookalike.data.parameters import OptionalExact, Whole, number_text
+from lookalike.errors import counted
+from lookalike.progress import Progress
 
-PRUNINGS = {"none": 0, "loss": 1, "full": 2}
-_MOST_PAIRS_OF_SIZES, _SIZES_BEYOND = 1500, 200
 _FIRST_SIZES, _MOST_ROUNDED, _TINY = 24, 60, 1e-9
 # Sizes times values that an integer program may have: 40 CPU seconds, most of them before its first node is done.
 _MOST_ROOMS = 10_000
 
 
 @dataclass(frozen=True)
-class Range:
-    """The bucket sizes that are tried, and what a bucket of each may hold."""
+class OptimalBuckets(Sized):
+    """Buckets of the sizes that lose least of all, by an integer program of limited work.
 
-    sizes: Counts
-    rooms: Counts
-    """[sizes, values]"""
+    >>> str(OptimalBuckets(nodes=50))
+    'optimal-buckets:nodes=50'
+    """
 
-    @classmethod
-    def between(cls, smallest: int, largest: int, ceilings: Sequence[Fraction]) -> Range:
-        return cls.of(range(smallest, largest + 1), ceilings)
+    name: ClassVar[str] = "optimal-buckets"
 
-    @classmethod
-    def of(cls, sizes: Sequence[int], ceilings: Sequence[Fraction]) -> Range:
-        return cls(np.array(sizes, dtype=np.int64), rooms(ceilings, sizes))
+    nodes: Whole = Whole(low=1, default=1000)
+    """When to stop: nodes of the search; the best found by then is taken, with a note on how far it may be off."""
+    seconds: OptionalExact = OptionalExact(above=0)
+    """When to stop instead: seconds; the result then depends on the machine."""
 
-    def room(self, size: int) -> Counts:
-        found: Counts = self.rooms[np.searchsorted(self.sizes, size)]
-        return found
-
-
-@dataclass(frozen=True)
-class Found:
-    """The parts of a setting and how many tests of all values it took to find."""
-
-    parts: tuple[Part, ...]
-    tests: int = 0
-
-
-def smallest_size(ceilings: Iterable[Fraction], least: int) -> int:
-    """Smaller buckets than this can hold nothing."""
-    return max(least, min(-(-ceiling.denominator // ceiling.numerator) for ceiling in ceilings))
-
-
-def ranges(ceilings: Sequence[Fraction], least: int, largest: str, n_rows: int) -> Iterable[Range]:
-    """What to try, one range after another: up to the size asked for, or sizes in which every value finds room."""
-    smallest = min(smallest_size(ceilings, least), n_rows)
-    if largest != "auto":
-        yield Range.between(smallest, min(max(int(largest), smallest), n_rows), ceilings)
-        return
-    # A bucket that holds the most restricted value once; of twice that size, to have a choice.
-    widest = max(-(-ceiling.denominator // ceiling.numerator) for ceiling in ceilings)
-    top = min(max(50, 2 * widest, smallest + 1), max(_MOST_PAIRS_OF_SIZES, smallest + 1), n_rows)
-    while True:
-        yield Range.between(smallest, top, ceilings)
-        if top >= min(n_rows, _MOST_PAIRS_OF_SIZES):
-            break
-        top = min(2 * top, n_rows, _MOST_PAIRS_OF_SIZES)
-    if widest > top:
-        # The most restricted value needs larger buckets than can all be tried: every size up to here, and some beyond.
-        beyond = np.linspace(top, min(2 * widest, n_rows), _SIZES_BEYOND).astype(np.int64)
-        yield Range.of([*range(smallest, top), *np.unique([*beyond, min(widest, n_rows)]).tolist()], ceilings)
-
-
-def two_sizes(counts: Counts, tried: Range, pruning: str = "full") -> Found | None:
-    """The setting of two sizes (or one) with the least loss; None if none is valid."""
-    from lookalike.kernels.bucketsizes import best_pair
-
-    n_rows = int(counts.sum())
-    size1, b1, size2, b2, _, tests = (
-        int(number) for number in best_pair(tried.rooms, tried.sizes, counts, PRUNINGS[pruning])
-    )
-    if size1 == 0:
-        # A single size has no pair; neither has the only size of a range.
-        alone = [
-            Part(size, n_rows // size, counts)
-            for size in tried.sizes.tolist()
-            if n_rows % size == 0 and one_size_valid(counts, tried.room(size), n_rows // size)
-        ]
-        return Found((min(alone, key=lambda part: part.loss),), tests) if alone else None
-    split = divided(counts, (tried.room(size1), tried.room(size2)), (b1, b2), (size1, size2))
-    parts = (Part(size1, b1, split[0]), Part(size2, b2, split[1]))
-    return Found(tuple(part for part in parts if part.n_buckets), tests)
-
-
-def many_sizes(part: Part, tried: Range) -> Found:
-    """A part divided into two sizes again and again while that loses less; ceilings stay what they were."""
-    found = two_sizes(part.counts, tried)
-    if found is None or loss_of(found.parts) >= part.loss:
-        return Found((part,), 0 if found is None else found.tests)
-    below = [many_sizes(smaller, tried) for smaller in found.parts]
-    return Found(tuple(piece for one in below for piece in one.parts), found.tests + sum(one.tests for one in below))
+    def searched(self, asked: Asked, tried: Range, progress: Progress) -> tuple[Found | None, tuple[str, ...]]:
+        fallback = several_sizes(asked.counts, tried)
+        if fallback is None:
+            return None, ()
+        progress("sizes", 0.1, "integer program")
+        seconds = None if self.seconds is None else float(self.seconds)
+        solved = all_sizes(asked.counts, tried, fallback.parts, self.nodes, seconds)
+        parts = fallback.parts if solved.parts is None else solved.parts
+        loss = loss_of(parts)
+        if loss <= solved.bound:
+            return Found(parts), (f"No setting with sizes up to {int(tried.sizes[-1])} loses less.",)
+        gap = (loss - solved.bound) / loss
+        spent = counted(self.nodes, "node") if self.seconds is None else f"{number_text(self.seconds)} seconds"
+        said = f"after {spent} a loss {gap:.1%} lower could not be ruled out"
+        return Found(parts), (f"The integer program was stopped: {said}.",)
 
 
 @dataclass(frozen=True)

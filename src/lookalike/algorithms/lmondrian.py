@@ -1,0 +1,16 @@
+"""lmondrian: Mondrian as the paper on BUREL adapted it to beta-likeness, to compare with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from lookalike.algorithms.shared.median_cuts import MedianCuts
+
+
+@dataclass(frozen=True)
+class LMondrian(MedianCuts):
+    """Mondrian's median cuts while both halves keep beta-likeness; to compare with."""
+
+    name: ClassVar[str] = "lmondrian"
+    model: ClassVar[str] = "beta-likeness"
