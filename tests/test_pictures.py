@@ -1,4 +1,4 @@
-"""The pictures of methods and attacks in the documents: one for each, and as the scripts draw them today."""
+"""The pictures in the documents: one for each method and attack, five diagrams, and all as the scripts draw them today."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ def scripts() -> Iterator[dict[str, ModuleType]]:
         yield {
             "algorithms": importlib.import_module("make_algorithm_pictures"),
             "attacks": importlib.import_module("make_attack_pictures"),
+            "diagrams": importlib.import_module("make_diagrams"),
         }
 
 
@@ -48,3 +49,19 @@ def test_pictures_say_what_the_methods_do(kind: str, name: str, scripts: dict[st
     drawn = ElementTree.fromstring(charts.svg(scripts[kind].picture(name)))
     kept = ElementTree.parse(DOCS / kind / f"{name}.svg").getroot()
     assert list(drawn.itertext()) == list(kept.itertext()), f"run python docs/make_{kind[:-1]}_pictures.py"
+
+
+@pytest.mark.parametrize("name", ["packages", "publish", "forms", "audit", "parts"])
+def test_diagrams_are_as_the_script_draws_them(name: str, scripts: dict[str, ModuleType]) -> None:
+    drawn = scripts["diagrams"].DIAGRAMS[name]()
+    assert (DOCS / "diagrams" / f"{name}.svg").read_text("utf-8") == drawn, "run python docs/make_diagrams.py"
+
+
+def test_every_diagram_is_shown_and_needs_nothing_from_elsewhere(scripts: dict[str, ModuleType]) -> None:
+    pages = "".join(page.read_text("utf-8") for page in DOCS.glob("*.md"))
+    files = sorted((DOCS / "diagrams").iterdir())
+    assert [file.stem for file in files] == sorted(scripts["diagrams"].DIAGRAMS)
+    for file in files:
+        assert f"](diagrams/{file.name})" in pages
+        text = file.read_text("utf-8").replace("http://www.w3.org/2000/svg", "")
+        assert not any(word in text for word in ("http", "href", "<style", "<script", "url("))
