@@ -1,4 +1,4 @@
-"""The pictures in the documents: one for each method and attack, five diagrams, and all as the scripts draw them today."""
+"""The pictures in the documents: one for each method and attack, and five diagrams, as the scripts draw them today."""
 
 from __future__ import annotations
 
