@@ -21,7 +21,6 @@ from lookalike.audit import perturbation, preconditions
 from lookalike.audit.exposures import part as units_of
 from lookalike.audit.parts import PartAudit, Subject
 from lookalike.audit.verdicts import FAILED, NOT_RUN, NOTHING, Audit, Check, Verdict, level_held, measured, verdict_of
-from lookalike.audit.verify import CONCEALMENT
 from lookalike.data.contracts import Promise
 from lookalike.data.exposure import Exposure
 from lookalike.data.release import Perturbed, Withheld
@@ -230,7 +229,7 @@ def _unlevelled(verdicts: Sequence[Verdict]) -> list[Verdict]:
 def _seen(promise: Promise, exposures: Mapping[Subject, Exposure]) -> Exposure | None:
     """What the model looked at in the parts: by rows that are only possible where these were worked out for it."""
     about = None if promise.model.about_identity else promise.column
-    by_possible = exposures.get((about, True)) if promise.model.name == CONCEALMENT else None
+    by_possible = exposures.get((about, True)) if promise.model.by_possible else None
     seen = by_possible if by_possible is not None else exposures.get((about, False))
     return seen if seen is not None and seen.n_units else None
 

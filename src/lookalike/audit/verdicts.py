@@ -346,7 +346,7 @@ def measured(promise: Promise, exposure: Exposure | str) -> Verdict:
     else:
         level = promise.model.level(exposure)
         verdict = verdict_of(promise, level, None, level.detail, exposure.form, unit_size=_size_of(level, exposure))
-    return replace(verdict, model=_without_letter(str(promise.model)), asked=None)
+    return replace(verdict, model=without_letter(str(promise.model)), asked=None)
 
 
 def verdict_of(
@@ -373,10 +373,10 @@ def verdict_of(
     )
 
 
-def _without_letter(model: str) -> str:
+def without_letter(model: str) -> str:
     """A model's text without the parameter that nobody asked for.
 
-    >>> _without_letter("l-diversity:1,kind=distinct"), _without_letter("t-closeness:1")
+    >>> without_letter("l-diversity:1,kind=distinct"), without_letter("t-closeness:1")
     ('l-diversity (kind=distinct)', 't-closeness')
     """
     name, _, parameters = model.partition(":")

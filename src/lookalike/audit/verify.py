@@ -24,7 +24,6 @@ from lookalike.data.release import Bucketized, Grouped, Matched, MatchGraph, Per
 from lookalike.errors import RecipeError, unknown_name
 from lookalike.progress import Progress, silent
 
-CONCEALMENT = "k-concealment"
 CONFIRMATION = "level B"
 """How a check begins that confirms a verdict without the private graph."""
 NOT_SHOWN = (
@@ -214,7 +213,7 @@ def _judge(
 ) -> tuple[Verdict, Exposure | str, list[Check]]:
     """A verdict, what it was read from and, for a matched release with its graph, the flow test that confirms it."""
     model, release = promise.model, reading.release
-    if not isinstance(release, Matched) or model.refuses_form(release.form) is not None or model.name == CONCEALMENT:
+    if not isinstance(release, Matched) or model.refuses_form(release.form) is not None or model.by_possible:
         seen = _exposure_or_reason(reading, promise, graph, adversary)
         verdict = verdict_of(promise, None, False, seen, release.form) if isinstance(seen, str) else held(promise, seen)
         return verdict, seen, []
@@ -257,7 +256,7 @@ def _exposure_or_reason(reading: Reading, promise: Promise, graph: MatchGraph | 
     if isinstance(reading.release, Perturbed) and reading.original.whole is not None and reading.original.carried.size:
         return "not decided: how often values occur beside what a row carries is known of this part alone"
     exposure: Exposure | None
-    if isinstance(reading.release, Matched) and promise.model.name == CONCEALMENT:
+    if isinstance(reading.release, Matched) and promise.model.by_possible:
         exposure = concealment(reading, adversary)
         if exposure is None:
             return "not run: records fit far too many rows to list them"

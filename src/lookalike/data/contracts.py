@@ -40,6 +40,29 @@ class Level:
     """More of it in words, without any record's values."""
 
 
+@dataclass(frozen=True)
+class Slider:
+    """The one number of a model that a steward moves first."""
+
+    title: str
+    """What the number limits, in one line."""
+    low: float
+    high: float
+    step: float
+    usual: float
+    parameter: str = ""
+    """The parameter's name, where it has to be written."""
+
+    def text(self, name: str, number: str | None = None) -> str:
+        """The promise with that number, or with the usual one, as one writes it.
+
+        >>> Slider("Ceilings", 0.1, 10, 0.1, 2, "theta").text("f-privacy", "4")
+        'f-privacy:theta=4'
+        """
+        written = f"{self.usual:g}" if number is None else number
+        return f"{name}:{self.parameter}={written}" if self.parameter else f"{name}:{written}"
+
+
 @runtime_checkable
 class PrivacyModel(Protocol):
     """A frozen dataclass of parameters, given as numbers or as decimal text and kept as exact fractions."""
@@ -50,6 +73,26 @@ class PrivacyModel(Protocol):
     """What the achieved level is called: k, l, t, beta, delta ..."""
     about_identity: ClassVar[bool]
     """Whether it speaks of persons alone and needs no sensitive column."""
+    by_possible: ClassVar[bool]
+    """Whether it counts rows that are possible for a person, likely or not."""
+    slider: ClassVar[Slider | None]
+    """The number that a steward moves first; None: the model is written by hand."""
+    example: ClassVar[str]
+    """The model as one might write it, where the slider does not say."""
+    whole: ClassVar[bool]
+    """Whether people give whole numbers for its first parameter."""
+
+    @property
+    def scale(self) -> str | None:
+        """The name of the parameter that levels are values of; None: levels name no stronger promise."""
+
+    @property
+    def rises(self) -> bool:
+        """Whether a larger number on that scale is the stronger promise."""
+
+    @property
+    def level_name(self) -> str:
+        """What its level is called among the figures of a comparison."""
 
     @property
     def asked(self) -> Fraction | float:
@@ -79,6 +122,13 @@ class PrivacyModel(Protocol):
 
     def holds(self, level: Level) -> bool:
         """Whether that level keeps the promise."""
+
+    def highest_belief(self, share: Fraction) -> Fraction | None:
+        """The highest belief it leaves in a value of that share; None: what the ceilings of its requirement say."""
+
+    @classmethod
+    def measures(cls) -> Sequence[PrivacyModel]:
+        """Settings whose levels every audit measures, asked or not."""
 
     def refuses_form(self, form: str) -> str | None:
         """Why this model says nothing about a release of that form, or None."""

@@ -29,8 +29,6 @@ from lookalike.randomness import Randomness
 MOST_RECORDS = 2000
 FACTORS = (Fraction(1, 4), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4))
 N_QUERIES = 200
-_WHOLE = ("k", "l")
-"""Letters of models that people give whole numbers."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +123,7 @@ def _scaled(model: Any, factor: Fraction) -> Any | None:
     if isinstance(value, bool) or not isinstance(value, int | Fraction):
         return None
     scaled = value * factor
-    if model.letter in _WHOLE:
+    if model.whole:
         scaled = Fraction(round(scaled))
         if scaled < 2:
             return None

@@ -47,6 +47,7 @@ class AlphaK(WrittenModel):
 
     name: ClassVar[str] = "alpha-k"
     letter: ClassVar[str] = "alpha"
+    example: ClassVar[str] = "alpha-k:0.5,k=5"
 
     alpha: Exact = Exact(above=0, high=1)
     """Largest belief in a value."""
@@ -56,8 +57,8 @@ class AlphaK(WrittenModel):
     """The values that alpha bounds, parted by bars; all if left out."""
 
     @property
-    def asked(self) -> Fraction:
-        return self.alpha
+    def scale(self) -> str:
+        return "alpha"
 
     def promise(self, column: str | None, form: str | None = None) -> str:
         sure = f"can be at most {percent_at_most(self.alpha)} sure of {any_value(self.subset)} of {column_text(column)}"

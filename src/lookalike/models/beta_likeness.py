@@ -14,6 +14,7 @@ Levels cost one pass over the exposure for the extreme belief in each value, the
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -21,7 +22,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.data.contracts import Level
+from lookalike.data.contracts import Level, PrivacyModel, Slider
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import Choice, Exact, OptionalExact, number_text
@@ -52,6 +53,7 @@ class BetaLikeness(WrittenModel):
 
     name: ClassVar[str] = "beta-likeness"
     letter: ClassVar[str] = "beta"
+    slider: ClassVar[Slider | None] = Slider("No belief grows by more than beta times a value's share", 0.1, 10, 0.1, 3)
 
     beta: Exact = Exact(low=0)
     """Largest relative gain of a belief over the table's share."""
@@ -76,8 +78,13 @@ class BetaLikeness(WrittenModel):
         return True
 
     @property
-    def asked(self) -> Fraction:
-        return self.beta
+    def scale(self) -> str:
+        return "beta"
+
+    @property
+    def level_name(self) -> str:
+        """Comparisons have the gain alone."""
+        return self.letter if self.bound == "basic" else ""
 
     def promise(self, column: str | None, form: str | None = None) -> str:
         sentence = (
@@ -156,6 +163,10 @@ class BetaLikeness(WrittenModel):
             if fall > worst:
                 worst, unit = fall, lowest.units[code] if kept else unit_lacking(exposure, code)
         return Level(worst, unit, f"negative bound reached: {float(worst):.4g}")
+
+    @classmethod
+    def measures(cls) -> Sequence[PrivacyModel]:
+        return (cls(1, bound="basic"), cls(1, bound="enhanced"))
 
     def holds(self, level: Level) -> bool:
         return level.value <= self.beta

@@ -9,6 +9,7 @@ level looks at the extreme beliefs of each value and decides by digits only wher
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -16,7 +17,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.data.contracts import Level
+from lookalike.data.contracts import Level, PrivacyModel, Slider
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import Exact, number_text
@@ -47,6 +48,9 @@ class DeltaDisclosure(WrittenModel):
 
     name: ClassVar[str] = "delta-disclosure"
     letter: ClassVar[str] = "delta"
+    slider: ClassVar[Slider | None] = Slider(
+        "Beliefs change by a factor of e to the delta at most, up or down", 0.1, 5, 0.1, 1.4
+    )
 
     delta: Exact = Exact(above=0)
     """Bound on the natural logarithm of belief over share, either way; not reached."""
@@ -56,8 +60,8 @@ class DeltaDisclosure(WrittenModel):
         return True
 
     @property
-    def asked(self) -> Fraction:
-        return self.delta
+    def scale(self) -> str:
+        return "delta"
 
     def promise(self, column: str | None, form: str | None = None) -> str:
         factor = math.exp(min(float(self.delta), 700.0))
@@ -114,6 +118,10 @@ class DeltaDisclosure(WrittenModel):
             if sign_of(-self.delta, [(direction, factor)]) >= 0:
                 return Level(max(worst, just_above(self.delta)), place)
         return Level(min(worst, just_below(self.delta)), unit)
+
+    @classmethod
+    def measures(cls) -> Sequence[PrivacyModel]:
+        return (cls(1),)
 
     def holds(self, level: Level) -> bool:
         return level.value < self.delta

@@ -25,7 +25,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.data.contracts import Level
+from lookalike.data.contracts import Level, Slider
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import Number, OptionalExact, Parameter, as_fraction, number_text, split, unescaped
@@ -84,6 +84,9 @@ class FPrivacy(WrittenModel):
 
     name: ClassVar[str] = "f-privacy"
     letter: ClassVar[str] = "f"
+    slider: ClassVar[Slider | None] = Slider(
+        "Every value has a ceiling of its own, theta times what its share suggests", 0.1, 10, 0.1, 2, "theta"
+    )
 
     theta: OptionalExact = OptionalExact(low=0)
     """Ceilings are theta times the share, plus base, at most 1."""

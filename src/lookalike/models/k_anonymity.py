@@ -6,14 +6,14 @@ no groups (perturbed) have none. The level costs one pass over the exposure.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.data.contracts import Level
+from lookalike.data.contracts import Level, PrivacyModel, Slider
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import Whole
@@ -40,13 +40,19 @@ class KAnonymity(WrittenModel):
     name: ClassVar[str] = "k-anonymity"
     letter: ClassVar[str] = "k"
     about_identity: ClassVar[bool] = True
+    slider: ClassVar[Slider | None] = Slider("Nobody is found among fewer than k rows", 2, 100, 1, 5)
+    whole: ClassVar[bool] = True
 
     k: Whole = Whole(low=1)
     """Fewest rows that a person can be narrowed down to."""
 
     @property
-    def asked(self) -> Fraction:
-        return Fraction(self.k)
+    def scale(self) -> str:
+        return "k"
+
+    @property
+    def rises(self) -> bool:
+        return True
 
     def promise(self, column: str | None, form: str | None = None) -> str:
         return said(form, f"{hidden_among(self.k, form)}{EXACT_POINTS if form == 'bucketized' else ''}")
@@ -68,6 +74,10 @@ class KAnonymity(WrittenModel):
 
     def holds(self, level: Level) -> bool:
         return level.value >= self.k
+
+    @classmethod
+    def measures(cls) -> Sequence[PrivacyModel]:
+        return (cls(1),)
 
     def refuses_form(self, form: str) -> str | None:
         return EXACT_QUASI if form == "perturbed" else None

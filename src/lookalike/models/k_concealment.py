@@ -7,7 +7,6 @@ are linked with probability 3/4. The level costs one pass over the exposure.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
@@ -40,13 +39,20 @@ class KConcealment(WrittenModel):
     name: ClassVar[str] = "k-concealment"
     letter: ClassVar[str] = "k"
     about_identity: ClassVar[bool] = True
+    by_possible: ClassVar[bool] = True
+    example: ClassVar[str] = "k-concealment:5"
+    whole: ClassVar[bool] = True
 
     k: Whole = Whole(low=1)
     """Fewest rows that a person may be behind in some complete assignment."""
 
     @property
-    def asked(self) -> Fraction:
-        return Fraction(self.k)
+    def scale(self) -> str:
+        return "k"
+
+    @property
+    def rises(self) -> bool:
+        return True
 
     def promise(self, column: str | None, form: str | None = None) -> str:
         if form == "bucketized":

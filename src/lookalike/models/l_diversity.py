@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
@@ -24,7 +24,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.data.contracts import Level
+from lookalike.data.contracts import Level, PrivacyModel, Slider
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import Choice, Exact, OptionalExact, Values, number_text
@@ -120,6 +120,8 @@ class LDiversity(WrittenModel):
 
     name: ClassVar[str] = "l-diversity"
     letter: ClassVar[str] = "l"
+    slider: ClassVar[Slider | None] = Slider("No belief in a value is above 1 in l", 2, 50, 1, 4)
+    whole: ClassVar[bool] = True
 
     ell: Exact = Exact(low=1)
     """l: how many values, or the inverse of the largest belief."""
@@ -146,9 +148,21 @@ class LDiversity(WrittenModel):
         return self.kind == "simple"
 
     @property
-    def asked(self) -> Fraction:
+    def scale(self) -> str:
         """l; for the recursive kind c, as l is part of the question."""
-        return self.ell if self.c is None else self.c
+        return "ell" if self.c is None else "c"
+
+    @property
+    def rises(self) -> bool:
+        return self.c is None
+
+    @property
+    def level_name(self) -> str:
+        return "l" if self.kind == "simple" else f"l_{self.kind}"
+
+    @classmethod
+    def measures(cls) -> Sequence[PrivacyModel]:
+        return [cls(1, kind=kind) for kind in ("distinct", "simple", "entropy")]
 
     def promise(self, column: str | None, form: str | None = None) -> str:
         ell, where = number_text(self.ell), column_text(column)

@@ -42,6 +42,7 @@ class RhoPrivacy(WrittenModel):
 
     name: ClassVar[str] = "rho-privacy"
     letter: ClassVar[str] = "rho2"
+    example: ClassVar[str] = "rho-privacy:0.1,rho2=0.5"
 
     rho1: Exact = Exact(above=0, below=1)
     """Share in the table up to which a property counts as unlikely."""

@@ -15,7 +15,7 @@ decided with as many digits as it takes, ties included. Costs one or two passes 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.data.contracts import Level
+from lookalike.data.contracts import Level, PrivacyModel, Slider
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import Choice, Exact, number_text
@@ -225,6 +225,9 @@ class TCloseness(WrittenModel):
 
     name: ClassVar[str] = "t-closeness"
     letter: ClassVar[str] = "t"
+    slider: ClassVar[Slider | None] = Slider(
+        "What is known of a group is near what is known of all, within t", 0.02, 1, 0.01, 0.2
+    )
 
     t: Exact = Exact(low=0)
     """Largest distance from the table's distribution; at most 1 for every distance but kl."""
@@ -239,8 +242,8 @@ class TCloseness(WrittenModel):
             )
 
     @property
-    def asked(self) -> Fraction:
-        return self.t
+    def scale(self) -> str:
+        return "t"
 
     def promise(self, column: str | None, form: str | None = None) -> str:
         return said(
@@ -318,6 +321,14 @@ class TCloseness(WrittenModel):
             if not decided[key]:
                 return Level(max(worst, just_above(self.t)), place)
         return Level(worst if worst <= self.t else self.t, unit)
+
+    @classmethod
+    def measures(cls) -> Sequence[PrivacyModel]:
+        return (cls(1),)
+
+    def highest_belief(self, share: Fraction) -> Fraction | None:
+        """Where all values are equally far apart, none gains more than t; between near values more may move."""
+        return min(share + self.t, Fraction(1)) if self.distance == "equal" else None
 
     def holds(self, level: Level) -> bool:
         return not math.isnan(level.value) and level.value <= self.t

@@ -166,16 +166,7 @@ def verify(
 
 def standard_measures() -> list[PrivacyModel]:
     """What every audit reports, asked or not: achieved k, l, t, beta and delta."""
-    return [
-        models.KAnonymity(1),
-        models.LDiversity(1, kind="distinct"),
-        models.LDiversity(1, kind="simple"),
-        models.LDiversity(1, kind="entropy"),
-        models.TCloseness(1),
-        models.BetaLikeness(1, bound="basic"),
-        models.BetaLikeness(1, bound="enhanced"),
-        models.DeltaDisclosure(1),
-    ]
+    return [model for kind in models.MODELS.values() for model in kind.measures()]
 
 
 def measure(release: Release, data: Microdata) -> tuple[dict[str, float], dict[str, float]]:

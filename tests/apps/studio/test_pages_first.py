@@ -16,9 +16,10 @@ from lookalike.apps.studio import workspace as workspaces
 from lookalike.apps.studio.app import create_app
 from lookalike.apps.studio.describing import N_BARS, clipped, histogram
 from lookalike.apps.studio.jobs import Jobs
-from lookalike.apps.studio.promising import EXAMPLES, SLIDERS, slider_text
 from lookalike.data.microdata import Column
 from lookalike.data.schema import ValueType
+from lookalike.models import MODELS
+from lookalike.models.shared.model import example_of
 
 with warnings.catch_warnings():
     # It recommends another package than the one that everybody has.
@@ -240,13 +241,14 @@ def test_a_promise_survives_what_it_still_fits(client: TestClient, sample: str) 
 
 def test_promises_are_sliders_with_numbers_and_examples_hold(client: TestClient, sample: str) -> None:
     found = page(client, f"/projects/{sample}/promise")
-    assert [own["data-model"] for own in found.all("fieldset") if "data-model" in own] == [one.name for one in SLIDERS]
-    for slider in SLIDERS:
-        own = found.all("input", id=f"slider-{slider.name}")[0]
+    sliders = [name for name, kind in MODELS.items() if kind.slider is not None]
+    assert [own["data-model"] for own in found.all("fieldset") if "data-model" in own] == sliders
+    for name in sliders:
+        own = found.all("input", id=f"slider-{name}")[0]
         assert float(own["min"]) <= float(own["value"]) <= float(own["max"])
-        assert found.all("input", id=f"number-{slider.name}")[0]["value"] == own["value"]
+        assert found.all("input", id=f"number-{name}")[0]["value"] == own["value"]
     assert not found.all("select", name="about")
-    for text in (*EXAMPLES.values(), *(slider_text(one, one.usual) for one in SLIDERS)):
+    for text in map(example_of, MODELS.values()):
         allowed = client.get(f"/api/projects/{sample}/allows", params={"model": text}).json()
         assert allowed["feasible"], allowed
     refused = client.get(f"/api/projects/{sample}/allows", params={"model": "l-diversity:50"}).json()

@@ -202,12 +202,15 @@ def least_distance(prior: Counts, column: Domain, most_records: int) -> Fraction
     return least
 
 
-def belief(requirement: Requirement, prior: Counts, column: Domain, code: int) -> Belief | None:
-    """What a requirement leaves of a value; None if it says nothing about single values."""
+def belief(
+    requirement: Requirement, prior: Counts, column: Domain, code: int, model: PrivacyModel | None = None
+) -> Belief | None:
+    """What a model, or the requirement alone, leaves of a value; None if it says nothing about single values."""
     share = Fraction(int(prior[code]), int(prior.sum()))
-    if requirement.ceilings is None:
-        return None
-    return Belief(column.texts[code], share, min(requirement.ceilings[code], Fraction(1)))
+    highest = None if model is None else model.highest_belief(share)
+    if highest is None and requirement.ceilings is not None:
+        highest = requirement.ceilings[code]
+    return None if highest is None else Belief(column.texts[code], share, min(highest, Fraction(1)))
 
 
 def belief_in_extremes(
@@ -217,10 +220,7 @@ def belief_in_extremes(
     about single values."""
     present = np.flatnonzero(prior)
     codes = dict.fromkeys((int(present[np.argmin(prior[present])]), int(np.argmax(prior))))
-    if isinstance(model, TCloseness):
-        # Of a distribution that moves by t at most, no value gains more than t.
-        return tuple(_moved(prior, column, code, model.t) for code in codes)
-    found = (belief(requirement, prior, column, code) for code in codes)
+    found = (belief(requirement, prior, column, code, model) for code in codes)
     return tuple(one for one in found if one is not None)
 
 
@@ -230,11 +230,6 @@ def _bearable(model: PrivacyModel, meaning: str, prior: Counts, column: Domain) 
     bounded = requirement.min_size > 1 or requirement.floors is not None
     n_groups = most_groups(requirement, prior) if bounded else None
     return Bearable(model, meaning, beliefs[0] if beliefs else None, beliefs[-1] if beliefs else None, n_groups)
-
-
-def _moved(prior: Counts, column: Domain, code: int, t: Fraction) -> Belief:
-    share = Fraction(int(prior[code]), int(prior.sum()))
-    return Belief(column.texts[code], share, min(share + t, Fraction(1)))
 
 
 def most_groups(requirement: Requirement, prior: Counts) -> int:

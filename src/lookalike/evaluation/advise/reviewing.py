@@ -20,7 +20,6 @@ from lookalike.evaluation.advise.bearing import Counts, strongest
 from lookalike.evaluation.advise.changes import column_of, possible_changes
 from lookalike.evaluation.advise.trials import ColumnCost
 from lookalike.evaluation.advise.wording import plain
-from lookalike.models import AlphaK, BetaLikeness, DeltaDisclosure, KAnonymity, KConcealment, LDiversity, TCloseness
 from lookalike.models.shared.exact import three_decimals_down, three_decimals_up
 from lookalike.pipeline.run import Outcome
 
@@ -130,11 +129,11 @@ def _reached(outcome: Outcome, promise: Promise) -> Reached:
         for found in outcome.audit.verdicts
         if found.model == str(promise.model) and found.column == promise.column
     )
-    if not _has_scale(promise.model) or verdict.reached is None:
+    if promise.model.scale is None or verdict.reached is None:
         return Reached(promise, None, None, None, on_a_scale=False)
     kept = kept_parameter(promise.model, verdict.reached)
     limit = None
-    if _rises(promise.model):
+    if promise.model.rises:
         limit = strongest(_with(promise.model, Fraction(outcome.data.n_rows + 1)), prior, domain)
     further = _next(kept, prior, domain)
     return Reached(
@@ -152,25 +151,11 @@ def _prior(outcome: Outcome, promise: Promise) -> tuple[Counts, Domain | None]:
     return outcome.data.counts(index), outcome.data.domains.sensitive[index]
 
 
-def _rises(model: PrivacyModel) -> bool:
-    """Whether a larger parameter is the stronger promise."""
-    return isinstance(model, KAnonymity | KConcealment) or (isinstance(model, LDiversity) and model.c is None)
-
-
-def _has_scale(model: PrivacyModel) -> bool:
-    """Whether the level reached is the parameter itself, so that a stronger promise can be named."""
-    falls = isinstance(model, TCloseness | BetaLikeness | DeltaDisclosure | AlphaK)
-    return falls or _rises(model) or isinstance(model, LDiversity)
-
-
 def _with(model: PrivacyModel, parameter: Fraction) -> PrivacyModel:
     """The model with another parameter on the scale of its levels."""
-    if isinstance(model, KAnonymity | KConcealment):
-        return replace(model, k=int(parameter))
-    if isinstance(model, LDiversity):
-        return replace(model, ell=parameter) if model.c is None else replace(model, c=parameter)
-    name = {TCloseness: "t", BetaLikeness: "beta", DeltaDisclosure: "delta", AlphaK: "alpha"}[type(model)]
-    return replace(model, **{name: parameter})  # type: ignore[type-var]
+    assert model.scale is not None
+    value = int(parameter) if parameter.denominator == 1 else parameter
+    return replace(model, **{model.scale: value})  # type: ignore[type-var]
 
 
 def kept_parameter(model: PrivacyModel, reached: Fraction | float) -> PrivacyModel:
@@ -178,13 +163,13 @@ def kept_parameter(model: PrivacyModel, reached: Fraction | float) -> PrivacyMod
     if isinstance(reached, float) and not math.isfinite(reached):
         return model
     level = Fraction(reached)
-    if _rises(model):
+    if model.rises:
         whole = Fraction(model.asked).denominator == 1
         candidates = [Fraction(math.floor(level)) if whole else three_decimals_down(level)]
     else:
         candidates = [three_decimals_up(level), three_decimals_up(level) + _THOUSANDTH]
     for parameter in candidates:
-        stronger = parameter > model.asked if _rises(model) else parameter < model.asked
+        stronger = parameter > model.asked if model.rises else parameter < model.asked
         if not stronger:
             break
         try:
@@ -199,14 +184,12 @@ def kept_parameter(model: PrivacyModel, reached: Fraction | float) -> PrivacyMod
 def _next(model: PrivacyModel, prior: Counts, column: Domain | None) -> PrivacyModel | None:
     """A step stronger, if the table can bear it: chances and bounds of nine tenths, k and l by at least one."""
     asked = Fraction(model.asked)
-    parameter = (
-        Fraction(math.ceil(max(asked + 1, asked / _STEP))) if _rises(model) else three_decimals_up(asked * _STEP)
-    )
-    if not _rises(model) and (parameter >= asked or parameter <= 0):
+    parameter = Fraction(math.ceil(max(asked + 1, asked / _STEP))) if model.rises else three_decimals_up(asked * _STEP)
+    if not model.rises and (parameter >= asked or parameter <= 0):
         return None
     wanted = _with(model, parameter)
     found = strongest(wanted, prior, column)
     if found == wanted:
         return wanted
-    stronger = Fraction(found.asked) > asked if _rises(model) else Fraction(found.asked) < asked
+    stronger = Fraction(found.asked) > asked if model.rises else Fraction(found.asked) < asked
     return found if stronger else None

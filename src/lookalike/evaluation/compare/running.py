@@ -13,6 +13,7 @@ import numpy as np
 
 from lookalike.attacks.run import attack_target
 from lookalike.audit import Audit
+from lookalike.audit.verdicts import without_letter
 from lookalike.data.contracts import Target
 from lookalike.data.microdata import Table
 from lookalike.data.schema import Schema
@@ -23,23 +24,12 @@ from lookalike.evaluation.compare.results import AUDIT_FAILED, DONE, FAULT, INFE
 from lookalike.memory import is_scarce
 from lookalike.metrics.query_error import RangeWorkload, drawn, query_error
 from lookalike.pipeline.recipe import Recipe
-from lookalike.pipeline.run import Outcome, Stopwatch
+from lookalike.pipeline.run import Outcome, Stopwatch, standard_measures
 from lookalike.pipeline.run import run as publish
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 
-LEVELS = {
-    "k-anonymity": "k",
-    "l-diversity (kind=distinct)": "l_distinct",
-    "l-diversity": "l",
-    "l-diversity (kind=entropy)": "l_entropy",
-    "t-closeness": "t",
-    "beta-likeness (bound=basic)": "beta",
-    "delta-disclosure": "delta",
-}
-"""What the audit measures unasked, under the names that figures have here."""
 _QUERIES, _ASKED = 500, 3
-_MORE_IS_SAFER = ("k", "l_distinct", "l", "l_entropy")
 
 
 def losses(outcome: Outcome, rng: Randomness) -> dict[str, float]:
@@ -121,9 +111,10 @@ def _measured(task: Task, outcome: Outcome) -> Run:
 def levels_of(audit: Audit) -> dict[str, dict[str, float]]:
     """What the release reaches, by column and name; a level that the form does not have is left out."""
     found: dict[str, dict[str, float]] = {}
+    names = {without_letter(str(model)): model.level_name for model in standard_measures()}
     for verdict in audit.measured:
-        if verdict.model in LEVELS and verdict.reached is not None:
-            found.setdefault(verdict.column or "", {})[LEVELS[verdict.model]] = float(verdict.reached)
+        if verdict.reached is not None and (name := names.get(verdict.model)):
+            found.setdefault(verdict.column or "", {})[name] = float(verdict.reached)
     for levels in found.values():
         # Simple l-diversity is one over the largest belief, exactly.
         if levels.get("l"):
@@ -134,9 +125,10 @@ def levels_of(audit: Audit) -> dict[str, dict[str, float]]:
 def _worst(levels: dict[str, dict[str, float]]) -> dict[str, float]:
     """Each level over all columns: that of the column that is protected least."""
     found: dict[str, float] = {}
+    safer = {model.level_name for model in standard_measures() if model.rises}
     for by_name in levels.values():
         for name, level in by_name.items():
-            least = min if name in _MORE_IS_SAFER else max
+            least = min if name in safer else max
             found[name] = least(found.get(name, level), level)
     return found
 

@@ -1,14 +1,15 @@
-"""What all models share: how they print, and that they read every form unless they say otherwise."""
+"""What all models share: how they print, and what holds of a model that does not say otherwise."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.data.contracts import PrivacyModel, Promise
+from lookalike.data.contracts import PrivacyModel, Promise, Slider
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import part_text, read_part
 from lookalike.deprecations import spelled
@@ -19,7 +20,29 @@ class WrittenModel:
     """The base of every model."""
 
     name: ClassVar[str]
+    letter: ClassVar[str]
     about_identity: ClassVar[bool] = False
+    by_possible: ClassVar[bool] = False
+    slider: ClassVar[Slider | None] = None
+    example: ClassVar[str] = ""
+    whole: ClassVar[bool] = False
+
+    @property
+    def scale(self) -> str | None:
+        return None
+
+    @property
+    def rises(self) -> bool:
+        return False
+
+    @property
+    def level_name(self) -> str:
+        return self.letter
+
+    @property
+    def asked(self) -> Fraction | float:
+        assert self.scale is not None, "A model whose levels are on no scale says itself what was asked."
+        return Fraction(getattr(self, self.scale))
 
     @property
     def value_by_value(self) -> bool:
@@ -31,8 +54,20 @@ class WrittenModel:
     def cautions(self, prior: NDArray[np.int64], column: Domain | None) -> list[str]:
         return []
 
+    def highest_belief(self, share: Fraction) -> Fraction | None:
+        return None
+
+    @classmethod
+    def measures(cls) -> Sequence[PrivacyModel]:
+        return ()
+
     def refuses_form(self, form: str) -> str | None:
         return None
+
+
+def example_of(kind: type[PrivacyModel]) -> str:
+    """The model as one might write it: its example, its slider's usual number, or else its name."""
+    return kind.example or (kind.name if kind.slider is None else kind.slider.text(kind.name))
 
 
 Models = Mapping[str, type[PrivacyModel]]

@@ -41,13 +41,13 @@
   function written(card) {
     if (card.id === "written") return byId("text").value.trim();
     const value = number(card.querySelector("[name=number]").value);
-    return prefix(card) + card.dataset.text.replace("{name}", card.dataset.model).replace("{value}", value);
+    return prefix(card) + card.dataset.text.replace("{value}", value);
   }
 
   // The number in a text such as l-diversity:9, if this card's slider can show it.
   function valueIn(card, text) {
     if (!card.dataset.text) return null;
-    const start = card.dataset.text.replace("{name}", card.dataset.model).replace("{value}", "");
+    const start = card.dataset.text.replace("{value}", "");
     const rest = text.startsWith(start) ? text.slice(start.length) : "";
     return /^[0-9.]+$/.test(rest) ? rest : null;
   }
