@@ -119,3 +119,10 @@ def test_a_t_next_to_the_divergence_is_decided_by_digits(distance: str) -> None:
         model = TCloseness(t, distance=distance)
         assert model.holds(model.level(exposure)) == held
         assert float(model.level(exposure).value) == pytest.approx(float(t), rel=1e-9)
+
+
+def test_only_equal_distances_bound_the_belief_in_one_value() -> None:
+    """Between neighbours in an order a whole share moves at little cost."""
+    assert TCloseness("0.2").highest_belief(Fraction(1, 2)) == Fraction(7, 10)
+    assert TCloseness("0.9").highest_belief(Fraction(1, 2)) == 1
+    assert TCloseness("0.2", distance="ordered").highest_belief(Fraction(1, 2)) is None

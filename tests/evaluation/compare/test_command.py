@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import io
 import json
 from pathlib import Path
@@ -11,10 +12,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from lookalike.apps.cli import compare as comparing
 from lookalike.apps.cli import main
 from lookalike.evaluation.compare import Comparison, Run
 from lookalike.evaluation.compare.frontier import LOSSES, RISKS
+
+# The command has the name of its module.
+comparing = importlib.import_module("lookalike.apps.cli.compare")
 
 
 @pytest.fixture
