@@ -101,16 +101,16 @@ $(SERVER): | $(STAMP) $(JAVA)
 	echo "No PostgreSQL server was found (on Debian: apt-get install postgresql); its tests will be skipped."
 
 test: $(STAMP) $(PEER)/.tried $(SEEN) $(JAVA) $(SERVER) ## all tests
-	$(BIN)/python -m pytest -n $(JOBS) --doctest-modules src tests
+	$(BIN)/python -m pytest -n $(JOBS) --durations=25 --durations-min=2 --doctest-modules src tests
 
-test-fast: $(STAMP) ## the tests without the comparison with other tools
-	$(BIN)/python -m pytest -n $(JOBS) -m "not peer" tests
+test-fast: $(STAMP) ## unit and property tests in two minutes: no browser, Spark, databases, exams, documents, faults
+	$(BIN)/python -m pytest -n $(JOBS) --durations=10 --durations-min=2 -m "not slow" tests
 
 test-long: $(STAMP) ## all tests, with fifty times as many random examples where a test names no number
 	$(BIN)/python -m pytest -n $(JOBS) --hypothesis-profile=thorough tests
 
 test-nojit: $(STAMP) ## kernels as plain Python, under coverage
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest tests/kernels tests/algorithms tests/audit/test_containment.py
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest tests/kernels tests/algorithms
 	$(BIN)/python -m coverage report --include 'src/lookalike/kernels/*'
 
 studio-fuzz: $(STAMP) ## try to break the studio's API, for minutes (the checks do it for seconds)

@@ -11,6 +11,12 @@ from hypothesis import settings
 
 from lookalike.apps.samples import hospital, to_csv
 from tests.places import place, postgres, server  # noqa: F401  fixtures
+from tests.selection import (  # noqa: F401  hooks
+    pytest_collection_modifyitems,
+    pytest_ignore_collect,
+    pytest_make_collect_report,
+    pytest_runtest_makereport,
+)
 
 # Machines are noisy: how long an example takes says nothing about whether it is right.
 settings.register_profile("checks", deadline=None, max_examples=20)

@@ -126,7 +126,7 @@ def test_a_file_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: pytest
         read_table(path, columns=["age", "sex"])
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="ulimit -v")
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux only: ulimit -v")
 @pytest.mark.parametrize("megabytes", [1_000, 40_000])
 def test_a_limit_on_addresses_is_no_crash(tmp_path: Path, megabytes: int) -> None:
     """Found by the faults: the library that draws reserves 64 GB of addresses, and ended the process without them."""

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="audit hooks, locks and limits as Linux has them")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Linux only: its audit hooks, locks and limits")
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ from tests.files.tables.workbook_files import write_workbook
         ("/dev/stdin", "device or a pipe"),
         ("/proc/kmsg", "device or a pipe"),
         ("/proc/self/environ", "device or a pipe"),
-        ("/sys/kernel/notes", "device or a pipe"),
+        *[("/sys/kernel/notes", "device or a pipe")] * Path("/sys/kernel/notes").exists(),
         ("/tmp", "folder"),
         ("/a\0b", "cannot be a path"),
         ("~nobody-is-called-so/x.csv", "cannot be a path"),
@@ -39,8 +39,6 @@ from tests.files.tables.workbook_files import write_workbook
     ],
 )
 def test_paths_to_what_is_no_table_are_refused_at_once(client: TestClient, path: str, words: str) -> None:
-    if path.startswith("/sys") and not Path(path).exists():
-        pytest.skip("there is no such file here")
     before = rooms(client)
     refused(client.post("/api/projects/path", json={"path": path}), words)
     assert rooms(client) == before

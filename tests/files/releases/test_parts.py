@@ -61,7 +61,7 @@ from tests.files.releases.release_forms import (
     promising,
     small_clinic,
 )
-from tests.files.releases.test_views import one, opened
+from tests.files.releases.test_readme import one, opened
 
 
 def files_in(folder: Path) -> list[str]:

@@ -15,7 +15,7 @@ import pytest
 from lookalike.apps.samples import census
 from lookalike.data.release import Ranges, Sets
 
-STUDIES = Path(__file__).parent.parent / "docs" / "studies"
+STUDIES = Path(__file__).parents[2] / "docs" / "studies"
 PLACES, ELL = [0, 1, 3, 7], 2
 
 

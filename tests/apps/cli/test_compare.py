@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from lookalike.apps.cli import main
+from lookalike.apps.cli.compare import _X, _Y, _code
 from lookalike.evaluation.compare import Comparison, Run
 from lookalike.evaluation.compare.frontier import LOSSES, RISKS
 
@@ -109,9 +110,9 @@ def test_wrong_folders_are_refused_and_left_alone(command: Any, tmp_path: Path) 
 def test_exit_codes(status: tuple[str, ...], code: int) -> None:
     runs = tuple(Run(promise="p", algorithm="a", adversary="reads-release", status=one) for one in status)
     found = Comparison(runs=runs, made=frozenset(), reused=frozenset(), x="gcp", y="beta", sensitive=("s",), notes=())
-    assert comparing._code(found) == code
+    assert _code(found) == code
 
 
 def test_the_axes_offered_are_those_there_are() -> None:
-    assert tuple(LOSSES) == comparing._X
-    assert tuple(RISKS) == comparing._Y
+    assert tuple(LOSSES) == _X
+    assert tuple(RISKS) == _Y

@@ -1,8 +1,9 @@
-"""From a release folder and its original to what attacks achieve: the way through, and what is refused."""
+"""From a release folder and its original to what attacks achieve and what was lost, and what is refused."""
 
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +11,12 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 
+import lookalike
 import lookalike as la
 from lookalike.apps.cli import main
 from lookalike.apps.cli.attack import parted
 from lookalike.errors import DataError, RecipeError
+from tests.apps.cli.running import lookalike as command
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +76,7 @@ def test_an_attack_that_does_not_apply_says_why(original: pl.DataFrame, folder: 
         la.attack(original, folder / "release", attacks=["naive-bays"])
 
 
-def test_the_command(folder: Path) -> None:
+def test_the_command_attack(folder: Path) -> None:
     words = ("attack", folder / "release", "--original", folder / "people.csv")
     shown = run(*words, "--attack", "naive-bayes:kind=classic,homogeneity", "--seed", 1)
     assert shown.exit_code == 0, shown.output
@@ -83,7 +86,7 @@ def test_the_command(folder: Path) -> None:
     assert json.loads(printed.stdout)["attacks"][0]["attack"].startswith("linkage")
 
 
-def test_the_command_needs_the_original(folder: Path) -> None:
+def test_the_command_attack_needs_the_original(folder: Path) -> None:
     refused = run("attack", folder / "release")
     assert refused.exit_code == 2
     assert "--original" in refused.output
@@ -98,3 +101,64 @@ def test_attacks_are_listed() -> None:
 def test_several_attacks_are_parted_by_commas() -> None:
     assert parted("linkage") == ["linkage"]
     assert parted("naive-bayes:kind=classic,within=unit,linkage") == ["naive-bayes:kind=classic,within=unit", "linkage"]
+
+
+@pytest.fixture(scope="module")
+def made(patients: Path) -> lookalike.Publication:
+    return lookalike.publish(
+        patients, qi=["age", "sex"], sensitive="diagnosis", model="l-diversity:3", algorithm="anatomy", seed=1
+    )
+
+
+@pytest.fixture(scope="module")
+def written(made: lookalike.Publication, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("compared") / "release"
+    made.write(out, report="brief")
+    return out
+
+
+def test_a_publication_and_its_folder_say_the_same(made: lookalike.Publication, written: Path, patients: Path) -> None:
+    pytest.importorskip("sklearn")
+    here, there = lookalike.fidelity(made), lookalike.fidelity(written, patients)
+    metrics = [
+        "marginal_distance",
+        "pair_distance",
+        "correlation_difference",
+        "propensity_ratio",
+        *["accuracy_loss"] * 2,
+    ]
+    assert [line.metric for line in here.lines] == [line.metric for line in there.lines] == metrics
+    for one, other in zip(here.lines[:3], there.lines[:3], strict=True):
+        assert (one.what, one.lost) == (other.what, pytest.approx(other.lost))
+    assert here["marginal_distance"] == 0
+    assert 0 < here["pair_distance"] < 0.5
+    for line in here.lines[:4]:
+        assert line.lost == abs(line.original - line.release)
+    assert all(line.lost == line.original - line.release for line in here.lines[4:])
+    with pytest.raises(KeyError):
+        here["gcp"]
+    assert len(str(here).splitlines()) == len(metrics) + 1
+
+
+def test_without_scikit_learn_the_rest_is_there(made: lookalike.Publication, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sklearn.tree", None)
+    found = lookalike.fidelity(made)
+    assert [line.metric for line in found.lines] == ["marginal_distance", "pair_distance", "correlation_difference"]
+    assert "pip install" in found.notes[0]
+
+
+def test_a_folder_needs_its_original(written: Path) -> None:
+    with pytest.raises(RecipeError, match="Name the original"):
+        lookalike.fidelity(written)
+
+
+def test_the_command_fidelity(written: Path, patients: Path) -> None:
+    pytest.importorskip("sklearn")
+    words = ["fidelity", written, "--original", patients]
+    table = command(*words)
+    assert table.returncode == 0, table.stderr
+    head, first = (line.split() for line in table.stdout.splitlines()[:2])
+    assert head == ["original", "release", "lost"]
+    assert first == ["distance", "of", "single", "columns", "0.000", "0.000", "0.000"]
+    plain = json.loads(command(*words, "--json").stdout)
+    assert {"metric", "what", "original", "release", "lost"} == set(plain["lines"][0])

@@ -1,0 +1,63 @@
+"""Tests mirror the source: tests/x/test_y.py is about the module or package src/lookalike/x/y.
+
+Where one file would be too long, tests/x/test_y_aspect.py is too. A package may be tested inside of its folder:
+tests/x/y/test_y.py.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+HERE = Path(__file__).parent
+SOURCE = HERE.parent / "src" / "lookalike"
+
+ELSEWHERE = {"docs", "exams", "faults", "fuzz", "golden", "peers", "secrets"}
+"""Folders about the whole, or about what is no part of the package."""
+CROSSING = {
+    "algorithms/test_record_numbers.py",
+    "algorithms/test_registry.py",
+    "apps/cli/test_pipes.py",
+    "apps/cli/test_signals.py",
+    "apps/studio/test_browser.py",
+    "apps/studio/test_ending.py",
+    "apps/studio/test_fuzz.py",
+    "attacks/shared/test_strangers.py",
+    "audit/test_exam.py",
+    "audit/test_honest_releases.py",
+    "audit/test_matched_without_graph.py",
+    "audit/test_messages.py",
+    "audit/test_planted_violations.py",
+    "audit/test_worked_examples.py",
+    "evaluation/report/test_parts.py",
+    "metrics/test_workloads.py",
+    "models/shared/test_distances.py",
+    "models/shared/test_extremes.py",
+    "models/shared/test_parsing.py",
+    "models/shared/test_spread.py",
+    "models/test_agreement.py",
+    "models/test_eligibility.py",
+    "models/test_relations.py",
+    "models/test_sentences.py",
+    "models/test_worked_examples.py",
+    "pipeline/backends/test_page.py",
+    "test_families.py",
+    "test_public_api.py",
+    "test_selection.py",
+    "test_tree.py",
+}
+"""Files about several modules, or about the tests."""
+
+
+def test_every_test_file_names_what_it_tests_or_is_listed() -> None:
+    files = {path.relative_to(HERE) for path in HERE.rglob("test_*.py")}
+    astray = {str(path) for path in files if path.parts[0] not in ELSEWHERE and not _subject(path)}
+    assert astray == CROSSING
+
+
+def _subject(path: Path) -> bool:
+    """Whether there is a module or package that this test file is named after."""
+    folder, words = SOURCE / path.parent, path.stem.split("_")[1:]
+    names = ["_".join(words[:length]) for length in range(1, len(words) + 1)]
+    return path.parent.name in names[-1:] or any(
+        (folder / name).is_dir() or (folder / f"{name}.py").is_file() for name in names
+    )
