@@ -115,7 +115,7 @@ MUTANTS = [
     Mutant("packages/canonical.py", "if path.is_symlink():", "if False:"),
     Mutant("packages/canonical.py", "for name in (*folders, *files):", "for name in files:"),
     Mutant("packages/canonical.py", "if raw == text.encode():", "if raw.split() == text.encode().split():"),
-    Mutant("packages/canonical.py", "SCHEMA: read_schema(folder).to_yaml(),", ""),
+    Mutant("packages/canonical.py", "SCHEMA: ReleaseFolder(folder).schema.to_yaml(),", ""),
     Mutant("packages/canonical.py", "README: readme(release, plain, manifest.tables, names, manifest.parts),", ""),
     Mutant("packages/canonical.py", "if isinstance(release, Bucketized):", "if False:"),
     Mutant("packages/canonical.py", "if problem is None and isinstance(release, Perturbed):", "if False:"),

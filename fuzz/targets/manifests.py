@@ -7,8 +7,9 @@ from fuzz.judging import tried
 from lookalike.analysis.loading import load
 from lookalike.files.releases.alone import read_alone
 from lookalike.files.releases.describe import DESCRIPTOR
-from lookalike.files.releases.read import read_release
+from lookalike.files.releases.read import ReleaseFolder
 from tests.files.releases.release_forms import FORMS
+from tests.reading import read_release
 
 SEEDS = tuple((folder_of(place) / DESCRIPTOR).read_bytes() for place in (*FORMS, PARTS))
 WORDS = (b'"lookalike"', b'"format"', b'"tables"', b'"columns"', b'"parts"', b'"path"', b'"matrices"', b'"weights"',
@@ -24,5 +25,5 @@ def run(data: bytes) -> None:
     folder = folder_of(place)
     with replaced(folder / DESCRIPTOR, data):
         tried(lambda: load(folder), named=data)
-        tried(lambda: read_alone(folder), named=data)
+        tried(lambda: read_alone(ReleaseFolder(folder)), named=data)
         tried(lambda: read_release(folder, clinic()), named=data)

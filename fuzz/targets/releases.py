@@ -9,7 +9,8 @@ from fuzz.clinic import PLACES, clinic, folder_of, replaced
 from fuzz.judging import SECRET, tried
 from lookalike.analysis.loading import load
 from lookalike.files.releases.alone import read_alone
-from lookalike.files.releases.read import read_release
+from lookalike.files.releases.read import ReleaseFolder
+from tests.reading import read_release
 
 
 @cache
@@ -34,5 +35,5 @@ def run(data: bytes) -> None:
     folder = path.parent if path.parent.suffix == "" else path.parent.parent
     with replaced(path, data[1:]):
         tried(lambda: load(folder), named=SECRET)
-        tried(lambda: read_alone(folder), named=SECRET)
+        tried(lambda: read_alone(ReleaseFolder(folder)), named=SECRET)
         tried(lambda: read_release(folder, clinic()), named=SECRET)

@@ -32,7 +32,7 @@ from lookalike.untrusted import load_json, read_bytes
 
 if TYPE_CHECKING:
     from lookalike.evaluation.report import Basis, Examples
-    from lookalike.files.releases.describe import PublishedManifest
+    from lookalike.files.releases.read import ReleaseFolder
     from lookalike.files.releases.tablefiles import Parts
 
 
@@ -131,7 +131,7 @@ def _reopened_folder(
     reading: dict[str, Any],
 ) -> Reopened:
     from lookalike.files.releases.describe import REWRITTEN
-    from lookalike.files.releases.read import read_manifest, read_release, read_schema
+    from lookalike.files.releases.read import ReleaseFolder, over_original
     from lookalike.pipeline.surplus.agreeing import agreed, declared
     from lookalike.pipeline.surplus.canonical import (
         Findings,
@@ -141,7 +141,8 @@ def _reopened_folder(
         stated_by,
     )
 
-    own = read_schema(folder)
+    opened = ReleaseFolder(folder)
+    own, manifest = opened.schema, opened.manifest
     given = schema if schema is not None and schema.attributes else None
     stated = tuple(said for attribute in own.published for said in declared(attribute))
     if audited and (given is not None or ignore):
@@ -151,9 +152,8 @@ def _reopened_folder(
         used = given or own
     table = read_whole(original, used, **reading)
     data = Microdata.encode(table, used)
-    found, _ = read_release(path, data)
-    manifest = read_manifest(folder)
-    examined = examine_folder(folder, found, manifest, ignored=ignore) if audited else Findings()
+    found = over_original(opened, data)
+    examined = examine_folder(opened, found, ignored=ignore) if audited else Findings()
     promises = tuple(Promise(models.parse_model(said.text), said.column) for said in manifest.promises)
     rewritten = [name for name in REWRITTEN if name in manifest.files] if can_be_audited_alike(manifest) else []
     grounds = Grounds(
@@ -177,31 +177,30 @@ def _reopened_folder(
         examined.checks,
         grounds if audited else None,
         unpublished=_unpublished(table, used),
-        documents=_documents(folder, manifest, promises, data) if audited and not ignore else None,
+        documents=_documents(opened, promises, data) if audited and not ignore else None,
     )
 
 
-def _documents(
-    folder: Path, manifest: PublishedManifest, promises: tuple[Promise, ...], data: Microdata
-) -> Documents | None:
+def _documents(opened: ReleaseFolder, promises: tuple[Promise, ...], data: Microdata) -> Documents | None:
     from lookalike.evaluation.report import REPORT, has_examples, made_up_examples
     from lookalike.files.releases.describe import REWRITTEN
     from lookalike.pipeline.surplus.canonical import can_be_audited_alike
 
+    manifest = opened.manifest
     if not can_be_audited_alike(manifest):
         return None
     contents = {}
     for name in REWRITTEN:
         if name in manifest.files:
             try:
-                contents[name] = read_bytes(folder / name)
+                contents[name] = read_bytes(opened.path / name)
             except OSError:
                 contents[name] = b""
     examples = None
     if promises and has_examples(contents.get(REPORT, b"")):
         try:
             method = parse_algorithm(manifest.algorithm)
-            examples = made_up_examples(folder, settle(promises, data), method, manifest.adversary)
+            examples = made_up_examples(opened, settle(promises, data), method, manifest.adversary)
         except LookalikeError:
             examples = None
     fields = {field.name: field.type for listed in manifest.tables.values() for field in listed}
@@ -476,13 +475,13 @@ def target_of(
 
 def _algorithm(release: str | Path) -> Algorithm | None:
     """The method that a release folder names; None for tables of other tools and methods of other versions."""
-    from lookalike.files.releases.read import read_manifest, release_folder
+    from lookalike.files.releases.read import ReleaseFolder, release_folder
 
     folder = release_folder(Path(release))
     if folder is None:
         return None
     try:
-        return parse_algorithm(read_manifest(folder).algorithm)
+        return parse_algorithm(ReleaseFolder(folder).manifest.algorithm)
     except RecipeError:
         return None
 

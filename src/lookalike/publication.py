@@ -163,6 +163,7 @@ class Publication:
         """The folder and, if it is `owned` by whoever keeps the original, what belongs into the PRIVATE one."""
         from lookalike.evaluation.report import AUDIT, Basis, audit_json, made_up_examples
         from lookalike.files.releases.private import check_private, private_beside
+        from lookalike.files.releases.read import ReleaseFolder
         from lookalike.files.releases.write import write_release
 
         report = report_asked(report)
@@ -179,7 +180,9 @@ class Publication:
             progress("report", 0.0)
             examples = None
             if report == FULL:
-                examples = made_up_examples(written, outcome.promises, outcome.algorithm, outcome.adversary)
+                examples = made_up_examples(
+                    ReleaseFolder(written), outcome.promises, outcome.algorithm, outcome.adversary
+                )
             if owned:
                 owners[AUDIT] = audit_json(basis)
                 owners.update(self._report(basis, evaluation, examples, pdf))

@@ -13,7 +13,7 @@ import pytest
 
 from lookalike.data.microdata import Microdata
 from lookalike.errors import LookalikeError
-from lookalike.files.releases.read import read_release
+from lookalike.files.releases.read import ReleaseFolder
 from lookalike.pipeline.surplus.canonical import examine_folder
 from tests.audit.planting import folders, parts
 from tests.audit.planting.boxes import HONEST_BOXES, PLANTED_BOXES
@@ -23,6 +23,7 @@ from tests.audit.planting.foreign import RESPELLINGS
 from tests.audit.planting.messages import MESSAGES
 from tests.audit.planting.rooms import sit_boxes, sit_foreign, sit_messages
 from tests.files.releases.part_folders import numbered_apart
+from tests.reading import read_release
 
 WITH_SETS = {
     "grouped": 3,
@@ -50,7 +51,7 @@ def says_no_more(folder: Path, data: Microdata) -> bool:
     try:
         release, manifest = read_release(folder, data)
         assert manifest is not None
-        return all(check.passed for check in examine_folder(folder, release, manifest).checks)
+        return all(check.passed for check in examine_folder(ReleaseFolder(folder), release).checks)
     except LookalikeError:
         return False
 

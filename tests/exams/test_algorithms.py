@@ -23,7 +23,7 @@ from lookalike.data.requirement import Requirement
 from lookalike.data.schema import Role, Schema
 from lookalike.errors import Infeasible, Unsupported
 from lookalike.files.releases.describe import Manifest, stated_promise
-from lookalike.files.releases.read import read_release
+from lookalike.files.releases.read import ReleaseFolder
 from lookalike.files.releases.write import write_release
 from lookalike.models import parse_model
 from lookalike.pipeline import run as pipeline
@@ -31,6 +31,7 @@ from lookalike.pipeline.recipe import Recipe, required, settle
 from lookalike.pipeline.surplus.canonical import examine_folder
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
+from tests.reading import read_release
 from tests.strategies import microdatas
 
 MODELS = [
@@ -178,7 +179,7 @@ def test_what_is_written_says_no_more_than_the_release(algorithm: Algorithm, dat
         write_release(folder, release, documents={}, manifest=manifest)
         read, published = read_release(folder, data)
         assert published is not None
-        found = examine_folder(folder, read, published)
+        found = examine_folder(ReleaseFolder(folder), read)
     assert all(check.passed for check in found.checks), found.checks
     assert found.not_checked == ("audit.json (the folder has none)",)
 

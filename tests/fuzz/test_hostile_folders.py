@@ -21,17 +21,21 @@ from lookalike.errors import DataError, LookalikeError, SchemaError
 from lookalike.files.releases.alone import read_alone, taxonomy_over
 from lookalike.files.releases.describe import DESCRIPTOR
 from lookalike.files.releases.private import read_graph, read_linkage, write_private
-from lookalike.files.releases.read import read_release
+from lookalike.files.releases.read import ReleaseFolder
 from lookalike.files.releases.write import write_release
 from lookalike.files.tables import compressed as packed
-from lookalike.files.tables import read as selection
-from lookalike.files.tables import read_table
+from lookalike.files.tables import read_table, selection
 from lookalike.files.tables.csv.dialect import Dialect
 from lookalike.files.tables.csv.structure import MOST_FIELDS, Records
 from tests.files.releases.part_folders import clinic_in_parts
 from tests.files.releases.release_forms import MANIFEST, clinic_release, small_clinic
+from tests.reading import read_release
 
-READERS: tuple[Callable[[Path], object], ...] = (load, read_alone, lambda folder: read_release(folder, small_clinic()))
+READERS: tuple[Callable[[Path], object], ...] = (
+    load,
+    lambda folder: read_alone(ReleaseFolder(folder)),
+    lambda folder: read_release(folder, small_clinic()),
+)
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +66,7 @@ def test_a_pipe_beside_the_parquet_file_is_refused(folder: Path, name: str) -> N
     (folder / name).unlink()
     os.mkfifo(folder / name)
     with pytest.raises(LookalikeError, match="a pipe or a device"):
-        read_alone(folder)
+        read_alone(ReleaseFolder(folder))
 
 
 def _changed(folder: Path, change: Callable[[dict[str, Any]], None]) -> None:

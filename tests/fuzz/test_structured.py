@@ -12,8 +12,9 @@ from lookalike.analysis.loading import load
 from lookalike.errors import DataError
 from lookalike.files.releases.alone import read_alone
 from lookalike.files.releases.cells import dtype_of
-from lookalike.files.releases.read import read_frames, read_release
+from lookalike.files.releases.read import ReleaseFolder
 from tests.files.releases.release_forms import FORMS
+from tests.reading import read_release
 
 ODD = (
     pl.lit(1),
@@ -27,7 +28,8 @@ ODD = (
 
 @pytest.mark.parametrize("form", FORMS)
 def test_what_is_written_has_the_types_that_are_asked_for(form: str) -> None:
-    manifest, tables = read_frames(folder_of(form))
+    opened = ReleaseFolder(folder_of(form))
+    manifest, tables = opened.manifest, opened.frames
     for name, fields in manifest.tables.items():
         assert [tables[name][field.name].dtype for field in fields] == [dtype_of(field) for field in fields]
 
@@ -45,6 +47,10 @@ def test_columns_of_another_type_are_refused(form: str) -> None:
         buffer = io.BytesIO()
         changed.write_parquet(buffer)
         with replaced(path, buffer.getvalue()):
-            for read in (load, read_alone, lambda folder: read_release(folder, clinic())):
+            for read in (
+                load,
+                lambda folder: read_alone(ReleaseFolder(folder)),
+                lambda folder: read_release(folder, clinic()),
+            ):
                 with pytest.raises(DataError, match="its columns are not those of the release"):
                     read(folder)

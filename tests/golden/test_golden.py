@@ -15,7 +15,7 @@ import lookalike as la
 from lookalike.errors import DataError, RecipeError
 from lookalike.evaluation.compare.keeping import Kept
 from lookalike.files.releases.private import read_graph, read_linkage
-from lookalike.files.releases.read import read_manifest, read_schema
+from lookalike.files.releases.read import ReleaseFolder
 from lookalike.version import __version__
 from tests.golden.making import ANSWERS, COMPARISON, GOLDEN, ORIGINAL, answered, digest
 
@@ -30,7 +30,7 @@ NEWEST = GOLDEN / __version__
 
 def test_this_version_has_golden_releases_of_every_form_in_one_file_and_in_parts() -> None:
     assert NEWEST.exists(), "a new version: make its golden releases (python -m tests.golden.making) and commit them"
-    manifests = [read_manifest(NEWEST / name) for version, name in ANSWERED if version == __version__]
+    manifests = [ReleaseFolder(NEWEST / name).manifest for version, name in ANSWERED if version == __version__]
     made = {(manifest.form, len(next(iter(manifest.parts.values()), ())) > 1) for manifest in manifests}
     forms = {"grouped", "bucketized", "perturbed"}
     assert made == {("matched", False), *((form, parted) for form in forms for parted in (False, True))}
@@ -98,7 +98,7 @@ def test_a_newer_schema_private_folder_and_comparison_say_so_too(tmp_path: Path)
     schema = folder / "schema.yaml"
     schema.write_text(schema.read_text(encoding="utf-8").replace("lookalike: 1", "lookalike: 2"), encoding="utf-8")
     with pytest.raises(la.SchemaError, match="has format 2.*install the newest"):
-        read_schema(folder)
+        ReleaseFolder(folder).schema
     private = shutil.copytree(NEWEST / "matched PRIVATE", tmp_path / "matched PRIVATE")
     assert len(read_linkage(private).record_of_row) == 96
     (private / "private.json").write_text('{"lookalike": {"private": 2, "files": []}}')

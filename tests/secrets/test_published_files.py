@@ -26,7 +26,7 @@ from lookalike.data.contracts import Algorithm
 from lookalike.data.release import Perturbed
 from lookalike.data.schema import Schema
 from lookalike.files.releases.private import private_folder
-from lookalike.files.releases.read import read_manifest
+from lookalike.files.releases.read import ReleaseFolder
 from lookalike.files.releases.write import write_release
 from lookalike.models import parse_promise
 from lookalike.pipeline.backends.local import LocalBackend
@@ -173,7 +173,7 @@ def test_releases_in_parts(house: Path, tmp_path: Path, name: str) -> None:
     frame = pl.read_csv(house / "planted.csv", try_parse_dates=True)
     with mock.patch.object(publishing, "_LEAST_PART", 30):
         publishing.publish_in_parts(LocalBackend(frame), recipe, tmp_path / "out", part_rows=50)
-    assert len(next(iter(read_manifest(tmp_path / "out").parts.values()))) > 1
+    assert len(next(iter(ReleaseFolder(tmp_path / "out").manifest.parts.values()))) > 1
     check_files(tmp_path / "out")
 
 

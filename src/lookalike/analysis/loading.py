@@ -11,7 +11,7 @@ from lookalike.analysis.ranged import RangedRelease
 from lookalike.analysis.release import PublishedRelease
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed
 from lookalike.errors import DataError, quoted
-from lookalike.files.releases.read import read_frames, release_folder
+from lookalike.files.releases.read import ReleaseFolder, release_folder
 from lookalike.files.urls import local_path
 
 
@@ -20,7 +20,8 @@ def load(folder: str | Path) -> PublishedRelease:
     found = release_folder(local_path(folder))
     if found is None:
         raise DataError(f"{folder} is not a release folder of lookalike. Name the folder with datapackage.json.")
-    manifest, tables = read_frames(found)
+    opened = ReleaseFolder(found)
+    manifest, tables = opened.manifest, opened.frames
     forms = (Grouped.form, Matched.form, Bucketized.form, Perturbed.form)
     if manifest.form not in forms:
         raise DataError(f"{folder} is a release of form {quoted(manifest.form)}. Known: {', '.join(forms)}.")

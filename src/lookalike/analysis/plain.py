@@ -15,7 +15,7 @@ from lookalike.errors import DataError, RecipeError, counted
 from lookalike.files.releases.alone import read_alone
 from lookalike.files.releases.cells import typed_values
 from lookalike.files.releases.describe import PublishedManifest
-from lookalike.files.releases.read import release_folder
+from lookalike.files.releases.read import ReleaseFolder, release_folder
 from lookalike.files.urls import local_path
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
@@ -54,7 +54,8 @@ class Plain:
         found = release_folder(local_path(folder))
         if found is None:
             raise DataError(f"{folder} is not a release folder of lookalike. Name the folder with datapackage.json.")
-        return cls(*read_alone(found))
+        opened = ReleaseFolder(found)
+        return cls(read_alone(opened), opened.manifest)
 
     @property
     def columns(self) -> list[str]:

@@ -27,6 +27,7 @@ from lookalike.data.release import Grouped, Matched
 from lookalike.errors import RecipeError, counted, quoted
 from lookalike.files.releases.alone import read_alone
 from lookalike.files.releases.describe import PublishedManifest
+from lookalike.files.releases.read import ReleaseFolder
 
 _MOST_COMBINATIONS = 100_000
 
@@ -59,7 +60,7 @@ class RangedRelease(PublishedRelease):
     def _release(self) -> Grouped | Matched:
         """Read over what the release says itself; carried columns stand with the sensitive ones, being as exact."""
         assert self.folder is not None
-        release, _ = read_alone(self.folder)
+        release = read_alone(ReleaseFolder(self.folder))
         assert isinstance(release, Grouped | Matched)
         domains = release.domains
         return replace(

@@ -23,7 +23,7 @@ from lookalike.data.microdata import Microdata
 from lookalike.data.release import Withheld
 from lookalike.errors import LookalikeError
 from lookalike.files.releases.parts import complete, write_part
-from lookalike.files.releases.read import read_release
+from lookalike.files.releases.read import ReleaseFolder
 from lookalike.files.releases.write import write_release, write_table
 from lookalike.models import KAnonymity
 from lookalike.pipeline.backends.local import LocalBackend
@@ -32,6 +32,7 @@ from lookalike.pipeline.surplus.canonical import examine_folder
 from tests.audit.making import moved
 from tests.audit.planting.cases import Case
 from tests.files.releases.release_forms import promising
+from tests.reading import read_release
 
 Edit = Callable[[np.random.Generator, Path], bool]
 """Changes a folder and says whether there was something to change."""
@@ -95,7 +96,7 @@ def passes(case: Case, folder: Path) -> bool:
     try:
         release, manifest = read_release(folder, case.data)
         assert manifest is not None
-        found = examine_folder(folder, release, manifest)
+        found = examine_folder(ReleaseFolder(folder), release)
     except LookalikeError:
         return False
     return (

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from lookalike.files.releases.cells import Encoding, print_cells
-from lookalike.files.releases.read import read_manifest
+from lookalike.files.releases.read import ReleaseFolder
 from lookalike.files.releases.tablefiles import blanks_spelled_out, table_paths
 from lookalike.files.releases.write import write_csv, write_parquet
 from tests.audit.planting.folders import Edit
@@ -54,7 +54,7 @@ def _seal(folder: Path, before: dict[Path, str]) -> None:
 
 
 def _files(folder: Path, ending: str) -> list[Path]:
-    manifest = read_manifest(folder)
+    manifest = ReleaseFolder(folder).manifest
     paths = [path for name in manifest.tables for path in table_paths(name, manifest.parts.get(name, ()))]
     return [folder / path for path in paths if path.endswith(f".{ending}")]
 
@@ -67,7 +67,7 @@ def _rewritten(
     rng: np.random.Generator, folder: Path, encoding: Encoding, change: Callable[[dict[str, Any], int], bool]
 ) -> bool:
     """Cells of one column changed in text and Parquet alike."""
-    manifest = read_manifest(folder)
+    manifest = ReleaseFolder(folder).manifest
     for parquet in rng.permutation(np.array([str(path) for path in _files(folder, "parquet")])).tolist():
         name = Path(parquet).relative_to(folder).parts[0].removesuffix(".parquet")
         fields = manifest.tables[name]
@@ -132,7 +132,7 @@ def _listed(rng: np.random.Generator, folder: Path) -> bool:
 
 @message("bucket numbers with gaps")
 def _gaps(rng: np.random.Generator, folder: Path) -> bool:
-    manifest = read_manifest(folder)
+    manifest = ReleaseFolder(folder).manifest
     if manifest.form != "bucketized":
         return False
     frames = {path: pl.read_parquet(path) for path in _files(folder, "parquet")}
@@ -266,13 +266,13 @@ def _method(rng: np.random.Generator, folder: Path) -> bool:
 
 @message("a method of another form")
 def _method_form(rng: np.random.Generator, folder: Path) -> bool:
-    form = read_manifest(folder).form
+    form = ReleaseFolder(folder).manifest.form
     return _restated(folder, algorithm="mondrian" if form != "grouped" else "anatomy")
 
 
 def _restated(folder: Path, **stated: Any) -> bool:
     """What the publisher states, changed in the description and in the README alike."""
-    manifest = read_manifest(folder)
+    manifest = ReleaseFolder(folder).manifest
     for name in ("datapackage.json", "README.txt"):
         path = folder / name
         text = path.read_text(encoding="utf-8")
@@ -380,7 +380,7 @@ def _other_comment(rng: np.random.Generator, folder: Path) -> bool:
 
 @message("a sentence that does not fit its promise")
 def _sentence(rng: np.random.Generator, folder: Path) -> bool:
-    stated = read_manifest(folder).promises[0].sentence
+    stated = ReleaseFolder(folder).manifest.promises[0].sentence
     told = "Nobody can learn anything about anybody."
     for name in ("datapackage.json", "README.txt"):
         path = folder / name
@@ -392,7 +392,7 @@ def _sentence(rng: np.random.Generator, folder: Path) -> bool:
 def _no_promise(rng: np.random.Generator, folder: Path) -> bool:
     path = folder / "README.txt"
     lines = path.read_text(encoding="utf-8").split("\n")
-    stated = [f"  {promise.sentence} ({promise.text})" for promise in read_manifest(folder).promises]
+    stated = [f"  {promise.sentence} ({promise.text})" for promise in ReleaseFolder(folder).manifest.promises]
     kept = [line for line in lines if line not in stated[1:]]
     path.write_text("\n".join("  Nothing." if line == stated[0] else line for line in kept), encoding="utf-8")
 

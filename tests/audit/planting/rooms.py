@@ -15,7 +15,6 @@ from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Bucketized, Randomizer, Ranges
 from lookalike.errors import Infeasible, LookalikeError, Unsupported
-from lookalike.files.releases.read import read_release
 from lookalike.models import parse_model
 from lookalike.pipeline.recipe import required, settle
 from lookalike.progress import silent
@@ -38,6 +37,7 @@ from tests.audit.planting.messages import MESSAGES
 from tests.audit.planting.plants import PLANTS
 from tests.audit.planting.tables import random_table
 from tests.oracles.truthful import faults, keeps, promised
+from tests.reading import read_release
 
 PROMISES = (
     "k-anonymity:2",

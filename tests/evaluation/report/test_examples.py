@@ -13,6 +13,7 @@ from lookalike.apps.samples import hospital, sample_schema
 from lookalike.data.schema import Role, Schema
 from lookalike.evaluation.report.examples import made_up_examples, made_up_people
 from lookalike.files.releases.alone import read_alone
+from lookalike.files.releases.read import ReleaseFolder
 from lookalike.randomness import Randomness
 from tests.evaluation.report.conftest import Reported
 
@@ -31,8 +32,8 @@ def test_nobody_of_the_original_is_shown(reported: Reported) -> None:
 
 def test_columns_are_put_together_at_random(reported: Reported) -> None:
     """Values as in a plain table drawn from the release; which goes with which is drawn anew."""
-    people = made_up_people(reported.folder, Randomness(1))
-    alone, _ = read_alone(reported.folder)
+    people = made_up_people(ReleaseFolder(reported.folder), Randomness(1))
+    alone = read_alone(ReleaseFolder(reported.folder))
     assert [domain.texts for domain in people.domains.quasi] == [domain.texts for domain in alone.domains.quasi]
     ages, jobs = people.quasi[:, 0], people.quasi[:, 4]
     children = people.domains.quasi[0].values[ages] < 15
@@ -63,7 +64,9 @@ def test_every_form_has_examples(algorithm: str, model: str, tmp_path: Path) -> 
     schema = Schema(tuple(one for one in whole.attributes if one.role is not Role.CARRIED))
     made = la.publish(hospital(200, seed=2), schema=schema, model=model, algorithm=algorithm)
     made.write(tmp_path / "out", report="brief")
-    found = made_up_examples(tmp_path / "out", made.outcome.promises, made.outcome.algorithm, "reads-release")
+    found = made_up_examples(
+        ReleaseFolder(tmp_path / "out"), made.outcome.promises, made.outcome.algorithm, "reads-release"
+    )
     assert found is not None
     assert len(found.before) == len(found.after) > 0
     if algorithm == "anatomy":
@@ -78,4 +81,4 @@ def test_a_promise_that_so_few_cannot_keep_has_no_examples(reported: Reported) -
     ).outcome.promises
     algorithm = reported.publication.outcome.algorithm
     impossible = la.Promise(la.KAnonymity(301), promise.column)
-    assert made_up_examples(reported.folder, [impossible], algorithm, "reads-release") is None
+    assert made_up_examples(ReleaseFolder(reported.folder), [impossible], algorithm, "reads-release") is None

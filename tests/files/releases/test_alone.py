@@ -16,6 +16,7 @@ from lookalike.data.release import Domain, ExactCells, ExtentCells, Ranges, Rele
 from lookalike.data.schema import Attribute, Role, Schema, ValueType
 from lookalike.errors import DataError
 from lookalike.files.releases.alone import MOST_POINTS, read_alone, taxonomy_over
+from lookalike.files.releases.read import ReleaseFolder
 from lookalike.files.releases.write import write_release
 from tests.files.releases.release_forms import FORMS, MANIFEST, clinic_release, column, make_release, releases
 
@@ -52,8 +53,8 @@ def test_a_release_is_read_without_its_original(form: str, tmp_path: Path, data:
     write_release(folder, release, documents={}, manifest=MANIFEST, overwrite=True)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("lookalike.files.releases.alone.MOST_POINTS", 200)
-        alone, manifest = read_alone(folder)
-    assert alone.form == manifest.form == form
+        alone = read_alone(ReleaseFolder(folder))
+    assert alone.form == ReleaseFolder(folder).manifest.form == form
     assert alone.n_rows == release.n_rows
     exact = [(name, cells) for name, cells in shown(release) if not isinstance(cells[0], set)]
     assert [(name, cells) for name, cells in shown(alone) if not isinstance(cells[0], set)] == exact
@@ -72,7 +73,7 @@ def domain_of(attribute: Attribute, type: ValueType, cells: list[Any], groups: l
     data = Microdata.encode(table, Schema((attribute, Attribute(name="s", role=Role.SENSITIVE))))
     release = make_release("grouped", data, np.array(groups), np.arange(len(cells)))
     write_release(tmp_path / "release", release, documents={}, manifest=MANIFEST)
-    return read_alone(tmp_path / "release")[0].domains.quasi[0]
+    return read_alone(ReleaseFolder(tmp_path / "release")).domains.quasi[0]
 
 
 QI = Attribute(name="q", role=Role.QUASI)
@@ -148,4 +149,4 @@ def test_a_column_that_the_manifest_does_not_have_is_damage(tmp_path: Path) -> N
     schema = tmp_path / "release" / "schema.yaml"
     schema.write_text(schema.read_text("utf-8").replace("name: born", "name: burn"), "utf-8")
     with pytest.raises(DataError, match="burn"):
-        read_alone(tmp_path / "release")
+        read_alone(ReleaseFolder(tmp_path / "release"))

@@ -13,8 +13,8 @@ from lookalike.data.release import Grouped, Ranges, Sets
 from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.errors import DataError, SchemaError
 from lookalike.files.releases.other_tools import from_table
-from lookalike.files.releases.read import read_release
 from tests.files.releases.release_forms import column, held
+from tests.reading import read_release
 
 AGES = list(range(18, 66))
 DAYS = [datetime.date(2024, month, 10) for month in range(1, 13)]

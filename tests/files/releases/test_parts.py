@@ -36,7 +36,7 @@ from lookalike.files.atomic import placed
 from lookalike.files.releases import write as writing
 from lookalike.files.releases.describe import DESCRIPTOR
 from lookalike.files.releases.parts import WrittenPart, mixed, write_part
-from lookalike.files.releases.read import read_manifest, read_release, release_folder
+from lookalike.files.releases.read import ReleaseFolder, release_folder
 from lookalike.files.releases.tablefiles import ENDINGS, Part, digest_of, digest_of_part
 from lookalike.files.releases.write import same_cells, write_release
 from tests.audit.making import moved
@@ -62,6 +62,7 @@ from tests.files.releases.release_forms import (
     small_clinic,
 )
 from tests.files.releases.test_readme import one, opened
+from tests.reading import read_release
 
 
 def files_in(folder: Path) -> list[str]:
@@ -318,7 +319,7 @@ def test_a_list_of_parts_that_was_changed(folder: Path, change: str) -> None:
 
     with_descriptor(folder, changed)
     with pytest.raises(DataError, match="reads 1 and 2" if change == "format" else "lacks parts of its"):
-        read_manifest(folder)
+        ReleaseFolder(folder).manifest
 
 
 def test_rows_that_the_list_counts_otherwise(folder: Path) -> None:
@@ -328,7 +329,7 @@ def test_rows_that_the_list_counts_otherwise(folder: Path) -> None:
         parts[1]["rows"] -= 1
 
     with_descriptor(folder, changed)
-    with pytest.raises(DataError, match=r"Part 0 of .*release\.csv has another number of rows"):
+    with pytest.raises(DataError, match=r"Part 0 of .*release\.parquet has another number of rows"):
         read_release(folder, small_clinic())
 
 
@@ -379,7 +380,7 @@ def test_documents_are_made_from_the_folder_as_it_is_read(tmp_path: Path) -> Non
     names = write_parts(tmp_path / "out", part_releases(Grouped.form, data, SPLIT), further=page)
     assert "report.html" in names
     assert (tmp_path / "out" / "report.html").read_text() == "12"
-    assert read_manifest(tmp_path / "out").files == tuple(names)
+    assert ReleaseFolder(tmp_path / "out").manifest.files == tuple(names)
     with pytest.raises(RecipeError, match="cannot be called"):
         write_parts(tmp_path / "no", part_releases(Grouped.form, data, SPLIT), documents={"release.csv": ""})
     assert not (tmp_path / "no").exists()

@@ -13,9 +13,10 @@ from lookalike.data.microdata import Microdata, Table
 from lookalike.data.release import Bucketized, Grouped, Perturbed
 from lookalike.data.schema import Schema, ValueType
 from lookalike.errors import DataError, SchemaError
-from lookalike.files.releases.read import read_release, read_schema
+from lookalike.files.releases.read import ReleaseFolder
 from lookalike.files.releases.write import write_release
 from tests.files.releases.release_forms import FORMS, MANIFEST, clinic_release, column
+from tests.reading import read_release
 
 
 def written(tmp_path: Path, form: str) -> tuple[Microdata, Path]:
@@ -41,7 +42,7 @@ def test_a_file_of_a_folder_means_the_folder(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("form", FORMS)
 def test_the_published_schema_reads_the_original_the_same_way(tmp_path: Path, form: str) -> None:
     data, folder = written(tmp_path, form)
-    schema = read_schema(folder)
+    schema = ReleaseFolder(folder).schema
     assert [attribute.name for attribute in schema.attributes] == [domain.name for domain in data.domains.all]
     assert [attribute.kind for attribute in schema.attributes] == [domain.kind for domain in data.domains.all]
 
@@ -140,7 +141,7 @@ def test_a_schema_that_reaches_out_of_the_folder(tmp_path: Path) -> None:
     _, folder = written(tmp_path, Grouped.form)
     edited(folder / "schema.yaml", "prefixes:", "file: /etc/hosts\n    origin:")
     with pytest.raises(DataError, match="names a file"):
-        read_schema(folder)
+        ReleaseFolder(folder).schema
 
 
 def test_a_matrix_in_another_order_is_put_in_order(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from lookalike.files.releases import private
 from lookalike.files.releases import write as writing
 from lookalike.files.releases.describe import public_schema
 from lookalike.files.releases.private import read_graph, read_linkage, write_private
-from lookalike.files.releases.read import read_release
+from lookalike.files.releases.read import ReleaseFolder
 from lookalike.files.releases.write import write_release
 from lookalike.pipeline.surplus.canonical import examine_folder, stated_by
 from tests.files.releases.release_forms import (
@@ -39,6 +39,7 @@ from tests.files.releases.release_forms import (
     make_release,
     releases,
 )
+from tests.reading import read_release
 
 DOCUMENTS = {"audit.json": '{"passed": true}\n', "report.html": "<html></html>\n"}
 
@@ -64,7 +65,7 @@ def test_nasty_releases_read_back_the_same(form: str, draw: st.DataObject) -> No
         write_release(Path(folder) / "out", release, documents={}, manifest=replace(MANIFEST, algorithm=METHODS[form]))
         again, manifest = read_release(Path(folder) / "out", data)
         assert manifest is not None
-        examined = examine_folder(Path(folder) / "out", again, manifest)
+        examined = examine_folder(ReleaseFolder(Path(folder) / "out"), again)
     assert [check.detail for check in examined.checks if not check.passed] == [
         'the sentence for "k-anonymity:5" is not what this promise means'
     ]

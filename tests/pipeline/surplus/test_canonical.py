@@ -14,7 +14,7 @@ import lookalike as la
 from lookalike.apps.samples import sample_table
 from lookalike.data.adversary import ADVERSARIES
 from lookalike.files.releases.cells import print_cells
-from lookalike.files.releases.read import read_manifest
+from lookalike.files.releases.read import ReleaseFolder
 from lookalike.pipeline.surplus import canonical
 from lookalike.pipeline.surplus.footers import BadFooter, read_footer
 from lookalike.version import __version__
@@ -261,7 +261,7 @@ def test_a_zero_with_a_minus_sign_is_refused(roles: tuple[str, str], tmp_path: P
     column = pl.Series("income", signed, dtype=published["income"].dtype)
     published = published.with_columns(column)
     canonical.write_parquet(published, out / "release.parquet")
-    fields = read_manifest(out).tables["release"]
+    fields = ReleaseFolder(out).manifest.tables["release"]
     canonical.write_csv(
         pl.DataFrame([print_cells(one, published[one.name]).alias(one.name) for one in fields]), out / "release.csv"
     )

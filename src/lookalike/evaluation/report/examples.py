@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ from lookalike.data.worlds import draw_world
 from lookalike.errors import LookalikeError
 from lookalike.evaluation.tradeoff import hastened
 from lookalike.files.releases.alone import read_alone
-from lookalike.files.releases.read import read_manifest, read_schema
+from lookalike.files.releases.read import ReleaseFolder
 from lookalike.files.releases.tablefiles import digest_of, table_paths
 from lookalike.files.releases.write import frames
 from lookalike.pipeline.recipe import refusal, required
@@ -45,7 +44,7 @@ class Examples:
 
 
 def made_up_examples(
-    folder: Path, promises: Sequence[Promise], algorithm: Algorithm, adversary: str
+    folder: ReleaseFolder, promises: Sequence[Promise], algorithm: Algorithm, adversary: str
 ) -> Examples | None:
     """A few rows before and after; None if the promise cannot be kept for so few made-up people.
 
@@ -73,15 +72,15 @@ def made_up_examples(
     )
 
 
-def _digest_of_tables(folder: Path) -> str:
-    manifest = read_manifest(folder)
+def _digest_of_tables(folder: ReleaseFolder) -> str:
+    manifest = folder.manifest
     paths = [path for name in manifest.tables for path in table_paths(name, manifest.parts.get(name, ()))]
-    return hashlib.sha256("".join(digest_of(folder / path) for path in sorted(paths)).encode()).hexdigest()
+    return hashlib.sha256("".join(digest_of(folder.path / path) for path in sorted(paths)).encode()).hexdigest()
 
 
-def made_up_people(folder: Path, rng: Randomness) -> Microdata:
+def made_up_people(folder: ReleaseFolder, rng: Randomness) -> Microdata:
     """A table about nobody: values as the release makes them likely, put together at random."""
-    release, _ = read_alone(folder)
+    release = read_alone(folder)
     world = draw_world(release, rng.child("world"))
     chosen = rng.child("chosen").permutation(len(world))[:MOST_RECORDS]
     quasi = world.quasi[chosen].copy()
@@ -89,8 +88,7 @@ def made_up_people(folder: Path, rng: Randomness) -> Microdata:
         quasi[:, place] = quasi[rng.child("column", place).permutation(len(quasi)), place]
     # What is carried is not shown, and some methods refuse rows that carry anything.
     domains = replace(release.domains, carried=())
-    schema = read_schema(folder)
-    return Microdata(schema, domains, quasi, world.sensitive[chosen], np.zeros((len(quasi), 0), dtype=np.int32))
+    return Microdata(folder.schema, domains, quasi, world.sensitive[chosen], np.zeros((len(quasi), 0), dtype=np.int32))
 
 
 def _shown_rows(release: Release, rng: Randomness) -> NDArray[np.int64]:

@@ -26,7 +26,7 @@ from lookalike.files.databases.dialects import columns_of, create, drop, is_ther
 from lookalike.files.databases.naming import TableName
 from lookalike.files.databases.read import fetched
 from lookalike.files.releases.cells import Encoding, Field, print_cells
-from lookalike.files.releases.read import read_frames
+from lookalike.files.releases.read import ReleaseFolder
 from lookalike.files.releases.write import laid_out
 from lookalike.progress import Progress, silent
 
@@ -73,7 +73,8 @@ def database_frames(release: Release) -> dict[str, pl.DataFrame]:
 
 def _frames_of(folder: Path) -> dict[str, pl.DataFrame]:
     """The same from a release folder."""
-    manifest, tables = read_frames(folder)
+    release = ReleaseFolder(folder)
+    manifest, tables = release.manifest, release.frames
     made = {}
     for name, typed in tables.items():
         fields = manifest.tables[name]

@@ -17,7 +17,6 @@ import datetime
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,7 +30,7 @@ from lookalike.data.taxonomy import ROOT, Taxonomy, build
 from lookalike.errors import DataError, quoted
 from lookalike.files.releases.cells import Encoding, Field, values_of
 from lookalike.files.releases.describe import PublishedManifest
-from lookalike.files.releases.read import published_matrix, read_folder, read_frames, read_schema
+from lookalike.files.releases.read import ReleaseFolder, published_matrix
 
 _WHOLE = re.compile(r"(-?\d+)-(-?\d+)")
 _HALF_OPEN = re.compile(r"\[(.+), (.+)\)")
@@ -154,26 +153,25 @@ _SECONDS = (86_400_000_000, 3_600_000_000, 60_000_000, 1_000_000, 1_000)
 _DECIMALS = 6
 
 
-def read_alone(folder: Path) -> tuple[Release, PublishedManifest]:
-    """A release folder over what it says itself; no original is needed."""
-    manifest, frames = read_frames(folder)
-    schema = read_schema(folder)
+def read_alone(folder: ReleaseFolder) -> Release:
+    """A release over what its folder says itself; no original is needed."""
+    manifest, frames = folder.manifest, folder.frames
     fields = {field.name: (table, field) for table, listed in manifest.tables.items() for field in listed}
     domains: dict[Role, list[Domain]] = {role: [] for role in Role}
-    for attribute in schema.published:
+    for attribute in folder.schema.published:
         if attribute.name not in fields:
-            raise DataError(f"{folder} lacks the column {quoted(attribute.name)}. It is damaged: get it again.")
+            raise DataError(f"{folder.path} lacks the column {quoted(attribute.name)}. It is damaged: get it again.")
         table, field = fields[attribute.name]
         try:
             domain = _domain(attribute, field, frames[table][field.name], manifest)
         except (ValueError, TypeError, ArithmeticError, pl.exceptions.PolarsError):
             raise DataError(
-                f"Column {quoted(attribute.name)} of {folder} holds cells that its manifest does not allow. "
+                f"Column {quoted(attribute.name)} of {folder.path} holds cells that its manifest does not allow. "
                 "The release was changed: get it again."
             ) from None
         domains[attribute.role].append(domain)
     known = Domains(*(tuple(domains[role]) for role in (Role.QUASI, Role.SENSITIVE, Role.CARRIED)))
-    return read_folder(folder, known)
+    return folder.over(known)
 
 
 def _domain(attribute: Attribute, field: Field, cells: pl.Series, manifest: PublishedManifest) -> Domain:

@@ -29,7 +29,7 @@ from lookalike.files.atomic import sync
 from lookalike.files.releases.assembly import take
 from lookalike.files.releases.cells import Field
 from lookalike.files.releases.describe import Manifest
-from lookalike.files.releases.read import read_again, read_manifest, read_matrices
+from lookalike.files.releases.read import ReleaseFolder, read_again, read_matrices
 from lookalike.files.releases.tablefiles import CSV, ENDINGS, PARQUET, Part, Parts, digest_of, digest_of_part, part_path
 from lookalike.files.releases.write import check_same, check_same_matrices, describe, write_table
 from lookalike.randomness import Randomness
@@ -139,7 +139,7 @@ def complete(
     listed = {name: tuple(part.tables[name].part for part in ordered) for name in fields}
 
     def check(folder: Path) -> None:
-        written = read_manifest(folder)
+        written = ReleaseFolder(folder).manifest
         if dict(written.tables) != fields or dict(written.parts) != listed:
             raise DataError("The list of parts does not read back as it was written. Nothing is published.")
         if isinstance(release, Perturbed):

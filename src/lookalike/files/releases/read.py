@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -29,30 +30,26 @@ from lookalike.data.release import (
 )
 from lookalike.data.schema import Schema
 from lookalike.errors import DataError, SchemaError, quoted
-from lookalike.files.releases.assembly import Note, grouped, reject_unknown, stacked, suppressed_counted, take, unheard
+from lookalike.files.releases.assembly import grouped, reject_unknown, stacked, suppressed_counted, take
 from lookalike.files.releases.cells import Encoding, Field, parse_cells, plain_unescape, values_of
 from lookalike.files.releases.describe import DESCRIPTOR, PublishedManifest, parse_descriptor, value_keys, value_texts
-from lookalike.files.releases.other_tools import read_foreign
 from lookalike.files.releases.other_tools.holdings import DomainIndex, assembled
-from lookalike.files.releases.tablefiles import checked_text, part_frame, table_paths, text_frame, typed_frame
+from lookalike.files.releases.tablefiles import (
+    checked_text,
+    part_frame,
+    read_typed,
+    table_paths,
+    text_frame,
+    typed_frame,
+)
 from lookalike.memory import TO_READ, check_addresses
 from lookalike.untrusted import read_text
 
 
-def read_release(
-    path: Path, original: Microdata, *, suppressed: int = 0, note: Note = unheard
-) -> tuple[Release, PublishedManifest | None]:
-    """A release folder of ours, or another tool's table, over the original's domains.
-
-    `suppressed` is how many records another tool left out; our folders say it themselves.
-    """
-    path = Path(path)
-    folder = release_folder(path)
-    if folder is not None:
-        release, manifest = read_folder(folder, original.domains)
-        return replace(release, withheld=suppressed_counted(release, original)), manifest
-    check_readable(path)
-    return read_foreign(path, original, suppressed=suppressed, note=note), None
+def over_original(folder: ReleaseFolder, original: Microdata) -> Release:
+    """A release folder over the domains of its original, which tells the values of suppressed records."""
+    release = folder.over(original.domains)
+    return replace(release, withheld=suppressed_counted(release, original))
 
 
 def check_readable(path: Path) -> None:
@@ -96,56 +93,77 @@ def _tables_of(folder: Path) -> set[str]:
     return parts.union(*(table_paths(name, ()) for name in manifest.tables))
 
 
-def read_schema(folder: Path) -> Schema:
-    """The schema that a release folder was published under (quasi-identifiers, sensitive and carried columns)."""
-    schema = Schema.load(Path(folder) / "schema.yaml")
-    if any("file" in (attribute.taxonomy or {}) for attribute in schema.attributes):
-        raise DataError(f"The schema of {folder} names a file outside the release. It was changed: get it again.")
-    return schema
+class ReleaseFolder:
+    """A release folder. Its description and each of its tables are read once, when they are first asked for."""
 
+    def __init__(self, path: Path) -> None:
+        self.path = Path(path)
 
-def read_manifest(folder: Path) -> PublishedManifest:
-    """What a release folder says about itself."""
-    path = Path(folder) / DESCRIPTOR
-    try:
-        text = read_text(path)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise DataError(f"Cannot read {path}: {reason}.") from None
-    return parse_descriptor(text, str(path))
+    @cached_property
+    def manifest(self) -> PublishedManifest:
+        """What the folder says about itself."""
+        path = self.path / DESCRIPTOR
+        try:
+            text = read_text(path)
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+            raise DataError(f"Cannot read {path}: {reason}.") from None
+        return parse_descriptor(text, str(path))
 
+    @cached_property
+    def schema(self) -> Schema:
+        """The schema that it was published under (quasi-identifiers, sensitive and carried columns)."""
+        schema = Schema.load(self.path / "schema.yaml")
+        if any("file" in (attribute.taxonomy or {}) for attribute in schema.attributes):
+            raise DataError(
+                f"The schema of {self.path} names a file outside the release. It was changed: get it again."
+            )
+        return schema
 
-def read_folder(folder: Path, domains: Domains) -> tuple[Release, PublishedManifest]:
-    """One of our folders over given domains."""
-    manifest = read_manifest(folder)
-    make = _MAKERS.get(manifest.form)
-    if make is None:
-        raise DataError(f"{folder} is a release of form {quoted(manifest.form)}. Known: {', '.join(_MAKERS)}.")
-    expected = ("qit", "sat") if manifest.form == Bucketized.form else ("release",)
-    for name in expected:
-        if name not in manifest.tables:
-            raise DataError(f"{folder} lacks the table {quoted(name)}. The release is damaged: get it again.")
-    tables = {}
-    for name in expected:
-        fields = manifest.tables[name]
-        frame = text_frame(folder, name, fields, manifest.parts.get(name, ()))
-        tables[name] = _PublishedColumns(f"{folder / name}.csv", frame, fields)
-    release = _with_matrices(make(tables, domains, withheld_of(manifest, domains)), manifest)
-    if isinstance(release, Perturbed):
-        _check_matrix_files(folder, manifest)
-    return release, manifest
+    @cached_property
+    def frames(self) -> dict[str, pl.DataFrame]:
+        """Its tables with types, from the Parquet files."""
+        check_addresses(TO_READ)
+        return {
+            name: typed_frame(self.path, name, fields, self.manifest.parts.get(name, ()))
+            for name, fields in self.manifest.tables.items()
+        }
 
+    @cached_property
+    def _columns(self) -> dict[str, _PublishedColumns]:
+        """Its tables as text: every CSV file, held against its Parquet file."""
+        manifest, tables = self.manifest, {}
+        expected = ("qit", "sat") if manifest.form == Bucketized.form else ("release",)
+        for name in expected:
+            if name not in manifest.tables:
+                raise DataError(f"{self.path} lacks the table {quoted(name)}. The release is damaged: get it again.")
+        for name in expected:
+            fields = manifest.tables[name]
+            text = text_frame(self.path, name, self.frames[name], fields, manifest.parts.get(name, ()))
+            tables[name] = _PublishedColumns(f"{self.path / name}.csv", text, fields)
+        return tables
 
-def read_parts(folder: Path, manifest: PublishedManifest, places: Sequence[int], domains: Domains) -> Release:
-    """Some parts of a release that was published in parts, over given domains.
+    def over(self, domains: Domains) -> Release:
+        """The release over given domains."""
+        manifest = self.manifest
+        make = _MAKERS.get(manifest.form)
+        if make is None:
+            raise DataError(f"{self.path} is a release of form {quoted(manifest.form)}. Known: {', '.join(_MAKERS)}.")
+        release = _with_matrices(make(self._columns, domains, withheld_of(manifest, domains)), manifest)
+        if isinstance(release, Perturbed):
+            _check_matrix_files(self.path, manifest)
+        return release
 
-    What was withheld is told of the whole only, so parts say nothing of it.
-    """
-    tables = {}
-    for name, fields in manifest.tables.items():
-        frames = [part_frame(folder, name, fields, manifest.parts[name][place], place) for place in places]
-        tables[name] = _PublishedColumns(f"{folder / name}.csv", pl.concat(frames), fields)
-    return _with_matrices(_MAKERS[manifest.form](tables, domains, Withheld()), manifest)
+    def parts_over(self, places: Sequence[int], domains: Domains) -> Release:
+        """Some parts of a release that was published in parts, over given domains.
+
+        What was withheld is told of the whole only, so parts say nothing of it.
+        """
+        manifest, tables = self.manifest, {}
+        for name, fields in manifest.tables.items():
+            frames = [part_frame(self.path, name, fields, manifest.parts[name][place], place) for place in places]
+            tables[name] = _PublishedColumns(f"{self.path / name}.csv", pl.concat(frames), fields)
+        return _with_matrices(_MAKERS[manifest.form](tables, domains, Withheld()), manifest)
 
 
 def read_again(files: Mapping[str, tuple[Path, Path, Sequence[Field]]], release: Release) -> Release:
@@ -154,24 +172,13 @@ def read_again(files: Mapping[str, tuple[Path, Path, Sequence[Field]]], release:
     For files that no manifest describes yet: what no table shows is taken from the release.
     """
     tables = {
-        name: _PublishedColumns(str(csv), checked_text(csv, parquet, fields), fields)
+        name: _PublishedColumns(str(csv), checked_text(csv, read_typed(parquet, fields), fields), fields)
         for name, (csv, parquet, fields) in files.items()
     }
     again = _MAKERS[release.form](tables, release.domains, release.withheld)
     if isinstance(again, Perturbed) and isinstance(release, Perturbed):
         return replace(again, randomizers=release.randomizers)
     return again
-
-
-def read_frames(folder: Path) -> tuple[PublishedManifest, dict[str, pl.DataFrame]]:
-    """What a release folder says about itself, and its tables with types; no original is needed."""
-    check_addresses(TO_READ)
-    manifest = read_manifest(folder)
-    tables = {
-        name: typed_frame(folder, name, fields, manifest.parts.get(name, ()))
-        for name, fields in manifest.tables.items()
-    }
-    return manifest, tables
 
 
 def published_matrix(name: str, manifest: PublishedManifest) -> tuple[pl.Series, Randomizer]:

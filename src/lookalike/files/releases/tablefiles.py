@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,11 +81,18 @@ def digest_of_part(tables: Iterable[Part]) -> str:
     return hashlib.sha256("".join(digests).encode()).hexdigest()
 
 
-def text_frame(folder: Path, table: str, fields: Sequence[Field], parts: Sequence[Part]) -> pl.DataFrame:
-    """A table of a release folder as text, its CSV held against its Parquet."""
-    texts, types = (_paths(folder, table, ending, parts) for ending in ENDINGS)
-    frames = [checked_text(csv_path, parquet_path, fields) for csv_path, parquet_path in zip(texts, types, strict=True)]
-    _check_lengths(folder / f"{table}.csv", frames, parts)
+def text_frame(
+    folder: Path, table: str, typed: pl.DataFrame, fields: Sequence[Field], parts: Sequence[Part]
+) -> pl.DataFrame:
+    """A table of a release folder as text, its CSV held against what its Parquet says (`typed`)."""
+    source, paths = folder / f"{table}.csv", _paths(folder, table, CSV, parts)
+    lengths = [part.n_rows for part in parts] or [len(typed)]
+    starts = itertools.accumulate(lengths, initial=0)
+    frames = [
+        checked_text(path, typed[start : start + length], fields)
+        for path, start, length in zip(paths, starts, lengths, strict=False)
+    ]
+    _check_lengths(source, frames, parts)
     return pl.concat(frames)
 
 
@@ -137,7 +145,7 @@ def part_frame(folder: Path, table: str, fields: Sequence[Field], part: Part, pl
     paths = {ending: folder / part_path(table, ending, place) for ending in ENDINGS}
     for ending, path in paths.items():
         _check_digest(path, part.digests[ending])
-    frame = checked_text(paths[CSV], paths[PARQUET], fields)
+    frame = checked_text(paths[CSV], read_typed(paths[PARQUET], fields), fields)
     _check_lengths(paths[CSV], [frame], [part])
     return frame
 
@@ -151,8 +159,8 @@ def _check_lengths(source: Path, frames: Sequence[pl.DataFrame], parts: Sequence
             )
 
 
-def checked_text(csv_path: Path, parquet_path: Path, fields: Sequence[Field]) -> pl.DataFrame:
-    """A CSV file as text; it must have the columns given, some rows, and say what its Parquet twin says."""
+def checked_text(csv_path: Path, typed: pl.DataFrame, fields: Sequence[Field]) -> pl.DataFrame:
+    """A CSV file as text; it must have the columns given, some rows, and say what its Parquet twin says (`typed`)."""
     frame = _read_text(csv_path)
     if not len(frame):
         raise DataError(f"{csv_path} has no rows. The release is damaged: get it again.")
@@ -162,11 +170,12 @@ def checked_text(csv_path: Path, parquet_path: Path, fields: Sequence[Field]) ->
         frame = restored(frame)
     if frame.columns != names:
         raise DataError(f"{csv_path} has other columns than its description says. The release was changed.")
-    printed = _printed_parquet(parquet_path, fields)
+    parquet = csv_path.with_suffix(f".{PARQUET}")
+    printed = _printed(typed, fields, parquet)
     if not frame.equals(printed, null_equal=True):
         frame = restored(frame)
     if frame.columns != names or not frame.equals(printed, null_equal=True):
-        raise DataError(f"{parquet_path.name} and {csv_path.name} disagree. The release was changed: get it again.")
+        raise DataError(f"{parquet.name} and {csv_path.name} disagree. The release was changed: get it again.")
     return frame
 
 
@@ -199,8 +208,7 @@ def read_typed(path: Path, fields: Sequence[Field]) -> pl.DataFrame:
         raise _unreadable(path, error) from None
 
 
-def _printed_parquet(path: Path, fields: Sequence[Field]) -> pl.DataFrame:
-    frame = read_typed(path, fields)
+def _printed(frame: pl.DataFrame, fields: Sequence[Field], path: Path) -> pl.DataFrame:
     try:
         printed = {field.name: print_cells(field, frame[field.name]).alias(field.name) for field in fields}
         return blanks_spelled_out(pl.DataFrame(printed), fields)

@@ -45,7 +45,7 @@ from lookalike.files.releases.describe import (
     matrix_rows,
     public_schema,
 )
-from lookalike.files.releases.read import read_folder
+from lookalike.files.releases.read import ReleaseFolder
 from lookalike.files.releases.readme import VIEWS, readme, views
 from lookalike.files.releases.tablefiles import ENDINGS, Parts, blanks_spelled_out, table_paths
 from lookalike.progress import Progress, silent
@@ -231,7 +231,7 @@ def write_matrices(folder: Path, release: Perturbed, *, safe_csv: bool) -> None:
 
 def _check_written(folder: Path, release: Release) -> None:
     """Read the folder as its receiver would and hold every cell against the release."""
-    written, _ = read_folder(folder, release.domains)
+    written = ReleaseFolder(folder).over(release.domains)
     check_same(release, written)
     if isinstance(release, Perturbed):
         assert isinstance(written, Perturbed)

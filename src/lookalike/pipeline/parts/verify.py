@@ -23,9 +23,8 @@ from lookalike.data.contracts import Backend, Promise
 from lookalike.data.microdata import Codes, Domains
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Ranges, Release
 from lookalike.errors import DataError, LookalikeError, RecipeError, Unsupported
-from lookalike.files.releases.describe import PublishedManifest
 from lookalike.files.releases.parts import mixed
-from lookalike.files.releases.read import read_manifest, read_matrices, read_parts, read_schema, withheld_of
+from lookalike.files.releases.read import ReleaseFolder, read_matrices, withheld_of
 from lookalike.pipeline.parts.cut import MOST_IN_A_PART
 from lookalike.pipeline.parts.publish import skeleton
 from lookalike.pipeline.parts.survey import Survey, survey
@@ -124,13 +123,12 @@ def hull_of(release: Release) -> tuple[list[int], list[int]]:
 class HullWork:
     """What a part reaches over, read from its files."""
 
-    folder: Path
-    manifest: PublishedManifest
+    folder: ReleaseFolder
     domains: Domains
 
     def __call__(self, place: int) -> bytes:
         try:
-            return pickle.dumps(hull_of(read_parts(self.folder, self.manifest, [place], self.domains)))
+            return pickle.dumps(hull_of(self.folder.parts_over([place], self.domains)))
         except LookalikeError as error:
             return pickle.dumps(error)
 
@@ -148,8 +146,7 @@ class AuditedPart:
 class AuditWork:
     """The audit of one part."""
 
-    folder: Path
-    manifest: PublishedManifest
+    folder: ReleaseFolder
     survey: Survey
     promises: tuple[Promise, ...]
     hulls: Hulls
@@ -160,27 +157,22 @@ class AuditWork:
             if number == self.hulls.n_parts - 1:
                 return pickle.dumps(len(codes))
             data = self.survey.records(codes[np.lexsort(codes.T[::-1])])
+            manifest = self.folder.manifest
             places = np.flatnonzero(self.hulls.fragment_of_box == number).tolist()
             release, parts = mixed(
-                read_parts(self.folder, self.manifest, places, data.domains),
-                {name: tuple(parts[place] for place in places) for name, parts in self.manifest.parts.items()},
+                self.folder.parts_over(places, data.domains),
+                {name: tuple(parts[place] for place in places) for name, parts in manifest.parts.items()},
             )
             found = audit_part(
                 release,
                 data,
                 self.promises,
                 measures=standard_measures(),
-                adversary=self.manifest.adversary,
+                adversary=manifest.adversary,
                 parts=parts,
             )
             files = [
-                examine_tables(
-                    self.folder,
-                    place,
-                    read_parts(self.folder, self.manifest, [place], data.domains),
-                    self.manifest,
-                )
-                for place in places
+                examine_tables(self.folder, place, self.folder.parts_over([place], data.domains)) for place in places
             ]
             return pickle.dumps(AuditedPart(found, tuple(files), exact_counts(release)))
         except LookalikeError as error:
@@ -198,8 +190,8 @@ def verify_in_parts(
 ) -> Audit:
     """Audit a release in parts; without `promises`, what it promises itself."""
     # Executors have working folders of their own.
-    folder = folder.resolve()
-    manifest = read_manifest(folder)
+    opened = ReleaseFolder(folder.resolve())
+    manifest = opened.manifest
     if not manifest.parts:
         raise RecipeError(f"{folder} is one release and not in parts. Audit it on one machine: lookalike audit.")
     if manifest.form not in (Grouped.form, Perturbed.form):
@@ -213,25 +205,24 @@ def verify_in_parts(
         )
     try:
         progress("survey", 0.0)
-        schema = read_schema(folder)
-        seen = survey(backend, schema, missing, source)
+        seen = survey(backend, opened.schema, missing, source)
         own = tuple(Promise(models.parse_model(stated.text), stated.column) for stated in manifest.promises)
         settled = settle(promises or own, seen.data)
         domains = seen.data.domains
         matrices = read_matrices(domains, manifest) if manifest.form == Perturbed.form else ()
         bare = skeleton(seen, manifest.form, withheld_of(manifest, domains), matrices)
-        about = examine_description(folder, bare, manifest)
+        about = examine_description(opened, bare)
         backend.encode(seen.names, seen.coding)
         progress("audit", 0.0, "parts")
         parts = next(iter(manifest.parts.values()))
-        found = backend.each(HullWork(folder, manifest, seen.data.domains), len(parts))
+        found = backend.each(HullWork(opened, seen.data.domains), len(parts))
         hulls = _hulls(found, tuple(part.n_rows for part in parts))
         if max(hulls.sizes) > MOST_IN_A_PART:
             raise Unsupported(
                 "The parts reach over the same values, so they cannot be audited apart. Audit the release on one "
                 "machine that holds it: lookalike audit."
             )
-        work = AuditWork(folder, manifest, seen, settled, hulls)
+        work = AuditWork(opened, seen, settled, hulls)
         results = [pickle.loads(one) for one in backend.map(work, hulls, lambda: None)]
     finally:
         backend.close()
@@ -241,7 +232,7 @@ def verify_in_parts(
         publishers_roles=True,
         stated=(
             *stated_by(manifest),
-            *(said for attribute in schema.published for said in declared(attribute)),
+            *(said for attribute in opened.schema.published for said in declared(attribute)),
             *(f"its own promise {one}" for one in own if promises and one not in settled),
         ),
         not_checked=examined.not_checked,

@@ -51,7 +51,7 @@ from lookalike.files.releases.describe import (
     stated_promise,
     title_problem,
 )
-from lookalike.files.releases.read import read_parts, read_schema
+from lookalike.files.releases.read import ReleaseFolder
 from lookalike.files.releases.readme import VIEWS, readme, views
 from lookalike.files.releases.tablefiles import (
     CSV,
@@ -99,17 +99,15 @@ class TableFindings:
     n_files: int = 0
 
 
-def examine_folder(
-    folder: Path, release: Release, manifest: PublishedManifest, *, ignored: Collection[str] = ()
-) -> Findings:
+def examine_folder(folder: ReleaseFolder, release: Release, *, ignored: Collection[str] = ()) -> Findings:
     """All of a folder against the release that was read from it, which lacks the columns that are `ignored`."""
-    about = examine_description(folder, release, manifest)
+    about, manifest = examine_description(folder, release), folder.manifest
     if not manifest.parts:
-        found = [examine_tables(folder, None, release, manifest, ignored)]
+        found = [examine_tables(folder, None, release, ignored)]
     else:
         n_parts = len(next(iter(manifest.parts.values())))
         found = [
-            examine_tables(folder, place, read_parts(folder, manifest, [place], release.domains), manifest, ignored)
+            examine_tables(folder, place, folder.parts_over([place], release.domains), ignored)
             for place in range(n_parts)
         ]
     return joined(about, found)
@@ -132,8 +130,9 @@ def joined(about: Findings, tables: Sequence[TableFindings]) -> Findings:
     )
 
 
-def examine_description(folder: Path, release: Release, manifest: PublishedManifest) -> Findings:
+def examine_description(opened: ReleaseFolder, release: Release) -> Findings:
     """Everything but the tables. Of the release form, domains, matrices and what was withheld are looked at."""
+    folder, manifest = opened.path, opened.manifest
     documents = [name for name in DOCUMENTS if name in manifest.files]
     names = file_names(release, manifest.parts, dict.fromkeys(documents))
     format = manifest.format
@@ -143,7 +142,7 @@ def examine_description(folder: Path, release: Release, manifest: PublishedManif
     plain = replace(manifest, description="")
     wanted = {
         DESCRIPTOR: descriptor(release, plain, manifest.tables, names, manifest.parts),
-        SCHEMA: read_schema(folder).to_yaml(),
+        SCHEMA: opened.schema.to_yaml(),
         README: readme(release, plain, manifest.tables, names, manifest.parts),
     }
     if isinstance(release, Bucketized):
@@ -164,7 +163,7 @@ def examine_description(folder: Path, release: Release, manifest: PublishedManif
         _part_problems(manifest),
         _statement_problems(manifest),
         _text_problems(folder, wanted, format),
-        _schema_problems(folder, manifest),
+        _schema_problems(opened),
     )
     problem = next(problems, None)
     if problem is None and isinstance(release, Perturbed):
@@ -350,10 +349,11 @@ def _difference(found: Any, wanted: Any, path: str, format: int) -> str | None:
     return None
 
 
-def _schema_problems(folder: Path, manifest: PublishedManifest) -> Iterator[str]:
+def _schema_problems(opened: ReleaseFolder) -> Iterator[str]:
     """schema.yaml and the descriptor must name the same columns in the same roles."""
-    stated = {attribute.name: str(attribute.role) for attribute in read_schema(folder).attributes}
-    fields = [field for listed in manifest.tables.values() for field in listed if field.encoding is not Encoding.BUCKET]
+    stated = {attribute.name: str(attribute.role) for attribute in opened.schema.attributes}
+    tables = opened.manifest.tables.values()
+    fields = [field for listed in tables for field in listed if field.encoding is not Encoding.BUCKET]
     published = {field.name: field.role for field in fields}
     for name in {**stated, **published}:
         if stated.get(name) != published.get(name):
@@ -385,9 +385,10 @@ def _promises(manifest: PublishedManifest) -> Check:
 
 
 def examine_tables(
-    folder: Path, place: int | None, release: Release, manifest: PublishedManifest, ignored: Collection[str] = ()
+    opened: ReleaseFolder, place: int | None, release: Release, ignored: Collection[str] = ()
 ) -> TableFindings:
     """The table files of a part (of the whole release where `place` is None) against what was read from them."""
+    folder, manifest = opened.path, opened.manifest
     otherwise: list[str] = []
     tables = {table.name: table for table in release.tables()}
     for name, table in tables.items():
@@ -395,8 +396,11 @@ def examine_tables(
             folder / (f"{name}.{ending}" if place is None else part_path(name, ending, place)) for ending in ENDINGS
         ]
         fields = [field for field in manifest.tables[name] if field.name not in ignored]
+        typed = (
+            opened.frames[name] if place is None else read_typed(paths[ENDINGS.index(PARQUET)], manifest.tables[name])
+        )
         problem = _table_problem(
-            dict(zip(ENDINGS, paths, strict=True)), table, fields, manifest.tables[name], manifest, place, otherwise
+            dict(zip(ENDINGS, paths, strict=True)), table, typed, fields, manifest, place, otherwise
         )
         if problem is not None:
             return TableFindings(problem)
@@ -406,13 +410,12 @@ def examine_tables(
 def _table_problem(
     paths: dict[str, Path],
     table: PublishedTable,
+    typed: pl.DataFrame,
     fields: Sequence[Field],
-    all_fields: Sequence[Field],
     manifest: PublishedManifest,
     place: int | None,
     otherwise: list[str],
 ) -> str | None:
-    typed = read_typed(paths[PARQUET], all_fields)
     own_fields, own, _ = laid_out(table)
     for field, own_field in itertools.zip_longest(fields, own_fields):
         # Another type of the same values is how the verifier's copy of the original was read.
@@ -436,12 +439,14 @@ def _table_problem(
                 own[field.name]
                 if own_types.get(field.name) is field.type
                 else without_negative_zeros(typed[field.name])
-                for field in all_fields
+                for field in manifest.tables[table.name]
             ]
         )
         write_parquet(clean, again[PARQUET])
-        texts = pl.DataFrame([print_cells(field, clean[field.name]).alias(field.name) for field in all_fields])
-        write_csv(blanks_spelled_out(texts, all_fields), again[CSV], safe=manifest.safe_csv)
+        texts = pl.DataFrame(
+            [print_cells(field, clean[field.name]).alias(field.name) for field in manifest.tables[table.name]]
+        )
+        write_csv(blanks_spelled_out(texts, manifest.tables[table.name]), again[CSV], safe=manifest.safe_csv)
         if _differ(paths[CSV], again[CSV]):
             return _line_problem(paths[CSV], again[CSV])
         if _differ(paths[PARQUET], again[PARQUET]):
