@@ -1,6 +1,6 @@
-"""Which method serves which model, and what each loses and takes: the tables of docs/algorithms.md.
+"""What each method loses and how long it takes: the second table of docs/algorithms.md.
 
-    python docs/studies/algorithms.py                       prints both
+    python docs/studies/algorithms.py                       prints it
     python docs/studies/algorithms.py --rows 2000 --seed 1
 
 Each method publishes the sample of hospital stays under a promise it is for. Losses compare within one promise only.
@@ -13,29 +13,16 @@ import argparse
 import time
 
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
-from lookalike.data.adversary import KNOWS_METHOD
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata
 from lookalike.data.schema import Schema
 from lookalike.metrics import METRICS
-from lookalike.models import MODELS, parse_model
-from lookalike.pipeline.recipe import refusal, required, settle
+from lookalike.models import parse_model
+from lookalike.pipeline.recipe import required, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from lookalike.samples import hospital
 
-USUAL = {
-    "k-anonymity": "k-anonymity:3",
-    "k-concealment": "k-concealment:3",
-    "alpha-k": "alpha-k:0.5,k=3",
-    "l-diversity": "l-diversity:3",
-    "t-closeness": "t-closeness:0.4",
-    "beta-likeness": "beta-likeness:3",
-    "delta-disclosure": "delta-disclosure:3",
-    "f-privacy": "f-privacy:theta=4",
-    "rho-privacy": "rho-privacy:rho1=0.2,rho2=0.6",
-}
-"""A promise of each model, as it is usually made."""
 MEASURED = {
     "freeform": ["k-anonymity:5"],
     "sabre": ["t-closeness:0.3"],
@@ -53,27 +40,6 @@ LOSS = {"grouped": "gcp", "matched": "gcp", "bucketized": "msbs"}
 
 def stays(rows: int) -> Microdata:
     return Microdata.encode(hospital(rows), Schema.of(qi=["age", "sex", "zip code"], sensitive=["diagnosis"]))
-
-
-def served(name: str, data: Microdata) -> list[str]:
-    """The models that a method serves."""
-    method = ALGORITHMS[name]()
-    found = []
-    for model in MODELS:
-        promises = settle([Promise(parse_model(USUAL[model]))], data)
-        requirements = required(promises, data)
-        if refusal(method, method.adversary, promises, requirements, data.domains) is None:
-            found.append(model)
-    return found
-
-
-def row(name: str, data: Microdata) -> str:
-    """The beginning of a method's line in the overview: name, form, models, strongest adversary."""
-    method = ALGORITHMS[name]()
-    models = served(name, data)
-    said = "all" if len(models) == len(MODELS) else ", ".join(models)
-    strongest = method.facing(KNOWS_METHOD).adversary
-    return f"| [{name}](algorithms/{name}.md) | {method.form} | {said} | `{strongest}` |"
 
 
 def measured(name: str, promise: str, data: Microdata, seed: int) -> str:
@@ -96,10 +62,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     data = stays(options.rows)
-    print("| method | form | models | strongest adversary |\n|---|---|---|---|")
-    for name in ALGORITHMS:
-        print(row(name, data))
-    print("\n| promise | method | loss | seconds |\n|---|---|---|---|")
+    print("| promise | method | loss | seconds |\n|---|---|---|---|")
     wanted = [(promise, name) for name in ALGORITHMS for promise in MEASURED.get(name, ["l-diversity:5"])]
     for promise in dict.fromkeys(promise for promise, _ in wanted):
         for name in (name for other, name in wanted if other == promise):
