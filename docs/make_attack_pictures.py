@@ -17,9 +17,10 @@ from pathlib import Path
 import numpy as np
 from make_algorithm_pictures import few_records
 
-from lookalike.algorithms import parse_algorithm
+from lookalike.algorithms import Heterogeneous, parse_algorithm
+from lookalike.apps.papers.published_heterogeneous import HeterogeneousAsPublished
 from lookalike.attacks import ATTACKS, parse_attack
-from lookalike.data.contracts import Finding, Promise, Target
+from lookalike.data.contracts import Algorithm, Finding, Promise, Target
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.release import Grouped
 from lookalike.data.schema import Role, Schema
@@ -61,9 +62,9 @@ def citizens(rows: int) -> Microdata:
     return Microdata.encode(Table(kept), schema)
 
 
-def released(data: Microdata, algorithm: str, promise: str, seed: int = 1) -> Target:
+def released(data: Microdata, algorithm: str | Algorithm, promise: str, seed: int = 1) -> Target:
     """A release to attack, and what its attacker may be told."""
-    method = parse_algorithm(algorithm)
+    method = parse_algorithm(algorithm) if isinstance(algorithm, str) else algorithm
     promises = settle([Promise(parse_model(promise))], data)
     release, linkage = method.anonymize(data, required(promises, data), Randomness(seed), silent)
     return Target(release=release, original=data, promises=promises, algorithm=method, graph=linkage.graph)
@@ -213,10 +214,11 @@ def corruption() -> charts.Chart:
 def repeated_values() -> charts.Chart:
     rows = []
     for ell in (3, 4, 5, 6):
-        for draw, name in (("paper", "drawn as published"), ("aligned", "drawn as here")):
-            target = released(
-                citizens(600), f"heterogeneous:matcher=hungarian,randomization={draw}", f"l-diversity:{ell}"
-            )
+        for method, name in (
+            (HeterogeneousAsPublished(matcher="hungarian"), "drawn as published"),
+            (Heterogeneous(matcher="hungarian"), "drawn as here"),
+        ):
+            target = released(citizens(600), method, f"l-diversity:{ell}")
             rows.append(guesses(name, "l", ell, attacked("repeated-values:rows=graph", target)))
         rows.append(
             {"l": str(ell), RIGHT: 100 / ell, "low": 100 / ell, "high": 100 / ell, "series": "1/l, as promised"}

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from lookalike.algorithms import Heterogeneous
+from lookalike.apps.papers.published_heterogeneous import HeterogeneousAsPublished
 from lookalike.attacks import parse_attack
-from lookalike.data.contracts import Promise, Target
+from lookalike.data.contracts import Algorithm, Promise, Target
 from lookalike.errors import Unsupported
 from lookalike.models import parse_model
 from lookalike.pipeline.recipe import required, settle
@@ -20,18 +21,17 @@ from tests.audit.making import matched, mixed_table, number_table, ring
 from tests.oracles.containment import fit_table
 
 
-def heterogeneous(randomization: str, n_attributes: int) -> Target:
+def heterogeneous(method: Algorithm, n_attributes: int) -> Target:
     rng = np.random.default_rng(5)
     data = number_table(rng.integers(0, 1000, (600, n_attributes)), np.tile(np.arange(5), 120))
     promises = tuple(settle([Promise(parse_model("l-diversity:5"))], data))
-    method = Heterogeneous(randomization=randomization)
     release, linkage = method.anonymize(data, required(promises, data), Randomness(3), silent)
     return Target(release=release, original=data, promises=promises, graph=linkage.graph)
 
 
 @pytest.mark.parametrize("text", ["repeated-values", "repeated-values:graph"])
 def test_the_corrected_draw_gives_one_in_l(text: str) -> None:
-    finding = attacked(text, heterogeneous("aligned", 7))
+    finding = attacked(text, heterogeneous(Heterogeneous(), 7))
     assert finding.baselines["1/l"] == pytest.approx(1 / 5)
     assert finding.figures["expected share right"] == pytest.approx(1 / 5, abs=0.03)
     assert finding.succeeds is False
@@ -39,7 +39,7 @@ def test_the_corrected_draw_gives_one_in_l(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["repeated-values", "repeated-values:graph"])
 def test_the_published_draw_gives_more(text: str) -> None:
-    finding = attacked(text, heterogeneous("paper", 7))
+    finding = attacked(text, heterogeneous(HeterogeneousAsPublished(), 7))
     assert finding.figures["expected share right"] > 0.26
     assert finding.succeeds is True
     assert finding.n_affected is not None

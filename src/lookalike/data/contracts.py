@@ -168,9 +168,6 @@ class Algorithm(Protocol):
     def cautions(self) -> list[str]:
         """What a careful user should know about these settings."""
 
-    def study_only(self) -> str | None:
-        """Why what it makes with these settings must not be released whatever the audit finds, or None."""
-
     def refuses(self, promise: Promise, requirement: Requirement) -> str | None:
         """Why it cannot serve this promise, or None."""
 

@@ -171,7 +171,8 @@ def read_part(text: str, kind: str, table: Mapping[str, type[_Part]], structured
             key, value = known[0], part
         key = current(f"{name} parameter", key)
         if key not in known:
-            raise RecipeError(f"{name}: {unknown_name('parameter', key, known)}")
+            where = getattr(part_type, "elsewhere", {}).get(key)
+            raise RecipeError(f"{name}: {unknown_name('parameter', key, known)}{f' {where}' if where else ''}")
         if key in given:
             raise RecipeError(f"{name}: {key} is given twice. Give it once.")
         given[key] = value.strip()

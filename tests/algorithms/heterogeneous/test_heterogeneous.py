@@ -14,25 +14,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.algorithms import Freeform, Heterogeneous
+from lookalike.algorithms import Freeform, Heterogeneous, parse_algorithm
 from lookalike.algorithms.heterogeneous import slots
 from lookalike.algorithms.heterogeneous.slots import exchanged_columns, slot_graph, slots_by_assignment
 from lookalike.algorithms.shared.axes import axes_of
-from lookalike.apps.papers.published_heterogeneous import mixed_columns
+from lookalike.apps.papers.published_heterogeneous import HeterogeneousAsPublished
 from lookalike.apps.samples import census
-from lookalike.data.contracts import Promise
-from lookalike.data.microdata import Microdata, Table
+from lookalike.data.contracts import Algorithm, Promise
+from lookalike.data.microdata import Microdata
 from lookalike.data.release import Linkage, Matched
 from lookalike.data.requirement import Requirement
-from lookalike.data.schema import Schema, ValueType
-from lookalike.errors import AuditFailed, Infeasible, RecipeError, Unsupported
+from lookalike.data.schema import Schema
+from lookalike.errors import Infeasible, RecipeError, Unsupported
 from lookalike.kernels.pairing import repair
 from lookalike.models import parse_model
 from lookalike.pipeline import run as pipeline
 from lookalike.pipeline.recipe import Recipe, required, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from tests.strategies import column_of, microdatas
+from tests.strategies import microdatas
 from tests.worlds import Path, all_orders, exact_posteriors, orders_within_values, tiny_table
 
 
@@ -42,9 +42,11 @@ def census_data(rows: int) -> Microdata:
     return Microdata.encode(table, Schema.of(qi=names[:-1], sensitive=names[-1:], categorical=[*names[3:], names[1]]))
 
 
-def made(data: Microdata, method: Heterogeneous, model: str, seed: int = 3) -> tuple[Matched, Linkage]:
+def made(data: Microdata, method: Algorithm, model: str, seed: int = 3) -> tuple[Matched, Linkage]:
     promises = settle([Promise(parse_model(model))], data)
-    return method.anonymize(data, required(promises, data), Randomness(seed), silent)
+    release, linkage = method.anonymize(data, required(promises, data), Randomness(seed), silent)
+    assert isinstance(release, Matched)
+    return release, linkage
 
 
 def values_seen(release: Matched, linkage: Linkage) -> list[list[int]]:
@@ -85,7 +87,7 @@ def test_nobody_sees_a_value_above_its_ceiling(data: Microdata, model: str, seed
 
 
 def test_the_draw_gives_every_edge_the_same_chance() -> None:
-    slots = _matched_table(4, 3)
+    slots = matched_table(4, 3)
     draws = 3000
     times: Counter[tuple[int, int]] = Counter()
     for seed in range(draws):
@@ -97,7 +99,7 @@ def test_the_draw_gives_every_edge_the_same_chance() -> None:
     assert max(abs(count / draws - 1 / 3) for count in times.values()) < 4.5 * (2 / 9 / draws) ** 0.5
 
 
-def _matched_table(n_rows: int, degree: int) -> np.ndarray:
+def matched_table(n_rows: int, degree: int) -> np.ndarray:
     from lookalike.algorithms.shared.axes import axes_of
 
     data = census_data(n_rows * degree)
@@ -106,24 +108,12 @@ def _matched_table(n_rows: int, degree: int) -> np.ndarray:
 
 
 def test_slots_take_one_record_of_each_column() -> None:
-    slots = _matched_table(6, 4)
+    slots = matched_table(6, 4)
     table = np.arange(24).reshape(6, 4)
     for x, y in itertools.product(range(4), repeat=2):
         assert sorted(slots[x, :, y].tolist()) == table[:, y].tolist()
     for x in range(4):
         assert (slots[x, :, x] == table[:, x]).all()
-
-
-def test_the_published_draw_shows_some_people_a_value_twice_and_is_refused() -> None:
-    data = census_data(600)
-    method = Heterogeneous(matcher="hungarian", randomization="paper")
-    release, linkage = made(data, method, "l-diversity:6")
-    twice = [seen for seen in values_seen(release, linkage) if len(set(seen)) < len(seen)]
-    assert len(twice) > 200
-    table = census(600, seed=6)
-    recipe = Recipe(schema=data.schema, promises=(Promise(parse_model("l-diversity:6")),), algorithm=method, seed=1)
-    with pytest.raises(AuditFailed, match="as published"):
-        pipeline.run(recipe, table)
 
 
 POOL = ThreadPoolExecutor(1)
@@ -212,13 +202,6 @@ def test_exact_bayes_tells_the_published_draw_apart(monkeypatch: pytest.MonkeyPa
     assert max(posteriors.values()) > Fraction(1, 2)
 
 
-def test_mixed_is_an_assignment_along_edges() -> None:
-    slots = _matched_table(5, 3)
-    given = mixed_columns(slots, Randomness(2))
-    assert sorted(given.ravel().tolist()) == list(range(15))
-    assert all(record in row for row, record in zip(slots.reshape(15, 3).tolist(), given.ravel().tolist(), strict=True))
-
-
 def labels_of(text: str) -> np.ndarray:
     return np.array([ord(letter) for letter in text])
 
@@ -257,33 +240,6 @@ def test_buckets_in_cyclic_rounds_give_every_position_five_values() -> None:
     assert seen == {"abcde": 5, "abcdf": 5, "abcef": 5}
 
 
-@settings(max_examples=30, deadline=None)
-@given(
-    st.lists(st.integers(1, 6), min_size=2, max_size=8),
-    st.integers(2, 4),
-    st.sampled_from(["greedy", "sorted", "hungarian"]),
-    st.integers(0, 99),
-)
-def test_published_slots_hold_different_values(numbers: list[int], ell: int, matcher: str, seed: int) -> None:
-    """Its buckets always leave a matching without a repeat, and greedy matchers find it with repair."""
-    values = "".join(letter * number for letter, number in zip("abcdefgh", numbers, strict=False))
-    if max(numbers) > len(values) // ell:
-        return
-    places = np.random.default_rng(seed).integers(0, 9, len(values)).tolist()
-    data = tiny_table(values, places)
-    method = Heterogeneous(matcher=matcher, randomization="paper")
-    ceilings = (Fraction(1, ell),) * len(numbers)
-    _, linkage = method.anonymize(data, [Requirement(column=0, ceilings=ceilings)], Randomness(seed), silent)
-    assert linkage.graph is not None
-    held: dict[int, list[int]] = defaultdict(list)
-    owner = np.repeat(np.arange(data.n_rows), np.diff(linkage.graph.starts))
-    for record, row in zip(owner, linkage.graph.rows.tolist(), strict=True):
-        held[row].append(int(data.sensitive[record, 0]))
-    for inside in held.values():
-        assert len(inside) in (ell, ell + 1)
-        assert len(set(inside)) == len(inside)
-
-
 def guessed_among_values_seen_once(release: Matched, linkage: Linkage, data: Microdata) -> float:
     """How often a guess among the values that a person sees exactly once is right."""
     right = 0.0
@@ -297,7 +253,7 @@ def test_guessing_among_values_seen_once_gains_nothing() -> None:
     """Five values of 120 records each: a person's own value is published once among their rows, whatever the draw."""
     data = tiny_table("abcde" * 120, np.random.default_rng(5).integers(0, 1000, 600).tolist())
     assert guessed_among_values_seen_once(*made(data, Heterogeneous(), "l-diversity:5"), data) == pytest.approx(1 / 5)
-    published = made(data, Heterogeneous(randomization="paper"), "l-diversity:5")
+    published = made(data, HeterogeneousAsPublished(), "l-diversity:5")
     assert guessed_among_values_seen_once(*published, data) > 0.28
 
 
@@ -331,76 +287,15 @@ def test_suppression_leaves_one_size_and_is_declared() -> None:
     assert {len(seen) for seen in values_seen(release, linkage)} == {0, 5}
 
 
-def test_as_published_and_dummies_and_tau_are_never_released() -> None:
-    table = census(151, seed=6)
-    schema = census_data(151).schema
-    refused = "does not pass its audit; nothing is written. randomization=paper"
-    for model, settings_of, error, words in (
-        ("l-diversity:6", {}, AuditFailed, refused),
-        ("l-diversity:6", {"dummies": "yes"}, AuditFailed, refused),
-        ("l-diversity:6", {"tau": "0.4"}, AuditFailed, refused),
-        ("l-diversity:6", {"buckets": "packed"}, Unsupported, "leave buckets=packed out"),
-        ("beta-likeness:2,bound=basic", {}, AuditFailed, refused),
-        ("beta-likeness:2,bound=basic", {"buckets": "packed"}, AuditFailed, refused),
-        ("beta-likeness:2,bound=basic", {"dummies": "yes"}, AuditFailed, refused),
-        ("beta-likeness:2,bound=basic", {"tau": "0.4"}, Unsupported, "tau is about"),
-    ):
-        recipe = Recipe(
-            schema=schema,
-            promises=(Promise(parse_model(model)),),
-            algorithm=Heterogeneous(randomization="paper", **settings_of),
-            seed=1,
-        )
-        with pytest.raises(error, match=words):
-            pipeline.run(recipe, table)
+@pytest.mark.parametrize("setting", ["randomization=paper", "dummies=yes", "tau=0.5"])
+def test_settings_of_the_method_as_published_say_where_it_is(setting: str) -> None:
+    with pytest.raises(RecipeError, match=r"There is no parameter .* see lookalike\.apps\.papers"):
+        parse_algorithm(f"heterogeneous:{setting}")
 
 
-def test_as_published_is_not_released_even_if_it_happens_to_be_right() -> None:
-    table = Table((column_of("x", [1, 2], ValueType.INTEGER), column_of("s", ["a", "b"], ValueType.STRING)))
-    recipe = Recipe(
-        schema=Schema.of(qi=["x"], sensitive=["s"]),
-        promises=(Promise(parse_model("l-diversity:2")),),
-        algorithm=Heterogeneous(randomization="paper"),
-    )
-    with pytest.raises(AuditFailed, match="passes its audit this time; nothing is written"):
-        pipeline.run(recipe, table)
-
-
-def test_unique_dummies_tell_themselves_apart() -> None:
-    """403 records in buckets for l = 5: two are made up, with a value that no record has."""
-    data = census_data(403)
-    release, linkage = made(data, Heterogeneous(randomization="paper", dummies="yes"), "l-diversity:5")
-    assert release.withheld.n_dummies == 2
-    assert release.n_rows == 405
-    (counts,) = release.withheld.dummies
-    assert counts[-1] == 2 == (release.sensitive[:, 0] == len(counts) - 1).sum()
-    # Whoever sees one of them has fewer values left to be of.
-    assert any(len(set(seen) - {len(counts) - 1}) < 5 for seen in values_seen(release, linkage))
-
-
-def test_copied_dummies_are_in_buckets_that_hold_their_value() -> None:
-    data = census_data(403)
-    release, linkage = made(data, Heterogeneous(randomization="paper", dummies="yes"), "beta-likeness:2,bound=basic")
-    assert release.n_rows == 403 + release.withheld.n_dummies
-    assert np.count_nonzero(linkage.record_of_row < 0) == release.withheld.n_dummies
-    (counts,) = release.withheld.dummies
-    assert (np.bincount(release.sensitive[:, 0], minlength=len(counts)) - data.counts(0) == counts).all()
-
-
-@pytest.mark.parametrize(
-    "settings_of",
-    [
-        {"tau": "0.5"},
-        {"dummies": "yes"},
-        {"buckets": "equal", "cell": 50},
-        {"randomization": "paper", "cell": 50},
-        {"randomization": "paper", "part": 50},
-        {"randomization": "paper", "remainder": "suppress"},
-    ],
-)
-def test_settings_that_would_not_be_heard_are_refused(settings_of: dict[str, Any]) -> None:
-    with pytest.raises(RecipeError, match="heterogeneous:"):
-        Heterogeneous(**settings_of)
+def test_settings_that_have_no_effect_are_refused() -> None:
+    with pytest.raises(RecipeError, match="heterogeneous: buckets=equal takes the whole table"):
+        Heterogeneous(buckets="equal", cell=50)
 
 
 def test_k_anonymity_alone_is_freeform() -> None:

@@ -68,12 +68,6 @@ def test_a_comparison_comes_back_from_its_plain_form() -> None:
     assert (again.rows(), again.remarks()) == (found.rows(), found.remarks())
 
 
-def test_study_only_methods_are_not_compared() -> None:
-    found = compared(models="l-diversity:2", algorithms="heterogeneous:randomization=paper")
-    assert found.runs[0].status == "unfit"
-    assert found.runs[0].reason
-
-
 def test_defaults_suit_the_promise(executed: list[str]) -> None:
     found = compared(models=["t-closeness:0.4", "k-anonymity:4 + l-diversity:2"], algorithms=(), attacks=())
     names = [(run.promise, run.algorithm.partition(":")[0]) for run in found.runs]

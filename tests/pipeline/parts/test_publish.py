@@ -120,7 +120,6 @@ def test_every_method_is_distributed_or_refused_with_a_reason() -> None:
         ("groups:effort=2.5", "by seconds"),
         ("optimal-buckets:seconds=3", "by seconds"),
         ("heterogeneous:buckets=equal", "decided for the whole table"),
-        ("heterogeneous:randomization=paper", "to be studied"),
     ],
 )
 def test_what_cannot_be_done_in_parts_is_refused_with_the_reason(

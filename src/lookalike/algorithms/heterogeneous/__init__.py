@@ -9,11 +9,11 @@ How it is drawn is where the published method fails: a random assignment of the 
 can see one value several times among their rows, often with certainty about it. Here the columns are exchanged as a
 whole: the records of column y give their values to the slots of one column drawn for y. Then each person sees the
 values of each column once, and whoever knows the method finds all exchanges of columns equally likely
-(docs/algorithms/heterogeneous.md). The columns come in zones, as in strict groups.
+(docs/algorithms/heterogeneous.md). The columns come in zones, as in strict groups. The method as published is in
+apps/papers.
 
     slots.py      columns, slots, and the draw
     layouts.py    columns of one size as published (Algorithm 3)
-    published.py  the method as it was published, to be studied and not to be used
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from lookalike.algorithms.groups import given_cell
 from lookalike.algorithms.shared.method import Method
 from lookalike.data.adversary import KNOWS_METHOD, READS_RELEASE
 from lookalike.data.microdata import Microdata
-from lookalike.data.parameters import Choice, OptionalExact, Whole
+from lookalike.data.parameters import Choice, Whole
 from lookalike.data.release import Linkage, Matched
 from lookalike.data.requirement import Requirement
 from lookalike.errors import RecipeError
@@ -57,56 +57,33 @@ class Heterogeneous(Method):
     """Most slots of a column that are matched together; 0: as many as suits the matcher."""
     cell: Whole = Whole(low=0, default=0)
     """Least number of records in a cell with columns of its own; 0: auto chooses it, others take the whole table."""
-    randomization: Choice = Choice("aligned", "paper", default="aligned")
-    """aligned: columns are exchanged as a whole; paper: as published, which breaks the promise (for study)."""
-    dummies: Choice = Choice("no", "yes", default="no")
-    """yes, with randomization=paper: records are made up to fill the buckets (for study)."""
-    tau: OptionalExact = OptionalExact(low=0, high=1)
-    """With randomization=paper: records go to the bucket farthest from them, if that far on average (for study)."""
+
+    elsewhere: ClassVar[dict[str, str]] = dict.fromkeys(
+        ("randomization", "dummies", "tau"),
+        "The method as published breaks its own promise and is never released; to study it, see "
+        "lookalike.apps.papers.published_heterogeneous.",
+    )
 
     def __post_init__(self) -> None:
-        if self.randomization == "aligned" and (self.dummies == "yes" or self.tau is not None):
-            raise RecipeError(
-                f"{self.name}: dummies and tau are parts of the method as published, there to be studied. Leave them "
-                "out, or add randomization=paper; what that gives cannot be released."
-            )
-        whole_table = "randomization=paper" if self.randomization == "paper" else f"buckets={self.buckets}"
-        if self.cell and (self.randomization == "paper" or self.buckets != "zones"):
-            raise RecipeError(f"{self.name}: {whole_table} takes the whole table, so cell would not be heard.")
-        if self.randomization == "paper" and (self.part or self.remainder == "suppress" or self.buckets == "through-l"):
-            raise RecipeError(
-                f"{self.name}: randomization=paper matches whole buckets and leaves nobody out, so part, "
-                "remainder=suppress and buckets=through-l would not be heard."
-            )
+        if self.cell and self.buckets != "zones":
+            raise RecipeError(f"{self.name}: buckets={self.buckets} takes the whole table, so cell has no effect.")
 
     @property
     def adversary(self) -> str:
         # Whoever works out who was left out knows that they had one of the most frequent values.
-        whole = self.randomization == "aligned" and self.remainder == "blocks"
-        return KNOWS_METHOD if whole else READS_RELEASE
+        return KNOWS_METHOD if self.remainder == "blocks" else READS_RELEASE
 
     def cautions(self) -> list[str]:
         return given_cell(self.cell)
-
-    def study_only(self) -> str | None:
-        if self.randomization == "aligned":
-            return None
-        return (
-            "randomization=paper reproduces the method as published, under which a person can see one value several "
-            "times. It is there to be studied and is never released."
-        )
 
     def make_release(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
     ) -> tuple[Matched, Linkage]:
         from lookalike.algorithms.heterogeneous.slots import heterogeneous_release
-        from lookalike.apps.papers.published_heterogeneous import published_release
 
         if all(requirement.column is None for requirement in requirements):
             # Nothing is promised about values: then there are no columns to keep apart.
             return Freeform(matcher=self.matcher, part=self.part).make_release(data, requirements, rng, progress)
-        if self.randomization == "paper":
-            return published_release(data, requirements, self, rng)
         with ThreadPoolExecutor(max_workers=available_threads()) as pool:
             try:
                 return heterogeneous_release(data, requirements, self, rng, pool, progress)

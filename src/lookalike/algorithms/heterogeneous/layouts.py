@@ -5,15 +5,11 @@ are exchanged as a whole, a person finds v in at most |B_v| of their mu rows; so
 |B_v| <= f_v * mu. Three ways to fill buckets ("sequential" in falling or rising order of counts, and "packed", which
 keeps the rest of every value in one piece) are tried for each c, from the largest down: few buckets make small slots.
 How low |B_v| can be kept is NP-hard to tell, hence several ways.
-
-`fewest_first` is the published layout for l-diversity: the l most frequent values open a bucket each, and the others go
-to the emptiest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from fractions import Fraction
 from math import gcd
 
 import numpy as np
@@ -89,27 +85,6 @@ def without_gaps(layout: Layout, size: int) -> Layout:
     return kept
 
 
-def n_dummies(layout: Layout, size: int) -> int:
-    """Records that are missing in buckets that are not full."""
-    return len(layout) * size - int(layout.sum())
-
-
-def attainable_beta(layout: Layout, counts: Counts) -> Fraction:
-    """The least beta whose basic bound a layout keeps, dummies published as records of their bucket's values."""
-    spread = np.count_nonzero(layout, axis=0)
-    n_rows, n_buckets = int(counts.sum()), len(layout)
-    return (
-        max(Fraction(int(spread[value]) * n_rows, n_buckets * int(counts[value])) for value in np.flatnonzero(counts))
-        - 1
-    )
-
-
-def printed_beta(layout: Layout, size: int, counts: Counts) -> Fraction:
-    """As the paper has it: larger than `attainable_beta` by the share of dummies."""
-    spread = np.count_nonzero(layout, axis=0)
-    return size / min(Fraction(int(counts[value]), int(spread[value])) for value in np.flatnonzero(counts)) - 1
-
-
 def buckets_under(counts: Counts, ceilings: Ceilings, policies: Sequence[str], fewest: int) -> Blocks | None:
     """The fewest buckets of equal size that keep the ceilings; two blocks, of mu and mu + 1, where n needs them.
 
@@ -126,24 +101,6 @@ def buckets_under(counts: Counts, ceilings: Ceilings, policies: Sequence[str], f
             if blocks is not None:
                 return blocks
         tried.add(n_buckets)
-    return None
-
-
-def largest_to_pad(
-    counts: Counts, ceilings: Ceilings, policies: Sequence[str], fewest: int
-) -> tuple[Layout, int] | None:
-    """As published: the largest size of buckets that a policy fills within the ceilings, dummies where they are short.
-
-    The test is the printed one, on the number of records without dummies.
-    """
-    n_rows = int(counts.sum())
-    for size in range(int(counts.max()), 0, -1):
-        for policy in policies:
-            layout = POLICIES[policy](counts, size)
-            spread = np.count_nonzero(layout, axis=0)
-            kept = all(int(times) * size <= ceiling * n_rows for times, ceiling in zip(spread, ceilings, strict=True))
-            if kept and len(layout) >= fewest:
-                return layout, size
     return None
 
 
@@ -168,19 +125,3 @@ def through_diversity(counts: Counts, ceilings: Ceilings, fewest: int) -> int | 
         return None
     ell = max(-(-least.denominator // least.numerator), fewest)
     return ell if counts.max() <= int(counts.sum()) // ell else None
-
-
-def fewest_first(counts: Counts, n_buckets: int) -> Layout:
-    """The published buckets for l-diversity. Needs enough values, none above a bucket, and even buckets."""
-    order = np.argsort(-counts, kind="stable")
-    size = int(counts.sum()) // n_buckets
-    layout = np.zeros((n_buckets, len(counts)), dtype=np.int64)
-    layout[np.arange(n_buckets), order[:n_buckets]] = counts[order[:n_buckets]]
-    for value in order[n_buckets:].tolist():
-        left = int(counts[value])
-        loads = layout.sum(axis=1)
-        for bucket in np.argsort(loads, kind="stable").tolist():
-            taken = min(left, size - int(loads[bucket]))
-            layout[bucket, value] += taken
-            left -= taken
-    return layout

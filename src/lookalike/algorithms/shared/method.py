@@ -50,9 +50,6 @@ class Method:
     def cautions(self) -> list[str]:
         return []
 
-    def study_only(self) -> str | None:
-        return None
-
     def refuses(self, promise: Promise, requirement: Requirement) -> str | None:
         return None
 

@@ -1,14 +1,15 @@
 """The method as it was published, to be studied: its buckets, its dummies, its threshold, and its draw.
 
-What comes out does not keep the promise (docs/algorithms/heterogeneous.md) and is never released.
+What comes out does not keep the promise (docs/algorithms/heterogeneous.md) and is never released: the method refuses
+every promise, so that it runs from Python alone, by `anonymize`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,72 +18,141 @@ from lookalike.algorithms.groups.columns import tables_for
 from lookalike.algorithms.groups.programs import Ceilings
 from lookalike.algorithms.groups.sizes import Plan, even_sizes, in_blocks
 from lookalike.algorithms.groups.strict import planned
-from lookalike.algorithms.heterogeneous.layouts import (
-    POLICIES,
-    Layout,
-    buckets_under,
-    fewest_first,
-    largest_to_pad,
-    n_dummies,
-)
+from lookalike.algorithms.heterogeneous.layouts import POLICIES, Counts, Layout, buckets_under
 from lookalike.algorithms.heterogeneous.slots import Records, Slots, slots_in_turn
 from lookalike.algorithms.shared.axes import axes_of
 from lookalike.algorithms.shared.matchers import MATCHERS
-from lookalike.algorithms.shared.method import SlotGraph, drawn_assignment, matched_release, slots_of
+from lookalike.algorithms.shared.method import Method, SlotGraph, drawn_assignment, matched_release, slots_of
+from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Domains, Microdata
+from lookalike.data.parameters import Choice, OptionalExact
 from lookalike.data.release import Linkage, Matched, MatchGraph, Withheld
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, Unsupported
 from lookalike.kernels.axes import Axes, pair_distances
+from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 
-if TYPE_CHECKING:
-    from lookalike.algorithms.heterogeneous import Heterogeneous
 
-Counts = NDArray[np.int64]
+@dataclass(frozen=True)
+class HeterogeneousAsPublished(Method):
+    """The whole method as published: its buckets for l-diversity, slots that hold no value twice, and its draw."""
 
+    name: ClassVar[str] = "heterogeneous-as-published"
+    form: ClassVar[str] = Matched.form
 
-def published_release(
-    data: Microdata, requirements: Sequence[Requirement], method: Heterogeneous, rng: Randomness
-) -> tuple[Matched, Linkage]:
-    column, plan = planned(data, requirements)
-    counts = data.counts(column)
-    ell = _diversity(plan.ceilings)
-    if ell is None and method.tau is not None:
-        raise Unsupported("tau is about the published buckets for l-diversity; for this promise leave it out.")
-    if ell is not None and method.buckets != "zones":
-        raise Unsupported(f"The published buckets for l-diversity are of one kind; leave buckets={method.buckets} out.")
-    everybody = data
-    if method.dummies == "yes":
-        everybody = _with_unique_dummies(data, column, ell, rng) if ell else data
-    if ell is not None:
-        tables = _tables_of_diversity(everybody, column, ell, method.tau, rng)
-        labels = everybody.sensitive[:, column].astype(np.int64)
-        # A dummy's value is its own.
-        labels[data.n_rows :] = labels.max(initial=0) + 1 + np.arange(len(labels) - data.n_rows)
-    else:
-        policies = [*POLICIES] if method.buckets in ("zones", "equal") else [method.buckets]
-        if method.dummies == "yes":
-            padded = largest_to_pad(counts, plan.ceilings, policies, plan.rule.min_size)
-            if padded is None:
-                raise Infeasible("No size of buckets keeps the promise. Use randomization=aligned.")
-            everybody, tables = _with_copies(data, column, *padded, rng)
+    matcher: Choice = Choice("auto", "greedy", "sorted", "hungarian", default="auto")
+    """greedy, sorted or hungarian on the whole table; auto: hungarian."""
+    buckets: Choice = Choice("equal", *POLICIES, default="equal")
+    """Of promises other than l-diversity: buckets of one size, filled in any or in one of these ways."""
+    dummies: Choice = Choice("no", "yes", default="no")
+    """yes: records are made up to fill the buckets."""
+    tau: OptionalExact = OptionalExact(low=0, high=1)
+    """Records go to the bucket farthest from them, if that far on average."""
+
+    def refuses(self, promise: Promise, requirement: Requirement) -> str:
+        return "a person can see one value several times, which breaks the promise, so it is never released"
+
+    def make_release(
+        self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
+    ) -> tuple[Matched, Linkage]:
+        column, plan = planned(data, requirements)
+        counts = data.counts(column)
+        ell = _diversity(plan.ceilings)
+        if ell is None and self.tau is not None:
+            raise Unsupported("tau is about the published buckets for l-diversity; for this promise leave it out.")
+        if ell is not None and self.buckets != "equal":
+            raise Unsupported(
+                f"The published buckets for l-diversity are of one kind; leave buckets={self.buckets} out."
+            )
+        everybody = data
+        if self.dummies == "yes":
+            everybody = _with_unique_dummies(data, column, ell, rng) if ell else data
+        if ell is not None:
+            tables = _tables_of_diversity(everybody, column, ell, self.tau, rng)
+            labels = everybody.sensitive[:, column].astype(np.int64)
+            # A dummy's value is its own.
+            labels[data.n_rows :] = labels.max(initial=0) + 1 + np.arange(len(labels) - data.n_rows)
         else:
-            blocks = buckets_under(counts, plan.ceilings, policies, plan.rule.min_size)
-            if blocks is None:
-                raise Infeasible("No number of buckets keeps the promise. Use randomization=aligned.")
-            tables = tables_for(np.arange(data.n_rows), data.sensitive[:, column], blocks, rng.child("cell", 0))
-        labels = np.arange(everybody.n_rows)
+            policies = [*POLICIES] if self.buckets == "equal" else [self.buckets]
+            if self.dummies == "yes":
+                padded = largest_to_pad(counts, plan.ceilings, policies, plan.rule.min_size)
+                if padded is None:
+                    raise Infeasible("No size of buckets keeps the promise. Use heterogeneous.")
+                everybody, tables = _with_copies(data, column, *padded, rng)
+            else:
+                blocks = buckets_under(counts, plan.ceilings, policies, plan.rule.min_size)
+                if blocks is None:
+                    raise Infeasible("No number of buckets keeps the promise. Use heterogeneous.")
+                tables = tables_for(np.arange(data.n_rows), data.sensitive[:, column], blocks, rng.child("cell", 0))
+            labels = np.arange(everybody.n_rows)
 
-    axes, matcher = axes_of(everybody), MATCHERS["hungarian" if method.matcher == "auto" else method.matcher]
-    records, slots, givers = [], [], np.empty(everybody.n_rows, dtype=np.int64)
-    for number, table in enumerate(tables):
-        found = slots_in_turn(axes, labels, table, matcher, rng.child("part", number))
-        records.append(found.ravel())
-        slots.append(np.repeat(table.T.ravel(), found.shape[2]))
-        givers[table.T] = mixed_columns(found, rng.child("draw", number))
-    graph = SlotGraph(np.concatenate(records), np.concatenate(slots), givers)
-    return _without_dummies(data, *matched_release(everybody, graph, rng, _made_up(data, everybody)))
+        axes, matcher = axes_of(everybody), MATCHERS["hungarian" if self.matcher == "auto" else self.matcher]
+        records, slots, givers = [], [], np.empty(everybody.n_rows, dtype=np.int64)
+        for number, table in enumerate(tables):
+            found = slots_in_turn(axes, labels, table, matcher, rng.child("part", number))
+            records.append(found.ravel())
+            slots.append(np.repeat(table.T.ravel(), found.shape[2]))
+            givers[table.T] = mixed_columns(found, rng.child("draw", number))
+        graph = SlotGraph(np.concatenate(records), np.concatenate(slots), givers)
+        return _without_dummies(data, *matched_release(everybody, graph, rng, _made_up(data, everybody)))
+
+
+def n_dummies(layout: Layout, size: int) -> int:
+    """Records that are missing in buckets that are not full."""
+    return len(layout) * size - int(layout.sum())
+
+
+def attainable_beta(layout: Layout, counts: Counts) -> Fraction:
+    """The least beta whose basic bound a layout keeps, dummies published as records of their bucket's values."""
+    spread = np.count_nonzero(layout, axis=0)
+    n_rows, n_buckets = int(counts.sum()), len(layout)
+    return (
+        max(Fraction(int(spread[value]) * n_rows, n_buckets * int(counts[value])) for value in np.flatnonzero(counts))
+        - 1
+    )
+
+
+def printed_beta(layout: Layout, size: int, counts: Counts) -> Fraction:
+    """As the paper has it: larger than `attainable_beta` by the share of dummies."""
+    spread = np.count_nonzero(layout, axis=0)
+    return size / min(Fraction(int(counts[value]), int(spread[value])) for value in np.flatnonzero(counts)) - 1
+
+
+def largest_to_pad(
+    counts: Counts, ceilings: Ceilings, policies: Sequence[str], fewest: int
+) -> tuple[Layout, int] | None:
+    """As published: the largest size of buckets that a policy fills within the ceilings, dummies where they are short.
+
+    The test is the printed one, on the number of records without dummies.
+    """
+    n_rows = int(counts.sum())
+    for size in range(int(counts.max()), 0, -1):
+        for policy in policies:
+            layout = POLICIES[policy](counts, size)
+            spread = np.count_nonzero(layout, axis=0)
+            kept = all(int(times) * size <= ceiling * n_rows for times, ceiling in zip(spread, ceilings, strict=True))
+            if kept and len(layout) >= fewest:
+                return layout, size
+    return None
+
+
+def fewest_first(counts: Counts, n_buckets: int) -> Layout:
+    """The published buckets for l-diversity: the l most frequent values open one each, others go to the emptiest.
+
+    Needs enough values, none above a bucket, and even buckets."""
+    order = np.argsort(-counts, kind="stable")
+    size = int(counts.sum()) // n_buckets
+    layout = np.zeros((n_buckets, len(counts)), dtype=np.int64)
+    layout[np.arange(n_buckets), order[:n_buckets]] = counts[order[:n_buckets]]
+    for value in order[n_buckets:].tolist():
+        left = int(counts[value])
+        loads = layout.sum(axis=1)
+        for bucket in np.argsort(loads, kind="stable").tolist():
+            taken = min(left, size - int(loads[bucket]))
+            layout[bucket, value] += taken
+            left -= taken
+    return layout
 
 
 def mixed_columns(slots: Slots, rng: Randomness) -> Records:

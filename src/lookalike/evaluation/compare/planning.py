@@ -148,9 +148,7 @@ def plan(
             planned[run.promise, run.algorithm] = run
             continue
         candidates = [one.facing(adversary) for one in asked or suited(promises)]
-        refusals = [
-            refusal(one, adversary, promises, requirements, data.domains) or one.study_only() for one in candidates
-        ]
+        refusals = [refusal(one, adversary, promises, requirements, data.domains) for one in candidates]
         for algorithm, reason in zip(candidates, refusals, strict=True):
             if reason is not None and not asked and not all(refusals):
                 continue

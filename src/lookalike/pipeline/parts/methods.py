@@ -118,12 +118,9 @@ def refusal(algorithm: Algorithm) -> str | None:
         return f"{by_seconds}; use effort=fast, balanced or best"
     if isinstance(algorithm, OptimalBuckets) and algorithm.seconds is not None:
         return f"{by_seconds}; use nodes"
-    if isinstance(algorithm, Heterogeneous):
-        if algorithm.study_only() is not None:
-            return "randomization=paper is there to be studied on one machine"
-        if algorithm.buckets != "zones" or algorithm.remainder != "blocks":
-            return (
-                "buckets of one size, and records left out, are decided for the whole table; leave buckets and "
-                "remainder as they are"
-            )
+    if isinstance(algorithm, Heterogeneous) and (algorithm.buckets != "zones" or algorithm.remainder != "blocks"):
+        return (
+            "buckets of one size, and records left out, are decided for the whole table; leave buckets and "
+            "remainder as they are"
+        )
     return None

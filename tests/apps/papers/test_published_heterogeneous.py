@@ -1,0 +1,215 @@
+"""Heterogeneous generalisation as published: its buckets, what its draw shows, and that it is never released."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import lookalike as la
+from lookalike.algorithms.heterogeneous.layouts import ascending, descending, packed
+from lookalike.apps.papers.published_heterogeneous import (
+    HeterogeneousAsPublished,
+    attainable_beta,
+    fewest_first,
+    largest_to_pad,
+    mixed_columns,
+    n_dummies,
+    printed_beta,
+)
+from lookalike.apps.samples import census
+from lookalike.data.contracts import Promise
+from lookalike.data.requirement import Requirement
+from lookalike.errors import Unsupported
+from lookalike.models import parse_model
+from lookalike.pipeline import run as pipeline
+from lookalike.pipeline.recipe import Recipe, required, settle
+from lookalike.progress import silent
+from lookalike.randomness import Randomness
+from tests.algorithms.heterogeneous.test_heterogeneous import census_data, made, matched_table, values_seen
+from tests.algorithms.heterogeneous.test_layouts import A6_B7_D12, BETA_SEVEN_TENTHS
+from tests.worlds import tiny_table
+
+# Size: the printed beta with each policy, and the dummies that all of them need.
+TABLE = {
+    12: ("3", "17/7", "1", 11),
+    11: ("8/3", "15/7", "5/6", 8),
+    10: ("7/3", "13/7", "2/3", 5),
+    9: ("11/7", "11/7", "1/2", 2),
+    8: ("5/3", "9/7", "1/3", 7),
+    7: ("4/3", "3/4", "1/6", 3),
+    6: ("5/7", "5/7", "5/7", 5),
+    5: ("2/3", "2/3", "2/3", 0),
+    4: ("1", "5/7", "1/3", 3),
+    3: ("2/7", "2/7", "2/7", 2),
+    2: ("1/7", "1/7", "1/7", 1),
+    1: ("0", "0", "0", 0),
+}
+
+
+@pytest.mark.parametrize("size", TABLE)
+def test_the_25_records(size: int) -> None:
+    *betas, dummies = TABLE[size]
+    for policy, beta in zip((descending, ascending, packed), betas, strict=True):
+        layout = policy(A6_B7_D12, size)
+        assert (layout.sum(axis=0) == A6_B7_D12).all()
+        assert printed_beta(layout, size, A6_B7_D12) == Fraction(beta)
+        assert n_dummies(layout, size) == dummies
+
+
+def test_what_the_25_records_attain_with_dummies_published() -> None:
+    assert attainable_beta(descending(A6_B7_D12, 6), A6_B7_D12) == Fraction(3, 7)
+    assert attainable_beta(ascending(A6_B7_D12, 4), A6_B7_D12) == Fraction(26, 49)
+    assert attainable_beta(packed(A6_B7_D12, 4), A6_B7_D12) == Fraction(4, 21)
+    assert attainable_beta(packed(A6_B7_D12, 7), A6_B7_D12) == Fraction(1, 24)
+
+
+@pytest.mark.parametrize(("policy", "size"), [("descending", 5), ("packed", 10)])
+def test_the_published_search_for_beta_seven_tenths(policy: str, size: int) -> None:
+    found = largest_to_pad(A6_B7_D12, BETA_SEVEN_TENTHS, [policy], 1)
+    assert found is not None
+    layout, chosen = found
+    assert chosen == size
+    assert printed_beta(layout, chosen, A6_B7_D12) == Fraction(2, 3)
+
+
+def test_the_buckets_of_the_15_records() -> None:
+    """a3 b3 c3 d2 e2 f2: five buckets, aaa bbb ccc ddf eef."""
+    assert fewest_first(np.array([3, 3, 3, 2, 2, 2]), 5).tolist() == [
+        [3, 0, 0, 0, 0, 0],
+        [0, 3, 0, 0, 0, 0],
+        [0, 0, 3, 0, 0, 0],
+        [0, 0, 0, 2, 0, 1],
+        [0, 0, 0, 0, 2, 1],
+    ]
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(st.integers(1, 8), min_size=2, max_size=12), st.integers(2, 5))
+def test_published_buckets_come_out_even(numbers: list[int], ell: int) -> None:
+    counts = np.array(numbers)
+    size = int(counts.sum()) // ell
+    if counts.sum() % ell or counts.max() > size or len(counts) < ell:
+        return
+    layout = fewest_first(counts, ell)
+    assert (layout.sum(axis=0) == counts).all()
+    assert (layout.sum(axis=1) == size).all()
+
+
+def test_the_published_draw_shows_some_people_a_value_twice_and_is_refused() -> None:
+    data, method = census_data(600), HeterogeneousAsPublished(matcher="hungarian")
+    twice = [seen for seen in values_seen(*made(data, method, "l-diversity:6")) if len(set(seen)) < len(seen)]
+    assert len(twice) > 200
+    recipe = Recipe(schema=data.schema, promises=(Promise(parse_model("l-diversity:6")),), algorithm=method, seed=1)
+    with pytest.raises(Unsupported, match="never released"):
+        pipeline.run(recipe, census(600, seed=6))
+
+
+def test_mixed_is_an_assignment_along_edges() -> None:
+    slots = matched_table(5, 3)
+    given = mixed_columns(slots, Randomness(2))
+    assert sorted(given.ravel().tolist()) == list(range(15))
+    assert all(record in row for row, record in zip(slots.reshape(15, 3).tolist(), given.ravel().tolist(), strict=True))
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(st.integers(1, 6), min_size=2, max_size=8),
+    st.integers(2, 4),
+    st.sampled_from(["greedy", "sorted", "hungarian"]),
+    st.integers(0, 99),
+)
+def test_published_slots_hold_different_values(numbers: list[int], ell: int, matcher: str, seed: int) -> None:
+    """Its buckets always leave a matching without a repeat, and greedy matchers find it with repair."""
+    values = "".join(letter * number for letter, number in zip("abcdefgh", numbers, strict=False))
+    if max(numbers) > len(values) // ell:
+        return
+    places = np.random.default_rng(seed).integers(0, 9, len(values)).tolist()
+    data = tiny_table(values, places)
+    method = HeterogeneousAsPublished(matcher=matcher)
+    ceilings = (Fraction(1, ell),) * len(numbers)
+    _, linkage = method.anonymize(data, [Requirement(column=0, ceilings=ceilings)], Randomness(seed), silent)
+    assert linkage.graph is not None
+    held: dict[int, list[int]] = defaultdict(list)
+    owner = np.repeat(np.arange(data.n_rows), np.diff(linkage.graph.starts))
+    for record, row in zip(owner, linkage.graph.rows.tolist(), strict=True):
+        held[row].append(int(data.sensitive[record, 0]))
+    for inside in held.values():
+        assert len(inside) in (ell, ell + 1)
+        assert len(set(inside)) == len(inside)
+
+
+SETTINGS: list[tuple[str, dict[str, Any]]] = [
+    ("l-diversity:6", {}),
+    ("l-diversity:6", {"dummies": "yes"}),
+    ("l-diversity:6", {"tau": "0.4"}),
+    ("beta-likeness:2,bound=basic", {}),
+    ("beta-likeness:2,bound=basic", {"buckets": "packed"}),
+    ("beta-likeness:2,bound=basic", {"dummies": "yes"}),
+]
+
+
+@pytest.mark.parametrize(("model", "settings_of"), SETTINGS)
+def test_no_setting_passes_its_audit_and_none_is_released(model: str, settings_of: dict[str, Any]) -> None:
+    data, method = census_data(151), HeterogeneousAsPublished(**settings_of)
+    promises = settle([Promise(parse_model(model))], data)
+    release, linkage = method.anonymize(data, required(promises, data), Randomness(1), silent)
+    assert not pipeline.verify(release, data, promises, graph=linkage.graph).passed
+    recipe = Recipe(schema=data.schema, promises=tuple(promises), algorithm=method, seed=1)
+    with pytest.raises(Unsupported, match="never released"):
+        pipeline.run(recipe, census(151, seed=6))
+
+
+@pytest.mark.parametrize(
+    ("model", "settings_of", "words"),
+    [
+        ("l-diversity:6", {"buckets": "packed"}, "leave buckets=packed out"),
+        ("beta-likeness:2,bound=basic", {"tau": "0.4"}, "tau is about"),
+    ],
+)
+def test_settings_that_have_no_effect_are_refused(model: str, settings_of: dict[str, Any], words: str) -> None:
+    with pytest.raises(Unsupported, match=words):
+        made(census_data(151), HeterogeneousAsPublished(**settings_of), model)
+
+
+TWO_RECORDS = pl.DataFrame({"x": [1, 2], "s": ["a", "b"]})
+
+
+def test_it_is_not_released_even_if_it_happens_to_be_right() -> None:
+    with pytest.raises(Unsupported, match="never released"):
+        la.publish(TWO_RECORDS, qi=["x"], sensitive="s", model="l-diversity:2", algorithm=HeterogeneousAsPublished())
+
+
+def test_it_is_not_compared() -> None:
+    found = la.compare(
+        TWO_RECORDS, qi=["x"], sensitive="s", models="l-diversity:2", algorithms=[HeterogeneousAsPublished()]
+    )
+    assert found.runs[0].status == "unfit"
+    assert "never released" in str(found.runs[0].reason)
+
+
+def test_unique_dummies_tell_themselves_apart() -> None:
+    """403 records in buckets for l = 5: two are made up, with a value that no record has."""
+    data = census_data(403)
+    release, linkage = made(data, HeterogeneousAsPublished(dummies="yes"), "l-diversity:5")
+    assert release.withheld.n_dummies == 2
+    assert release.n_rows == 405
+    (counts,) = release.withheld.dummies
+    assert counts[-1] == 2 == (release.sensitive[:, 0] == len(counts) - 1).sum()
+    # Whoever sees one of them has fewer values left to be of.
+    assert any(len(set(seen) - {len(counts) - 1}) < 5 for seen in values_seen(release, linkage))
+
+
+def test_copied_dummies_are_in_buckets_that_hold_their_value() -> None:
+    data = census_data(403)
+    release, linkage = made(data, HeterogeneousAsPublished(dummies="yes"), "beta-likeness:2,bound=basic")
+    assert release.n_rows == 403 + release.withheld.n_dummies
+    assert np.count_nonzero(linkage.record_of_row < 0) == release.withheld.n_dummies
+    (counts,) = release.withheld.dummies
+    assert (np.bincount(release.sensitive[:, 0], minlength=len(counts)) - data.counts(0) == counts).all()
