@@ -9,8 +9,9 @@ import pytest
 
 import lookalike as la
 from lookalike.apps.samples import hospital, sample_schema
-from lookalike.attacks import FAST, parse_attack
+from lookalike.attacks import ATTACKS, parse_attack
 from lookalike.attacks.run import attack_target
+from lookalike.attacks.shared.attack import WrittenAttack
 from lookalike.data.contracts import Promise, Target
 from lookalike.errors import MissingPart
 from lookalike.evaluation import evaluate as evaluation
@@ -65,8 +66,10 @@ def test_no_long_search_is_repeated() -> None:
 
 def test_large_tables_get_fast_attacks_and_say_so(made: la.Publication, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(evaluation, "MOST_RECORDS", 100)
+    monkeypatch.setattr(WrittenAttack, "most_records", 100)
     found = evaluation.evaluate(made.outcome)
-    assert {one.finding.attack.partition(":")[0] for one in found.attacks.made} <= FAST
+    made_of = {one.finding.attack.partition(":")[0] for one in found.attacks.made}
+    assert made_of <= {name for name, kind in ATTACKS.items() if kind.most_records is None}
     assert found.fidelity is None
     said = " ".join(found.left_out)
     assert "(learner, definetti, corruption)" in said, "those that apply"

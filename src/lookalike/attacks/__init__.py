@@ -38,10 +38,7 @@ ATTACKS: dict[str, type[Attack]] = {
     Composition.name: Composition,
 }
 
-FAST = frozenset({Linkage.name, Homogeneity.name, Skewness.name, Similarity.name, NaiveBayesAttack.name})
-"""Attacks that take seconds on a million records."""
-
-__all__ = ["ATTACKS", "FAST", "describe_attacks", "parse_attack"]
+__all__ = ["ATTACKS", "describe_attacks", "parse_attack"]
 
 
 def parse_attack(text: str) -> Attack:

@@ -53,6 +53,7 @@ class Corruption(WrittenAttack):
     """Knows the sensitive values of some records, and reads the rest of the release without them."""
 
     name: ClassVar[str] = "corruption"
+    remedy: ClassVar[str] = "A larger l, or a smaller beta, leaves more doubt when some values are known."
 
     known: Exact = Exact(above=0, default=Fraction(1, 10))
     """How many records are known: a share if below 1, else a number."""

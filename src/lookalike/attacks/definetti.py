@@ -26,7 +26,7 @@ from lookalike.attacks.shared.whereabouts import Whereabouts
 from lookalike.data.contracts import Finding, Target
 from lookalike.data.microdata import Codes
 from lookalike.data.parameters import Whole
-from lookalike.data.release import Bucketized, Matched, Perturbed
+from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 
@@ -46,6 +46,8 @@ class DeFinettiAttack(WrittenAttack):
     """Learns who in a group has which of its values from all groups together."""
 
     name: ClassVar[str] = "definetti"
+    remedy: ClassVar[str] = "It learns across groups; beta-likeness or t-closeness leave it less to learn."
+    forms: ClassVar[frozenset[str] | None] = frozenset({Grouped.form, Bucketized.form})
 
     rounds: Whole = Whole(low=1, default=50)
     """Most rounds of learning and dealing again."""

@@ -43,6 +43,7 @@ class LearnerAttack(WrittenAttack):
     """Trees trained on plain tables drawn from the release."""
 
     name: ClassVar[str] = "learner"
+    remedy: ClassVar[str] = "It learns what is true of people in general; a promise of smaller beliefs leaves it less."
 
     kind: Choice = Choice("forest", "boosting", default="forest")
     """Random forest, or gradient boosting."""

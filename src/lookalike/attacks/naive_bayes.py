@@ -29,6 +29,8 @@ class NaiveBayesAttack(WrittenAttack):
     """A classifier that learns from the release how quasi-identifiers go with sensitive values."""
 
     name: ClassVar[str] = "naive-bayes"
+    remedy: ClassVar[str] = "It learns what is true of people in general; a promise of smaller beliefs leaves it less."
+    most_records: ClassVar[int | None] = None
 
     kind: Choice = Choice("classic", "laplace", "volume", default="laplace")
     """How it counts: as is, with one more of each, or also with less for each value of a wide cell."""

@@ -40,13 +40,14 @@ class RepeatedValues(WrittenAttack):
     """Rules out values that a person sees more than once among the rows that they fit (matched releases)."""
 
     name: ClassVar[str] = "repeated-values"
+    forms: ClassVar[frozenset[str] | None] = frozenset({Matched.form})
 
     rows: Choice = Choice("fitting", "graph", default="fitting")
     """fitting: rows whose cells hold the person; graph: those of the private graph, as if it had leaked."""
 
     def refuses(self, target: Target) -> str | None:
-        if not isinstance(target.release, Matched):
-            return f"it is about matched releases, and this one is {target.release.form}."
+        if (reason := super().refuses(target)) is not None:
+            return reason
         if self.rows == "graph" and target.graph is None:
             return "rows=graph needs the private graph of the release. Give it, or leave out rows."
         return needs_sensitive(target)

@@ -42,6 +42,8 @@ class Similarity(WrittenAttack):
     """Reads beliefs in kinds of values, by the taxonomy of the sensitive column."""
 
     name: ClassVar[str] = "similarity"
+    remedy: ClassVar[str] = "It is about kinds of values: t-closeness with distance=hierarchical limits it."
+    most_records: ClassVar[int | None] = None
 
     level: OptionalExact = OptionalExact(low=1)
     """Level of the taxonomy, 1 just above the values; all below the root, and the worst reported, if left out."""

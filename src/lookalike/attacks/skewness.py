@@ -24,6 +24,10 @@ class Skewness(OnBeliefs):
     """Looks for persons about whom the belief in a value rises many times above its share."""
 
     name: ClassVar[str] = "skewness"
+    remedy: ClassVar[str] = (
+        "A promise of how far a belief may rise above a value's share (beta-likeness, t-closeness) limits it."
+    )
+    most_records: ClassVar[int | None] = None
 
     times: Exact = Exact(above=1, default=Fraction(10))
     """A belief above so many times the value's share in the table counts."""

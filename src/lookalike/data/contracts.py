@@ -240,6 +240,25 @@ RELEASE, DOMAINS, ORIGINAL = NEEDS = ("release", "domains", "original")
 """The release alone; the release and how far each quasi-identifier's domain reaches; the original's records."""
 
 
+@dataclass(frozen=True)
+class Compared:
+    """One figure of the original and of the release."""
+
+    metric: str
+    what: str
+    """In words."""
+    original: float
+    release: float
+    signed: bool = False
+    """Whether more in the release than in the original is no loss, but a gain."""
+
+    @property
+    def lost(self) -> float:
+        """How far apart they are; of a prediction, how much less often it is right."""
+        gap = self.original - self.release
+        return gap if self.signed else abs(gap)
+
+
 @runtime_checkable
 class Metric(Protocol):
     """A number that says how good or how bad a release is."""
@@ -247,8 +266,27 @@ class Metric(Protocol):
     name: ClassVar[str]
     needs: ClassVar[str]
     """What it is worked out from: one of `NEEDS`. A release folder says only what needs no original."""
+    title: ClassVar[str]
+    """What a report calls it; empty: its name."""
+    axis: ClassVar[str | None]
+    """What the axis of a comparison calls it; empty: its title; None: releases are not compared by it."""
+    forms: ClassVar[frozenset[str] | None]
+    """The forms of release that it speaks of; None: all."""
+    more_is_better: ClassVar[bool]
+    joins: ClassVar[bool]
+    """Whether the figure of a release in parts can be joined from its parts."""
 
-    def measure(self, release: Release, original: Microdata) -> float: ...
+    def measure(self, release: Release, original: Microdata) -> float:
+        """Not a number where the form of the release has no such figure."""
+
+    def of_part(self, release: Release, original: Microdata) -> Any:
+        """What the figure of the whole needs of one part, if it joins: small, and fit to be pickled."""
+
+    def join(self, parts: Sequence[Any]) -> float:
+        """The figure of the whole, from what `of_part` says of every part."""
+
+    def compare(self, release: Release, original: Microdata, seed: int) -> Sequence[Compared]:
+        """For a comparison of release and original on request: original and release, in one line or several."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -330,6 +368,12 @@ class Attack(Protocol):
     """A frozen dataclass of parameters: an adversary with more knowledge or more wit than the audit assumes."""
 
     name: ClassVar[str]
+    remedy: ClassVar[str]
+    """What to do if it succeeds, in one sentence; empty: nothing in particular."""
+    most_records: ClassVar[int | None]
+    """Up to how many records a report makes it unasked; None: however many, as it takes seconds for a million."""
+    forms: ClassVar[frozenset[str] | None]
+    """The forms of release that it can be made on; None: all."""
 
     def __str__(self) -> str:
         """The attack as one writes it: naive-bayes:smoothing=0."""

@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from lookalike.attacks import ATTACKS, FAST
-from lookalike.attacks.possible_worlds import PossibleWorlds
+from lookalike.attacks import ATTACKS
 from lookalike.attacks.run import Attacks, attack_target
 from lookalike.data.contracts import Target
 from lookalike.data.microdata import Microdata
@@ -94,9 +93,7 @@ def bound_names(bounds: Sequence[float] = BOUNDS) -> list[str]:
 __all__ = ["Evaluation", "evaluate"]
 
 MOST_RECORDS = 20_000
-"""Of more records only the attacks that are fast are made, and fidelity is left out."""
-_MOST_FOR = {PossibleWorlds.name: 5_000}
-"""Attacks that take half a minute before that."""
+"""Of more records fidelity is left out."""
 
 
 @dataclass(frozen=True)
@@ -119,11 +116,7 @@ def evaluate(outcome: Outcome, progress: Progress = silent) -> Evaluation:
     data, release, rng = outcome.data, outcome.release, Randomness()
     target = Target(release=release, original=data, promises=outcome.promises, algorithm=outcome.algorithm)
     left_out = []
-    slow = [
-        name
-        for name in ATTACKS
-        if name not in FAST and data.n_rows > min(MOST_RECORDS, _MOST_FOR.get(name, MOST_RECORDS))
-    ]
+    slow = [name for name, kind in ATTACKS.items() if kind.most_records is not None and data.n_rows > kind.most_records]
     chosen = [kind() for name, kind in ATTACKS.items() if name not in slow]
     applying = [name for name in slow if ATTACKS[name]().refuses(target) is None]
     if applying:

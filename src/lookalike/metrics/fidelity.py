@@ -15,15 +15,17 @@ most 1 in size, and compare original and release with the same parts. Other choi
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from lookalike.data.contracts import ORIGINAL
+from lookalike.data.contracts import Compared
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Release
 from lookalike.metrics.shared.expected import Expected, Observed, Parts, Shares, all_parts
+from lookalike.metrics.shared.metric import WrittenMetric
 
 
 def distance(one: Shares, other: Shares) -> float:
@@ -44,11 +46,11 @@ class Association(NamedTuple):
 
 
 @dataclass(frozen=True)
-class MarginalDistance:
+class MarginalDistance(WrittenMetric):
     """How far the counts of single columns are off, on average."""
 
     name: ClassVar[str] = "marginal_distance"
-    needs: ClassVar[str] = ORIGINAL
+    title: ClassVar[str] = "distance of single columns"
 
     def measure(self, release: Release, original: Microdata) -> float:
         return float(np.mean(list(self.by_column(release, original).values())))
@@ -62,11 +64,11 @@ class MarginalDistance:
 
 
 @dataclass(frozen=True)
-class PairDistance:
+class PairDistance(WrittenMetric):
     """How far the counts of pairs of columns are off, on average; not a number if there is only one column."""
 
     name: ClassVar[str] = "pair_distance"
-    needs: ClassVar[str] = ORIGINAL
+    title: ClassVar[str] = "distance of pairs of columns"
 
     def measure(self, release: Release, original: Microdata) -> float:
         found = self.by_pair(release, original)
@@ -84,15 +86,23 @@ class PairDistance:
 
 
 @dataclass(frozen=True)
-class CorrelationDifference:
+class CorrelationDifference(WrittenMetric):
     """The largest difference of an association; not a number if there is only one column."""
 
     name: ClassVar[str] = "correlation_difference"
-    needs: ClassVar[str] = ORIGINAL
+    title: ClassVar[str] = "largest change of a correlation"
 
     def measure(self, release: Release, original: Microdata) -> float:
         found = self.associations(release, original)
         return max((one.difference for one in found), default=float("nan"))
+
+    def compare(self, release: Release, original: Microdata, seed: int) -> Sequence[Compared]:
+        found = self.associations(release, original)
+        if not found:
+            return []
+        worst = max(found, key=lambda one: one.difference)
+        said = f"correlation of {worst.columns[0]} and {worst.columns[1]} (changed most)"
+        return [Compared(self.name, said, worst.original, worst.release)]
 
     def associations(self, release: Release, original: Microdata) -> list[Association]:
         parts = all_parts(original)

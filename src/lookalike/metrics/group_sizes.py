@@ -6,8 +6,11 @@ Releases without groups (matched rows, perturbed columns) have none of these fig
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +18,19 @@ from numpy.typing import NDArray
 from lookalike.data.contracts import RELEASE
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Bucketized, Grouped, Ranges, Release
+from lookalike.metrics.shared.metric import WrittenMetric
+
+_SIZES: WeakKeyDictionary[Release, NDArray[np.int64]] = WeakKeyDictionary()
 
 
 def group_sizes(release: Release) -> NDArray[np.int64]:
-    """The sizes of the groups a reader can tell apart; empty where the form has none."""
+    """The sizes of the groups a reader can tell apart; empty where the form has none. Counted once for a release."""
+    if release not in _SIZES:
+        _SIZES[release] = _count_groups(release)
+    return _SIZES[release]
+
+
+def _count_groups(release: Release) -> NDArray[np.int64]:
     if isinstance(release, Bucketized):
         sizes = np.bincount(release.bucket_of_quasi)
         return sizes[sizes > 0].astype(np.int64)
@@ -44,39 +56,59 @@ def _classes(release: Grouped) -> NDArray[np.int64]:
     return classes
 
 
+class _OfGroups(WrittenMetric):
+    """A figure of three sums over groups: parts hand these on, in whole numbers."""
+
+    needs: ClassVar[str] = RELEASE
+    axis: ClassVar[str | None] = None
+    forms: ClassVar[frozenset[str] | None] = frozenset({Grouped.form, Bucketized.form})
+    joins: ClassVar[bool] = True
+
+    def measure(self, release: Release, original: Microdata) -> float:
+        return self.join([self.of_part(release, original)])
+
+    def of_part(self, release: Release, original: Microdata) -> tuple[int, int, int]:
+        sizes = group_sizes(release)
+        return len(sizes), int(sizes.sum()), int((sizes**2).sum())
+
+    def join(self, parts: Sequence[tuple[int, int, int]]) -> float:
+        n_groups, n_rows, squares = (sum(sums) for sums in zip(*parts, strict=True))
+        return self.of_sums(n_groups, n_rows, squares) if n_groups else math.nan
+
+    def of_sums(self, n_groups: int, n_rows: int, squares: int) -> float:
+        """From the number of groups, their rows, and their squared sizes."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
-class Discernibility:
+class Discernibility(_OfGroups):
     """The sum of squared group sizes: each record is charged the number of records it looks like."""
 
     name: ClassVar[str] = "discernibility"
-    needs: ClassVar[str] = RELEASE
+    title: ClassVar[str] = "Discernibility (sum of squared group sizes)"
 
-    def measure(self, release: Release, original: Microdata) -> float:
-        sizes = group_sizes(release)
-        return float((sizes.astype(np.float64) ** 2).sum()) if sizes.size else float("nan")
+    def of_sums(self, n_groups: int, n_rows: int, squares: int) -> float:
+        return float(squares)
 
 
 @dataclass(frozen=True)
-class AverageGroupSize:
+class AverageGroupSize(_OfGroups):
     """Records by groups."""
 
     name: ClassVar[str] = "average_group_size"
-    needs: ClassVar[str] = RELEASE
+    title: ClassVar[str] = "Average group size"
 
-    def measure(self, release: Release, original: Microdata) -> float:
-        sizes = group_sizes(release)
-        return float(sizes.mean()) if sizes.size else float("nan")
+    def of_sums(self, n_groups: int, n_rows: int, squares: int) -> float:
+        return n_rows / n_groups
 
 
 @dataclass(frozen=True)
-class MeanSquaredBucketSize:
+class MeanSquaredBucketSize(_OfGroups):
     """MSBS: the sum of (size - 1)^2 over the groups, divided by n - 1; 0 if every record stands alone."""
 
     name: ClassVar[str] = "msbs"
-    needs: ClassVar[str] = RELEASE
+    title: ClassVar[str] = "Mean squared bucket size (MSBS)"
+    axis: ClassVar[str | None] = "mean squared bucket size"
 
-    def measure(self, release: Release, original: Microdata) -> float:
-        sizes = group_sizes(release).astype(np.float64)
-        if not sizes.size:
-            return float("nan")
-        return float(((sizes - 1) ** 2).sum() / max(sizes.sum() - 1, 1))
+    def of_sums(self, n_groups: int, n_rows: int, squares: int) -> float:
+        return (squares - 2 * n_rows + n_groups) / max(n_rows - 1, 1)

@@ -16,18 +16,20 @@ request. They need scikit-learn.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.data.contracts import ORIGINAL
+from lookalike.data.contracts import Compared
 from lookalike.data.microdata import Codes, Microdata
 from lookalike.data.release import Release
 from lookalike.data.worlds import World, draw_world
 from lookalike.errors import MissingPart
 from lookalike.metrics.shared.expected import Parts
+from lookalike.metrics.shared.metric import WrittenMetric
 from lookalike.randomness import Randomness
 
 Ints = NDArray[np.int64]
@@ -95,25 +97,32 @@ def _joined(table: Microdata | World) -> NDArray[np.float32]:
 
 
 @dataclass(frozen=True)
-class PropensityMeanSquaredError:
+class PropensityMeanSquaredError(WrittenMetric):
     """How well a tree tells rows of the release from rows of the original."""
 
     name: ClassVar[str] = "propensity_pmse"
-    needs: ClassVar[str] = ORIGINAL
+    title: ClassVar[str] = "pMSE of a tree that tells release from original"
 
     def measure(self, release: Release, original: Microdata) -> float:
         return propensity(release, original).pmse
 
+    def compare(self, release: Release, original: Microdata, seed: int) -> Sequence[Compared]:
+        """Nothing: the ratio says it."""
+        return []
+
 
 @dataclass(frozen=True)
-class PropensityRatio:
+class PropensityRatio(WrittenMetric):
     """The same, against what it would find in nothing."""
 
     name: ClassVar[str] = "propensity_ratio"
-    needs: ClassVar[str] = ORIGINAL
+    title: ClassVar[str] = "told apart by a tree (1: no better than chance)"
 
     def measure(self, release: Release, original: Microdata) -> float:
         return propensity(release, original).ratio
+
+    def compare(self, release: Release, original: Microdata, seed: int) -> Sequence[Compared]:
+        return [Compared(self.name, self.title, 1.0, propensity(release, original, seed=seed).ratio)]
 
 
 class Accuracy(NamedTuple):
@@ -195,12 +204,20 @@ def _right(inputs: Codes, classes: Ints, asked: Codes, truth: Ints, rng: Randomn
 
 
 @dataclass(frozen=True)
-class AccuracyLoss:
+class AccuracyLoss(WrittenMetric):
     """How much less often forests are right that learnt from the release; the mean over what is predicted."""
 
     name: ClassVar[str] = "accuracy_loss"
-    needs: ClassVar[str] = ORIGINAL
+    title: ClassVar[str] = "predictions lost"
 
     def measure(self, release: Release, original: Microdata) -> float:
         found = accuracies(release, original)
         return float(np.mean([one.original - one.release for one in found])) if found else float("nan")
+
+    def compare(self, release: Release, original: Microdata, seed: int) -> Sequence[Compared]:
+        found = accuracies(release, original, seed=seed)
+        said = "{} predicted rightly (guessing: {:.2f})"
+        return [
+            Compared(self.name, said.format(one.column, one.guessing), one.original, one.release, signed=True)
+            for one in found
+        ]

@@ -11,8 +11,10 @@ also hide a missing value loses everything. In sets, missing is one more value. 
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +23,7 @@ from lookalike.data.contracts import DOMAINS
 from lookalike.data.microdata import Domain, Microdata
 from lookalike.data.release import Extents, Grouped, Matched, Ranges, Release
 from lookalike.data.schema import Kind
+from lookalike.metrics.shared.metric import MeanOverRows, WrittenMetric
 
 Losses = NDArray[np.float64]
 
@@ -76,24 +79,56 @@ def loss_by_column(release: Release) -> dict[str, float]:
     }
 
 
+class ColumnLosses(NamedTuple):
+    """The mean NCP of each quasi-identifier of one part, times its rows."""
+
+    n_rows: int
+    sums: dict[str, float]
+
+    @classmethod
+    def of(cls, release: Release) -> ColumnLosses:
+        return cls(release.n_rows, {name: loss * release.n_rows for name, loss in loss_by_column(release).items()})
+
+
+def join_columns(parts: Sequence[ColumnLosses]) -> dict[str, float]:
+    """The mean NCP of each quasi-identifier of the whole."""
+    n_rows = max(sum(part.n_rows for part in parts), 1)
+    return {name: math.fsum(part.sums[name] for part in parts) / n_rows for name in parts[0].sums}
+
+
 @dataclass(frozen=True)
-class GlobalCertaintyPenalty:
+class GlobalCertaintyPenalty(WrittenMetric):
     """The mean share of a quasi-identifier's domain that a published cell spans."""
 
     name: ClassVar[str] = "gcp"
     needs: ClassVar[str] = DOMAINS
+    title: ClassVar[str] = "Mean loss over all quasi-identifier cells (GCP, 0 to 1)"
+    axis: ClassVar[str | None] = "loss (GCP)"
+    forms: ClassVar[frozenset[str] | None] = frozenset({Grouped.form, Matched.form})
+
+    joins: ClassVar[bool] = True
 
     def measure(self, release: Release, original: Microdata) -> float:
         losses = loss_by_column(release)
         return sum(losses.values()) / len(losses)
 
+    def of_part(self, release: Release, original: Microdata) -> ColumnLosses:
+        return ColumnLosses.of(release)
+
+    def join(self, parts: Sequence[ColumnLosses]) -> float:
+        losses = join_columns(parts)
+        return sum(losses.values()) / len(losses)
+
 
 @dataclass(frozen=True)
-class AverageInformationLoss:
+class AverageInformationLoss(MeanOverRows):
     """The loss measure used with BUREL: taxonomy nodes count their leaves."""
 
     name: ClassVar[str] = "ail"
     needs: ClassVar[str] = DOMAINS
+    title: ClassVar[str] = "Average information loss (AIL, 0 to 1)"
+    axis: ClassVar[str | None] = "loss (AIL)"
+    forms: ClassVar[frozenset[str] | None] = frozenset({Grouped.form, Matched.form})
 
     def measure(self, release: Release, original: Microdata) -> float:
         if not isinstance(release, Grouped | Matched):

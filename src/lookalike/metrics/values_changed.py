@@ -7,23 +7,28 @@ from typing import ClassVar
 
 import numpy as np
 
-from lookalike.data.contracts import ORIGINAL
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Perturbed, Release
+from lookalike.metrics.shared.metric import MeanOverRows
 
 
 @dataclass(frozen=True)
-class ValuesChanged:
+class ValuesChanged(MeanOverRows):
     """The expected share of sensitive values that are published as another; the mean over perturbed columns."""
 
     name: ClassVar[str] = "values_changed"
-    needs: ClassVar[str] = ORIGINAL
+    title: ClassVar[str] = "Share of sensitive values changed (0 to 1)"
+    axis: ClassVar[str | None] = "share of values changed"
+    forms: ClassVar[frozenset[str] | None] = frozenset({Perturbed.form})
 
     def measure(self, release: Release, original: Microdata) -> float:
-        if not isinstance(release, Perturbed) or not release.randomizers:
+        if not isinstance(release, Perturbed) or not release.randomizers or not original.n_rows:
             return float("nan")
         kept = [
             float(original.counts(index) @ (np.diag(randomizer.weights) / randomizer.total)) / original.n_rows
             for index, randomizer in enumerate(release.randomizers)
         ]
         return 1 - sum(kept) / len(kept)
+
+    def weight(self, release: Release, original: Microdata) -> int:
+        return original.n_rows

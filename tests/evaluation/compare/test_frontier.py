@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.errors import RecipeError
-from lookalike.evaluation.compare.frontier import LOSSES, RISKS, Axis, axis_of, frontier, known_axes
+from lookalike.evaluation.compare.frontier import Axis, axis_of, frontier, known_axes, loss_axes, risk_axes
 from lookalike.evaluation.compare.results import DONE, INFEASIBLE, Run
 
 
@@ -42,18 +42,18 @@ def test_a_loss_is_compared_among_the_forms_it_speaks_of() -> None:
     grouped, bucketized = run(gcp=0.3, msbs=9.0, beta=2.0), run("bucketized", gcp=0.0, msbs=4.0, beta=2.0)
     perturbed = run("perturbed", gcp=0.0, values_changed=0.8, beta=1.0)
     everything = [grouped, bucketized, perturbed]
-    assert frontier(everything, LOSSES["gcp"], RISKS["beta"]) == [grouped]
-    assert frontier(everything, LOSSES["msbs"], RISKS["beta"]) == [bucketized]
-    assert frontier(everything, LOSSES["values-changed"], RISKS["beta"]) == [perturbed]
+    assert frontier(everything, loss_axes()["gcp"], risk_axes()["beta"]) == [grouped]
+    assert frontier(everything, loss_axes()["msbs"], risk_axes()["beta"]) == [bucketized]
+    assert frontier(everything, loss_axes()["values-changed"], risk_axes()["beta"]) == [perturbed]
 
 
 def test_runs_without_a_release_have_no_place() -> None:
-    assert frontier([run(status=INFEASIBLE, gcp=0.0, beta=0.0)], LOSSES["gcp"], RISKS["beta"]) == []
+    assert frontier([run(status=INFEASIBLE, gcp=0.0, beta=0.0)], loss_axes()["gcp"], risk_axes()["beta"]) == []
 
 
 def test_axes_are_chosen_by_what_there_is() -> None:
-    assert axis_of(LOSSES, None, [run("perturbed", values_changed=0.5)]) == "values-changed"
-    assert axis_of(RISKS, None, [run(k=5.0)]) == "k"
-    assert axis_of(LOSSES, "msbs", []) == "msbs"
+    assert axis_of(loss_axes(), None, [run("perturbed", values_changed=0.5)]) == "values-changed"
+    assert axis_of(risk_axes(), None, [run(k=5.0)]) == "k"
+    assert axis_of(loss_axes(), "msbs", []) == "msbs"
     with pytest.raises(RecipeError, match='Did you mean "beta"'):
         known_axes("gcp", "betta")

@@ -19,7 +19,7 @@ from lookalike.data.release import Grouped, Withheld
 from lookalike.data.schema import Schema
 from lookalike.evaluation.report import Basis, Report, to_html
 from lookalike.evaluation.report.basis import MADE_IN_PARTS, crowds_of, size_lines
-from lookalike.metrics import PartLosses, joined_losses
+from lookalike.metrics import METRICS, PartLosses, joined_losses
 from lookalike.models import BetaLikeness, KAnonymity, LDiversity
 from lookalike.pipeline.recipe import required
 from lookalike.pipeline.run import standard_measures
@@ -40,7 +40,7 @@ class Made(NamedTuple):
 
 
 def basis_of(data: Microdata, promises: tuple[Promise, ...], found: JoinedAudit, losses: list[PartLosses]) -> Basis:
-    total, by_column = joined_losses(losses)
+    total, by_column = joined_losses(losses, METRICS.values())
     return Basis.of_parts(
         found,
         promises=promises,
@@ -73,7 +73,7 @@ def made() -> Made:
         assert isinstance(release, Grouped)
         releases.append(release)
         audits.append(audit_part(release, own, promises, measures=standard_measures()))
-        losses.append(PartLosses.of(release, own))
+        losses.append(PartLosses.of(release, own, METRICS.values()))
     found = joined(audits)
     report = Report.on(basis_of(data, promises, found, losses), "Stays", recipient="Institute of Health")
     return Made(data, promises, releases, parts, found, report)
@@ -129,7 +129,7 @@ def test_shares_do_not_tell_what_suppressed_records_had(made: Made) -> None:
     )
     releases = [short, *made.releases[1:]]
     audits = [audit_part(release, own, promises) for release, own in zip(releases, made.parts, strict=True)]
-    losses = [PartLosses.of(release, own) for release, own in zip(releases, made.parts, strict=True)]
+    losses = [PartLosses.of(release, own, METRICS.values()) for release, own in zip(releases, made.parts, strict=True)]
     report = Report.on(basis_of(made.data, promises, joined(audits), losses).public(), "Fewer")
     published = np.bincount(np.concatenate([release.sensitive[:, 0] for release in releases]), minlength=n_codes)
     (table,) = report.beliefs
@@ -150,7 +150,7 @@ def test_true_shares_of_redrawn_values_are_not_published(adversary: str) -> None
     pairs = list(zip(releases, parts, strict=True))
     found = joined([audit_part(release, own, promises, adversary=adversary) for release, own in pairs])
     assert found.audit.passed, str(found.audit)
-    losses = [PartLosses.of(release, own) for release, own in pairs]
+    losses = [PartLosses.of(release, own, METRICS.values()) for release, own in pairs]
     report = Report.on(basis_of(data, promises, found, losses).public(), "Redrawn")
     assert report.adversary == adversary
     assert report.beliefs == ()

@@ -15,8 +15,25 @@ from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
 if TYPE_CHECKING:
     from lookalike.evaluation.compare import Comparison
 
-_X = ("gcp", "ail", "msbs", "query-error", "values-changed")
-_Y = ("beta", "largest-belief", "t", "delta", "attack", "k", "l")
+
+class _Axis(click.ParamType):  # type: ignore[type-arg]
+    """A figure that runs are compared by. Which there are is known when asked: metrics and models can be added."""
+
+    name = "axis"
+
+    def __init__(self, family: str) -> None:
+        self._family = family
+
+    def _choice(self) -> Any:
+        from lookalike.evaluation.compare import frontier
+
+        return click.Choice(list(getattr(frontier, self._family)()))
+
+    def get_metavar(self, *asked: Any, **context: Any) -> Any:
+        return self._choice().get_metavar(*asked, **context)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return self._choice().convert(value, param, ctx)
 
 
 @click.command()
@@ -55,8 +72,8 @@ _Y = ("beta", "largest-belief", "t", "delta", "attack", "k", "l")
     show_default=True,
     help="Whom every promise must hold against.",
 )
-@click.option("--x", type=click.Choice(_X), help="The loss of the picture; without it, the first that a run has.")
-@click.option("--y", type=click.Choice(_Y), help="The risk of the picture; without it, the first that a run has.")
+@click.option("--x", type=_Axis("loss_axes"), help="The loss of the picture; without it, the first that a run has.")
+@click.option("--y", type=_Axis("risk_axes"), help="The risk of the picture; without it, the first that a run has.")
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Runs at once; without it, one for each core.")
 @click.option(
     "--out", type=click.Path(), metavar="DIR", help="Keep every run here; those that are here are not made again."

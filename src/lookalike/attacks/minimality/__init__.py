@@ -47,6 +47,7 @@ class Minimality(WrittenAttack):
     """
 
     name: ClassVar[str] = "minimality"
+    remedy: ClassVar[str] = "A release for the adversary knows-method resists it."
 
     accepted: Whole = Whole(low=50, default=1000)
     """How many dealings of a group's values are to be accepted."""

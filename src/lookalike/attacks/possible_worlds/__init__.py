@@ -50,6 +50,8 @@ class PossibleWorlds(WrittenAttack):
     """Draws assignments of persons to rows that the published ranges allow, and counts the values each one gets."""
 
     name: ClassVar[str] = "possible-worlds"
+    most_records: ClassVar[int | None] = 5_000
+    forms: ClassVar[frozenset[str] | None] = frozenset({Matched.form})
 
     chains: Whole = Whole(low=2, high=64, default=4)
     """Chains from different starts; their agreement shows whether they were long enough."""
@@ -65,10 +67,8 @@ class PossibleWorlds(WrittenAttack):
 
     def refuses(self, target: Target) -> str | None:
         release, original = target.release, target.original
-        if not isinstance(release, Matched):
-            return (
-                f"{self.name} needs a matched release, whose rows have ranges of their own; this one is {release.form}"
-            )
+        if (reason := super().refuses(target)) is not None:
+            return reason
         for column, domain in enumerate(original.domains.sensitive):
             if int(release.sensitive[:, column].max(initial=0)) >= domain.n_codes:
                 return f'the release has values of "{domain.name}" that the original, as it was read, does not know of'

@@ -13,12 +13,18 @@ class WrittenAttack:
     """The base of attacks."""
 
     name: ClassVar[str]
+    remedy: ClassVar[str] = ""
+    most_records: ClassVar[int | None] = 20_000
+    forms: ClassVar[frozenset[str] | None] = None
 
     def __str__(self) -> str:
         return part_text(self)
 
     def refuses(self, target: Target) -> str | None:
-        return None
+        form = target.release.form
+        if self.forms is None or form in self.forms:
+            return None
+        return f"it is about {' and '.join(sorted(self.forms))} releases, and this one is {form}."
 
     def check(self, target: Target) -> None:
         """Raise `Unsupported`, with the reason, if the attack cannot be made."""

@@ -23,7 +23,7 @@ from lookalike.errors import RecipeError, counted, unknown_name
 from lookalike.evaluation import charts
 from lookalike.evaluation.compare import tabulating
 from lookalike.evaluation.compare.fingerprints import run_fingerprint, table_fingerprint
-from lookalike.evaluation.compare.frontier import LOSSES, RISKS, axis_of, frontier, known_axes
+from lookalike.evaluation.compare.frontier import axis_of, frontier, known_axes, loss_axes, risk_axes
 from lookalike.evaluation.compare.keeping import FORMAT, KIND, PICTURE, SUMMARY, TABLE, Kept
 from lookalike.evaluation.compare.picture import picture
 from lookalike.evaluation.compare.planning import ModelsLike, Task, plan
@@ -57,7 +57,7 @@ class Comparison:
     @cached_property
     def frontier(self) -> tuple[Run, ...]:
         """The runs that no other beats in both loss (x) and risk (y), from the least loss on."""
-        return tuple(frontier(self.runs, LOSSES[self.x], RISKS[self.y]))
+        return tuple(frontier(self.runs, loss_axes()[self.x], risk_axes()[self.y]))
 
     def to_plain(self) -> dict[str, Any]:
         """Ready for JSON."""
@@ -123,7 +123,7 @@ class Comparison:
         return picture(self.runs, self.x, self.y, self.sensitive)
 
     def _is_placed(self, run: Run) -> bool:
-        return LOSSES[self.x].of(run) is not None and RISKS[self.y].of(run) is not None
+        return loss_axes()[self.x].of(run) is not None and risk_axes()[self.y].of(run) is not None
 
     def _best(self) -> set[int]:
         chosen = {id(run) for run in self.frontier}
@@ -189,8 +189,8 @@ def compare(
         runs=runs,
         made=made,
         reused=reused,
-        x=axis_of(LOSSES, x, runs),
-        y=axis_of(RISKS, y, runs),
+        x=axis_of(loss_axes(), x, runs),
+        y=axis_of(risk_axes(), y, runs),
         sensitive=tuple(domain.name for domain in microdata.domains.sensitive),
         notes=tuple(notes),
     )

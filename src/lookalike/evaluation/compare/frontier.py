@@ -10,9 +10,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed
+from lookalike.data.contracts import ORIGINAL
 from lookalike.errors import RecipeError, unknown_name
 from lookalike.evaluation.compare.results import DONE, Run
+from lookalike.metrics import METRICS
+from lookalike.metrics.shared.metric import title_of
+from lookalike.pipeline.run import standard_measures
 
 
 @dataclass(frozen=True)
@@ -33,16 +36,18 @@ class Axis:
         return value if value is not None and math.isfinite(value) else None
 
 
-LOSSES = {
-    "gcp": Axis("gcp", "loss (GCP)", frozenset({Grouped.form, Matched.form})),
-    "ail": Axis("ail", "loss (AIL)", frozenset({Grouped.form, Matched.form})),
-    "msbs": Axis("msbs", "mean squared bucket size", frozenset({Grouped.form, Bucketized.form})),
-    "query-error": Axis("query_error", "median error of count queries"),
-    "values-changed": Axis("values_changed", "share of values changed", frozenset({Perturbed.form})),
-}
-"""What a release costs those who analyse it, across."""
+def loss_axes() -> dict[str, Axis]:
+    """What a release costs those who analyse it, across: first what the release alone shows, then errors of queries."""
+    found = {
+        name.replace("_", "-"): Axis(name, kind.axis or title_of(kind), kind.forms, kind.more_is_better)
+        for name, kind in METRICS.items()
+        if kind.axis is not None
+    }
+    private = {name: found.pop(name) for name in list(found) if METRICS[found[name].figure].needs == ORIGINAL}
+    return {**found, "query-error": Axis("query_error", "median error of count queries"), **private}
 
-RISKS = {
+
+_RISKS = {
     "beta": Axis("beta", "beta reached: largest gain of belief"),
     "largest-belief": Axis("largest_belief", "largest belief in a value"),
     "t": Axis("t", "t reached"),
@@ -51,12 +56,23 @@ RISKS = {
     "k": Axis("k", "k reached", more_is_better=True),
     "l": Axis("l", "l reached", more_is_better=True),
 }
-"""What it leaves to those who attack it, upwards; for k and l more is better."""
+
+
+def risk_axes() -> dict[str, Axis]:
+    """What it leaves to those who attack it, upwards: the usual ones, then levels that audits measure besides."""
+    others = {
+        model.level_name.replace("_", "-"): Axis(
+            model.level_name, f"{model.level_name} reached", more_is_better=model.rises
+        )
+        for model in standard_measures()
+        if model.level_name
+    }
+    return {**_RISKS, **{name: axis for name, axis in others.items() if name not in _RISKS}}
 
 
 def known_axes(x: str | None, y: str | None) -> None:
     """Refuse an axis that does not exist, before the long work."""
-    for axes, name in ((LOSSES, x), (RISKS, y)):
+    for axes, name in ((loss_axes(), x), (risk_axes(), y)):
         if name is not None and name not in axes:
             raise RecipeError(unknown_name("axis", name, axes))
 

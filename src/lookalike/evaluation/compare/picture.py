@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lookalike.evaluation import charts
-from lookalike.evaluation.compare.frontier import LOSSES, RISKS, frontier
+from lookalike.evaluation.compare.frontier import frontier, loss_axes, risk_axes
 from lookalike.evaluation.compare.results import Run
 from lookalike.evaluation.compare.tabulating import short_promise
 
@@ -16,7 +16,7 @@ _WIDE = 30
 
 def picture(runs: Sequence[Run], x: str, y: str, sensitive: Sequence[str]) -> charts.Chart | None:
     """A mark for each run that has both figures; None if none has."""
-    across, upwards = LOSSES[x], RISKS[y]
+    across, upwards = loss_axes()[x], risk_axes()[y]
     placed = [run for run in runs if across.of(run) is not None and upwards.of(run) is not None]
     if not placed:
         return None

@@ -219,17 +219,6 @@ _SCORES_KEPT = (
 )
 _LEVELS_KEPT = "How sure an attacker can be of each value is not published: it depends on more than the release shows."
 
-_REMEDIES = {
-    "homogeneity": "l-diversity prevents it.",
-    "skewness": "A promise of how far a belief may rise above a value's share (beta-likeness, t-closeness) limits it.",
-    "similarity": "It is about kinds of values: t-closeness with distance=hierarchical limits it.",
-    "naive-bayes": "It learns what is true of people in general; a promise of smaller beliefs leaves it less.",
-    "learner": "It learns what is true of people in general; a promise of smaller beliefs leaves it less.",
-    "definetti": "It learns across groups; beta-likeness or t-closeness leave it less to learn.",
-    "minimality": "A release for the adversary knows-method resists it.",
-    "corruption": "A larger l, or a smaller beta, leaves more doubt when some values are known.",
-}
-
 
 def _kept_back(basis: Basis, evaluation: Evaluation | None) -> list[str]:
     """What a published report does not say, and why."""
@@ -285,7 +274,7 @@ def _attack_lines(evaluation: Evaluation | None) -> tuple[AttackLine, ...]:
                 succeeds=finding.succeeds if right is not None else None,
                 guesses=finding.score is None or finding.score.n_guesses > 0,
                 within=all(kept for _, kept in attacked.kept.values()) if attacked.kept else None,
-                remedy=_REMEDIES.get(name, ""),
+                remedy=ATTACKS[name].remedy if name in ATTACKS else "",
             )
         )
     return tuple(lines)

@@ -12,15 +12,13 @@ from markupsafe import Markup
 from lookalike.evaluation.report import pictures
 from lookalike.evaluation.report.basis import Basis
 from lookalike.evaluation.report.contents import Report
+from lookalike.metrics import METRICS
+from lookalike.metrics.shared.metric import title_of
 
-_LOSS_NAMES = {
-    "gcp": "Mean loss over all quasi-identifier cells (GCP, 0 to 1)",
-    "ail": "Average information loss (AIL, 0 to 1)",
-    "discernibility": "Discernibility (sum of squared group sizes)",
-    "average_group_size": "Average group size",
-    "msbs": "Mean squared bucket size (MSBS)",
-    "values_changed": "Share of sensitive values changed (0 to 1)",
-}
+
+def loss_name(name: str) -> str:
+    """What a metric is called in reports; its name, if nobody here knows it."""
+    return title_of(METRICS[name]) if name in METRICS else name
 
 
 def to_html(report: Report) -> str:
@@ -65,7 +63,7 @@ def environment_of(package: str) -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.filters |= _FILTERS
-    environment.globals["loss_names"] = _LOSS_NAMES
+    environment.filters["loss_name"] = loss_name
     return environment
 
 

@@ -23,16 +23,22 @@ def public_losses(
 ) -> tuple[dict[str, float], dict[str, float]]:
     """Of the losses of a release and of its columns those that anybody can work out from its folder."""
     from lookalike.data.release import Bucketized, Perturbed
-    from lookalike.metrics import METRICS
 
     exact = form in (Bucketized.form, Perturbed.form)
     shown = {domain.name for domain in domains.quasi if exact or shows_domain(domain, n_suppressed)}
     rounding = rounding or rounded
     hidden = {ORIGINAL} if shown >= set(by_column) else {ORIGINAL, DOMAINS}
     return (
-        {name: rounding(loss) for name, loss in losses.items() if METRICS[name].needs not in hidden},
+        {name: rounding(loss) for name, loss in losses.items() if _needs(name) not in hidden},
         {name: rounding(loss) for name, loss in by_column.items() if name in shown},
     )
+
+
+def _needs(name: str) -> str:
+    """What nobody knows of is taken to be about the original."""
+    from lookalike.metrics import METRICS
+
+    return METRICS[name].needs if name in METRICS else ORIGINAL
 
 
 def rounded(figure: float) -> float:

@@ -9,20 +9,20 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.audit import PartAudit, audit_part
-from lookalike.data.contracts import Algorithm, Fragments, PrivacyModel, Promise
+from lookalike.data.contracts import Algorithm, Fragments, Metric, PrivacyModel, Promise
 from lookalike.data.microdata import Codes, Microdata
 from lookalike.data.release import Bucketized, Linkage, Perturbed, Randomizer, Release
 from lookalike.data.requirement import Requirement
 from lookalike.errors import AuditFailed, DataError, LookalikeError, Unsupported
 from lookalike.files.releases.parts import WrittenPart, write_part
-from lookalike.metrics import PartLosses
+from lookalike.metrics import METRICS, PartLosses
 from lookalike.pipeline.parts.boxes import Cells
 from lookalike.pipeline.parts.slices import SlicedCells
 from lookalike.pipeline.parts.survey import Survey
@@ -64,6 +64,9 @@ class PartWork:
     fragments: Fragments
     secret: Randomness
     folder: Path
+    measures: Sequence[PrivacyModel] = field(default_factory=standard_measures)
+    metrics: Sequence[type[Metric]] = field(default_factory=lambda: tuple(METRICS.values()))
+    """Taken along: where the work is done, only what was imported is registered."""
 
     def __call__(self, number: int, codes: Codes) -> bytes:
         outcome: Done | Failed
@@ -85,15 +88,16 @@ class PartWork:
         data = self.survey.records(codes[np.lexsort(codes.T[::-1])])
         release, linkage = self._anonymized(number, data)
         written, read = write_part(self.folder, number, release)
-        measures: list[PrivacyModel] = standard_measures()
-        audit = audit_part(read, data, self.promises, measures=measures, graph=linkage.graph, adversary=self.adversary)
+        audit = audit_part(
+            read, data, self.promises, measures=self.measures, graph=linkage.graph, adversary=self.adversary
+        )
         self._check_inside(number, codes, read)
         return Done(
             number=number,
             n_rows=data.n_rows,
             written=written,
             audit=audit,
-            losses=PartLosses.of(read, data),
+            losses=PartLosses.of(read, data, self.metrics),
             randomizers=release.randomizers if isinstance(release, Perturbed) else (),
             remarks=linkage.remarks,
         )

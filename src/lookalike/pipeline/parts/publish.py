@@ -19,7 +19,7 @@ import numpy as np
 from lookalike.audit import Audit
 from lookalike.audit.joining import joined
 from lookalike.data.adversary import READS_RELEASE
-from lookalike.data.contracts import Algorithm, Backend, Fragments, Promise
+from lookalike.data.contracts import Algorithm, Backend, Fragments, Metric, Promise
 from lookalike.data.microdata import Domains
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Randomizer, Ranges, Release, Sets, Withheld
 from lookalike.errors import AuditFailed, RecipeError, counted
@@ -128,7 +128,7 @@ def publish_in_parts(
             with watch.step("join"):
                 found = joined([part.audit for part in done])
                 _refuse_failed(found.audit, algorithm, done, seen)
-                losses, by_column = joined_losses([part.losses for part in done])
+                losses, by_column = joined_losses([part.losses for part in done], work.metrics)
                 bare = skeleton(seen, algorithm.form, found.withheld, done[0].randomizers)
             notes = (
                 *seen.notes,
@@ -138,6 +138,7 @@ def publish_in_parts(
                 f"Made in {counted(len(done), 'part')}. {way.why}",
                 *dict.fromkeys(remark for part in done for remark in part.remarks),
                 *nothing_left(by_column),
+                *_not_joined(work.metrics),
                 *types_of_suppressed(found.audit.n_suppressed, recipe.schema),
             )
             stated = tuple(stated_promise(promise, algorithm.form, made_for) for promise in promises)
@@ -190,6 +191,12 @@ def publish_in_parts(
         seconds=watch.seconds,
         files=files,
     )
+
+
+def _not_joined(metrics: Sequence[type[Metric]]) -> list[str]:
+    """What to say of metrics that a release in parts does not have."""
+    apart = [kind.name for kind in metrics if not kind.joins]
+    return [f"Not measured, as no part sees the whole release: {', '.join(apart)}."] if apart else []
 
 
 def _made_for(recipe: Recipe, algorithm: Algorithm, way: Way) -> str:

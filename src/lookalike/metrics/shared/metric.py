@@ -1,0 +1,60 @@
+"""What metrics share: what holds of one that does not say otherwise, and how figures of parts are joined."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from lookalike.data.contracts import ORIGINAL, Compared, Metric
+from lookalike.data.microdata import Microdata
+from lookalike.data.release import Release
+
+
+class WrittenMetric:
+    """The base of metrics. One that does not say what it needs is about the original, and stays private."""
+
+    name: ClassVar[str]
+    needs: ClassVar[str] = ORIGINAL
+    title: ClassVar[str] = ""
+    axis: ClassVar[str | None] = ""
+    forms: ClassVar[frozenset[str] | None] = None
+    more_is_better: ClassVar[bool] = False
+    joins: ClassVar[bool] = False
+
+    def measure(self, release: Release, original: Microdata) -> float:
+        raise NotImplementedError
+
+    def of_part(self, release: Release, original: Microdata) -> Any:
+        return None
+
+    def join(self, parts: Sequence[Any]) -> float:
+        return math.nan
+
+    def compare(self, release: Release, original: Microdata, seed: int) -> Sequence[Compared]:
+        found = self.measure(release, original)
+        return [] if math.isnan(found) else [Compared(self.name, self.title or self.name, 0.0, found)]
+
+
+class MeanOverRows(WrittenMetric):
+    """The base of metrics that are means over published rows: parts hand on sums."""
+
+    joins: ClassVar[bool] = True
+
+    def weight(self, release: Release, original: Microdata) -> int:
+        """What the mean is over: rows."""
+        return release.n_rows
+
+    def of_part(self, release: Release, original: Microdata) -> tuple[float, int] | None:
+        weight = self.weight(release, original)
+        mean = self.measure(release, original)
+        return None if math.isnan(mean) else (mean * weight, weight)
+
+    def join(self, parts: Sequence[tuple[float, int] | None]) -> float:
+        known = [part for part in parts if part is not None]
+        return math.fsum(total for total, _ in known) / max(sum(n for _, n in known), 1) if known else math.nan
+
+
+def title_of(kind: type[Metric]) -> str:
+    """What a report calls it."""
+    return kind.title or kind.name
