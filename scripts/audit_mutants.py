@@ -34,39 +34,46 @@ class Mutant(NamedTuple):
 
 
 MUTANTS = [
-    Mutant("models/anonymity.py", "return level.value >= self.k", "return level.value > self.k"),
-    Mutant("models/anonymity.py", "return level.value >= self.k", "return level.value + 1 >= self.k"),
-    Mutant("models/anonymity.py", "return level.value <= self.alpha", "return level.value < self.alpha"),
-    Mutant("models/anonymity.py", "if smallest.value < self.k:", "if smallest.value < self.k - 1:"),
-    Mutant("models/anonymity.py", "unit = int(np.argmin(sizes))", "unit = int(np.argmax(sizes))"),
-    Mutant("models/ceilings.py", "return level.value <= 1", "return level.value < 1"),
-    Mutant("models/ceilings.py", "belief / ceiling > worst", "belief / ceiling < worst"),
-    Mutant("models/closeness.py", "level.value <= self.t", "level.value < self.t"),
-    Mutant("models/closeness.py", "(-self.t, Fraction(2))]) <= 0", "(-self.t, Fraction(2))]) >= 0"),
-    Mutant("models/closeness.py", "scale, moved = len(exposure.prior) - 1,", "scale, moved = len(exposure.prior),"),
-    Mutant("models/disclosure.py", "return level.value < self.delta", "return level.value <= self.delta + 1"),
-    Mutant("models/disclosure.py", "[(direction, factor)]) >= 0", "[(direction, factor)]) <= 0"),
-    Mutant("models/disclosure.py", "if lowest.beliefs[code] == 0:", "if False:"),
+    Mutant("models/k_anonymity.py", "return level.value >= self.k", "return level.value > self.k"),
+    Mutant("models/k_anonymity.py", "return level.value >= self.k", "return level.value + 1 >= self.k"),
+    Mutant("models/k_concealment.py", "return level.value >= self.k", "return level.value > self.k"),
+    Mutant("models/alpha_k.py", "return level.value <= self.alpha", "return level.value < self.alpha"),
+    Mutant("models/alpha_k.py", "if smallest.value < self.k:", "if smallest.value < self.k - 1:"),
+    Mutant("models/shared/exposures.py", "unit = int(np.argmin(sizes))", "unit = int(np.argmax(sizes))"),
+    Mutant("models/f_privacy.py", "return level.value <= 1", "return level.value < 1"),
+    Mutant("models/f_privacy.py", "belief / ceiling > worst", "belief / ceiling < worst"),
+    Mutant("models/t_closeness.py", "level.value <= self.t", "level.value < self.t"),
+    Mutant("models/t_closeness.py", "(-self.t, Fraction(2))]) <= 0", "(-self.t, Fraction(2))]) >= 0"),
+    Mutant("models/t_closeness.py", "scale, moved = len(exposure.prior) - 1,", "scale, moved = len(exposure.prior),"),
+    Mutant("models/delta_disclosure.py", "return level.value < self.delta", "return level.value <= self.delta + 1"),
+    Mutant("models/delta_disclosure.py", "[(direction, factor)]) >= 0", "[(direction, factor)]) <= 0"),
+    Mutant("models/delta_disclosure.py", "if lowest.beliefs[code] == 0:", "if False:"),
     Mutant(
-        "models/distances.py", "weights * n_records - priors * sizes, 0", "weights * n_records - priors * sizes, -1"
+        "models/t_closeness.py", "weights * n_records - priors * sizes, 0", "weights * n_records - priors * sizes, -1"
     ),
-    Mutant("models/distances.py", "gains * steps", "gains"),
-    Mutant("models/distances.py", "(_float_sums(terms, exposure) + 1) / 2", "_float_sums(terms, exposure) + 1"),
-    Mutant("models/distances.py", "bits[n_held < np.count_nonzero(exposure.prior)] = np.inf", "pass"),
-    Mutant("models/diversity.py", "else level.value >= self.ell", "else level.value > self.ell"),
-    Mutant("models/diversity.py", "return level.value < self.c if", "return level.value <= self.c if"),
-    Mutant("models/diversity.py", "if not decided[counts]:", "if decided[counts]:"),
-    Mutant("models/diversity.py", "np.where(positive, exposure.weights, 0)", "np.where(positive, 0, exposure.weights)"),
-    Mutant("models/extremes.py", "quotients >= (extremes * (1 - _GUARD))", "quotients <= (extremes * (1 - _GUARD))"),
-    Mutant("models/extremes.py", "entries[held < exposure.n_units] = -1", "pass"),
-    Mutant("models/likeness.py", "return level.value <= self.beta", "return level.value < self.beta"),
-    Mutant("models/likeness.py", "if sign_of(gain, [log_share]) > 0:", "if sign_of(gain, [log_share]) < 0:"),
-    Mutant("models/likeness.py", "if fallen.value > self.negative:", "if fallen.value >= self.negative:"),
-    Mutant("models/likeness.py", "gain = belief * exposure.n_records / number - 1", "gain = belief - 1"),
-    Mutant("models/rho.py", "return level.value <= self.rho2", "return level.value < self.rho2"),
-    Mutant("models/rho.py", "if cost > capacity:", "if cost >= capacity:"),
-    Mutant("models/spread.py", "return sign_of(Fraction(0), terms) >= 0", "return sign_of(Fraction(0), terms) > 0"),
-    Mutant("models/spread.py", "starts[:-1] + ell - 1, starts[1:]", "starts[:-1] + ell, starts[1:]"),
+    Mutant("models/t_closeness.py", "gains * steps", "gains"),
+    Mutant("models/t_closeness.py", "(_float_sums(terms, exposure) + 1) / 2", "_float_sums(terms, exposure) + 1"),
+    Mutant("models/t_closeness.py", "bits[n_held < np.count_nonzero(exposure.prior)] = np.inf", "pass"),
+    Mutant("models/l_diversity.py", "else level.value >= self.ell", "else level.value > self.ell"),
+    Mutant("models/l_diversity.py", "return level.value < self.c if", "return level.value <= self.c if"),
+    Mutant("models/l_diversity.py", "if not decided[counts]:", "if decided[counts]:"),
+    Mutant(
+        "models/l_diversity.py", "np.where(positive, exposure.weights, 0)", "np.where(positive, 0, exposure.weights)"
+    ),
+    Mutant(
+        "models/shared/exposures.py", "quotients >= (extremes * (1 - _GUARD))", "quotients <= (extremes * (1 - _GUARD))"
+    ),
+    Mutant("models/shared/exposures.py", "entries[held < exposure.n_units] = -1", "pass"),
+    Mutant("models/beta_likeness.py", "return level.value <= self.beta", "return level.value < self.beta"),
+    Mutant("models/beta_likeness.py", "if sign_of(gain, [log_share]) > 0:", "if sign_of(gain, [log_share]) < 0:"),
+    Mutant("models/beta_likeness.py", "if fallen.value > self.negative:", "if fallen.value >= self.negative:"),
+    Mutant("models/beta_likeness.py", "gain = belief * exposure.n_records / number - 1", "gain = belief - 1"),
+    Mutant("models/rho_privacy.py", "return level.value <= self.rho2", "return level.value < self.rho2"),
+    Mutant("models/rho_privacy.py", "if cost > capacity:", "if cost >= capacity:"),
+    Mutant(
+        "models/l_diversity.py", "return sign_of(Fraction(0), terms) >= 0", "return sign_of(Fraction(0), terms) > 0"
+    ),
+    Mutant("models/l_diversity.py", "starts[:-1] + ell - 1, starts[1:]", "starts[:-1] + ell, starts[1:]"),
     Mutant("audit/preconditions.py", "lengths == {wanted} and not negative", "not negative"),
     Mutant("audit/preconditions.py", "if wrong.any():", "if False:"),
     Mutant("audit/preconditions.py", "return Check(A_ROW, n_left <= 0, detail)", "return Check(A_ROW, True, detail)"),
@@ -85,7 +92,7 @@ MUTANTS = [
     ),
     Mutant("audit/matching.py", "if found.exists is False and requirement.stricter:", "if False:"),
     Mutant(
-        "audit/verification.py",
+        "audit/verify.py",
         "return held(promise, seen), seen",
         "return verdict_of(promise, None, True, '', None), seen",
     ),
@@ -97,7 +104,7 @@ MUTANTS = [
     Mutant("audit/exposures.py", "joint = weights[published]", "joint = weights.T[published]"),
     Mutant("audit/exposures.py", "component[owner] == component[node_of_row[rows]]", "component[owner] >= 0"),
     Mutant(
-        "audit/cells.py",
+        "audit/reading.py",
         "(original.sensitive, original.carried), (sensitive, carried)",
         "(original.carried,), (carried,)",
     ),
@@ -111,49 +118,53 @@ MUTANTS = [
     Mutant("audit/redrawing.py", "tests = self.kept.at_least, self.kept.at_most, self.by_rule", "tests = self.by_rule"),
     Mutant("audit/redrawing.py", "self.by_rule, by_pair, chance_of(self.chosen)", "1.0"),
     Mutant("audit/redrawing.py", "whole = sizes == np.bincount(", "whole = 1 == np.bincount("),
-    Mutant("packages/canonical.py", "if extra := sorted(found - known):", "if extra := []:"),
-    Mutant("packages/canonical.py", "if path.is_symlink():", "if False:"),
-    Mutant("packages/canonical.py", "for name in (*folders, *files):", "for name in files:"),
-    Mutant("packages/canonical.py", "if raw == text.encode():", "if raw.split() == text.encode().split():"),
-    Mutant("packages/canonical.py", "SCHEMA: ReleaseFolder(folder).schema.to_yaml(),", ""),
-    Mutant("packages/canonical.py", "README: readme(release, plain, manifest.tables, names, manifest.parts),", ""),
-    Mutant("packages/canonical.py", "if isinstance(release, Bucketized):", "if False:"),
-    Mutant("packages/canonical.py", "if problem is None and isinstance(release, Perturbed):", "if False:"),
-    Mutant("packages/canonical.py", "if stated != stated_promise(", "if False and stated != stated_promise("),
+    Mutant("pipeline/surplus/canonical.py", "if extra := sorted(found - known):", "if extra := []:"),
+    Mutant("pipeline/surplus/canonical.py", "if path.is_symlink():", "if False:"),
+    Mutant("pipeline/surplus/canonical.py", "for name in (*folders, *files):", "for name in files:"),
+    Mutant("pipeline/surplus/canonical.py", "if raw == text.encode():", "if raw.split() == text.encode().split():"),
+    Mutant("pipeline/surplus/canonical.py", "SCHEMA: opened.schema.to_yaml(),", ""),
     Mutant(
-        "packages/canonical.py",
+        "pipeline/surplus/canonical.py", "README: readme(release, plain, manifest.tables, names, manifest.parts),", ""
+    ),
+    Mutant("pipeline/surplus/canonical.py", "if isinstance(release, Bucketized):", "if False:"),
+    Mutant("pipeline/surplus/canonical.py", "if problem is None and isinstance(release, Perturbed):", "if False:"),
+    Mutant("pipeline/surplus/canonical.py", "if stated != stated_promise(", "if False and stated != stated_promise("),
+    Mutant(
+        "pipeline/surplus/canonical.py",
         "if not manifest.promises:\n        return Check(PROMISES, False",
         "if False:\n        return Check(PROMISES, False",
     ),
     Mutant(
-        "packages/canonical.py",
+        "pipeline/surplus/canonical.py",
         "elif (row := _first_other_cell(field, found, own_field, wanted)) is not None:",
         "elif (row := None) is not None:",
     ),
-    Mutant("packages/canonical.py", "    if field.type is not own_field.type:", "    if True:"),
-    Mutant("packages/canonical.py", "if distinct[0] < 0 or not even or", "if distinct[0] < 0 or"),
-    Mutant("packages/canonical.py", "if _differ(paths[CSV], again[CSV]):", "if False:"),
-    Mutant("packages/canonical.py", "if _differ(paths[PARQUET], again[PARQUET]):", "if False:"),
-    Mutant("packages/spellings.py", "    if telling:", "    if False:"),
+    Mutant("pipeline/surplus/canonical.py", "    if field.type is not own_field.type:", "    if True:"),
+    Mutant("pipeline/surplus/canonical.py", "if distinct[0] < 0 or not even or", "if distinct[0] < 0 or"),
+    Mutant("pipeline/surplus/canonical.py", "if _differ(paths[CSV], again[CSV]):", "if False:"),
+    Mutant("pipeline/surplus/canonical.py", "if _differ(paths[PARQUET], again[PARQUET]):", "if False:"),
+    Mutant("pipeline/surplus/spellings.py", "    if telling:", "    if False:"),
     Mutant(
-        "packages/spellings.py",
+        "pipeline/surplus/spellings.py",
         "            if seen.setdefault(content, cell) != cell:",
         "            if False:",
     ),
     Mutant(
-        "packages/spellings.py",
+        "pipeline/surplus/spellings.py",
         "seen.setdefault(content, cell) != cell:",
         "(seen.setdefault(content, cell) or '').strip() != (cell or '').strip():",
     ),
-    Mutant("packages/spellings.py", "if len(set(named)) < len(named):", "if False:"),
-    Mutant("packages/containers.py", "if len(parquet) > 1:", "if False:"),
-    Mutant("packages/containers.py", "if problem := metadata_problem(key, value, facts):", "if problem := None:"),
-    Mutant("packages/flat_schemas.py", "if problem is not None or key in seen:", "if key in seen:"),
-    Mutant("packages/flat_schemas.py", 'return "has metadata of a column"', "return None"),
-    Mutant("packages/tool_metadata.py", "in range(shown, len(used) + 1)", "in range(shown, len(used) + 2)"),
-    Mutant("packages/packings.py", "if len(members) != 1:", "if not members:"),
-    Mutant("packages/packings.py", "if not found:", "if False:"),
-    Mutant("packages/workbook_parts.py", "    if others:", "    if False:"),
+    Mutant("pipeline/surplus/spellings.py", "if len(set(named)) < len(named):", "if False:"),
+    Mutant("pipeline/surplus/containers.py", "if len(parquet) > 1:", "if False:"),
+    Mutant(
+        "pipeline/surplus/containers.py", "if problem := metadata_problem(key, value, facts):", "if problem := None:"
+    ),
+    Mutant("pipeline/surplus/flat_schemas.py", "if problem is not None or key in seen:", "if key in seen:"),
+    Mutant("pipeline/surplus/flat_schemas.py", 'return "has metadata of a column"', "return None"),
+    Mutant("pipeline/surplus/tool_metadata.py", "in range(shown, len(used) + 1)", "in range(shown, len(used) + 2)"),
+    Mutant("pipeline/surplus/packings.py", "if len(members) != 1:", "if not members:"),
+    Mutant("pipeline/surplus/packings.py", "if not found:", "if False:"),
+    Mutant("pipeline/surplus/workbook_parts.py", "    if others:", "    if False:"),
 ]
 
 EXAM_ROOMS = ("grouped", "perturbed")
@@ -250,7 +261,7 @@ def noticed(mutant: Mutant | None, seeds: int) -> str | None:
             name = "lookalike." + mutant.file.removesuffix(".py").replace("/", ".")
             sys.meta_path.insert(0, Mistaken(name, path, source))
         # Polars starts threads, which a fork does not take along: files are read in children alone.
-        on_files = mutant is None or mutant.file.startswith("packages/")
+        on_files = mutant is None or mutant.file.startswith("pipeline/surplus/")
         found = first_disagreement_on_files(seeds) if on_files else None
         if mutant is None or not on_files:
             found = found or first_disagreement(seeds)
@@ -271,7 +282,7 @@ def main(arguments: list[str]) -> int:
     assert noticed(None, 1) is None, "the audit does not pass its exam when it is imported again"
     for mutant in MUTANTS:
         if mutant.right not in (PACKAGE / mutant.file).read_text(encoding="utf-8"):
-            raise SystemExit(f"{mutant.file} has changed and no longer says {mutant.right!r}: mend the list")
+            raise SystemExit(f"{mutant.file} has changed and no longer says {mutant.right!r}: correct the list")
         found = noticed(mutant, seeds)
         survivors += found is None
         words = f"{'noticed ' if found else 'SURVIVED'}  {mutant.file}: {mutant.wrong!r}"

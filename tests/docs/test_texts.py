@@ -24,6 +24,8 @@ from tests.docs.pages import (
     script,
 )
 
+MADE_OR_MEANT = {"demo/", "site/", "shared/", "tests/x/test_y.py", "src/lookalike/x/y.py"}
+"""Paths in the guides that a command makes, or that stand for others."""
 DECISION_HEADINGS = ("Context", "Decision", "Consequences")
 
 
@@ -130,6 +132,16 @@ def test_changelog_has_this_version() -> None:
     headings = headings_of(ROOT / "CHANGELOG.md")
     assert any(lookalike.__version__ in heading for heading in headings)
     assert "Privacy and output" in headings
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/how-it-works.md", "docs/decisions/0007-dependencies.md"])
+def test_paths_in_the_guides_exist(page: str) -> None:
+    """Of files and folders, from the project's folder or from the package's."""
+    text = FENCE.sub("", (ROOT / page).read_text(encoding="utf-8"))
+    named = set(re.findall(r"`([\w/]+(?:\.py|/))`", text)) - MADE_OR_MEANT
+    places = (ROOT, ROOT / "src" / "lookalike", ROOT / "src" / "lookalike" / "pipeline")
+    assert len(named) > 5
+    assert [path for path in sorted(named) if not any((place / path).exists() for place in places)] == []
 
 
 def test_make_targets_in_the_documents_exist() -> None:

@@ -1,1 +1,1 @@
-"""Where the work runs. Only the local machine so far, without a back end; `contracts.Backend` names the verbs."""
+"""Where the work on parts runs: this machine or Spark. `data.contracts.Backend` names the operations."""

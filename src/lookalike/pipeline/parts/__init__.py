@@ -1,10 +1,11 @@
 """Releases made in parts: the same methods and the same promise for tables that no machine holds.
 
-    coding.py      domains, counts and a coding, from each column's different values
-    methods.py     which methods distribute, and why the promise then holds for the whole
-    cutting.py     where to cut: cells.py (boxes of quasi-identifiers) or slices.py (parts like the whole)
-    work.py        what is done to one part
-    publishing.py  all of it in order
+    survey.py   domains, counts and a coding, from the distinct values of each column
+    methods.py  which methods can work in parts, and why the promise then holds for the whole
+    cut.py      where to cut: boxes.py (boxes of quasi-identifiers) or slices.py (parts like the whole)
+    part.py     what is done to one part
+    publish.py  all of it in order
+    verify.py   the audit of a release in parts
 
-A back end (`contracts.Backend`) says where the table lies: `backends.local` or `backends.spark`.
+A back end (`data.contracts.Backend`) gives access to the table: `pipeline.backends.local` or `pipeline.backends.spark`.
 """
