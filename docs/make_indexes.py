@@ -37,18 +37,6 @@ MEMBERS: dict[str, Sequence[str]] = {
 """What has a page, by family. The error of counts is a metric of many queries, and so in no registry."""
 SHARED_PAGES = {"anatomy": "bucketization", "greedy-grouping": "grouping"}
 """Pages about what several algorithms have in common, before the first of them."""
-USUAL = {
-    "k-anonymity": "k-anonymity:3",
-    "k-concealment": "k-concealment:3",
-    "alpha-k": "alpha-k:0.5,k=3",
-    "l-diversity": "l-diversity:3",
-    "t-closeness": "t-closeness:0.4",
-    "beta-likeness": "beta-likeness:3",
-    "delta-disclosure": "delta-disclosure:3",
-    "f-privacy": "f-privacy:theta=4",
-    "rho-privacy": "rho-privacy:rho1=0.2,rho2=0.6",
-}
-"""A promise of each model, as it is usually made: an algorithm serves the model if it accepts this."""
 TODO = "TODO"
 _REGION = re.compile(
     r"^(?P<begin> *(?:<!--|#) generated: (?P<name>[a-z]+)(?: -->)?\n)(?P<text>.*?)(?P<end>^ *(?:<!--|#) end(?: -->)?$)",
@@ -61,11 +49,12 @@ def stays(rows: int = 300) -> Microdata:
 
 
 def served(name: str, data: Microdata) -> list[str]:
-    """The models that an algorithm serves."""
+    """The models that an algorithm serves: it accepts a promise of theirs as it is usually made."""
     method = ALGORITHMS[name]()
     found = []
-    for model in MODELS:
-        promises = settle([Promise(parse_model(USUAL[model]))], data)
+    for model, kind in MODELS.items():
+        usual = kind.example or (kind.slider.text(model) if kind.slider else model)
+        promises = settle([Promise(parse_model(usual))], data)
         requirements = required(promises, data)
         if refusal(method, method.adversary, promises, requirements, data.domains) is None:
             found.append(model)
@@ -98,18 +87,27 @@ def algorithm_table(old: str) -> str:
 
 def attack_table(old: str) -> str:
     written = kept_cells(old, 3)
-    rows = [[link("attacks", name), *written.get(name, [TODO] * 3)] for name in ATTACKS]
+    rows = [
+        [link("attacks", name), *written.get(name, [TODO] * 3)[:2], forms_of(kind.forms)]
+        for name, kind in ATTACKS.items()
+    ]
     return table(["attack", "knows", "looks for", "forms"], rows)
 
 
 def metric_table(old: str) -> str:
-    written = kept_cells(old, 2)
-    when = {**dict.fromkeys(METRICS, "every release"), **dict.fromkeys(FIDELITY, "on request")}
     rows = [
-        [link("metrics", name), written.get(name, [TODO])[0], when.get(name, "to compare methods")]
-        for name in MEMBERS["metrics"]
+        [link("metrics", name), kind.title or name, forms_of(kind.forms), computed]
+        for kinds, computed in ((METRICS, "every release"), (FIDELITY, "on request"))
+        for name, kind in kinds.items()
     ]
-    return table(["metric", "forms", "computed"], rows)
+    of_queries = [link("metrics", "query_error"), "error of count queries", forms_of(None), "to compare methods"]
+    return table(["metric", "what it is", "forms", "computed"], [*rows, of_queries])
+
+
+def forms_of(forms: frozenset[str] | None) -> str:
+    """Forms of release in their usual order."""
+    every = [kind.form for kind in get_args(Release)]
+    return "all" if forms is None else ", ".join(form for form in every if form in forms)
 
 
 def model_table(old: str) -> str:
