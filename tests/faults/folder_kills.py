@@ -15,7 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from lookalike.errors import RecipeError
-from lookalike.files import atomic as placing
+from lookalike.files import atomic
 from tests.faults.injection import Ending, Fault, in_fork
 
 MARKER = "marker.json"
@@ -24,9 +24,9 @@ FILES = [MARKER, "sub/table.csv", "text.txt"]
 
 def build(target: Path, content: str, *, exchange: bool = True) -> int:
     if not exchange:
-        placing._exchange = lambda first, second: False
+        atomic._exchange = lambda first, second: False
     try:
-        with placing.placed(target, marker=MARKER, overwrite=True) as building:
+        with atomic.placed(target, marker=MARKER, overwrite=True) as building:
             (building / "sub").mkdir()
             for name in FILES[1:]:
                 (building / name).write_text(content)
@@ -55,7 +55,7 @@ def check(home: Path, ending: Ending, earlier: bool, exchange: bool) -> str:
     assert ending.code != 0 or found == "new"
     if earlier:
         # The next look at the target puts everything right, also before anything is written.
-        placing.check_target(target, marker=MARKER, overwrite=True)
+        atomic.check_target(target, marker=MARKER, overwrite=True)
         assert content_of(target) in ("old", "new")
     assert build(target, "newer") == 0
     assert [path.name for path in home.iterdir()] == ["out"], "leftovers"

@@ -16,7 +16,6 @@ import pytest
 
 from lookalike.errors import DataError, MissingPart, RecipeError
 from lookalike.files import urls
-from lookalike.files import urls as arriving
 from lookalike.files.tables import read_table
 
 SECRET = "hunter2secret"
@@ -49,7 +48,7 @@ def test_a_table_from_standard_input(kept_in: Path, monkeypatch: pytest.MonkeyPa
 
 def test_what_is_kept_is_private_and_gone_after_an_error(kept_in: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     piped(monkeypatch, b"a,b\n1\n")
-    with arriving.at_hand("-") as path:
+    with urls.at_hand("-") as path:
         assert stat.S_IMODE(os.stat(path.parent).st_mode) == 0o700
     piped(monkeypatch, b"a,b\n1\n")
     with pytest.raises(DataError, match="^standard input: line 2 has 1 field"):

@@ -23,8 +23,7 @@ from lookalike.files.releases.describe import DESCRIPTOR
 from lookalike.files.releases.private import read_graph, read_linkage, write_private
 from lookalike.files.releases.read import ReleaseFolder
 from lookalike.files.releases.write import write_release
-from lookalike.files.tables import compressed as packed
-from lookalike.files.tables import read_table, selection
+from lookalike.files.tables import compressed, read_table, selection
 from lookalike.files.tables.csv.dialect import Dialect
 from lookalike.files.tables.csv.structure import MOST_FIELDS, Records
 from tests.files.releases.part_folders import clinic_in_parts
@@ -141,7 +140,7 @@ def test_too_many_columns_are_refused_unless_few_are_named(monkeypatch: pytest.M
 
 
 def test_a_gzip_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packed, "FREE_BYTES", 1 << 20)
+    monkeypatch.setattr(compressed, "FREE_BYTES", 1 << 20)
     bomb, honest = tmp_path / "bomb.csv.gz", tmp_path / "honest.csv.gz"
     bomb.write_bytes(gzip.compress(b"a,b\n" + (b"x" * 500 + b",2\n") * 8000))
     honest.write_bytes(gzip.compress(b"a,b\n" + "".join(f"{row},{row * row}\n" for row in range(9000)).encode()))

@@ -10,8 +10,7 @@ from lookalike.data.microdata import Column, Microdata, Table
 from lookalike.data.requirement import Distance
 from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.errors import RecipeError
-from lookalike.models import TCloseness
-from lookalike.models import t_closeness as distances
+from lookalike.models import TCloseness, t_closeness
 from lookalike.models.shared.exact import enclosure
 from tests.models.building import categories, exposure_of, numbers, weighed, with_tree
 
@@ -111,7 +110,7 @@ def test_levels_check_the_column_too() -> None:
 @pytest.mark.parametrize("distance", ["kl", "js"])
 def test_a_t_next_to_the_divergence_is_decided_by_digits(distance: str) -> None:
     prior, counts = [4, 6], {0: 5, 1: 5}
-    terms_of = distances.kullback_leibler_terms if distance == "kl" else distances.jensen_shannon_terms
+    terms_of = t_closeness.kullback_leibler_terms if distance == "kl" else t_closeness.jensen_shannon_terms
     nats = enclosure(Fraction(0), terms_of(prior, counts))
     one_bit = enclosure(Fraction(0), [(Fraction(1), Fraction(2))])
     exposure = exposure_of([[5, 5]], prior=prior)

@@ -31,7 +31,7 @@ from lookalike.data.microdata import Microdata, Table
 from lookalike.data.release import Bucketized, Grouped, Perturbed, Release, Withheld
 from lookalike.data.schema import Schema, ValueType
 from lookalike.errors import DataError, RecipeError
-from lookalike.files import atomic as placing
+from lookalike.files import atomic
 from lookalike.files.atomic import placed
 from lookalike.files.releases import write as writing
 from lookalike.files.releases.describe import DESCRIPTOR
@@ -365,7 +365,7 @@ def test_overwriting_parts(folder: Path) -> None:
 
 def test_parts_are_on_disk_before_the_folder_appears(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     synced = []
-    monkeypatch.setattr(placing, "sync", lambda path: synced.append(path))
+    monkeypatch.setattr(atomic, "sync", lambda path: synced.append(path))
     names = write_parts(tmp_path / "out", part_releases(Grouped.form, small_clinic(), SPLIT))
     on_disk = {path.relative_to(path.parents[-1]).as_posix().partition("/new/")[2] for path in synced}
     assert {*names, "release.csv", "release.parquet"} <= on_disk

@@ -21,7 +21,7 @@ from lookalike.data.microdata import Microdata, Table
 from lookalike.data.release import Bucketized, Grouped, Linkage, MatchGraph, Perturbed, Withheld
 from lookalike.data.schema import Attribute, Role, Schema, ValueType
 from lookalike.errors import DataError, RecipeError
-from lookalike.files import atomic as placing
+from lookalike.files import atomic
 from lookalike.files.releases import private
 from lookalike.files.releases import write as writing
 from lookalike.files.releases.describe import public_schema
@@ -229,7 +229,7 @@ def test_a_crash_between_the_renames_brings_the_old_folder_back(
     target = tmp_path / "out"
     write_release(target, release, documents={"note.txt": "the old one"}, manifest=MANIFEST)
     real = os.rename
-    monkeypatch.setattr(placing, "_exchange", lambda first, second: False)
+    monkeypatch.setattr(atomic, "_exchange", lambda first, second: False)
 
     def crash(source: Path, goal: Path) -> None:
         if source.name == "new":

@@ -17,8 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookalike.errors import DataError, MissingPart, RecipeError
-from lookalike.files.tables import compressed as packed
-from lookalike.files.tables import read_table
+from lookalike.files.tables import compressed, read_table
 
 TEXT = b"age,sex\n" + b"".join(b"%d,female\n" % (age % 90) for age in range(2000))
 
@@ -57,7 +56,7 @@ def kept(folder: Path, data: bytes) -> Path:
 @packings
 def test_a_packed_table_is_the_table(tmp_path: Path, packing: str) -> None:
     path = kept(tmp_path, PACKERS[packing](TEXT))
-    assert packed.packing_of(path) == packing
+    assert compressed.packing_of(path) == packing
     table = read_table(path)
     assert table.names == ["age", "sex"]
     assert table["age"].codes.tolist() == [age % 90 for age in range(2000)]
@@ -72,8 +71,8 @@ def test_a_cut_off_file_is_refused(tmp_path: Path, packing: str) -> None:
 
 @packings
 def test_a_bomb_is_refused_and_can_be_allowed(tmp_path: Path, packing: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packed, "FREE_BYTES", 1 << 20)
-    monkeypatch.setattr(packed, "MOST_RATIO", 20)
+    monkeypatch.setattr(compressed, "FREE_BYTES", 1 << 20)
+    monkeypatch.setattr(compressed, "MOST_RATIO", 20)
     path = kept(tmp_path, PACKERS[packing](b"age,note\n" + (b"7," + b"x" * 1021 + b"\n") * 2048))
     with pytest.raises(DataError, match="unpacks to more than 20 times its size.*--unpack-limit"):
         read_table(path)
@@ -83,7 +82,7 @@ def test_a_bomb_is_refused_and_can_be_allowed(tmp_path: Path, packing: str, monk
 
 
 def test_an_endless_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packed, "MOST_BYTES", 1 << 12)
+    monkeypatch.setattr(compressed, "MOST_BYTES", 1 << 12)
     with pytest.raises(DataError, match="unpacks to more than"):
         read_table(kept(tmp_path, gzip.compress(TEXT)))
     with pytest.raises(RecipeError, match="unpack_limit is a number of bytes"):
@@ -104,7 +103,7 @@ def test_archives_without_one_table(tmp_path: Path, names: tuple[str, ...], said
 
 
 def test_an_archive_of_endlessly_many_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packed, "LONGEST_DIRECTORY", 2000)
+    monkeypatch.setattr(compressed, "LONGEST_DIRECTORY", 2000)
     assert read_table(kept(tmp_path, zipped(b"a,b\n1,2\n"))).names == ["a", "b"]
     with pytest.raises(DataError, match="zip archive of far too many files"):
         read_table(kept(tmp_path, zipped(b"a\n1\n", *(f"{number}.csv" for number in range(100)))))
@@ -134,7 +133,7 @@ def test_streams_one_after_the_other_and_padding(tmp_path: Path) -> None:
     assert read_table(kept(tmp_path, half + b"\0" * 4 + lzma.compress(b"2\n"))).n_rows == 2
 
 
-@pytest.mark.parametrize("magic", [b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd", packed.ZIP])
+@pytest.mark.parametrize("magic", [b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd", compressed.ZIP])
 @settings(max_examples=25)
 @given(rest=st.binary(max_size=200))
 def test_whatever_follows_the_first_bytes(tmp_path_factory: pytest.TempPathFactory, magic: bytes, rest: bytes) -> None:

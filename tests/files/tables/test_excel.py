@@ -9,8 +9,7 @@ import pytest
 
 from lookalike.data.microdata import texts_of
 from lookalike.errors import DataError, MissingPart, RecipeError, SchemaError
-from lookalike.files.tables import compressed as packed
-from lookalike.files.tables import read_table
+from lookalike.files.tables import compressed, read_table
 from tests.files.tables.workbook_files import Day, Formula, write_workbook
 
 ROWS = [
@@ -88,7 +87,7 @@ def test_a_cell_far_away_is_refused_before_room_is_made_for_it(tmp_path: Path) -
 def test_a_workbook_that_unpacks_to_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_workbook(tmp_path / "t.xlsx", {"Sheet": [["a"], [1]]}, extra=" " * (1 << 20))
     assert read_table(path).n_rows == 1
-    monkeypatch.setattr(packed, "FREE_BYTES", 1 << 16)
+    monkeypatch.setattr(compressed, "FREE_BYTES", 1 << 16)
     with pytest.raises(DataError, match="times its size"):
         read_table(path)
 

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from lookalike.data.microdata import Column, texts_of
 from lookalike.data.schema import ValueType
 from lookalike.errors import DataError, SchemaError
-from lookalike.files.tables import frames as typed
-from lookalike.files.tables import read_table
+from lookalike.files.tables import frames, read_table
 from lookalike.files.tables.frames import column_of
 
 
@@ -166,7 +165,7 @@ def test_texts_keep_their_place(values: list[str | None]) -> None:
 
 
 def test_endless_cells_and_names_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(typed, "LONGEST_FIELD", 5)
+    monkeypatch.setattr(frames, "LONGEST_FIELD", 5)
     with pytest.raises(DataError, match='column "a" holds a text of more than'):
         read_table(pl.DataFrame({"a": ["x", "yyyyyy"]}))
     with pytest.raises(SchemaError, match="the name of column 2 is longer than 10,000 characters"):

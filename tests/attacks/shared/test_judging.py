@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lookalike.attacks import parse_attack
-from lookalike.attacks.shared import judging as strangers
+from lookalike.attacks.shared import judging
 from lookalike.attacks.shared.bayes import NaiveBayes, counts_of
 from lookalike.attacks.shared.beliefs import scored
 from lookalike.attacks.shared.judging import Strangers, right_about_strangers
@@ -82,7 +82,7 @@ def test_where_nobody_can_say(monkeypatch: pytest.MonkeyPatch) -> None:
     assert right_about_strangers(Whereabouts(target_of("matched", data, rng)), 0, nothing, learn, Randomness(1)) is None
     one_group = Target(release=grouped(data, np.zeros(60, dtype=int), np.arange(60)), original=data)
     assert right_about_strangers(Whereabouts(one_group), 0, nothing, learn, Randomness(1)) is None
-    monkeypatch.setattr(strangers, "MOST_RECORDS", 50)
+    monkeypatch.setattr(judging, "MOST_RECORDS", 50)
     in_groups = target_of("grouped", data, rng)
     assert right_about_strangers(Whereabouts(in_groups), 0, nothing, learn, Randomness(1)) is None
     assert FIGURE not in run(in_groups).figures

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from lookalike.data.exposure import Exposure
-from lookalike.models import t_closeness as distances
+from lookalike.models import t_closeness
 from lookalike.models.shared.exact import enclosure
 from tests.models.building import categories, exposure_of, partitions, weighed, with_tree
 from tests.models.test_agreement import TREES
@@ -30,8 +30,8 @@ def test_moves_agree_with_the_definitions(groups: list[list[int]]) -> None:
     assert column.taxonomy is not None
     height = int(column.taxonomy.heights[0])
     whole = [exposure.n_records * int(size) for size in exposure.sizes]
-    equal, ordered = distances.equal_moves(exposure), distances.ordered_moves(exposure)
-    tree = distances.hierarchical_moves(exposure, column.taxonomy)
+    equal, ordered = t_closeness.equal_moves(exposure), t_closeness.ordered_moves(exposure)
+    tree = t_closeness.hierarchical_moves(exposure, column.taxonomy)
     for unit, belief in enumerate(beliefs):
         assert Fraction(int(equal[unit]), whole[unit]) == group_rule.equal_emd(shares, belief)
         assert Fraction(int(ordered[unit]), whole[unit] * (n_codes - 1)) == group_rule.ordered_emd(shares, belief)
@@ -44,7 +44,7 @@ def test_moves_agree_with_the_definitions(groups: list[list[int]]) -> None:
 def test_divergences_agree_with_the_definitions(groups: list[list[int]]) -> None:
     shares, beliefs = shares_and_beliefs(groups)
     exposure = exposure_of(groups)
-    kl, js = distances.kullback_leibler_bits(exposure), distances.jensen_shannon_bits(exposure)
+    kl, js = t_closeness.kullback_leibler_bits(exposure), t_closeness.jensen_shannon_bits(exposure)
     assert kl == pytest.approx([group_rule.kl_bits(shares, belief) for belief in beliefs], abs=1e-12)
     assert js == pytest.approx([group_rule.js_bits(shares, belief) for belief in beliefs], abs=1e-12)
 
@@ -54,13 +54,13 @@ def test_divergences_agree_with_the_definitions(groups: list[list[int]]) -> None
 def test_sums_of_logarithms_are_the_divergences(groups: list[list[int]]) -> None:
     exposure = exposure_of(groups)
     prior = exposure.prior.tolist()
-    kl, js = distances.kullback_leibler_bits(exposure), distances.jensen_shannon_bits(exposure)
+    kl, js = t_closeness.kullback_leibler_bits(exposure), t_closeness.jensen_shannon_bits(exposure)
     for unit, counts in enumerate(groups):
         held = {code: count for code, count in enumerate(counts) if count}
-        low, _ = enclosure(Fraction(0), distances.jensen_shannon_terms(prior, held))
+        low, _ = enclosure(Fraction(0), t_closeness.jensen_shannon_terms(prior, held))
         assert float(low) / np.log(2) == pytest.approx(js[unit], abs=1e-12)
         if np.isfinite(kl[unit]):
-            low, _ = enclosure(Fraction(0), distances.kullback_leibler_terms(prior, held))
+            low, _ = enclosure(Fraction(0), t_closeness.kullback_leibler_terms(prior, held))
             assert float(low) / np.log(2) == pytest.approx(kl[unit], abs=1e-12)
 
 
@@ -76,8 +76,10 @@ def test_entries_may_stand_in_any_order() -> None:
             "weights": exposure.weights[turned],
         }
     )
-    assert distances.ordered_moves(mixed).tolist() == distances.ordered_moves(exposure).tolist()
-    assert distances.hierarchical_moves(mixed, tree).tolist() == distances.hierarchical_moves(exposure, tree).tolist()
+    assert t_closeness.ordered_moves(mixed).tolist() == t_closeness.ordered_moves(exposure).tolist()
+    assert (
+        t_closeness.hierarchical_moves(mixed, tree).tolist() == t_closeness.hierarchical_moves(exposure, tree).tolist()
+    )
 
 
 def test_weights_beyond_64_bits_stay_exact() -> None:
@@ -87,14 +89,14 @@ def test_weights_beyond_64_bits_stay_exact() -> None:
     tree = with_tree(TREES[3]).taxonomy
     assert tree is not None
     for measure in (
-        distances.equal_moves,
-        distances.ordered_moves,
-        lambda exposure: distances.hierarchical_moves(exposure, tree),
+        t_closeness.equal_moves,
+        t_closeness.ordered_moves,
+        lambda exposure: t_closeness.hierarchical_moves(exposure, tree),
     ):
         assert [int(moved) for moved in measure(large)] == [int(moved) * big for moved in measure(small)]
 
 
 def test_one_value_is_at_no_distance() -> None:
     exposure = exposure_of([[2], [3]], categories(1))
-    assert distances.ordered_moves(exposure).tolist() == [0, 0]
-    assert distances.equal_moves(exposure).tolist() == [0, 0]
+    assert t_closeness.ordered_moves(exposure).tolist() == [0, 0]
+    assert t_closeness.equal_moves(exposure).tolist() == [0, 0]
