@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import lookalike as la
+from lookalike.algorithms import OptimalBuckets
 from lookalike.apps.samples import hospital, sample_schema
 from lookalike.attacks import ATTACKS, parse_attack
 from lookalike.attacks.run import attack_target
@@ -16,7 +17,7 @@ from lookalike.data.contracts import Promise, Target
 from lookalike.errors import MissingPart
 from lookalike.evaluation import evaluate as evaluation
 from lookalike.evaluation.evaluate import BOUNDS, Answered, answered
-from lookalike.evaluation.tradeoff import MOST_RECORDS, hastened, some_records, tradeoff
+from lookalike.evaluation.tradeoff import MOST_RECORDS, some_records, tradeoff
 from lookalike.metrics.query_error import QueryError
 from lookalike.randomness import Randomness
 
@@ -60,8 +61,9 @@ def test_a_part_of_a_large_table_is_enough(made: la.Publication) -> None:
 
 
 def test_no_long_search_is_repeated() -> None:
-    assert str(hastened(la.Groups(effort="best"))) == str(la.Groups(effort="fast"))
-    assert hastened(la.Mondrian()) == la.Mondrian()
+    assert str(la.Groups(effort="best").hurried()) == str(la.Groups(effort="fast"))
+    assert la.Mondrian().hurried() == la.Mondrian()
+    assert OptimalBuckets(seconds=3).hurried() == OptimalBuckets()
 
 
 def test_large_tables_get_fast_attacks_and_say_so(made: la.Publication, monkeypatch: pytest.MonkeyPatch) -> None:

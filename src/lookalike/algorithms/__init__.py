@@ -1,6 +1,7 @@
-"""Methods that turn microdata into a release. One file a method; the table below is all there is to registration.
+"""Methods that turn microdata into a release. One file per method, named after it; what several share is in shared/.
 
-Adding one: a file with a frozen dataclass that fits `contracts.Algorithm`, a line in the table, a page in docs, a test.
+Adding one: a file with a frozen dataclass that fits `contracts.Algorithm` (`Method` has the usual answers), a line in
+the table below, a page in docs, a test.
 The exam in `tests/exams` examines it from then on.
 """
 
@@ -21,6 +22,7 @@ from lookalike.algorithms.mondrian_strict import StrictMondrian
 from lookalike.algorithms.multi_size import MultiSize
 from lookalike.algorithms.optimal_buckets import OptimalBuckets
 from lookalike.algorithms.perturbation import Perturbation
+from lookalike.algorithms.privbayes import PrivBayes
 from lookalike.algorithms.random_grouping import RandomGrouping
 from lookalike.algorithms.ring import Ring
 from lookalike.algorithms.sabre import Sabre
@@ -55,15 +57,8 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
     SymmetricGrouping.name: SymmetricGrouping,
 }
 
-# Methods that make another promise, and what to do instead.
-ELSEWHERE = {
-    "privbayes": "privbayes promises differential privacy, not a model of releases: it draws synthetic records, and no "
-    "audit can hold them against a model. Use lookalike synthesize DATA --epsilon E --out FILE.csv.",
-}
-
 __all__ = [
     "ALGORITHMS",
-    "ELSEWHERE",
     "Anatomy",
     "Burel",
     "DMondrian",
@@ -93,9 +88,8 @@ def parse_algorithm(text: str) -> Algorithm:
     >>> parse_algorithm("mondrian:cuts=1")
     Mondrian(cuts=1, choose='gain')
     """
-    name = text.strip().partition(":")[0]
-    if name in ELSEWHERE:
-        raise Unsupported(ELSEWHERE[name])
+    if text.strip().partition(":")[0] == PrivBayes.name:
+        raise Unsupported(PrivBayes.instead)
     return read_part(text, "algorithm", ALGORITHMS)
 
 

@@ -6,6 +6,7 @@ Xiao, Tao, "Anatomy: simple and effective privacy preservation" (VLDB 2006).
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -26,6 +27,7 @@ class Anatomy(Bucketizing):
     """
 
     name: ClassVar[str] = "anatomy"
+    suits: ClassVar[Collection[str]] = ("alpha-k", "l-diversity")
 
     def slots(self, asked: Asked, rng: Randomness, progress: Progress) -> tuple[Slots, tuple[str, ...]]:
         from lookalike.kernels.bucketsizes import most_frequent_first

@@ -12,7 +12,7 @@ knows the method: who was passed over, though nearer, is in another bucket (docs
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.algorithms.shared.ceilings import least_ceilings
-from lookalike.algorithms.shared.method import Grouping
+from lookalike.algorithms.shared.method import GROUPS_IN_BOXES, Grouping
 from lookalike.algorithms.shared.value_buckets import Counts, Drawing, most_groups
-from lookalike.data.contracts import Promise
+from lookalike.data.contracts import Boxes, Promise
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Choice, ChoiceOrNumber, Whole
 from lookalike.data.requirement import Requirement
@@ -44,6 +44,8 @@ class Burel(Grouping):
     """
 
     name: ClassVar[str] = "burel"
+    suits: ClassVar[Collection[str]] = ("beta-likeness",)
+    in_parts: ClassVar[Boxes] = GROUPS_IN_BOXES
 
     retrieve: Choice = Choice("cuts", "curve", "window", "random", "neighbours", default="cuts")
     """cuts: halves by quasi-identifiers; curve: nearest on a Hilbert curve; window: best of several times as many;

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from lookalike.algorithms.shared.order_runs import READER, Growing
+from lookalike.data.contracts import Undivided
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,7 @@ class GreedyGrouping(Growing):
     """
 
     name: ClassVar[str] = "greedy-grouping"
+    in_parts: ClassVar[Undivided] = Undivided("it takes records in one order through the whole table; use groups")
 
     def cautions(self) -> list[str]:
         return [

@@ -16,7 +16,7 @@ cut is published as it is, so every group satisfies every requirement by constru
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -24,7 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.algorithms.shared.ceilings import least_room
-from lookalike.algorithms.shared.method import Grouping
+from lookalike.algorithms.shared.method import GROUPS_IN_BOXES, Grouping
+from lookalike.data.contracts import EVERY_MODEL, Boxes
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Choice, Whole
 from lookalike.data.requirement import GroupRule, Requirement
@@ -47,6 +48,8 @@ class Mondrian(Grouping):
     """
 
     name: ClassVar[str] = "mondrian"
+    suits: ClassVar[Collection[str]] = (EVERY_MODEL,)
+    in_parts: ClassVar[Boxes] = GROUPS_IN_BOXES
     strict: ClassVar[bool] = False
 
     cuts: Whole = Whole(low=1, high=99, default=9)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,4 +14,5 @@ class StrictMondrian(Mondrian):
     """Multidimensional cuts that keep records of one value together, so that groups do not overlap."""
 
     name: ClassVar[str] = "mondrian-strict"
+    suits: ClassVar[Collection[str]] = ()
     strict: ClassVar[bool] = True

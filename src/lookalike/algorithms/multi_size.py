@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -19,6 +20,7 @@ class MultiSize(Sized):
     """
 
     name: ClassVar[str] = "multi-size"
+    suits: ClassVar[Collection[str]] = ("f-privacy",)
 
     def searched(self, asked: Asked, tried: Range, progress: Progress) -> tuple[Found | None, tuple[str, ...]]:
         return several_sizes(asked.counts, tried), ()

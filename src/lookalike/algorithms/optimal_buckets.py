@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from lookalike.algorithms.groups.programs import relaxed, ways_to_round
 from lookalike.algorithms.shared.bucket_sizes import Found, Part, Range, Sized, loss_of, several_sizes
 from lookalike.algorithms.shared.buckets import Asked, Counts
+from lookalike.algorithms.shared.method import BY_SECONDS
+from lookalike.data.contracts import Slices, Undivided
 from lookalike.data.parameters import OptionalExact, Whole, number_text
 from lookalike.errors import counted
 from lookalike.progress import Progress
@@ -34,6 +36,13 @@ class OptimalBuckets(Sized):
     """When to stop: nodes of the search; the best found by then is taken, with a note on how far it may be off."""
     seconds: OptionalExact = OptionalExact(above=0)
     """When to stop instead: seconds; the result then depends on the machine."""
+
+    @property
+    def in_parts(self) -> Slices | Undivided:
+        return super().in_parts if self.seconds is None else Undivided(f"{BY_SECONDS}; use nodes")
+
+    def hurried(self) -> Self:
+        return replace(self, seconds=None)
 
     def searched(self, asked: Asked, tried: Range, progress: Progress) -> tuple[Found | None, tuple[str, ...]]:
         fallback = several_sizes(asked.counts, tried)

@@ -20,7 +20,7 @@ Probabilities are whole numbers over a power of two, drawn exactly, and the ceil
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar, Self
@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from lookalike.algorithms.shared.method import Method
 from lookalike.data.adversary import KNOWS_METHOD, READS_RELEASE
-from lookalike.data.contracts import Promise
+from lookalike.data.contracts import Boxes, Promise
 from lookalike.data.microdata import Codes, Domains, Microdata
 from lookalike.data.parameters import Choice, Exact
 from lookalike.data.release import Linkage, Perturbed, Randomizer
@@ -54,6 +54,13 @@ class Perturbation(Method):
     """
 
     name: ClassVar[str] = "perturbation"
+    suits: ClassVar[Collection[str]] = ("beta-likeness", "delta-disclosure", "f-privacy", "rho-privacy")
+    in_parts: ClassVar[Boxes] = Boxes(
+        "The matrix follows from the counts of the whole table and is the same in all parts. Every value is redrawn by "
+        "itself, so it does not matter with which others.",
+        blind=True,
+        keep_promises=False,
+    )
     form: ClassVar[str] = Perturbed.form
 
     mode: Choice = Choice("auto", "free", "strict", default="auto")

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from lookalike.algorithms.shared.order_runs import READER, Growing
+from lookalike.data.contracts import Undivided
 from lookalike.data.parameters import Exact
 
 
@@ -19,6 +20,9 @@ class RandomGrouping(Growing):
     """
 
     name: ClassVar[str] = "random-grouping"
+    in_parts: ClassVar[Undivided] = Undivided(
+        "it takes records in one order through the whole table; use groups with --adversary knows-method"
+    )
 
     p: Exact = Exact(low=0, below=1, default=Fraction(1, 2))
     """The probability that a group which may stand grows on; 0 is greedy grouping."""

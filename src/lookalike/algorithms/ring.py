@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.algorithms.shared.method import Method
-from lookalike.data.contracts import Promise
+from lookalike.data.contracts import Promise, Undivided
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Whole
 from lookalike.data.release import Linkage, Matched
@@ -42,6 +42,7 @@ class Ring(Method):
 
     name: ClassVar[str] = "ring"
     form: ClassVar[str] = Matched.form
+    in_parts: ClassVar[Undivided] = Undivided("it lays the whole table on one ring; use heterogeneous or groups")
 
     part: Whole = Whole(low=0, default=0)
     """Least number of records on a ring; 0: three times as many as a row covers."""

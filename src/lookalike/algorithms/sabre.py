@@ -10,7 +10,7 @@ the distance of its farthest values. Draws are halved while that stays within t,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from lookalike.algorithms.shared.method import Grouping
 from lookalike.algorithms.shared.value_buckets import Counts, Drawing, most_groups
-from lookalike.data.contracts import Promise
+from lookalike.data.contracts import Promise, Undivided
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Choice
 from lookalike.data.requirement import Distance, Requirement
@@ -42,6 +42,11 @@ class Sabre(Grouping):
     """
 
     name: ClassVar[str] = "sabre"
+    suits: ClassVar[Collection[str]] = ("t-closeness",)
+    in_parts: ClassVar[Undivided] = Undivided(
+        "what it draws from its buckets is bounded by the shares of the table, which parts do not have exactly; "
+        "groups keeps t-closeness on Spark"
+    )
     window: ClassVar[int] = 1
     seeds: ClassVar[int] = 1
 

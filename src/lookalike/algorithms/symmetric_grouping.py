@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.algorithms.shared.order_runs import READER, Grown, Places, Rules, Runs, in_order
-from lookalike.data.contracts import Promise, Replay
+from lookalike.data.contracts import Promise, Replay, Undivided
 from lookalike.data.microdata import Microdata
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Unsupported
@@ -27,6 +27,9 @@ class SymmetricGrouping(Runs):
     """
 
     name: ClassVar[str] = "symmetric-grouping"
+    in_parts: ClassVar[Undivided] = Undivided(
+        "it halves one order of the whole table; use groups with --adversary knows-method"
+    )
 
     def cautions(self) -> list[str]:
         return [

@@ -13,7 +13,7 @@ other, so that a slip in one cannot hide in the other.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol, runtime_checkable
@@ -145,11 +145,62 @@ class Promise:
         return str(self.model) if self.column is None else f"{self.column}={self.model}"
 
 
+@dataclass(frozen=True)
+class Slices:
+    """A table may be cut into slices that each have its sensitive values in the same proportion."""
+
+    why: str
+    """Why the promise then holds for the whole table."""
+    at_random: bool = False
+    """Whether records are dealt out at random rather than along a curve."""
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """A table may be cut into boxes of its quasi-identifiers."""
+
+    why: str
+    """Why the promise then holds for the whole table."""
+    blind: bool = False
+    """Whether cuts look at no sensitive value; against an adversary who knows the method they never do."""
+    keep_promises: bool = True
+    """Whether each part must be able to keep the promises by itself."""
+    otherwise: Slices | None = None
+    """What to do where blind cuts leave parts that cannot keep the promises by themselves."""
+
+
+@dataclass(frozen=True)
+class Undivided:
+    """A table may not be cut."""
+
+    why: str
+
+
+Cutting = Boxes | Slices
+
+EVERY_MODEL = "every model"
+
+
 @runtime_checkable
 class Algorithm(Protocol):
     """A frozen dataclass of parameters that turns microdata into a release."""
 
     name: ClassVar[str]
+    suits: ClassVar[Collection[str]]
+    """The models that it was made for, by name, or `EVERY_MODEL`: where these are compared, it takes part by itself."""
+
+    @property
+    def in_parts(self) -> Cutting | Undivided:
+        """How a table may be cut so that it publishes each part by itself, with these settings.
+
+        Every promise is about units of a release: groups, buckets, the rows behind a record, a redrawn value. A table
+        may be cut if each unit lies inside one part, and if what is decided from the whole table can be decided from
+        counts. Then every unit of the whole release is a unit of some part, and each was made and audited against the
+        distribution of the whole table.
+        """
+
+    def hurried(self) -> Algorithm:
+        """The same without a long search, and without a limit that depends on the machine."""
 
     @property
     def form(self) -> str:

@@ -70,7 +70,7 @@ def tradeoff(
     column = promises[-1].column
     index = None if column is None else data.domains.sensitive_index(column)
     part = some_records(data, MOST_RECORDS, rng.child("part"))
-    quick = hastened(algorithm)
+    quick = algorithm.hurried()
     by_cells = quick.form in ("grouped", "matched")
     variants = varied(promises)
     settings: list[Setting] = []
@@ -94,15 +94,6 @@ def some_records(data: Microdata, most: int, rng: Randomness) -> Microdata:
         return data
     rows = np.sort(rng.permutation(data.n_rows)[:most])
     return data.take(rows)
-
-
-def hastened(algorithm: Algorithm) -> Algorithm:
-    """The same method, without a long search, and without a limit that depends on the machine."""
-    settings: Any = algorithm
-    changes: dict[str, Any] = {"effort": "fast"} if hasattr(algorithm, "effort") else {}
-    if getattr(algorithm, "seconds", None) is not None:
-        changes["seconds"] = None
-    return replace(settings, **changes) if changes else algorithm
 
 
 def varied(promises: Sequence[Promise], factors: Sequence[Fraction] = FACTORS) -> list[tuple[str, tuple[Promise, ...]]]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lookalike import algorithms, models
-from lookalike.algorithms import ELSEWHERE, parse_algorithm
+from lookalike import models
+from lookalike.algorithms import ALGORITHMS, parse_algorithm
 from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
 from lookalike.data.contracts import Algorithm, PrivacyModel, Promise
 from lookalike.data.microdata import Domains, Microdata
@@ -77,12 +77,16 @@ def choose(
     promises: Sequence[Promise],
     requirements: Sequence[Requirement],
     domains: Domains,
-    among: Iterable[type[Algorithm]] = tuple(algorithms.ALGORITHMS.values()),
+    among: Iterable[type[Algorithm]] | None = None,
 ) -> tuple[Algorithm, list[str]]:
-    """The algorithm asked for if it can serve every promise, or the first that can; with a sentence for the user."""
+    """The algorithm asked for if it can serve every promise, or the first that can (of all, or `among` some).
+
+    With a sentence for the user.
+    """
     if recipe.adversary not in ADVERSARIES:
         raise RecipeError(f"adversary must be one of {', '.join(ADVERSARIES)}, not {quoted(recipe.adversary)}.")
-    candidates = [recipe.algorithm] if recipe.algorithm else [kind() for kind in among]
+    kinds = ALGORITHMS.values() if among is None else among
+    candidates = [recipe.algorithm] if recipe.algorithm else [kind() for kind in kinds]
     refusals = []
     for candidate in candidates:
         algorithm = candidate.facing(recipe.adversary)
@@ -134,8 +138,8 @@ def as_algorithm(algorithm: object) -> Algorithm | None:
         return parse_algorithm(algorithm)
     if algorithm is None or isinstance(algorithm, Algorithm):
         return algorithm
-    name = str(getattr(algorithm, "name", ""))
-    raise Unsupported(ELSEWHERE.get(name, "An algorithm is an object such as Mondrian() or its text, mondrian:cuts=1."))
+    otherwise = "An algorithm is an object such as Mondrian() or its text, mondrian:cuts=1."
+    raise Unsupported(getattr(algorithm, "instead", otherwise))
 
 
 def as_schema(

@@ -22,8 +22,7 @@ from lookalike.errors import DataError, LookalikeError, Unsupported
 from lookalike.models import parse_promise
 from lookalike.pipeline.backends.local import LocalBackend
 from lookalike.pipeline.backends.spark import SparkBackend
-from lookalike.pipeline.parts.cut import cut
-from lookalike.pipeline.parts.methods import way_of
+from lookalike.pipeline.parts.cut import cut, cutting_for
 from lookalike.pipeline.parts.publish import PartedPublication, publish_in_parts
 from lookalike.pipeline.parts.survey import survey
 from lookalike.pipeline.recipe import Recipe, required, settle
@@ -71,8 +70,8 @@ def cuts_for(frame: pl.DataFrame, recipe: Recipe) -> Any:
     assert recipe.algorithm is not None
     method = recipe.algorithm.facing(recipe.adversary)
     backend.encode(seen.names, seen.coding)
-    rules, way = required(promises, seen.data), way_of(method, recipe.adversary)
-    return cut(backend, seen, promises, rules, way, recipe.adversary, PART_ROWS, Randomness(1))[0]
+    rules, cutting = required(promises, seen.data), cutting_for(method, recipe.adversary)
+    return cut(backend, seen, promises, rules, cutting, recipe.adversary, PART_ROWS, Randomness(1))[0]
 
 
 PLAIN = Schema.of(qi=["age", "sex", "zip code"], sensitive=["diagnosis"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,19 +14,24 @@ import pytest
 
 import lookalike as la
 from lookalike.algorithms import ALGORITHMS, Groups, Mondrian, parse_algorithm
+from lookalike.algorithms.shared.method import Grouping, Method
 from lookalike.apps.samples import hospital
-from lookalike.data.contracts import Fragments
+from lookalike.data.contracts import Boxes, Fragments, Undivided
+from lookalike.data.microdata import Microdata
 from lookalike.data.release import Grouped, Ranges
+from lookalike.data.requirement import Requirement
 from lookalike.data.schema import Schema
 from lookalike.errors import AuditFailed, Infeasible, RecipeError, Unsupported
 from lookalike.models import parse_promise
 from lookalike.pipeline.backends.local import LocalBackend
 from lookalike.pipeline.parts.boxes import Cells
-from lookalike.pipeline.parts.methods import DISTRIBUTED, REFUSED, refusal, way_of
+from lookalike.pipeline.parts.cut import cutting_for
 from lookalike.pipeline.parts.publish import PartedPublication, publish_in_parts
 from lookalike.pipeline.parts.slices import SlicedCells, Slices
 from lookalike.pipeline.parts.verify import verify_in_parts
 from lookalike.pipeline.recipe import Recipe
+from lookalike.progress import Progress
+from lookalike.randomness import Randomness
 
 QI = ["age", "sex", "zip code"]
 PLAIN = Schema.of(qi=QI, sensitive=["diagnosis"])
@@ -102,15 +108,54 @@ def test_every_method_keeps_its_promises_for_the_whole_table(
         assert [verdict.reached for verdict in whole.verdicts] == [verdict.reached for verdict in made.audit.verdicts]
 
 
-def test_every_method_is_distributed_or_refused_with_a_reason() -> None:
-    assert set(DISTRIBUTED) | set(REFUSED) == set(ALGORITHMS.values())
-    assert not set(DISTRIBUTED) & set(REFUSED)
-    for kind in DISTRIBUTED:
-        assert refusal(kind()) is None
-        assert way_of(kind(), "reads-release").why.endswith(".")
-    for kind, reason in REFUSED.items():
-        with pytest.raises(Unsupported, match=reason[:40]):
-            way_of(kind(), "reads-release")
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_every_method_is_cut_or_refused_with_a_reason(name: str) -> None:
+    method = ALGORITHMS[name]()
+    assert type(method).in_parts is not Method.in_parts
+    if isinstance(method.in_parts, Undivided):
+        with pytest.raises(Unsupported, match=method.in_parts.why[:40]):
+            cutting_for(method, "reads-release")
+    else:
+        assert cutting_for(method, "reads-release").why.endswith(".")
+
+
+def test_cuts_look_at_no_value_against_an_adversary_who_knows_the_method() -> None:
+    for text in ("groups:mode=strict", "perturbation:mode=strict", "heterogeneous"):
+        cutting = cutting_for(parse_algorithm(text), "knows-method")
+        assert isinstance(cutting, Boxes)
+        assert cutting.blind
+        assert cutting.otherwise is None
+    dealt = cutting_for(parse_algorithm("anatomy"), "knows-method")
+    assert not isinstance(dealt, Boxes)
+    assert dealt.at_random
+    with pytest.raises(Unsupported, match="along a curve"):
+        cutting_for(parse_algorithm("anatomy:assign=similar"), "knows-method")
+
+
+@dataclass(frozen=True)
+class Guest(Grouping):
+    """Written outside of the package: all records of a part are one group."""
+
+    name: ClassVar[str] = "guest"
+
+    def partition(
+        self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
+    ) -> tuple[np.ndarray, int]:
+        return np.zeros(data.n_rows, dtype=np.int32), 1
+
+
+@dataclass(frozen=True)
+class GuestInBoxes(Guest):
+    in_parts: ClassVar[Boxes] = Boxes("A group lies in one box.")
+
+
+def test_a_method_from_outside_is_refused_in_parts_unless_it_says_how(stays: pl.DataFrame, tmp_path: Path) -> None:
+    with pytest.raises(Unsupported, match="guest cannot publish a table in parts: it does not say how"):
+        published(stays, tmp_path / "release", Guest(), "k-anonymity:4")
+    made = published(stays, tmp_path / "release", GuestInBoxes(), "k-anonymity:4")
+    assert made.n_parts >= 2
+    assert made.audit.passed
+    assert any("A group lies in one box." in note for note in made.notes)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ parts by quasi-identifiers, each a graph of its own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -21,7 +21,7 @@ import numpy as np
 
 from lookalike.algorithms.shared.method import Method
 from lookalike.data.adversary import KNOWS_METHOD
-from lookalike.data.contracts import Promise
+from lookalike.data.contracts import Promise, Undivided
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Choice, Whole
 from lookalike.data.release import Linkage, Matched
@@ -40,6 +40,10 @@ class Freeform(Method):
     """
 
     name: ClassVar[str] = "freeform"
+    suits: ClassVar[Collection[str]] = ("k-anonymity", "k-concealment")
+    in_parts: ClassVar[Undivided] = Undivided(
+        "its cycles through the whole table would be cut; groups keeps k-anonymity on Spark"
+    )
     form: ClassVar[str] = Matched.form
 
     matcher: Choice = Choice("auto", "greedy", "sorted", "hungarian", "exact", default="auto")

@@ -16,7 +16,7 @@ Cost: about O(n) for cells of fixed size, memory O(n).
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
@@ -24,8 +24,10 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.shared.method import Grouping, generalised
+from lookalike.algorithms.groups.effort import EFFORTS, Run, effort_of
+from lookalike.algorithms.shared.method import BY_SECONDS, GROUPS_IN_BOXES, Grouping, generalised
 from lookalike.data.adversary import KNOWS_METHOD, READS_RELEASE
+from lookalike.data.contracts import EVERY_MODEL, Boxes, Undivided
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Choice, ChoiceOrNumber, Whole
 from lookalike.data.release import Grouped, Linkage
@@ -53,6 +55,7 @@ class Groups(Grouping):
     """
 
     name: ClassVar[str] = "groups"
+    suits: ClassVar[Collection[str]] = (EVERY_MODEL,)
 
     mode: Choice = Choice("auto", "free", "strict", default="auto")
     """free: against whoever reads the release; strict: also against whoever knows the method; auto: as asked for."""
@@ -60,6 +63,15 @@ class Groups(Grouping):
     """How long to search: fast, balanced, best, or a number of seconds."""
     cell: Whole = Whole(low=0, default=0)
     """Least number of records in a cell that is searched by itself; 0: chosen to suit the table."""
+
+    @property
+    def in_parts(self) -> Boxes | Undivided:
+        if self.effort in EFFORTS:
+            return GROUPS_IN_BOXES
+        return Undivided(f"{BY_SECONDS}; use effort=fast, balanced or best")
+
+    def hurried(self) -> Self:
+        return replace(self, effort="fast")
 
     @property
     def adversary(self) -> str:
@@ -95,7 +107,6 @@ class Groups(Grouping):
         progress: Progress,
         remark: Callable[[str], None],
     ) -> tuple[NDArray[np.int32], int]:
-        from lookalike.algorithms.groups.effort import Run, effort_of
         from lookalike.algorithms.groups.free import free_groups
         from lookalike.algorithms.groups.strict import strict_groups
 

@@ -18,7 +18,7 @@ apps/papers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import ClassVar
@@ -27,6 +27,7 @@ from lookalike.algorithms.freeform import Freeform
 from lookalike.algorithms.groups import given_cell
 from lookalike.algorithms.shared.method import Method
 from lookalike.data.adversary import KNOWS_METHOD, READS_RELEASE
+from lookalike.data.contracts import Boxes, Slices, Undivided
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Choice, Whole
 from lookalike.data.release import Linkage, Matched
@@ -46,6 +47,7 @@ class Heterogeneous(Method):
 
     name: ClassVar[str] = "heterogeneous"
     form: ClassVar[str] = Matched.form
+    suits: ClassVar[Collection[str]] = ("alpha-k", "l-diversity")
 
     matcher: Choice = Choice("auto", "greedy", "sorted", "hungarian", default="auto")
     """greedy, sorted or hungarian on the whole table; auto: hungarian in cells and small parts."""
@@ -58,7 +60,7 @@ class Heterogeneous(Method):
     cell: Whole = Whole(low=0, default=0)
     """Least number of records in a cell with columns of its own; 0: auto chooses it, others take the whole table."""
 
-    elsewhere: ClassVar[dict[str, str]] = dict.fromkeys(
+    elsewhere: ClassVar[Mapping[str, str]] = dict.fromkeys(
         ("randomization", "dummies", "tau"),
         "The method as published breaks its own promise and is never released; to study it, see "
         "lookalike.apps.papers.published_heterogeneous.",
@@ -67,6 +69,21 @@ class Heterogeneous(Method):
     def __post_init__(self) -> None:
         if self.cell and self.buckets != "zones":
             raise RecipeError(f"{self.name}: buckets={self.buckets} takes the whole table, so cell has no effect.")
+
+    @property
+    def in_parts(self) -> Boxes | Undivided:
+        if self.buckets != "zones" or self.remainder != "blocks":
+            return Undivided(
+                "buckets of one size, and records left out, are decided for the whole table; leave buckets and "
+                "remainder as they are"
+            )
+        why = (
+            "The rows that a record may be behind lie in its part. Columns are laid out and exchanged inside parts, "
+            "and the ceilings follow from the whole table."
+        )
+        # Who is dealt to a slice along the curve depends on others of the same value, so cells are tried first. That
+        # they fit is no secret: the values of each cell are published.
+        return Boxes(why, blind=True, otherwise=Slices(why))
 
     @property
     def adversary(self) -> str:

@@ -84,6 +84,10 @@ class PrivBayes:
     """
 
     name: ClassVar[str] = "privbayes"
+    instead: ClassVar[str] = (
+        "privbayes promises differential privacy, not a model of releases: it draws synthetic records, and no audit "
+        "can hold them against a model. Use lookalike synthesize DATA --epsilon E --out FILE.csv."
+    )
     epsilon: Exact = Exact(low="0.000001", high=1_000_000)
     """Replacing one record changes the probability of any output by a factor of e^epsilon at most."""
     degree: Whole = Whole(low=0, default=10)

@@ -18,7 +18,7 @@ from lookalike.algorithms.shared.axes import axes_of, rule_of
 from lookalike.algorithms.shared.ceilings import least_ceilings
 from lookalike.algorithms.shared.method import Method, left_out
 from lookalike.data.adversary import KNOWS_METHOD, READS_RELEASE
-from lookalike.data.contracts import Promise
+from lookalike.data.contracts import Promise, Slices, Undivided
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Choice
 from lookalike.data.release import Bucketized, Linkage
@@ -152,6 +152,14 @@ class Bucketizing(Method):
 
     assign: Choice = Choice("random", "similar", default="random")
     """random: which records of a value go to which bucket is drawn; similar: those with similar quasi-identifiers."""
+
+    @property
+    def in_parts(self) -> Slices | Undivided:
+        return Slices(
+            "A bucket lies in one slice and keeps the ceilings that follow from the whole table. Every slice has the "
+            "values in the proportion of the table, so bucket sizes are those that suit the whole.",
+            at_random=self.assign == "random",
+        )
 
     @property
     def adversary(self) -> str:

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.algorithms.mondrian import Leaf, Mondrian
-from lookalike.algorithms.shared.method import Grouping
-from lookalike.data.contracts import Promise
+from lookalike.algorithms.shared.method import GROUPS_IN_BOXES, Grouping
+from lookalike.data.contracts import Boxes, Promise
 from lookalike.data.microdata import Microdata
 from lookalike.data.requirement import Requirement
 from lookalike.progress import Progress
@@ -29,8 +29,9 @@ _MEDIANS = Mondrian(cuts=1, choose="widest")
 class MedianCuts(Grouping):
     """A method that serves one model, with Mondrian's cuts as the paper has them."""
 
-    model: ClassVar[str]
     name: ClassVar[str]
+    model: ClassVar[str]
+    in_parts: ClassVar[Boxes] = GROUPS_IN_BOXES
 
     def refuses(self, promise: Promise, requirement: Requirement) -> str | None:
         return None if promise.model.name == self.model else f"it serves {self.model} only"

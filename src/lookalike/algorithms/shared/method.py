@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.data.adversary import READS_RELEASE
-from lookalike.data.contracts import Promise
+from lookalike.data.contracts import Boxes, Cutting, Promise, Undivided
 from lookalike.data.microdata import Domains, Microdata
 from lookalike.data.parameters import part_text
 from lookalike.data.release import Grouped, Linkage, Matched, MatchGraph, Release, Withheld, cover
@@ -17,9 +17,23 @@ from lookalike.data.requirement import Requirement
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 
+GROUPS_IN_BOXES = Boxes(
+    "A group lies in one cell, cells do not overlap, and every group is tested against the distribution of the whole "
+    "table. A record fits rows of its own cell alone, so the groups of all cells are the groups of the release."
+)
+BY_SECONDS = "a search by seconds ends differently each time, and a part that is done again must come out the same"
+
 
 class Method:
     """A method with the usual answers: one setting for all adversaries, nothing to warn of, every promise served."""
+
+    suits: ClassVar[Collection[str]] = ()
+    elsewhere: ClassVar[Mapping[str, str]] = {}
+    """Settings that somebody may look for here, and where they are instead."""
+
+    @property
+    def in_parts(self) -> Cutting | Undivided:
+        return Undivided("it does not say how")
 
     def anonymize(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
@@ -45,6 +59,9 @@ class Method:
         return READS_RELEASE
 
     def facing(self, adversary: str) -> Self:
+        return self
+
+    def hurried(self) -> Self:
         return self
 
     def cautions(self) -> list[str]:

@@ -11,20 +11,8 @@ import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from lookalike.algorithms import (
-    ALGORITHMS,
-    Anatomy,
-    Burel,
-    Freeform,
-    Groups,
-    Heterogeneous,
-    Mondrian,
-    MultiSize,
-    Perturbation,
-    Sabre,
-    parse_algorithm,
-)
-from lookalike.data.contracts import Algorithm, Attack, Promise
+from lookalike.algorithms import ALGORITHMS, parse_algorithm
+from lookalike.data.contracts import EVERY_MODEL, Algorithm, Attack, Promise
 from lookalike.data.microdata import Microdata
 from lookalike.errors import Infeasible, RecipeError
 from lookalike.evaluation.compare.results import INFEASIBLE, UNFIT, Run
@@ -37,20 +25,6 @@ ModelsLike = ModelLike | Iterable[ModelLike]
 
 ALL = "all"
 """In place of an algorithm: every one there is."""
-
-_ALWAYS = (Groups.name, Mondrian.name)
-_SUITED = {
-    "k-anonymity": (Freeform.name,),
-    "k-concealment": (Freeform.name,),
-    "alpha-k": (Heterogeneous.name, Anatomy.name),
-    "l-diversity": (Heterogeneous.name, Anatomy.name),
-    "t-closeness": (Sabre.name,),
-    "beta-likeness": (Burel.name, Perturbation.name),
-    "delta-disclosure": (Perturbation.name,),
-    "f-privacy": (MultiSize.name, Perturbation.name),
-    "rho-privacy": (Perturbation.name,),
-}
-"""Beside those that serve every model: the methods made for it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,8 +90,8 @@ def chosen_algorithms(algorithms: Iterable[Algorithm | str]) -> list[Algorithm]:
 
 def suited(promises: Sequence[Promise]) -> list[Algorithm]:
     """The algorithms for promises that no algorithm was named for, in the order of the table."""
-    names = {*_ALWAYS, *(name for promise in promises for name in _SUITED.get(promise.model.name, ()))}
-    return [kind() for name, kind in ALGORITHMS.items() if name in names]
+    models = {EVERY_MODEL, *(promise.model.name for promise in promises)}
+    return [kind() for kind in ALGORITHMS.values() if not models.isdisjoint(kind.suits)]
 
 
 def plan(

@@ -21,7 +21,6 @@ from lookalike.data.release import Bucketized, Grouped, Linkage, Release
 from lookalike.data.schema import Schema
 from lookalike.data.worlds import draw_world
 from lookalike.errors import LookalikeError
-from lookalike.evaluation.tradeoff import hastened
 from lookalike.files.releases.alone import read_alone
 from lookalike.files.releases.read import ReleaseFolder
 from lookalike.files.releases.tablefiles import digest_of, table_paths
@@ -52,7 +51,7 @@ def made_up_examples(
     """
     rng = Randomness(int(_digest_of_tables(folder), 16))
     data = made_up_people(folder, rng)
-    method = hastened(algorithm)
+    method = algorithm.hurried()
     try:
         requirements = required(promises, data)
         if refusal(method, adversary, promises, requirements, data.domains) is not None:

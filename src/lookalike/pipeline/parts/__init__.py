@@ -1,8 +1,7 @@
 """Releases made in parts: the same methods and the same promise for tables that no machine holds.
 
     survey.py   domains, counts and a coding, from the distinct values of each column
-    methods.py  which methods can work in parts, and why the promise then holds for the whole
-    cut.py      where to cut: boxes.py (boxes of quasi-identifiers) or slices.py (parts like the whole)
+    cut.py      where to cut: boxes.py (of quasi-identifiers) or slices.py (parts like the whole), as the method says
     part.py     what is done to one part
     publish.py  all of it in order
     verify.py   the audit of a release in parts

@@ -11,14 +11,14 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.data.contracts import Backend, Fragments, Promise
+from lookalike.data.adversary import KNOWS_METHOD
+from lookalike.data.contracts import Algorithm, Backend, Boxes, Cutting, Fragments, Promise, Undivided
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Codes
 from lookalike.data.release import Grouped
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, Unsupported, quoted
 from lookalike.pipeline.parts.boxes import LEAST_SHARE, Cells, cut_once, exchanged, grown, put_together
-from lookalike.pipeline.parts.methods import CELLS, Way
 from lookalike.pipeline.parts.slices import SlicedCells, Slices, even_quotas
 from lookalike.pipeline.parts.survey import Survey
 from lookalike.randomness import Randomness
@@ -61,57 +61,74 @@ class Fitting:
         return promise.model.holds(promise.model.level(unit))
 
 
+def cutting_for(algorithm: Algorithm, adversary: str) -> Cutting:
+    """How the table is cut for this method against this adversary; raises `Unsupported` with the reason."""
+    cutting = algorithm.in_parts
+    if isinstance(cutting, Undivided):
+        raise Unsupported(f"{algorithm.name} cannot publish a table in parts: {cutting.why}.")
+    if isinstance(cutting, Boxes):
+        # A mode that was chosen for such an adversary is worth nothing if the cuts look at values.
+        blind = cutting.blind or KNOWS_METHOD in (adversary, algorithm.adversary)
+        return replace(cutting, blind=blind, otherwise=None if adversary == KNOWS_METHOD else cutting.otherwise)
+    if adversary == KNOWS_METHOD and not cutting.at_random:
+        raise Unsupported(
+            f"{algorithm.name} cannot publish a table in parts against an adversary who knows the method: who is dealt "
+            "to a slice along a curve depends on others of the same value."
+        )
+    return cutting
+
+
 def cut(
     backend: Backend,
     survey: Survey,
     promises: Sequence[Promise],
     requirements: Sequence[Requirement],
-    way: Way,
+    cutting: Cutting,
     adversary: str,
     part_rows: int,
     rng: Randomness,
-) -> tuple[Fragments, Way]:
+) -> tuple[Fragments, Cutting]:
     """Parts of about `part_rows` records that each can keep every promise by itself, and the way they were cut."""
     fits = Fitting(survey, promises, adversary)
-    if way.cut == CELLS:
-        cells = _cells(backend, survey, requirements, way, fits, part_rows, rng)
+    if isinstance(cutting, Boxes):
+        cells = _cells(backend, survey, requirements, cutting, fits, part_rows, rng)
         if cells is not None:
-            return cells, way
-        assert way.otherwise is not None
-        return cut(backend, survey, promises, requirements, way.otherwise, adversary, part_rows, rng)
+            return cells, cutting
+        assert cutting.otherwise is not None
+        cutting = cutting.otherwise
     data = survey.data
     counts = [data.prior(index) for index in range(len(data.domains.sensitive))] or [data.prior(None)]
-    slices = _slices(survey, requirements, counts, fits, part_rows, rng.child("slices") if way.at_random else None)
+    slices = _slices(survey, requirements, counts, fits, part_rows, rng.child("slices") if cutting.at_random else None)
     if max(slices.sizes) > MOST_IN_A_PART:
         raise Unsupported(
             "The promise leaves so little room that the table cannot be cut into parts that keep it by themselves. "
             "Promise a little less."
         )
-    return slices, way
+    return slices, cutting
 
 
 def _cells(
     backend: Backend,
     survey: Survey,
     requirements: Sequence[Requirement],
-    way: Way,
+    boxes: Boxes,
     fits: Fitting,
     part_rows: int,
     rng: Randomness,
 ) -> Cells | SlicedCells | None:
     """None: cells that look at no value do not fit, and there is another way."""
     sample = backend.sample(SAMPLE, rng.child("sample"))
-    looks = way.whole_values and not way.blind
+    looks = boxes.keep_promises and not boxes.blind
     n_quasi = len(survey.data.domains.quasi)
     fullness = _fullness(requirements, n_quasi) if looks else _empty
     cells = grown(sample, survey.data.domains, survey.n_rows, part_rows, fullness)
     counts = _counted(backend, survey, cells)
     cells = replace(cells, sizes=tuple(counts[0].sum(axis=1).tolist()))
-    if not way.whole_values:
+    if not boxes.keep_promises:
         return cells
-    if way.blind:
+    if boxes.blind:
         unfit = sum(not fits([column[number] for column in counts]) for number in range(cells.n_parts))
-        if unfit and way.otherwise is not None:
+        if unfit and boxes.otherwise is not None:
             return None
         if unfit:
             raise Infeasible(

@@ -16,10 +16,11 @@ from pathlib import Path
 
 import numpy as np
 
+from lookalike.algorithms import ALGORITHMS
 from lookalike.audit import Audit
 from lookalike.audit.joining import joined
 from lookalike.data.adversary import READS_RELEASE
-from lookalike.data.contracts import Algorithm, Backend, Fragments, Metric, Promise
+from lookalike.data.contracts import Algorithm, Backend, Boxes, Cutting, Fragments, Metric, Promise, Undivided
 from lookalike.data.microdata import Domains
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Randomizer, Ranges, Release, Sets, Withheld
 from lookalike.errors import AuditFailed, RecipeError, counted
@@ -28,8 +29,7 @@ from lookalike.files.atomic import check_target, placed
 from lookalike.files.releases.describe import DESCRIPTOR, Manifest, check_titles, stated_promise
 from lookalike.files.releases.parts import complete
 from lookalike.metrics import joined_losses
-from lookalike.pipeline.parts.cut import cut
-from lookalike.pipeline.parts.methods import DISTRIBUTED, Way, way_of
+from lookalike.pipeline.parts.cut import cut, cutting_for
 from lookalike.pipeline.parts.part import Done, Failed, PartWork
 from lookalike.pipeline.parts.survey import Survey, survey
 from lookalike.pipeline.recipe import Recipe, choose, required, settle, stronger
@@ -100,18 +100,19 @@ def publish_in_parts(
             seen = survey(backend, recipe.schema, missing, source)
         promises = settle(recipe.promises, seen.data)
         requirements = required(promises, seen.data)
-        algorithm, reason = choose(recipe, promises, requirements, seen.data.domains, DISTRIBUTED)
-        way = way_of(algorithm, recipe.adversary)
+        divided = [kind for kind in ALGORITHMS.values() if not isinstance(kind().in_parts, Undivided)]
+        algorithm, reason = choose(recipe, promises, requirements, seen.data.domains, divided)
+        cutting = cutting_for(algorithm, recipe.adversary)
         progress("cut", 0.0)
         with watch.step("cut"):
             backend.encode(seen.names, seen.coding)
             if fragments is None:
-                fragments, way = cut(
-                    backend, seen, promises, requirements, way, recipe.adversary, part_rows, rng.child("cuts")
+                fragments, cutting = cut(
+                    backend, seen, promises, requirements, cutting, recipe.adversary, part_rows, rng.child("cuts")
                 )
-            elif fragments.is_ranked and way.otherwise is not None:
-                way = way.otherwise
-        made_for = _made_for(recipe, algorithm, way)
+            elif fragments.is_ranked and isinstance(cutting, Boxes) and cutting.otherwise is not None:
+                cutting = cutting.otherwise
+        made_for = _made_for(recipe, algorithm, cutting)
         with placed(folder, marker=DESCRIPTOR, overwrite=overwrite) as building:
             work = PartWork(
                 survey=seen,
@@ -135,7 +136,7 @@ def publish_in_parts(
                 *reason,
                 *algorithm.cautions(),
                 *cautions(seen.data, promises, recipe),
-                f"Made in {counted(len(done), 'part')}. {way.why}",
+                f"Made in {counted(len(done), 'part')}. {cutting.why}",
                 *dict.fromkeys(remark for part in done for remark in part.remarks),
                 *nothing_left(by_column),
                 *_not_joined(work.metrics),
@@ -199,9 +200,10 @@ def _not_joined(metrics: Sequence[type[Metric]]) -> list[str]:
     return [f"Not measured, as no part sees the whole release: {', '.join(apart)}."] if apart else []
 
 
-def _made_for(recipe: Recipe, algorithm: Algorithm, way: Way) -> str:
+def _made_for(recipe: Recipe, algorithm: Algorithm, cutting: Cutting) -> str:
     """Whom the release is made for. A method is as safe from who knows it only if the cuts are blind as well."""
-    return stronger(recipe.adversary, algorithm.adversary if way.blind else READS_RELEASE)
+    is_blind = cutting.blind if isinstance(cutting, Boxes) else cutting.at_random
+    return stronger(recipe.adversary, algorithm.adversary if is_blind else READS_RELEASE)
 
 
 def _done(backend: Backend, work: PartWork, fragments: Fragments, progress: Progress) -> list[Done]:
