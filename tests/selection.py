@@ -19,6 +19,11 @@ HERE = Path(__file__).parent
 SLOW = (
     "apps/papers",
     "apps/studio/test_browser.py",
+    "apps/studio/test_ending.py",
+    "apps/studio/test_fuzz.py",
+    "apps/studio/test_jobs.py",
+    "audit/test_exam.py",
+    "audit/test_messages.py",
     "docs",
     "exams",
     "faults",
@@ -26,8 +31,9 @@ SLOW = (
     "golden",
     "peers",
     "pipeline/backends",
+    "secrets/test_same_release_same_files.py",
 )
-"""Folders and files below `tests`."""
+"""Folders and files below `tests`. A single test that takes seconds is marked where it is: `pytest.mark.slow`."""
 SLOW_FIXTURES = {"place", "postgres", "server", "spark"}
 """Whatever uses a database or a cluster."""
 

@@ -82,6 +82,7 @@ def test_no_division_into_neighbours_has_fewer_buckets(numbers: list[int], beta:
     assert len(buckets) == fewest
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(
     data=microdatas(min_rows=4, max_rows=40, n_sensitive=st.just(1)),

@@ -141,6 +141,7 @@ def replay_of(method: GreedyGrouping | RandomGrouping | SymmetricGrouping, world
     return replay
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p", ["0", "0.4"])
 def test_sampling_agrees_with_the_formula(p: str) -> None:
     """A = 20,000 dealings accepted: within 0.02, about seven standard errors."""
@@ -202,6 +203,7 @@ def test_appendix_example_three_relaxed_halves(relaxed: Algorithm) -> None:
     assert found == [Fraction(1, 3)] * 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [Anatomy(), Groups().facing("knows-method")], ids=str)
 def test_appendix_example_four_methods_that_give_nothing_away(method: Algorithm) -> None:
     """Pairs of one p and one n: 1/2, up to the noise of so many seeds."""

@@ -87,6 +87,7 @@ def test_the_loss_that_swaps_save_is_the_loss_that_is_measured(data: Microdata, 
         assert sorted(cell.layout.members.tolist()) == list(range(data.n_rows))
 
 
+@pytest.mark.slow
 def test_best_swaps_never_cost() -> None:
     data = census_data(600)
     requirements = required(data, "l-diversity:5")
@@ -109,6 +110,7 @@ def test_a_stopped_search_leaves_a_valid_state() -> None:
     assert len(np.unique(numbered(cell))) == 120
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "share"),
     [("k-anonymity:5", 0.9), ("l-diversity:6", 0.5), ("beta-likeness:3", 1.0), ("t-closeness:0.3", 0.9)],
@@ -180,6 +182,7 @@ def test_records_are_ranked_within_their_value() -> None:
     assert search._rank_within(np.array([3, 1, 3, 3, 1], dtype=np.int32)).tolist() == [0, 0, 1, 2, 1]
 
 
+@pytest.mark.slow
 def test_a_search_by_the_clock_ends_in_time_and_keeps_the_promise() -> None:
     data = census_data(1500)
     requirements = required(data, "l-diversity:5")

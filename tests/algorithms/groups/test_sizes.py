@@ -95,6 +95,7 @@ def test_flows_say_what_a_search_through_all_fillings_says(values: list[tuple[in
     assert (found is not None) == fillable_by_search(counts, ceilings, groups)
 
 
+@pytest.mark.slow
 def test_small_tables_get_nearly_the_best_plan_that_enumeration_finds() -> None:
     draw = random.Random(23)
     gaps = []
@@ -204,6 +205,7 @@ def without_a_clock(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     return seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "algorithm", ["groups:mode=strict,effort=fast", "groups:mode=free,effort=fast", "heterogeneous", "optimal-buckets"]
 )

@@ -305,6 +305,7 @@ def once(function: Callable[..., Any], key: Callable[..., Hashable]) -> Callable
     return known
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "ell", "cell"),
     [

@@ -57,6 +57,7 @@ def values_seen(release: Matched, linkage: Linkage) -> list[list[int]]:
     return [part.tolist() for part in np.split(values, graph.starts[1:-1])]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("matcher", ["auto", "greedy", "sorted", "hungarian"])
 @pytest.mark.parametrize("n_rows", [400, 403])
 def test_everybody_sees_l_different_values_once_each(matcher: str, n_rows: int) -> None:
@@ -138,6 +139,7 @@ def slot_choices(path: Path, count: int, world: str) -> Iterator[np.ndarray] | N
     return all_orders(count) if "block" in path or path[0] == "draw" else None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "ell", "matcher"),
     [
@@ -257,6 +259,7 @@ def test_guessing_among_values_seen_once_gains_nothing() -> None:
     assert guessed_among_values_seen_once(*published, data) > 0.28
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("buckets", ["equal", "descending", "ascending", "packed", "through-l"])
 @pytest.mark.parametrize("remainder", ["blocks", "suppress"])
 @settings(max_examples=25, deadline=None)

@@ -116,6 +116,7 @@ def test_the_candidates_of_a_pair_of_sizes() -> None:
     assert candidates(27, 2, 4) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("counts", "ceilings", "sizes", "answer"),
     [

@@ -34,6 +34,7 @@ def census_data(rows: int) -> Microdata:
     return Microdata.encode(table, Schema.of(qi=names[:-1], sensitive=names[-1:], categorical=[*names[3:], names[1]]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("assign", ["random", "similar"])
 @pytest.mark.parametrize("method", ["anatomy", "two-size", "multi-size", "optimal-buckets:nodes=20"])
 @pytest.mark.parametrize("model", ["l-diversity:4", "beta-likeness:6", "f-privacy:theta=8"])

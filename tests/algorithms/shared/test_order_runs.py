@@ -193,6 +193,7 @@ def test_coins_are_fresh() -> None:
     assert made[0] != made[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", SETTINGS)
 @settings(max_examples=15, deadline=None)
 @given(data=microdatas(min_rows=2, max_rows=40, n_sensitive=st.just(1)), model=st.sampled_from(MODELS))

@@ -275,6 +275,7 @@ def test_interrupting_leaves_no_release(tmp_path: Path) -> None:
         assert list(folder.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("answer", "code"), [("y", 0), ("n", 130)])
 def test_ctrl_c_at_a_terminal_offers_the_best_so_far(tmp_path: Path, answer: str, code: int) -> None:
     from lookalike.apps.samples import census, to_csv
@@ -373,6 +374,7 @@ def test_help_names_every_command_and_every_option_has_help() -> None:
                 assert option.help, f"{name} {option.opts}"
 
 
+@pytest.mark.slow
 def test_scores_stay_with_the_owner_unless_asked_for(patients: Path, tmp_path: Path) -> None:
     columns = ["--qi", "age,sex", "--sensitive", "diagnosis", "--model", "l-diversity:3", "--algorithm", "mondrian"]
     kept = lookalike("publish", patients, *columns, "--report", "full", "--out", tmp_path / "kept")

@@ -64,6 +64,7 @@ def test_parameters_read_back(text: str) -> None:
     assert str(parse_attack(text)) == text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["grouped", "bucketized", "perturbed", "matched"])
 @pytest.mark.parametrize("name", NAMES)
 def test_every_form_with_two_sensitive_columns(name: str, form: str) -> None:

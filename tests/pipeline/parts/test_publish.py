@@ -87,6 +87,7 @@ def assert_not_shown_without_its_graph(whole: la.Audit) -> None:
     assert {verdict.is_open for verdict in whole.verdicts} == {True}, str(whole)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("algorithm", "promises", "more"), METHODS)
 def test_every_method_keeps_its_promises_for_the_whole_table(
     algorithm: str, promises: tuple[str, ...], more: dict[str, Any], stays: pl.DataFrame, tmp_path: Path
