@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fuzz.clinic import PARTS, clinic, folder_of, replaced
 from fuzz.judging import tried
-from lookalike.analysis.loading import load
+from lookalike.analysis.release import open_release
 from lookalike.files.releases.alone import read_alone
 from lookalike.files.releases.describe import DESCRIPTOR
 from lookalike.files.releases.read import ReleaseFolder
@@ -24,6 +24,6 @@ def run(data: bytes) -> None:
     place = PARTS if b'"parts"' in data else next((form for form in FORMS if f'"{form}"'.encode() in data), FORMS[0])
     folder = folder_of(place)
     with replaced(folder / DESCRIPTOR, data):
-        tried(lambda: load(folder), named=data)
+        tried(lambda: open_release(folder), named=data)
         tried(lambda: read_alone(ReleaseFolder(folder)), named=data)
         tried(lambda: read_release(folder, clinic()), named=data)

@@ -6,8 +6,7 @@ from functools import cache
 
 from fuzz.clinic import folder_of
 from fuzz.judging import tried
-from lookalike.analysis.loading import load
-from lookalike.analysis.release import PublishedRelease
+from lookalike.analysis.release import PublishedRelease, open_release
 from tests.files.releases.release_forms import FORMS
 
 SEEDS = (
@@ -29,7 +28,7 @@ WORDS = (b"SELECT ", b"COUNT(*)", b"DISTINCT ", b" WHERE ", b" GROUP BY ", b" AN
 
 @cache
 def _loaded(form: str) -> PublishedRelease:
-    return load(folder_of(form))
+    return open_release(folder_of(form))
 
 
 def run(data: bytes) -> None:

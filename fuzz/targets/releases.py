@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fuzz.clinic import PLACES, clinic, folder_of, replaced
 from fuzz.judging import SECRET, tried
-from lookalike.analysis.loading import load
+from lookalike.analysis.release import open_release
 from lookalike.files.releases.alone import read_alone
 from lookalike.files.releases.read import ReleaseFolder
 from tests.reading import read_release
@@ -34,6 +34,6 @@ def run(data: bytes) -> None:
     path = files()[(data[0] if data else 0) % len(files())]
     folder = path.parent if path.parent.suffix == "" else path.parent.parent
     with replaced(path, data[1:]):
-        tried(lambda: load(folder), named=SECRET)
+        tried(lambda: open_release(folder), named=SECRET)
         tried(lambda: read_alone(ReleaseFolder(folder)), named=SECRET)
         tried(lambda: read_release(folder, clinic()), named=SECRET)

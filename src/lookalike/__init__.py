@@ -18,10 +18,8 @@ if TYPE_CHECKING:
     from lookalike.algorithms import Groups, Mondrian, StrictMondrian
     from lookalike.algorithms.privbayes import PrivBayes
     from lookalike.analysis.estimate import Estimate
-    from lookalike.analysis.loading import load
-    from lookalike.analysis.plain import sample
-    from lookalike.analysis.pooling import Pooled, pool
-    from lookalike.analysis.release import PublishedRelease
+    from lookalike.analysis.plain import Pooled, pool, sample
+    from lookalike.analysis.release import PublishedRelease, open_release
     from lookalike.attacks.run import Attacks
     from lookalike.audit import Audit, Check, Verdict
     from lookalike.checking import attack, fidelity, measure, verify
@@ -111,8 +109,8 @@ __all__ = [
     "fidelity",
     "compare",
     "inspect",
-    "load",
     "measure",
+    "open_release",
     "pool",
     "publish",
     "publish_in_parts",
@@ -154,7 +152,7 @@ _HOMES = {
     "MissingPart": "lookalike.errors",
     "Mondrian": "lookalike.algorithms",
     "Perturbed": "lookalike.data.release",
-    "Pooled": "lookalike.analysis.pooling",
+    "Pooled": "lookalike.analysis.plain",
     "PrivBayes": "lookalike.algorithms.privbayes",
     "Promise": "lookalike.data.contracts",
     "Publication": "lookalike.publication",
@@ -175,9 +173,9 @@ _HOMES = {
     "fidelity": "lookalike.checking",
     "compare": "lookalike.evaluation.compare",
     "inspect": "lookalike.publication",
-    "load": "lookalike.analysis.loading",
     "measure": "lookalike.checking",
-    "pool": "lookalike.analysis.pooling",
+    "open_release": "lookalike.analysis.release",
+    "pool": "lookalike.analysis.plain",
     "publish": "lookalike.publication",
     "publish_in_parts": "lookalike.parted",
     "read_table": "lookalike.files.tables",

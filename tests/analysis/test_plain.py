@@ -11,8 +11,7 @@ import polars as pl
 import pytest
 
 import lookalike
-from lookalike.analysis.files import write_worlds
-from lookalike.analysis.plain import Plain
+from lookalike.analysis.plain import Plain, write_worlds
 from lookalike.data.release import Withheld
 from lookalike.errors import DataError, RecipeError
 from lookalike.files.releases.write import write_release
@@ -59,15 +58,13 @@ def test_columns_have_the_names_and_types_of_the_original(form: str, tmp_path: P
 
 
 @pytest.mark.parametrize("form", ["bucketized", "perturbed"])
-def test_a_loaded_release_draws_the_same(form: str, tmp_path: Path) -> None:
+def test_an_open_release_draws_the_same(form: str, tmp_path: Path) -> None:
     folder = written(tmp_path, form)
     for one, other in zip(
-        lookalike.load(folder).sample(worlds=2, seed=4), lookalike.sample(folder, worlds=2, seed=4), strict=True
+        lookalike.open_release(folder).sample(worlds=2, seed=4), lookalike.sample(folder, worlds=2, seed=4), strict=True
     ):
         assert one.equals(other)
-    assert lookalike.load(folder).sample(1)[0].to_pandas().shape == (12, 8)
-    with pytest.raises(RecipeError, match="loaded from its folder"):
-        replace(lookalike.load(folder), folder=None).sample()
+    assert lookalike.open_release(folder).sample(1)[0].to_pandas().shape == (12, 8)
 
 
 def test_cells_are_drawn_evenly_over_what_they_may_hide(folder: Path) -> None:

@@ -39,7 +39,7 @@ def release(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     known = {name: drawn[name] for name in ("age", "zip code", "Born")}
     folder = tmp_path_factory.mktemp("made") / "out"
     sensitive = {"illness": drawn["illness"], "weight": drawn["weight"]}
-    return la.load(bucketized(folder, rng.integers(0, 12, 60), known, sensitive, form=request.param))
+    return la.open_release(bucketized(folder, rng.integers(0, 12, 60), known, sensitive, form=request.param))
 
 
 def _literal(value: Any) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from lookalike.analysis.loading import load
+from lookalike.analysis.release import open_release
 from lookalike.data.release import Grouped, Linkage, MatchGraph
 from lookalike.data.schema import ValueType
 from lookalike.errors import DataError, LookalikeError, SchemaError
@@ -31,7 +31,7 @@ from tests.files.releases.release_forms import MANIFEST, clinic_release, small_c
 from tests.reading import read_release
 
 READERS: tuple[Callable[[Path], object], ...] = (
-    load,
+    open_release,
     lambda folder: read_alone(ReleaseFolder(folder)),
     lambda folder: read_release(folder, small_clinic()),
 )
@@ -86,7 +86,7 @@ def test_a_table_that_lies_elsewhere_is_not_looked_for(folder: Path, name: Any) 
 def test_counts_that_are_no_numbers_are_refused(folder: Path, number: Any) -> None:
     _changed(folder, lambda package: package["lookalike"].update(suppressed=number))
     with pytest.raises(DataError, match="lacks parts of its lookalike block"):
-        load(folder)
+        open_release(folder)
 
 
 def test_parts_that_a_manifest_only_claims_are_missed(tmp_path: Path) -> None:

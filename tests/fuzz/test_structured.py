@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from fuzz.clinic import clinic, folder_of, replaced
-from lookalike.analysis.loading import load
+from lookalike.analysis.release import open_release
 from lookalike.errors import DataError
 from lookalike.files.releases.alone import read_alone
 from lookalike.files.releases.cells import dtype_of
@@ -48,7 +48,7 @@ def test_columns_of_another_type_are_refused(form: str) -> None:
         changed.write_parquet(buffer)
         with replaced(path, buffer.getvalue()):
             for read in (
-                load,
+                open_release,
                 lambda folder: read_alone(ReleaseFolder(folder)),
                 lambda folder: read_release(folder, clinic()),
             ):

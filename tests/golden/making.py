@@ -128,7 +128,7 @@ def answered(target: Path, name: str) -> dict[str, Any]:
     original, folder = target / ORIGINAL, target / name
     private = private_folder(folder)
     audit = la.verify(original, folder, private=private if private.exists() else None)
-    release = la.load(folder)
+    release = la.open_release(folder)
     return {
         "digest": digest(folder),
         "passed": audit.passed,

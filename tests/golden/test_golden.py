@@ -65,7 +65,7 @@ def test_what_a_later_version_adds_to_a_format_is_read_past_and_not_audited(tmp_
         block["tables"][0]["columns"][0]["later"] = None
 
     folder = changed(tmp_path, add, "grouped-in-parts")
-    assert la.load(folder).query("SELECT COUNT(*)").value == 96
+    assert la.open_release(folder).query("SELECT COUNT(*)").value == 96
     assert la.measure(NEWEST / ORIGINAL, folder) == la.measure(NEWEST / ORIGINAL, NEWEST / "grouped-in-parts")
     audit = la.verify(NEWEST / ORIGINAL, folder)
     assert not audit.passed
@@ -87,7 +87,7 @@ def test_what_a_later_version_adds_to_a_format_is_read_past_and_not_audited(tmp_
 )
 def test_a_newer_format_says_which_version_reads_it(tmp_path: Path, format: object, version: object, said: str) -> None:
     folder = changed(tmp_path, lambda package: package["lookalike"].update(format=format, version=version))
-    for read in (la.load, la.sample, lambda folder: la.verify(NEWEST / ORIGINAL, folder)):
+    for read in (la.open_release, la.sample, lambda folder: la.verify(NEWEST / ORIGINAL, folder)):
         with pytest.raises(DataError, match=re.escape(said)) as told:
             read(folder)
         assert len(str(told.value)) < 400

@@ -6,11 +6,12 @@
     independent        the two sides without any link: matching rows of one times the share of the other
 
 `spreading` says how likely the values inside a cell are. Made-up records are taken out of each value in proportion.
+Quasi-identifiers that no query asks about have no part in an answer or in its error.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.analysis.spreading import Links, Masks, Numbers, cells_of, n_certain
-from lookalike.data.microdata import Codes, Domain, Domains, Microdata
+from lookalike.data.microdata import Codes, Domains, Microdata
 from lookalike.data.reconstruct import Reconstruction
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Release
 from lookalike.errors import RecipeError, unknown_name
@@ -79,19 +80,32 @@ class Answers:
     errors: Numbers
 
 
+def count_rows(masks: Sequence[Masks], codes: Codes, n_queries: int) -> NDArray[np.int64]:
+    """How many rows have a wanted code in every column, for each query."""
+    asked = _places_asked(masks)
+    if not asked:
+        return np.full(n_queries, len(codes), dtype=np.int64)
+    layout = _Layout.of(*distinct_rows(codes[:, asked]), np.zeros((len(codes), 0), dtype=np.int32))
+    queries = Queries(tuple(masks[place] for place in asked), ())
+    return np.rint(layout.summed(queries, [_as_numbers] * len(asked), ())[:, 0]).astype(np.int64)
+
+
 def true_counts(queries: Queries, data: Microdata) -> NDArray[np.int64]:
     """The exact answers."""
-    layout = _Layout.exact(data.quasi, data.sensitive)
-    sums = layout.summed(queries, [_identity(domain) for domain in data.domains.quasi], queries.sensitive)
-    return np.rint(sums[:, 0]).astype(np.int64)
+    return count_rows(queries.quasi + queries.sensitive, np.hstack((data.quasi, data.sensitive)), len(queries))
 
 
-def independent(queries: Queries, data: Microdata) -> Numbers:
-    """Estimates if quasi-identifiers and sensitive values had been published apart, without any link."""
-    nothing = Queries.everything(data.domains, len(queries))
-    about_quasi = true_counts(Queries(queries.quasi, nothing.sensitive), data)
-    about_values = true_counts(Queries(nothing.quasi, queries.sensitive), data)
-    return about_quasi * about_values / max(data.n_rows, 1)
+def independent(queries: Queries, source: Microdata | Release) -> Numbers:
+    """Answers if quasi-identifiers and sensitive values had been published apart, without any link."""
+
+    def count(asked: Queries) -> Numbers:
+        if isinstance(source, Microdata):
+            return true_counts(asked, source).astype(np.float64)
+        return np.maximum(estimated(asked, source).counts, 0.0)
+
+    nothing = Queries.everything(source.domains, len(queries))
+    about_quasi = count(Queries(queries.quasi, nothing.sensitive))
+    return about_quasi * count(Queries(nothing.quasi, queries.sensitive)) / np.maximum(count(nothing), 1.0)
 
 
 def estimated(queries: Queries, release: Release, inside: str = "weighted") -> Answers:
@@ -108,6 +122,27 @@ def estimated(queries: Queries, release: Release, inside: str = "weighted") -> A
     return _from_extents(queries, release, inside)
 
 
+def _places_asked(masks: Sequence[Masks]) -> list[int]:
+    """The columns that any query asks about."""
+    return [place for place, mask in enumerate(masks) if not mask.all()]
+
+
+def _about_quasi(queries: Queries) -> tuple[list[int], Queries]:
+    """The quasi-identifiers that any query asks about, at least one, and the queries about them."""
+    asked = _places_asked(queries.quasi) or [0]
+    return asked, Queries(tuple(queries.quasi[place] for place in asked), ())
+
+
+def _without_made_up(masks: tuple[Masks, ...], release: Release) -> list[Numbers]:
+    """Weights of values: a value of which so many records are made up counts that much less."""
+    dummies = release.withheld.dummies
+    weights = [mask.astype(np.float64) for mask in masks]
+    if dummies and weights:
+        published = np.bincount(release.sensitive[:, 0], minlength=masks[0].shape[1])
+        weights[0] *= 1.0 - dummies[0] / np.maximum(published, 1)
+    return weights
+
+
 def _from_extents(queries: Queries, release: Grouped | Matched, inside: str) -> Answers:
     n_rows = np.bincount(release.unit_of_row, minlength=len(release.extents[0]))
     n_behind = n_rows
@@ -115,14 +150,11 @@ def _from_extents(queries: Queries, release: Grouped | Matched, inside: str) -> 
         # As many records as rows stand behind each row, but how many is not told: so many at least.
         most = max(int(n_certain(extents).max(initial=1)) for extents in release.extents)
         n_behind = np.full(len(n_rows), most)
-    columns = [
-        cells_of(domain, extents, n_rows, n_behind)
-        for domain, extents in zip(release.domains.quasi, release.extents, strict=True)
-    ]
-    layout = _Layout.of(
-        np.stack([column.cell_of_unit for column in columns], axis=1), release.unit_of_row, release.sensitive
-    )
     weights = _without_made_up(queries.sensitive, release)
+    asked, queries = _about_quasi(queries)
+    columns = [cells_of(release.domains.quasi[place], release.extents[place], n_rows, n_behind) for place in asked]
+    cells, cell_of_unit = distinct_rows(np.stack([column.cell_of_unit for column in columns], axis=1))
+    layout = _Layout.of(cells, cell_of_unit[release.unit_of_row], release.sensitive)
     uniform = layout.summed(queries, [column.shares for column in columns], weights)
     if inside == "uniform":
         return Answers(uniform[:, 0], np.sqrt(np.maximum(uniform[:, 1] - uniform[:, 2], 0.0)))
@@ -136,13 +168,16 @@ def _from_extents(queries: Queries, release: Grouped | Matched, inside: str) -> 
 
 
 def _from_redrawn(queries: Queries, release: Perturbed) -> Answers:
-    layout = _Layout.exact(release.quasi, release.sensitive)
+    redrawn = _places_asked(queries.sensitive)
     weights = []
-    for mask, randomizer in zip(queries.sensitive, release.randomizers, strict=True):
+    for place in redrawn:
         # A query about all values needs no way back: every row counts once.
-        back = mask.astype(np.float64) @ Reconstruction(randomizer).inverse
+        mask = queries.sensitive[place]
+        back = mask.astype(np.float64) @ Reconstruction(release.randomizers[place]).inverse
         weights.append(np.where(mask.all(axis=1, keepdims=True), 1.0, back))
-    sums = layout.summed(queries, [_identity(domain) for domain in release.domains.quasi], weights)
+    asked, queries = _about_quasi(queries)
+    layout = _Layout.of(*distinct_rows(release.quasi[:, asked]), release.sensitive[:, redrawn])
+    sums = layout.summed(queries, [_as_numbers] * len(asked), weights)
     return Answers(sums[:, 0], np.sqrt(np.maximum(sums[:, 1] - sums[:, 0], 0.0)))
 
 
@@ -153,13 +188,14 @@ def _from_buckets(queries: Queries, release: Bucketized) -> Answers:
     numbers = np.unique(both, return_inverse=True)[1].reshape(-1).astype(np.int64)
     of_quasi, of_sensitive = numbers[: release.n_rows], numbers[release.n_rows :]
     n_buckets = int(numbers.max(initial=-1)) + 1
-    combinations, joint = _joint(release.sensitive)
     in_turn, values_in_turn = np.argsort(of_quasi, kind="stable"), np.argsort(of_sensitive, kind="stable")
     unit_starts = np.searchsorted(of_quasi[in_turn], np.arange(n_buckets + 1))
     entry_starts = np.searchsorted(of_sensitive[values_in_turn], np.arange(n_buckets + 1))
-    cells, values = np.ascontiguousarray(release.quasi[in_turn]), joint[values_in_turn]
-    offsets = _offsets([domain.n_codes for domain in release.domains.quasi])
+    combinations, joint = distinct_rows(release.sensitive)
     weights = _without_made_up(queries.sensitive, release)
+    asked, queries = _about_quasi(queries)
+    cells, values = np.ascontiguousarray(release.quasi[in_turn][:, asked]), joint[values_in_turn]
+    offsets = _offsets([mask.shape[1] for mask in queries.quasi])
     links = Links.of(of_sensitive, joint, n_buckets, len(combinations))
     counts, errors = np.zeros(len(queries)), np.zeros(len(queries))
 
@@ -192,14 +228,8 @@ class _Layout:
     """[combinations, sensitive columns]"""
 
     @classmethod
-    def exact(cls, quasi: Codes, sensitive: Codes) -> _Layout:
-        """Cells are codes: every record is a unit, equal ones are one."""
-        units, unit_of_row = _joint(quasi)
-        return cls.of(units, unit_of_row, sensitive)
-
-    @classmethod
     def of(cls, cells: NDArray[Any], unit_of_row: NDArray[Any], sensitive: Codes) -> _Layout:
-        values, value_of_row = _joint(sensitive)
+        values, value_of_row = distinct_rows(sensitive)
         keys, counts = np.unique(unit_of_row.astype(np.int64) * len(values) + value_of_row, return_counts=True)
         starts = np.searchsorted(keys // len(values), np.arange(len(cells) + 1))
         return cls(np.ascontiguousarray(cells, dtype=np.int32), starts, keys % len(values), counts, values)
@@ -242,12 +272,12 @@ def _log_odds(share: Numbers) -> Numbers:
     return np.asarray(np.log(share / (1 - share)))
 
 
-def _identity(domain: Domain) -> Any:
-    return lambda mask: mask.astype(np.float64)
+def _as_numbers(mask: Masks) -> Numbers:
+    return mask.astype(np.float64)
 
 
-def _joint(codes: Codes) -> tuple[Codes, NDArray[np.int64]]:
-    """The different rows, and which of them each row is."""
+def distinct_rows(codes: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The different rows in their order, and which of them each row is."""
     if codes.shape[1] == 0:
         return np.zeros((1, 0), dtype=np.int32), np.zeros(len(codes), dtype=np.int64)
     spans = [int(codes[:, column].max(initial=0)) + 1 for column in range(codes.shape[1])]
@@ -267,16 +297,6 @@ def _joint_weights(weights: Any, values: Codes, chosen: NDArray[np.int64]) -> Nu
     for column, weight in enumerate(weights):
         found *= np.asarray(weight[chosen], dtype=np.float64).T[values[:, column]]
     return found
-
-
-def _without_made_up(masks: tuple[Masks, ...], release: Release) -> list[Numbers]:
-    """Weights of values: a value of which so many records are made up counts that much less."""
-    dummies = release.withheld.dummies
-    weights = [mask.astype(np.float64) for mask in masks]
-    if dummies and weights:
-        published = np.bincount(release.sensitive[:, 0], minlength=masks[0].shape[1])
-        weights[0] = weights[0] * (1.0 - dummies[0] / np.maximum(published, 1))
-    return weights
 
 
 def _offsets(lengths: list[int]) -> NDArray[np.int64]:

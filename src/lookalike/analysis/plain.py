@@ -1,21 +1,39 @@
-"""Plain tables from a release folder alone, for tools that want a value in every cell."""
+"""Plain tables from a release folder alone, for tools that want a value in every cell, and results of several.
+
+Files are one for all worlds, or one each; nothing is overwritten, and no file is left half done. Results are pooled by
+Rubin's rules. Each of m worlds gives an estimate q with its variance u. The pooled estimate is their mean. Its variance
+has two parts, what a table of this size leaves open (W, the mean of u) and what the release leaves open (B, the
+variance of q):
+
+    T = W + (1 + 1/m) B,     degrees of freedom  v = (m - 1) / lambda^2,     lambda = (1 + 1/m) B / T
+
+With the degrees of freedom v_c that the analysis of a whole table would have, Barnard's and Rubin's correction for
+small tables applies: 1 / (1/v + 1/v_o), v_o = (v_c + 1) / (v_c + 3) * v_c * (1 - lambda). Intervals are Student's t.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
+from lookalike.analysis.estimate import LEVEL
 from lookalike.data.microdata import Codes, Domain
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Release
 from lookalike.data.worlds import World, draw_world
-from lookalike.errors import DataError, RecipeError, counted
+from lookalike.errors import RecipeError, counted, quoted
+from lookalike.files.atomic import cannot_write, hidden_beside, sync
 from lookalike.files.releases.alone import read_alone
-from lookalike.files.releases.cells import typed_values
+from lookalike.files.releases.cells import safe_frame, typed_values
 from lookalike.files.releases.describe import PublishedManifest
-from lookalike.files.releases.read import ReleaseFolder, release_folder
+from lookalike.files.releases.read import find_release
+from lookalike.files.releases.write import errors_of_the_system
 from lookalike.files.urls import local_path
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
@@ -51,11 +69,8 @@ class Plain:
 
     @classmethod
     def of(cls, folder: str | Path) -> Plain:
-        found = release_folder(local_path(folder))
-        if found is None:
-            raise DataError(f"{folder} is not a release folder of lookalike. Name the folder with datapackage.json.")
-        opened = ReleaseFolder(found)
-        return cls(read_alone(opened), opened.manifest)
+        found = find_release(folder)
+        return cls(read_alone(found), found.manifest)
 
     @property
     def columns(self) -> list[str]:
@@ -102,3 +117,151 @@ def value_series(domain: Domain, codes: Codes) -> pl.Series:
     values = typed_values(domain.values, domain.type)
     known = pl.concat([values, pl.Series([None], dtype=values.dtype)])
     return known.gather(np.minimum(codes, len(domain.values)).astype(np.uint32)).alias(domain.name)
+
+
+PLACE = "{world}"
+WORLD = "world"
+
+_WRITERS: dict[str, Callable[[pl.DataFrame, Path], None]] = {
+    ".csv": lambda frame, path: frame.write_csv(path),
+    ".parquet": lambda frame, path: frame.write_parquet(path),
+}
+
+
+def _write_safely(frame: pl.DataFrame, path: Path) -> None:
+    safe_frame(frame).write_csv(path)
+
+
+def write_worlds(
+    plain: Plain,
+    out: str,
+    worlds: int,
+    seed: int | None = None,
+    progress: Progress = silent,
+    *,
+    safe_csv: bool = False,
+) -> list[Path]:
+    """Write the worlds and give the paths.
+
+    With {world} in the name there is a file for each, numbered from 1; otherwise one file with a first column `world`.
+    `safe_csv` puts an apostrophe before cells of a CSV file that a spreadsheet would compute.
+    """
+    write = _WRITERS.get(local_path(out).suffix.lower())
+    if write is None:
+        raise RecipeError(f"{out} should end in .csv or .parquet, which says how the tables are written.")
+    if safe_csv and Path(out).suffix.lower() == ".csv":
+        write = _write_safely
+    each = PLACE in out
+    paths = [Path(out.replace(PLACE, str(world + 1))) for world in range(worlds if each else 1)]
+    for path in paths:
+        if path.exists():
+            raise RecipeError(f"{path} exists already. Name another file, or remove it first.")
+        if not path.parent.is_dir():
+            raise RecipeError(f"There is no folder {path.parent}. Make it first, or name another file.")
+    if not each and WORLD in plain.columns:
+        raise RecipeError(
+            f"The release has a column {quoted(WORLD)} of its own. Write one file each: put {PLACE} into the name."
+        )
+    drawn = plain.drawn(worlds, seed, progress)
+    if each:
+        for path, frame in zip(paths, drawn, strict=True):
+            _written(write, frame, path)
+    else:
+        numbered = [
+            frame.insert_column(0, pl.Series(WORLD, [number], dtype=pl.Int64).new_from_index(0, len(frame)))
+            for number, frame in enumerate(drawn, start=1)
+        ]
+        _written(write, pl.concat(numbered), paths[0])
+    return paths
+
+
+def _written(write: Callable[[pl.DataFrame, Path], None], frame: pl.DataFrame, path: Path) -> None:
+    """In a hidden folder first: who finds the file finds all of it."""
+    try:
+        with hidden_beside(path) as hidden:
+            building = hidden / path.name
+            with errors_of_the_system():
+                write(frame, building)
+            sync(building)
+            # A link fails where a file has come up in the meantime; a rename would replace it.
+            os.link(building, path)
+    except FileExistsError:
+        raise RecipeError(f"{path} exists already. Name another file, or remove it first.") from None
+    except OSError as error:
+        raise cannot_write(path.parent, error) from None
+
+
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Pooled:
+    """One result from several worlds. Arrays have the shape of one world's estimates."""
+
+    estimate: Numbers
+    within: Numbers
+    """Mean variance inside a world."""
+    between: Numbers
+    """Variance of the estimates from world to world."""
+    variance: Numbers
+    """Both, with what few worlds add."""
+    degrees: Numbers
+    """Degrees of freedom; infinite where the worlds agree and the table is large."""
+    n_worlds: int
+
+    @property
+    def error(self) -> Numbers:
+        """The standard error."""
+        return np.sqrt(self.variance)
+
+    @property
+    def share_open(self) -> Numbers:
+        """The share of the variance that the release adds (lambda)."""
+        added = (1 + 1 / self.n_worlds) * self.between
+        return np.divide(added, self.variance, where=self.variance > 0, out=np.zeros_like(added))
+
+    def interval(self, level: float = LEVEL) -> tuple[Numbers, Numbers]:
+        """Where the true figure lies with about that probability."""
+        from scipy.stats import t
+
+        if not 0 < level < 1:
+            raise RecipeError(f"level is {level}. It must lie between 0 and 1, for example 0.95.")
+        reach = t.ppf(0.5 + level / 2, self.degrees) * self.error
+        return self.estimate - reach, self.estimate + reach
+
+    def __repr__(self) -> str:
+        return f"<pooled from {self.n_worlds} worlds: {np.array2string(self.estimate, precision=4, threshold=8)}>"
+
+
+def pool(estimates: Any, variances: Any, *, degrees: float | None = None) -> Pooled:
+    """Pool results of several worlds: first axis worlds, the rest (coefficients) as you have them.
+
+    `variances` are squared standard errors. `degrees` are those of the analysis of one whole table (rows less
+    coefficients), for the correction that small tables need; without them the table counts as large.
+
+    >>> pooled = pool([1.0, 2.0, 3.0], [1.0, 1.0, 1.0])
+    >>> float(pooled.estimate), float(pooled.within), float(pooled.between)
+    (2.0, 1.0, 1.0)
+    """
+    q, u = np.asarray(estimates, dtype=np.float64), np.asarray(variances, dtype=np.float64)
+    if q.shape != u.shape or q.ndim == 0:
+        raise RecipeError(
+            f"estimates have shape {q.shape} and variances {u.shape}. Give both with one entry a world along the first "
+            "axis."
+        )
+    if len(q) < 2:
+        raise RecipeError("One world says nothing about how far worlds differ. Draw two or more, better five.")
+    if not (np.isfinite(q).all() and np.isfinite(u).all() and (u >= 0).all()):
+        raise RecipeError("Estimates must be finite, and variances finite and not negative.")
+    if degrees is not None and not degrees > 0:
+        raise RecipeError(f"degrees is {degrees}. Give the rows less the coefficients of one world's analysis.")
+    m = len(q)
+    within, between = u.mean(axis=0), q.var(axis=0, ddof=1)
+    variance = within + (1 + 1 / m) * between
+    share = np.divide((1 + 1 / m) * between, variance, where=variance > 0, out=np.zeros_like(variance))
+    with np.errstate(divide="ignore"):
+        freedom = (m - 1) / share**2
+        if degrees is not None:
+            of_table = (degrees + 1) / (degrees + 3) * degrees * (1 - share)
+            freedom = 1 / (1 / freedom + 1 / of_table)
+    return Pooled(q.mean(axis=0), within, between, variance, freedom, m)

@@ -1,48 +1,118 @@
 """A release in an analyst's hands, whatever its form. The original is not needed, and would not be there.
 
-release = lookalike.load("release")
+release = lookalike.open_release("release")
 release.counts("diagnosis", where={"age": (30, 40)})
 release.count({"diagnosis": "HIV", "sex": "F"}).interval()
 release.query("SELECT COUNT(*) WHERE age > 40 AND diagnosis = 'HIV'")
 release.sample(worlds=5)
+
+Conditions become codes of the release's columns, and `counts` answers them: the same estimator that measures query
+errors while a release is made. A cross table is one query per line. Cost: O(lines x distinct rows of the columns asked
+about).
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from lookalike.analysis.conditions import Where
-from lookalike.analysis.estimate import LEVEL, Estimate
-from lookalike.errors import RecipeError, counted, unknown_name
+from lookalike.analysis.conditions import Where, satisfies
+from lookalike.analysis.counts import Answers, Queries, count_rows, distinct_rows, estimated, independent
+from lookalike.analysis.estimate import LEVEL, Estimate, spread
+from lookalike.analysis.plain import Plain, value_series
+from lookalike.data.microdata import Codes, Domain
+from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Release
+from lookalike.errors import RecipeError, counted, quoted, unknown_name
+from lookalike.files.releases.alone import read_alone
 from lookalike.files.releases.describe import PublishedManifest
+from lookalike.files.releases.read import find_release
+
+BASELINE = "baseline"
+METHODS = {
+    Grouped.form: ("weighted", "uniform", BASELINE),
+    Matched.form: ("weighted", "uniform", BASELINE),
+    Bucketized.form: ("buckets", BASELINE),
+    Perturbed.form: ("reconstruction", BASELINE),
+}
+"""How counts of each form can be estimated; the first is the default."""
+_MOST_LINES = 100_000
+_MOST_MASKED = 1 << 26
+"""Codes of all queries that are answered in one go: 64 MB of masks."""
+
+Wanted = Mapping[str, NDArray[np.bool_]]
+"""The codes that are wanted, by column: [codes], or [queries, codes]."""
 
 
-@dataclass(frozen=True)
-class PublishedRelease(ABC):
-    """A release that was loaded: exact columns are counted, the rest is estimated."""
+class Side(NamedTuple):
+    """Columns of one table that show a value in each row."""
 
-    methods: ClassVar[tuple[str, ...]]
-    """How counts can be estimated; the first is the form's own."""
+    domains: tuple[Domain, ...]
+    codes: Codes
+
+    def places(self, names: Iterable[str]) -> list[int]:
+        return [place for place, domain in enumerate(self.domains) if domain.name in names]
+
+    def count_rows(self, wanted: Wanted, n_queries: int) -> NDArray[np.int64]:
+        """The rows that satisfy the conditions on these columns."""
+        return count_rows([_mask(domain, wanted, n_queries) for domain in self.domains], self.codes, n_queries)
+
+    def combinations(self, names: Sequence[str], wanted: Wanted) -> Codes:
+        """The combinations of some columns that occur where the conditions on this side hold, in order."""
+        kept = np.ones(len(self.codes), dtype=bool)
+        for place in self.places(wanted):
+            kept &= wanted[self.domains[place].name][self.codes[:, place]]
+        return distinct_rows(self.codes[kept][:, self.places(names)])[0]
+
+
+def open_release(folder: str | Path) -> PublishedRelease:
+    """A release folder, to be analysed; every file is read once."""
+    found = find_release(folder)
+    release = read_alone(found)
+    return PublishedRelease(found.manifest, found.frames, release)
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedRelease:
+    """A release that was opened: exact columns are counted, the rest is estimated."""
 
     manifest: PublishedManifest
-    folder: Path | None = field(default=None, kw_only=True)
-    """Where it was loaded from."""
+    tables: dict[str, pl.DataFrame]
+    """The tables as published."""
+    release: Release
+    """The same in codes."""
+
+    def __repr__(self) -> str:
+        domains, n_rows = self.release.domains, counted(self.release.n_rows, "row")
+        quasi, sensitive = (
+            ", ".join(domain.name for domain in listed) for listed in (domains.quasi, domains.sensitive)
+        )
+        if isinstance(self.release, Bucketized):
+            buckets = counted(len(np.unique(self.release.bucket_of_quasi)), "bucket")
+            apart = ", ".join(domain.name for domain in domains.sensitive + domains.carried)
+            what = f"{n_rows} in {buckets}, {apart} apart"
+        elif isinstance(self.release, Perturbed):
+            what = f"{n_rows}, {sensitive} redrawn"
+        else:
+            what = f"{n_rows}, {quasi} generalised"
+        return f"<{self.manifest.title}: {what} by {self.manifest.algorithm}>"
 
     @property
-    @abstractmethod
-    def tables(self) -> dict[str, pl.DataFrame]:
-        """The tables as published."""
+    def methods(self) -> tuple[str, ...]:
+        """How counts can be estimated; the first is the default."""
+        return METHODS[self.release.form]
 
     @property
-    @abstractmethod
     def columns(self) -> list[str]:
         """The columns that can be counted or be a condition."""
+        return [domain.name for domain in self.release.domains.all]
 
     @property
     def notes(self) -> list[str]:
@@ -50,7 +120,8 @@ class PublishedRelease(ABC):
         notes = []
         if made_up := self.manifest.n_dummies:
             verb = "is" if made_up == 1 else "are"
-            notes.append(f"{counted(made_up, 'record')} in this release {verb} made up; counts include them.")
+            left = "taken out of each value in proportion" if self.release.withheld.dummies else "included in counts"
+            notes.append(f"{counted(made_up, 'record')} in this release {verb} made up, and {left}.")
         if left_out := self.manifest.n_suppressed:
             verb = "was" if left_out == 1 else "were"
             notes.append(f"{counted(left_out, 'record')} of the original {verb} left out of this release.")
@@ -66,10 +137,14 @@ class PublishedRelease(ABC):
         if method not in self.methods:
             raise RecipeError(unknown_name("method", method, self.methods))
         self._check_columns(where)
-        return self._count(where, method)
-
-    @abstractmethod
-    def _count(self, where: Where, method: str) -> Estimate: ...
+        wanted = self._wanted(where)
+        release = self._about(wanted)
+        queries = _queries(release, wanted, 1)
+        n_rows = int(self._exact[0].count_rows(wanted, 1)[0])
+        if method == BASELINE:
+            return Estimate(float(independent(queries, release)[0]), math.nan, n_rows, method)
+        answers = estimated(queries, release, "uniform" if method == "uniform" else "weighted")
+        return Estimate(float(answers.counts[0]), float(answers.errors[0]), n_rows, method)
 
     def counts(
         self, column: str, where: Where | None = None, *, clip: bool = False, level: float = LEVEL
@@ -96,12 +171,22 @@ class PublishedRelease(ABC):
         names = [rows, column] if isinstance(rows, str) else [*rows, column]
         if len(set(names)) != len(names):
             raise RecipeError("A column is named twice. Cross different columns.")
-        where = where or {}
-        self._check_columns([*names, *where])
-        return self._crosstab(names, where, clip=clip, level=level)
-
-    @abstractmethod
-    def _crosstab(self, names: Sequence[str], where: Where, *, clip: bool, level: float) -> pl.DataFrame: ...
+        self._check_columns([*names, *(where or {})])
+        reach, wanted = spread(level), self._wanted(where or {})
+        lines = self._lines(names, wanted)
+        n_rows, published, answers = self._answered(names, lines, wanted)
+        figures: dict[str, NDArray[Any]] = {} if published is None else {"published": published}
+        figures["clipped" if clip else "estimate"] = self._clipped(names, lines, answers) if clip else answers.counts
+        figures["error"] = answers.errors
+        figures["low"] = np.clip(answers.counts - reach * answers.errors, 0, n_rows)
+        figures["high"] = np.clip(answers.counts + reach * answers.errors, 0, n_rows)
+        frame = {name: self._values[name].gather(codes) for name, codes in zip(names, lines.T, strict=True)}
+        for name, numbers in figures.items():
+            # Under names that no column has.
+            while name in frame:
+                name += "_"
+            frame[name] = pl.Series(numbers)
+        return pl.DataFrame(frame)
 
     def query(self, sql: str, *, level: float = LEVEL) -> Estimate | pl.DataFrame:
         """A count in SQL: an estimate, or with GROUP BY a frame as `crosstab` gives it.
@@ -110,19 +195,138 @@ class PublishedRelease(ABC):
         [GROUP BY columns]
         """
         # The parser is loaded by those who use it.
-        from lookalike.analysis.sql import answer
+        from lookalike.analysis.sql import parse
 
-        return answer(self, sql, level)
+        question = parse(sql, self.columns)
+        if not question.group_by:
+            return self.count(question.where)
+        return self.crosstab(question.group_by[:-1], question.group_by[-1], question.where, level=level)
 
     def sample(self, worlds: int = 5, seed: int | None = None) -> list[pl.DataFrame]:
         """Plain tables that the release may come from, with the columns and types of the original; see `pool`."""
-        from lookalike.analysis.plain import sample
-
-        if self.folder is None:
-            raise RecipeError("Only a release that was loaded from its folder can be drawn from. Use load(folder).")
-        return sample(self.folder, worlds=worlds, seed=seed)
+        return list(Plain(self.release, self.manifest).drawn(worlds, seed))
 
     def _check_columns(self, names: Iterable[str]) -> None:
         for name in names:
             if name not in self.columns:
                 raise RecipeError(unknown_name("column", name, self.columns))
+
+    def _about(self, names: Iterable[str]) -> Release:
+        """The release with these of its carried columns among those that are as exact, so that counts know them.
+
+        Others stay out: errors are those of the same release without them.
+        """
+        release, domains = self.release, self.release.domains
+        asked = [place for place, domain in enumerate(domains.carried) if domain.name in names]
+        carried, codes = tuple(domains.carried[place] for place in asked), release.carried[:, asked]
+        if isinstance(release, Perturbed):
+            domains = replace(domains, quasi=domains.quasi + carried)
+            return replace(release, domains=domains, quasi=np.hstack((release.quasi, codes)))
+        domains = replace(domains, sensitive=domains.sensitive + carried)
+        return replace(release, domains=domains, sensitive=np.hstack((release.sensitive, codes)))
+
+    @cached_property
+    def _exact(self) -> tuple[Side, ...]:
+        """Columns whose values are the people's own, table by table. No count exceeds the rows that match on the
+        first."""
+        release = self._about(self.columns)
+        quasi, sensitive = release.domains.quasi, Side(release.domains.sensitive, release.sensitive)
+        if isinstance(release, Bucketized):
+            return Side(quasi, release.quasi), sensitive
+        return (Side(quasi, release.quasi),) if isinstance(release, Perturbed) else (sensitive,)
+
+    @cached_property
+    def _shown(self) -> tuple[Side, ...]:
+        """Columns that show a value in each row, be it the person's own or a redrawn one, table by table."""
+        if not isinstance(self.release, Perturbed):
+            return self._exact
+        (exact,) = self._exact
+        domains = exact.domains + self.release.domains.sensitive
+        return (Side(domains, np.hstack((exact.codes, self.release.sensitive))),)
+
+    @cached_property
+    def _values(self) -> dict[str, pl.Series]:
+        """The values of each column in the order of their codes, missing last where it occurs."""
+        return {
+            domain.name: value_series(domain, np.arange(domain.n_codes, dtype=np.int32))
+            for domain in self.release.domains.all
+        }
+
+    def _wanted(self, where: Where) -> Wanted:
+        return {name: satisfies(self._values[name], wanted).to_numpy().astype(bool) for name, wanted in where.items()}
+
+    def _lines(self, names: Sequence[str], wanted: Wanted) -> Codes:
+        """[lines, names] the combinations that are asked for, in order.
+
+        Of exact columns those that occur; of the others every value that a row may stand for.
+        """
+        axes: list[tuple[list[str], NDArray[Any]]] = []
+        for side in self._exact:
+            if places := side.places(names):
+                axes.append(([side.domains[place].name for place in places], side.combinations(names, wanted)))
+        listed = {name for columns, _ in axes for name in columns}
+        for name in names:
+            if name not in listed:
+                possible = self._possible(name)
+                axes.append(([name], np.flatnonzero(wanted.get(name, possible) & possible)[:, None]))
+        n_lines = math.prod(len(codes) for _, codes in axes)
+        if n_lines > _MOST_LINES:
+            raise RecipeError(
+                f"That is {n_lines:,} combinations of values, each to be estimated. Cross fewer columns, or ask for "
+                f"a range of {quoted(max(names, key=lambda name: len(self._values[name])))}."
+            )
+        line_of = np.indices([len(codes) for _, codes in axes]).reshape(len(axes), n_lines)
+        crossed = np.hstack([codes[chosen] for (_, codes), chosen in zip(axes, line_of, strict=True)])
+        order = [name for columns, _ in axes for name in columns]
+        lines = crossed[:, [order.index(name) for name in names]]
+        return np.asarray(lines[np.lexsort(lines.T[::-1])])
+
+    def _possible(self, name: str) -> NDArray[np.bool_]:
+        """The codes of a column that is not exact; values that are never drawn occur nowhere."""
+        if isinstance(self.release, Perturbed):
+            for domain, randomizer in zip(self.release.domains.sensitive, self.release.randomizers, strict=True):
+                if domain.name == name:
+                    return np.asarray(randomizer.weights.any(axis=1))
+        return np.ones(len(self._values[name]), dtype=bool)
+
+    def _answered(
+        self, names: Sequence[str], lines: Codes, wanted: Wanted
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64] | None, Answers]:
+        """For each line the rows that match on exact columns, the rows that show it (None if none do), the answers."""
+        asked = {*names, *wanted}
+        release = self._about(asked)
+        shown = next((side for side in self._shown if len(side.places(asked)) == len(asked)), None)
+        n_codes = sum(len(self._values[name]) for name in asked)
+        step = max(_MOST_MASKED // n_codes, 1)
+        found = []
+        for start in range(0, max(len(lines), 1), step):
+            part = lines[start : start + step]
+            single = {name: np.arange(len(self._values[name])) == part[:, [at]] for at, name in enumerate(names)}
+            each = {**wanted, **single}
+            answers = estimated(_queries(release, each, len(part)), release)
+            n_rows = self._exact[0].count_rows(each, len(part))
+            published = n_rows if shown is None else shown.count_rows(each, len(part))
+            found.append((n_rows, published, answers.counts, answers.errors))
+        n_rows, published, counts, errors = (np.concatenate(figures) for figures in zip(*found, strict=True))
+        return n_rows, None if shown is None else published, Answers(counts, errors)
+
+    def _clipped(self, names: Sequence[str], lines: Codes, answers: Answers) -> NDArray[np.float64]:
+        """Estimates without negative ones, with the sum that they had in each combination of exact columns."""
+        exact = [at for at, name in enumerate(names) if any(side.places([name]) for side in self._exact)]
+        group = distinct_rows(lines[:, exact])[1]
+        clipped = np.maximum(answers.counts, 0.0)
+        sums, wanted = (np.maximum(np.bincount(group, one), 0.0) for one in (clipped, answers.counts))
+        return np.asarray(clipped * np.divide(wanted, sums, where=sums > 0, out=np.zeros_like(sums))[group])
+
+
+def _queries(release: Release, wanted: Wanted, n_queries: int) -> Queries:
+    quasi, sensitive = (
+        tuple(_mask(domain, wanted, n_queries) for domain in listed)
+        for listed in (release.domains.quasi, release.domains.sensitive)
+    )
+    return Queries(quasi, sensitive)
+
+
+def _mask(domain: Domain, wanted: Wanted, n_queries: int) -> NDArray[np.bool_]:
+    """[queries, codes] what is wanted of a column; everything where nothing is said."""
+    return np.broadcast_to(wanted.get(domain.name, np.ones(1, dtype=bool)), (n_queries, domain.n_codes))

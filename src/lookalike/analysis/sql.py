@@ -1,4 +1,4 @@
-"""Counts in SQL, over any release that can be loaded.
+"""Counts in SQL, about any release.
 
     SELECT COUNT(*), sex WHERE age BETWEEN 30 AND 40 AND diagnosis IN ('flu', 'HIV') GROUP BY sex
 
@@ -14,14 +14,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import polars as pl
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from lookalike.analysis.conditions import AllOf, AnyOf, Except, Range, Where, satisfies
-from lookalike.analysis.estimate import Estimate
-from lookalike.analysis.release import PublishedRelease
+from lookalike.analysis.conditions import AllOf, AnyOf, Except, Range, Where
 from lookalike.errors import RecipeError, quoted, unknown_name
 
 SUPPORTED = (
@@ -48,20 +45,6 @@ class Question:
 
     where: Where
     group_by: tuple[str, ...] = ()
-
-
-def answer(release: PublishedRelease, sql: str, level: float) -> Estimate | pl.DataFrame:
-    """An estimate, or for GROUP BY one line a combination."""
-    question = parse(sql, release.columns)
-    if not question.group_by:
-        return release.count(question.where)
-    # Conditions on a column that is counted choose lines: a perturbed column cannot be both.
-    others = {name: wanted for name, wanted in question.where.items() if name not in question.group_by}
-    frame = release.crosstab(question.group_by[:-1], question.group_by[-1], others, level=level)
-    for name in question.group_by:
-        if name in question.where:
-            frame = frame.filter(satisfies(frame[name], question.where[name]))
-    return frame
 
 
 def parse(sql: str, columns: Sequence[str]) -> Question:

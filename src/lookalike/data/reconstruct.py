@@ -13,7 +13,6 @@ is sum v^2 * mean(E) - count, and v^2 . E - v . E estimates it without bias.
 
 from __future__ import annotations
 
-import math
 from functools import cached_property
 from typing import Any
 
@@ -34,7 +33,7 @@ class Reconstruction:
     """The way back through one published matrix.
 
     >>> even = Randomizer(np.array([[3, 1, 1, 1], [1, 3, 1, 1], [1, 1, 3, 1], [1, 1, 1, 3]]), 6)
-    >>> Reconstruction(even).counts(np.array([30.0, 30, 30, 30])).round(9).tolist()
+    >>> (Reconstruction(even).inverse @ np.array([30.0, 30, 30, 30])).round(9).tolist()
     [30.0, 30.0, 30.0, 30.0]
     """
 
@@ -44,32 +43,6 @@ class Reconstruction:
         self.drawn = np.flatnonzero(randomizer.weights.any(axis=1))
         self.matrix: Numbers = randomizer.weights[np.ix_(self.drawn, self.drawn)] / float(randomizer.total)
         self.alphas = _kept_or_even(self.matrix)
-
-    def counts(self, observed: NDArray[np.int64] | Numbers, *, clip: bool = False) -> Numbers:
-        """Reconstructed counts of all values; they sum to the rows. `clip`: none negative, scaled to that sum."""
-        seen = np.asarray(observed, dtype=np.float64)[self.drawn]
-        if self.alphas is None:
-            found = self._inverse @ seen
-        else:
-            found = (seen - ((seen / self.alphas).sum() - seen.sum()) / (1 / self.alphas).sum()) / self.alphas
-        if clip:
-            found = np.maximum(found, 0.0)
-            found *= seen.sum() / found.sum() if found.sum() > 0 else 0.0
-        return self._spread_out(found)
-
-    def weights_of(self, chosen: NDArray[np.bool_]) -> Numbers:
-        """What each observed value adds to the count of the chosen ones."""
-        wanted = np.asarray(chosen, dtype=np.float64)[self.drawn]
-        if self.alphas is None:
-            return self._spread_out(self._inverse.T @ wanted)
-        total = len(self.alphas) * (wanted / self.alphas).sum() / (1 / self.alphas).sum()
-        return self._spread_out((wanted - (1 - self.alphas) / len(self.alphas) * total) / self.alphas)
-
-    def count(self, observed: NDArray[np.int64] | Numbers, chosen: NDArray[np.bool_]) -> tuple[float, float]:
-        """The reconstructed count of the chosen values together, and its standard error."""
-        weights = self.weights_of(chosen)
-        estimate = float(weights @ observed)
-        return estimate, math.sqrt(max(float(weights**2 @ observed) - estimate, 0.0))
 
     @cached_property
     def inverse(self) -> Numbers:
@@ -92,11 +65,6 @@ class Reconstruction:
             )
         return np.asarray(np.linalg.inv(self.matrix), dtype=np.float64)
 
-    def _spread_out(self, found: Numbers) -> Numbers:
-        whole = np.zeros(self.n_codes)
-        whole[self.drawn] = found
-        return whole
-
 
 def _kept_or_even(matrix: Numbers) -> Numbers | None:
     """The chance of each value to be kept, where it is drawn evenly otherwise; None for other matrices."""
@@ -109,11 +77,6 @@ def _kept_or_even(matrix: Numbers) -> Numbers | None:
     alphas = np.diag(matrix) - off_diagonal
     fits = np.allclose(model, matrix, rtol=0, atol=_SINGULAR) and bool((np.abs(alphas) > _SINGULAR).all())
     return alphas if fits else None
-
-
-def baseline(n_rows: int, shares: Numbers, chosen: NDArray[np.bool_]) -> float:
-    """The count to be expected if sensitive values had nothing to do with the other columns."""
-    return float(n_rows * shares[chosen].sum())
 
 
 MOST_FITTED = 10_000

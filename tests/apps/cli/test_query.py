@@ -80,10 +80,10 @@ def test_query_of_a_bucketized_release(tmp_path: Path) -> None:
     result = lookalike("query", folder, "SELECT COUNT(*), age WHERE s = 'a' GROUP BY age")
     assert [line.split()[:3] for line in result.stdout.splitlines()] == [
         ["age", "estimate", "error"],
-        ["(missing)", "1", "0"],
         ["30", "0.5", "0.5"],
         ["40", "0.5", "0.5"],
         ["50", "1", "0"],
+        ["(missing)", "1", "0"],
     ]
 
 

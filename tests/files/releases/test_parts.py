@@ -280,7 +280,7 @@ def test_parts_that_are_not_those_published(folder: Path, ending: str, damage: s
         read_release(folder, small_clinic())
     if ending == "parquet":
         with pytest.raises(DataError, match=told):
-            la.load(folder)
+            la.open_release(folder)
 
 
 def test_files_that_desktops_leave_behind_are_no_parts(folder: Path) -> None:
@@ -393,7 +393,7 @@ def test_views_over_parts(tmp_path: Path) -> None:
     found = one(database, f"SELECT SUM(probability) FROM joined WHERE {condition}")
     assert one(database, "SELECT SUM(probability) FROM joined") == pytest.approx(12)
     where = {"age": (28, 41), "diagnosis": ["flu", "gout"]}
-    assert found == pytest.approx(la.load(tmp_path / "out").count(where).value)
+    assert found == pytest.approx(la.open_release(tmp_path / "out").count(where).value)
 
 
 def people(order: Any) -> tuple[pl.DataFrame, Microdata]:
@@ -420,7 +420,7 @@ def test_everything_works_on_parts_of_a_sorted_original(form: str, tmp_path: Pat
         assert order.passed, order.detail
         assert "neither the input order" in order.detail
     assert found.passed
-    published = la.load(tmp_path / "out")
+    published = la.open_release(tmp_path / "out")
     assert published.query("SELECT COUNT(*) WHERE age <= 119").value == pytest.approx(400, abs=4)
     assert len(la.sample(tmp_path / "out", worlds=1)[0]) == 800
     assert la.measure(original, tmp_path / "out")

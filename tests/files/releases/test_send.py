@@ -85,7 +85,7 @@ def test_places_that_take_no_release() -> None:
     with pytest.raises(RecipeError, match="cannot be sent to https"):
         check_destination(place_of("https://host/release"))
     with pytest.raises(RecipeError, match="a URL, and this is read from folders"):
-        la.load("memory://out/release")
+        la.open_release("memory://out/release")
     with pytest.raises(RecipeError, match="plain URL") as refused:
-        la.load("s3://key:hunter2@bucket/release")
+        la.open_release("s3://key:hunter2@bucket/release")
     assert "hunter2" not in str(refused.value)

@@ -36,9 +36,9 @@ def query(release: str, sql: str, level: float, as_json: bool) -> None:
     Conditions are joined by AND; OR joins conditions on the same column. Missing values match IS NULL only.
     """
     from lookalike.analysis.estimate import Estimate
-    from lookalike.analysis.loading import load
+    from lookalike.analysis.release import open_release
 
-    loaded = load(release)
+    loaded = open_release(release)
     found = loaded.query(sql, level=level)
     note(*loaded.notes)
     if isinstance(found, Estimate):

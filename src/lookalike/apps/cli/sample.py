@@ -33,8 +33,7 @@ def sample(release: str, worlds: int, seed: int | None, out: str, safe_csv: bool
     No row of them is about a person. Do the same with every table, then pool the results: how far they differ tells
     how much the release leaves open.
     """
-    from lookalike.analysis.files import write_worlds
-    from lookalike.analysis.plain import Plain
+    from lookalike.analysis.plain import Plain, write_worlds
 
     with TerminalProgress() as progress:
         progress("reading", 0.0)

@@ -24,7 +24,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from lookalike.data.microdata import Domain, Domains, parse_number, texts_of
-from lookalike.data.release import Perturbed, Release
+from lookalike.data.release import Bucketized, Perturbed, Release
 from lookalike.data.schema import Attribute, Kind, Role, ValueType
 from lookalike.data.taxonomy import ROOT, Taxonomy, build
 from lookalike.errors import DataError, quoted
@@ -156,7 +156,13 @@ _DECIMALS = 6
 def read_alone(folder: ReleaseFolder) -> Release:
     """A release over what its folder says itself; no original is needed."""
     manifest, frames = folder.manifest, folder.frames
-    fields = {field.name: (table, field) for table, listed in manifest.tables.items() for field in listed}
+    # A column of bucket numbers may have the name of a column of the other table.
+    fields = {
+        field.name: (table, field)
+        for table, listed in manifest.tables.items()
+        for field in listed
+        if field.encoding is not Encoding.BUCKET
+    }
     domains: dict[Role, list[Domain]] = {role: [] for role in Role}
     for attribute in folder.schema.published:
         if attribute.name not in fields:
@@ -171,7 +177,12 @@ def read_alone(folder: ReleaseFolder) -> Release:
             ) from None
         domains[attribute.role].append(domain)
     known = Domains(*(tuple(domains[role]) for role in (Role.QUASI, Role.SENSITIVE, Role.CARRIED)))
-    return folder.over(known)
+    release = folder.over(known)
+    if isinstance(release, Bucketized) and not np.array_equal(
+        np.bincount(release.bucket_of_quasi), np.bincount(release.bucket_of_sensitive)
+    ):
+        raise DataError("Buckets have other sizes in qit than in sat. The release was changed: get it again.")
+    return release
 
 
 def _domain(attribute: Attribute, field: Field, cells: pl.Series, manifest: PublishedManifest) -> Domain:
@@ -194,7 +205,12 @@ def _domain(attribute: Attribute, field: Field, cells: pl.Series, manifest: Publ
 def _exact(attribute: Attribute, field: Field, cells: pl.Series, manifest: PublishedManifest) -> Domain:
     attribute = replace(attribute, taxonomy=None)
     if manifest.form == Perturbed.form and attribute.role is Role.SENSITIVE:
-        cells = published_matrix(field.name, manifest)[0]
+        published, cells = cells, published_matrix(field.name, manifest)[0]
+        if not published.is_in(cells.implode(), nulls_equal=True).all():
+            raise DataError(
+                f"Column {quoted(field.name)} holds values that its matrix does not have. The release was changed: "
+                "get it again."
+            )
     known = cells.drop_nulls().unique().sort()
     missing = cells.null_count() > 0
     listed = attribute.order if attribute.kind is Kind.ORDERED else None

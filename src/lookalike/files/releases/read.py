@@ -42,6 +42,7 @@ from lookalike.files.releases.tablefiles import (
     text_frame,
     typed_frame,
 )
+from lookalike.files.urls import local_path
 from lookalike.memory import TO_READ, check_addresses
 from lookalike.untrusted import read_text
 
@@ -91,6 +92,14 @@ def _tables_of(folder: Path) -> set[str]:
         return set()
     parts = {path for name, listed in manifest.parts.items() for path in table_paths(name, listed)}
     return parts.union(*(table_paths(name, ()) for name in manifest.tables))
+
+
+def find_release(path: str | Path) -> ReleaseFolder:
+    """The release folder that a path means; DataError if it means none."""
+    found = release_folder(local_path(path))
+    if found is None:
+        raise DataError(f"{path} is not a release folder of lookalike. Name the folder with datapackage.json.")
+    return ReleaseFolder(found)
 
 
 class ReleaseFolder:

@@ -25,7 +25,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> pl.DataFrame:
 
 def published(folder: Path, table: pl.DataFrame, **recipe: Any) -> la.PublishedRelease:
     la.publish(table, sensitive="diagnosis", seed=1, **recipe).write(folder, report="brief")
-    return la.load(folder)
+    return la.open_release(folder)
 
 
 @pytest.fixture(scope="module", params=["groups", "mondrian", "heterogeneous"])
@@ -58,6 +58,8 @@ def test_everybody_is_counted(release: la.PublishedRelease) -> None:
 
 def test_exact_columns_are_exact(release: la.PublishedRelease, original: pl.DataFrame) -> None:
     truth = original["diagnosis"].value_counts()
+    table = release.counts("diagnosis")
+    assert table["published"].to_list() == table["estimate"].round().to_list() == table["high"].to_list()
     for value, count in truth.iter_rows():
         found = release.count({"diagnosis": value})
         assert found.value == pytest.approx(count)

@@ -33,7 +33,7 @@ def _loaded(folder: str, rows: Any) -> la.PublishedRelease:
     path = bucketized(
         Path(folder) / "out", buckets, {"age": ages, "sex": sexes}, {"illness": illnesses}, {"smokes": smokes}
     )
-    return la.load(path)
+    return la.open_release(path)
 
 
 @settings(max_examples=30)
@@ -93,7 +93,7 @@ def _linked(n_rows: int, size: int, seed: int) -> tuple[list[int], list[int], li
 def test_errors_hold_what_values_have_to_do_with_the_rest(tmp_path: Path) -> None:
     """Estimates from random buckets miss the association; they say so."""
     buckets, ages, illnesses = _linked(2000, 5, 1)
-    release = la.load(bucketized(tmp_path / "out", buckets, {"age": ages}, {"illness": illnesses}))
+    release = la.open_release(bucketized(tmp_path / "out", buckets, {"age": ages}, {"illness": illnesses}))
     truth = sum(age >= 40 and illness == "gout" for age, illness in zip(ages, illnesses, strict=True))
     found = release.count({"age": (40, None), "illness": "gout"})
     low, high = found.interval()
@@ -106,7 +106,7 @@ def test_errors_hold_what_values_have_to_do_with_the_rest(tmp_path: Path) -> Non
 
 def test_the_other_answer_is_that_of_least_squares(tmp_path: Path) -> None:
     buckets, ages, illnesses = _linked(60, 4, 2)
-    release = la.load(bucketized(tmp_path / "out", buckets, {"age": ages}, {"illness": illnesses}))
+    release = la.open_release(bucketized(tmp_path / "out", buckets, {"age": ages}, {"illness": illnesses}))
     found = release.count({"age": (40, None), "illness": "gout"})
     numbers = np.array(buckets)
     values = np.array([[illness == "flu", illness == "gout"] for illness in illnesses], dtype=float)
@@ -124,7 +124,7 @@ def test_the_other_answer_is_that_of_least_squares(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def release(tmp_path_factory: pytest.TempPathFactory) -> la.PublishedRelease:
     """Two buckets of 2 and one of 4."""
-    return la.load(
+    return la.open_release(
         bucketized(
             tmp_path_factory.mktemp("made") / "out",
             [1, 1, 2, 2, 3, 3, 3, 3],
@@ -147,9 +147,9 @@ def test_numbers_by_hand(release: la.PublishedRelease) -> None:
     assert release.count({"sex": None, "illness": None}).value == 0.25
     by_sex = release.counts("sex", where={"illness": "HIV"})
     assert by_sex.rows() == [
-        (None, 0.5, 0.5, 0.0, 1.0),
         ("F", 2.0, pytest.approx(women.error), *map(pytest.approx, women.interval())),
         ("M", 0.5, 0.5, 0.0, pytest.approx(0.5 + 0.5 * 1.959963984540054)),
+        (None, 0.5, 0.5, 0.0, 1.0),
     ]
     assert "buckets over 4 rows" in str(women)
     assert repr(release) == "<Patients 2024: 8 rows in 3 buckets, illness, weight apart by mondrian>"
@@ -159,11 +159,11 @@ def test_numbers_by_hand(release: la.PublishedRelease) -> None:
 
 def test_columns_of_one_table_are_counted(release: la.PublishedRelease) -> None:
     assert release.counts("illness").rows() == [
-        (None, 1, 1.0, 0.0, 1.0, 1.0),
         ("HIV", 3, 3.0, 0.0, 3.0, 3.0),
         ("cancer", 2, 2.0, 0.0, 2.0, 2.0),
         ("indigestion", 1, 1.0, 0.0, 1.0, 1.0),
         ("tumour", 1, 1.0, 0.0, 1.0, 1.0),
+        (None, 1, 1.0, 0.0, 1.0, 1.0),
     ]
     assert release.counts("illness", where={"weight": (80, None)}).columns[1] == "published"
     assert release.counts("illness", where={"weight": (80, None), "illness": "HIV"})["estimate"].to_list() == [3.0]
@@ -207,35 +207,65 @@ def test_wrong_questions_get_an_answer(release: la.PublishedRelease) -> None:
 def test_strange_names(tmp_path: Path) -> None:
     known = {"^.*$": [1, 2, 1, 2], "bucket": ["x", "y", "y", "y"], "error": [1, 1, 1, 1]}
     folder = bucketized(tmp_path / "out", [7, 7, 8, 8], known, {"*": ["a", "b", "a", "a"], "estimate": [1, 2, 3, 4]})
-    release = la.load(folder)
+    release = la.open_release(folder)
     assert release.columns == ["^.*$", "bucket", "error", "*", "estimate"]
     assert release.count({"^.*$": 1, "bucket": ["x", "y"], "*": "a"}).value == 0.5 + 1
     assert release.crosstab(["^.*$", "error"], "estimate").columns == [
         "^.*$", "error", "estimate", "estimate_", "error_", "low", "high",
     ]  # fmt: skip
     sensitive_bucket = bucketized(tmp_path / "other", [0, 0], {"a": [1, 2]}, {"bucket": ["x", "y"]})
-    assert la.load(sensitive_bucket).count({"a": 1, "bucket": "x"}).value == 0.5
+    assert la.open_release(sensitive_bucket).count({"a": 1, "bucket": "x"}).value == 0.5
 
 
 def test_what_was_made_up_or_left_out_is_said(tmp_path: Path) -> None:
     folder = bucketized(tmp_path / "out", [0, 0], {"a": [1, 2]}, {"s": ["x", "y"]})
-    assert la.load(folder).notes == []
+    assert la.open_release(folder).notes == []
     path = folder / "datapackage.json"
     package = json.loads(path.read_text())
     package["lookalike"]["suppressed"] = 3
     package["lookalike"]["dummies"]["records"] = 1
     path.write_text(json.dumps(package))
-    made_up, left_out = la.load(folder).notes
-    assert "1 record in this release is made up" in made_up
+    made_up, left_out = la.open_release(folder).notes
+    assert "1 record in this release is made up, and included in counts" in made_up
     assert "3 records of the original were left out" in left_out
+
+
+def test_made_up_records_are_taken_out_of_each_value_in_proportion(tmp_path: Path) -> None:
+    """Two of the four records with flu are made up: one person of flu's two in the bucket of each age counts."""
+    known, values = {"age": [1, 2, 1, 2]}, {"illness": ["flu", "flu", "flu", "flu"]}
+    folder = bucketized(tmp_path / "out", [0, 0, 1, 1], known, values)
+    path = folder / "datapackage.json"
+    package = json.loads(path.read_text())
+    by_value = [{"column": "illness", "counts": [["flu", 2]]}]
+    package["lookalike"]["dummies"] |= {"records": 2, "by_value": by_value}
+    path.write_text(json.dumps(package))
+    release = la.open_release(folder)
+    assert "taken out of each value in proportion" in release.notes[0]
+    assert release.count({}).value == 2
+    assert release.count({"age": 1}).value == 1
+    assert release.counts("illness")["estimate"].to_list() == [2.0]
+    assert release.count({"age": 1}, method="baseline").value == 1
+
+
+def test_columns_that_are_not_asked_about_have_no_part_in_an_error(tmp_path: Path) -> None:
+    """A carried column with a value for each record would leave too few buckets for each combination of values."""
+    buckets, ages, illnesses = _linked(400, 4, 3)
+    plain = la.open_release(bucketized(tmp_path / "plain", buckets, {"age": ages}, {"illness": illnesses}))
+    number = {"number": list(range(400))}
+    carried = la.open_release(bucketized(tmp_path / "carried", buckets, {"age": ages}, {"illness": illnesses}, number))
+    where = {"age": (40, None), "illness": "gout"}
+    assert carried.count(where) == plain.count(where)
+    assert carried.counts("illness", where={"age": 30}).equals(plain.counts("illness", where={"age": 30}))
 
 
 def test_buckets_that_were_changed_are_noticed(tmp_path: Path) -> None:
     folder = bucketized(tmp_path / "out", [0, 0, 1, 1], {"a": [1, 2, 3, 4]}, {"s": ["x", "y", "x", "y"]})
     sat = pl.read_parquet(folder / "sat.parquet")
-    sat.with_columns(bucket=pl.lit(0, pl.Int64)).write_parquet(folder / "sat.parquet")
-    with pytest.raises(la.DataError, match="other sizes in qit"):
-        la.load(folder)
-    sat.with_columns(bucket=pl.lit(None, pl.Int64)).write_parquet(folder / "sat.parquet")
-    with pytest.raises(la.DataError, match="without a bucket number"):
-        la.load(folder)
+    for number, said in ((0, "other sizes in qit"), (None, "needs one column of bucket numbers")):
+        changed = sat.with_columns(bucket=pl.lit(number, pl.Int64))
+        changed.write_parquet(folder / "sat.parquet")
+        with pytest.raises(la.DataError, match="disagree"):
+            la.open_release(folder)
+        changed.write_csv(folder / "sat.csv")
+        with pytest.raises(la.DataError, match=said):
+            la.open_release(folder)
