@@ -93,7 +93,7 @@ MUTANTS = [
     Mutant("audit/matching.py", "if found.exists is False and requirement.stricter:", "if False:"),
     Mutant(
         "audit/verify.py",
-        "return held(promise, seen), seen",
+        "return judge_promise(promise, seen), seen",
         "return verdict_of(promise, None, True, '', None), seen",
     ),
     Mutant("audit/perturbation.py", 'yield Check(f"matrix of {where}", problem is None,', 'yield Check("", True,'),

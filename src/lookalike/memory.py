@@ -40,8 +40,8 @@ def require(n_bytes: int, what: str, fits: str, root: Path = Path("/")) -> None:
     if there is None or n_bytes <= there:
         return
     raise DataError(
-        f"{what} needs about {shown(n_bytes)} of memory, and {shown(there)} can be had. {fits} To go ahead anyway: "
-        f"{VARIABLE}={ANY}."
+        f"{what} needs about {format_bytes(n_bytes)} of memory, and {format_bytes(there)} can be had. {fits} To go "
+        f"ahead anyway: {VARIABLE}={ANY}."
     )
 
 
@@ -51,20 +51,20 @@ def available(root: Path = Path("/")) -> int | None:
     if said.casefold() == ANY:
         return None
     if said:
-        return _parsed(said)
+        return _parse_size(said)
     figures = [_of_machine(root), _of_group(root), address_space_left(root)]
     return min((figure for figure in figures if figure is not None), default=None)
 
 
-def shown(n_bytes: int) -> str:
+def format_bytes(n_bytes: int) -> str:
     """
-    >>> shown(3 << 30), shown(700 << 20)
+    >>> format_bytes(3 << 30), format_bytes(700 << 20)
     ('3.0 GB', '700 MB')
     """
     return f"{n_bytes / (1 << 30):,.1f} GB" if n_bytes >= 1 << 30 else f"{n_bytes / (1 << 20):,.0f} MB"
 
 
-def _parsed(said: str) -> int:
+def _parse_size(said: str) -> int:
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?", said, re.IGNORECASE)
     if found is None:
         raise RecipeError(f'{VARIABLE} is {quoted(said)}. Write a size, as in "8G" or "500M", or "{ANY}".')
@@ -92,7 +92,7 @@ def _of_group(root: Path) -> int | None:
         for folder in (group, *group.parents):
             most, now = _number(folder / limit), _number(folder / used)
             if most is not None and most < _UNLIMITED:
-                figures.append(max(0, most - (now or 0) + _cached(folder)))
+                figures.append(max(0, most - (now or 0) + _read_cached(folder)))
             if folder == top:
                 break
     return min(figures, default=None)
@@ -101,7 +101,7 @@ def _of_group(root: Path) -> int | None:
 _VERSION_1 = ("memory.limit_in_bytes", "memory.usage_in_bytes")
 
 
-def _cached(folder: Path) -> int:
+def _read_cached(folder: Path) -> int:
     """Pages of files that the group gives back when memory is asked for."""
     for line in _lines(folder / "memory.stat"):
         name, _, value = line.partition(" ")
@@ -130,9 +130,9 @@ def check_addresses(least: int) -> None:
     left = address_space_left()
     if left is not None and left < least:
         raise DataError(
-            f"The process may take {shown(left)} more addresses (ulimit -v), and its libraries need {shown(least)}, "
-            f"though not as memory. Lift that limit (ulimit -v unlimited), and limit memory by {VARIABLE} or by a "
-            "control group instead."
+            f"The process may take {format_bytes(left)} more addresses (ulimit -v), and its libraries need "
+            f"{format_bytes(least)}, though not as memory. Lift that limit (ulimit -v unlimited), and limit memory by "
+            f"{VARIABLE} or by a control group instead."
         )
 
 

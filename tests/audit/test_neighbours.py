@@ -7,7 +7,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from lookalike.audit.neighbours import classified, looked_at, shares_of_items, winnings
+from lookalike.audit.neighbours import classify, pick_rows, shares_of_items, winnings
 from lookalike.audit.order import row_order
 from lookalike.audit.reading import Reading
 from lookalike.audit.sorting import Shown, arrangement
@@ -134,13 +134,13 @@ def test_values_that_come_back_are_no_order():
 
 def test_columns_in_a_few_classes():
     ages = np.repeat(np.arange(40), 5)
-    (frequent, n_values, ordered), (bins, n_bins, binned) = classified(ages)
+    (frequent, n_values, ordered), (bins, n_bins, binned) = classify(ages)
     assert (n_values, ordered, n_bins, binned) == (32, False, 16, True)
     assert np.bincount(frequent).tolist() == [5] * 31 + [45]
     assert np.bincount(bins).min() >= 10
     assert (np.diff(bins) >= 0).all()
-    assert [n_classes for _, n_classes, _ in classified(np.arange(100))] == [16]
-    assert list(classified(np.zeros(5, dtype=np.int64))) == []
+    assert [n_classes for _, n_classes, _ in classify(np.arange(100))] == [16]
+    assert list(classify(np.zeros(5, dtype=np.int64))) == []
 
 
 def test_items_without_records_have_no_share():
@@ -149,8 +149,8 @@ def test_items_without_records_have_no_share():
 
 
 def test_long_tables_are_looked_at_in_stretches():
-    assert len(looked_at(50_000)) == 50_000
-    rows = looked_at(1_000_000)
+    assert len(pick_rows(50_000)) == 50_000
+    rows = pick_rows(1_000_000)
     assert len(rows) == 50_000
     assert rows[0] == 0
     assert rows[-1] == 999_999

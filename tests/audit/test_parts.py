@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookalike.audit import audit_part, joined, verify
-from lookalike.audit.parts import thinned
+from lookalike.audit.parts import thin_exposure
 from lookalike.audit.verdicts import UNDECIDED
 from lookalike.data.adversary import KNOWS_METHOD, READS_RELEASE
 from lookalike.data.contracts import Promise
@@ -229,7 +229,7 @@ def test_what_is_kept_gives_every_level_and_is_little(seed, n_units):
     counts = rng.integers(0, 4, (n_units, 4))
     counts[:, 0] += counts.sum(axis=1) == 0
     exposure = exposure_of(counts.tolist(), prior=(counts.sum(axis=0) + 1).tolist())
-    kept = thinned(exposure, ABOUT_VALUES)
+    kept = thin_exposure(exposure, ABOUT_VALUES)
     for model in ABOUT_VALUES:
         wanted, found = model.level(exposure), model.level(kept)
         assert (found.value, found.detail) == (wanted.value, wanted.detail)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lookalike.audit import Audit, Check, Verdict, verify
-from lookalike.audit.verdicts import shown
+from lookalike.audit.verdicts import format_number
 from lookalike.data.contracts import Promise
 from lookalike.errors import RecipeError, SchemaError
 from lookalike.models import BetaLikeness, KAnonymity, LDiversity
@@ -53,7 +53,7 @@ def test_plain_numbers_are_exact():
     ],
 )
 def test_numbers_for_people(number, text):
-    assert shown(number) == text
+    assert format_number(number) == text
 
 
 def test_html_is_escaped():

@@ -21,7 +21,7 @@ from lookalike.data.parameters import (
     Whole,
     as_fraction,
     describe,
-    escaped_name,
+    escape_name,
     meanings,
     number_text,
     part_text,
@@ -84,8 +84,8 @@ def test_subsets_are_sets_of_names() -> None:
 
 @pytest.mark.parametrize("name", ["a,b", "a|b", "a:b", "back\\slash", "a\\,b", "plain", "a=b"])
 def test_escapes_are_undone(name: str) -> None:
-    assert unescaped(escaped_name(name)) == name
-    assert split(escaped_name(name), ",") == [escaped_name(name)]
+    assert unescaped(escape_name(name)) == name
+    assert split(escape_name(name), ",") == [escape_name(name)]
 
 
 def test_every_field_says_what_it_means() -> None:

@@ -42,17 +42,17 @@ def expose(
 def expose_reading(reading: Reading, column: int | None, graph: MatchGraph | None, adversary: str) -> Exposure:
     """As `expose`, of a release that was read already."""
     if (column, adversary) not in reading.exposures:
-        reading.exposures[column, adversary] = _exposed(reading, column, graph, adversary)
+        reading.exposures[column, adversary] = _build_exposure(reading, column, graph, adversary)
     return reading.exposures[column, adversary]
 
 
-def _exposed(reading: Reading, column: int | None, graph: MatchGraph | None, adversary: str) -> Exposure:
+def _build_exposure(reading: Reading, column: int | None, graph: MatchGraph | None, adversary: str) -> Exposure:
     release = reading.release
     if isinstance(release, Perturbed):
         if column is None:
-            return _counted(reading, reading.point_of_row, np.arange(release.n_rows), None, adversary)
+            return _count_exposure(reading, reading.point_of_row, np.arange(release.n_rows), None, adversary)
         if adversary == KNOWS_METHOD:
-            return _bounded_by_swaps(reading, release, column)
+            return _bound_by_swaps(reading, release, column)
         return _posteriors(reading, release, column, adversary)
     if isinstance(release, Grouped):
         units, rows = reading.unit_of_row, np.arange(release.n_rows)
@@ -66,16 +66,16 @@ def _exposed(reading: Reading, column: int | None, graph: MatchGraph | None, adv
     else:
         units = np.repeat(np.arange(len(graph.starts) - 1), np.diff(graph.starts))
         rows = graph.rows.astype(np.int64)
-    return _counted(reading, units, rows, column, adversary)
+    return _count_exposure(reading, units, rows, column, adversary)
 
 
 def expose_blocks(reading: Reading, blocks: Ints, column: int | None, adversary: str) -> Exposure:
     """A matched release as the groups that it is: the block of each row, within which everybody fits every row."""
-    exposure = _counted(reading, reading.in_parts(blocks), np.arange(reading.release.n_rows), column, adversary)
+    exposure = _count_exposure(reading, reading.in_parts(blocks), np.arange(reading.release.n_rows), column, adversary)
     return replace(exposure, form=Grouped.form)
 
 
-def _counted(reading: Reading, units: Ints, rows: Ints, column: int | None, adversary: str) -> Exposure:
+def _count_exposure(reading: Reading, units: Ints, rows: Ints, column: int | None, adversary: str) -> Exposure:
     kept = ~reading.is_told_dummy[rows]
     names, unit_of_row = np.unique(units[kept], return_inverse=True)
     original, release = reading.original, reading.release
@@ -105,7 +105,7 @@ def _posteriors(reading: Reading, release: Perturbed, column: int, adversary: st
     return _of_units(reading, column, units, adversary)
 
 
-def _bounded_by_swaps(reading: Reading, release: Perturbed, column: int) -> Exposure:
+def _bound_by_swaps(reading: Reading, release: Perturbed, column: int) -> Exposure:
     """The most and the least that a reader who knows the exact counts can come to believe of each value.
 
     To such a reader every order of the values is equally likely, and all rows tell about each person. Exchanging the

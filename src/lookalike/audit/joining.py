@@ -20,7 +20,17 @@ import numpy as np
 from lookalike.audit import perturbation, preconditions
 from lookalike.audit.exposures import part as units_of
 from lookalike.audit.parts import PartAudit, Subject
-from lookalike.audit.verdicts import FAILED, NOT_RUN, NOTHING, Audit, Check, Verdict, level_held, measured, verdict_of
+from lookalike.audit.verdicts import (
+    FAILED,
+    NOT_RUN,
+    NOTHING,
+    Audit,
+    Check,
+    Verdict,
+    judge_level,
+    measure_level,
+    verdict_of,
+)
 from lookalike.data.contracts import Promise
 from lookalike.data.exposure import Exposure
 from lookalike.data.release import Perturbed, Withheld
@@ -59,7 +69,7 @@ def joined(parts: Sequence[PartAudit]) -> JoinedAudit:
             raise RecipeError("These parts were not audited alike. Use the same promises, adversary and form for all.")
     subjects = dict.fromkeys(subject for part in parts for subject in part.exposures)
     exposures = {
-        subject: united([part.exposures[subject] for part in parts if subject in part.exposures])
+        subject: unite_exposures([part.exposures[subject] for part in parts if subject in part.exposures])
         for subject in subjects
     }
     totals = Totals(
@@ -77,7 +87,7 @@ def joined(parts: Sequence[PartAudit]) -> JoinedAudit:
             for place, promise in enumerate(first.promises)
         ),
         measured=tuple(
-            _measured(promise, [part.audit.measured[place] for part in parts], exposures)
+            _join_measured(promise, [part.audit.measured[place] for part in parts], exposures)
             for place, promise in enumerate(unasked)
         ),
         n_records=totals.n_records,
@@ -89,10 +99,10 @@ def joined(parts: Sequence[PartAudit]) -> JoinedAudit:
     for part in parts:
         for size, number in part.sizes.items():
             sizes[size] = sizes.get(size, 0) + number
-    return JoinedAudit(audit, exposures, dict(sorted(sizes.items())), _withheld(parts))
+    return JoinedAudit(audit, exposures, dict(sorted(sizes.items())), _sum_withheld(parts))
 
 
-def _withheld(parts: Sequence[PartAudit]) -> Withheld:
+def _sum_withheld(parts: Sequence[PartAudit]) -> Withheld:
     declared = [part.withheld for part in parts]
     nothing = [np.zeros_like(counts) for counts in parts[0].counts]
     suppressed = [one.suppressed or nothing for one in declared if len(one.suppressed) in (0, len(nothing))]
@@ -108,7 +118,7 @@ def _withheld(parts: Sequence[PartAudit]) -> Withheld:
     )
 
 
-def united(exposures: Sequence[Exposure]) -> Exposure:
+def unite_exposures(exposures: Sequence[Exposure]) -> Exposure:
     """The units of all. Of perturbed columns, where parts have the same ones, each once."""
     concealed = [exposure.concealed for exposure in exposures if exposure.concealed is not None]
     lengths = np.concatenate([np.diff(exposure.starts) for exposure in exposures])
@@ -145,8 +155,8 @@ _ADDED_UP: dict[str, Callable[[Totals], str]] = {
     preconditions.ROW_COUNT: lambda all: preconditions.rows_for_records(
         all.n_rows, all.n_records, all.n_suppressed, all.n_dummies
     ),
-    preconditions.A_ROW: lambda all: preconditions.placed_in_rows(all.n_records - all.n_suppressed),
-    preconditions.A_BUCKET: lambda all: preconditions.placed_in_buckets(all.n_records - all.n_suppressed),
+    preconditions.A_ROW: lambda all: preconditions.describe_rows(all.n_records - all.n_suppressed),
+    preconditions.A_BUCKET: lambda all: preconditions.describe_buckets(all.n_records - all.n_suppressed),
 }
 """Checks whose words can be said of the whole."""
 
@@ -157,7 +167,7 @@ def _checks(parts: Sequence[PartAudit], totals: Totals) -> tuple[Check, ...]:
         for check in part.audit.checks:
             by_name.setdefault(check.name, []).append(check)
     checks = {name: _check(found, len(parts), totals) for name, found in by_name.items()}
-    for check in _redrawn(parts):
+    for check in _check_matrices(parts):
         if check.name in checks and not checks[check.name].blocks:
             checks[check.name] = check
     return (*checks.values(), _complete(parts))
@@ -205,7 +215,7 @@ def _complete(parts: Sequence[PartAudit]) -> Check:
     return Check(name, True, f"{counted(len(parts), 'part')} with every record of the table")
 
 
-def _redrawn(parts: Sequence[PartAudit]) -> list[Check]:
+def _check_matrices(parts: Sequence[PartAudit]) -> list[Check]:
     """Whether the matrix was used, over all rows: what is too little to tell in any part may be plain in all."""
     if not all(part.redrawn for part in parts):
         return []
@@ -216,17 +226,17 @@ def _redrawn(parts: Sequence[PartAudit]) -> list[Check]:
             part.randomizer.total == first.total and np.array_equal(part.randomizer.weights, first.weights)
             for part in of_parts
         )
-        pooled = list(perturbation.matrix_checks(perturbation.pooled(of_parts)))
+        pooled = list(perturbation.matrix_checks(perturbation.pool_redrawn(of_parts)))
         checks += pooled if one else [replace(pooled[0], passed=False, status=FAILED, detail="parts differ in it")]
     return checks
 
 
-def _unlevelled(verdicts: Sequence[Verdict]) -> list[Verdict]:
+def _find_unlevelled(verdicts: Sequence[Verdict]) -> list[Verdict]:
     """Those that were decided without a level, or not at all. A part of which nothing is published tells nothing."""
     return [verdict for verdict in verdicts if verdict.reached is None and verdict.detail != NOTHING]
 
 
-def _seen(promise: Promise, exposures: Mapping[Subject, Exposure]) -> Exposure | None:
+def _find_exposure(promise: Promise, exposures: Mapping[Subject, Exposure]) -> Exposure | None:
     """What the model looked at in the parts: by rows that are only possible where these were worked out for it."""
     about = None if promise.model.about_identity else promise.column
     by_possible = exposures.get((about, True)) if promise.model.by_possible else None
@@ -237,23 +247,23 @@ def _seen(promise: Promise, exposures: Mapping[Subject, Exposure]) -> Exposure |
 def _verdict(
     promise: Promise, verdicts: Sequence[Verdict], exposures: Mapping[Subject, Exposure], form: str
 ) -> Verdict:
-    without = _unlevelled(verdicts)
+    without = _find_unlevelled(verdicts)
     if without:
         telling = [verdict for verdict in without if not verdict.passed] or without
         passed = all(verdict.passed for verdict in without)
         return verdict_of(promise, None, passed, _where([verdict.detail for verdict in telling], len(verdicts)), form)
-    seen = _seen(promise, exposures)
+    seen = _find_exposure(promise, exposures)
     if seen is None:
         return verdict_of(promise, None, False, NOTHING, form)
     told = [verdict for verdict in verdicts if verdict.reached is not None]
     return replace(
-        level_held(promise, seen),
-        failing_units=_total([verdict.failing_units for verdict in told], seen.form),
-        failing_records=_total([verdict.failing_records for verdict in told], seen.form),
+        judge_level(promise, seen),
+        failing_units=_sum_known([verdict.failing_units for verdict in told], seen.form),
+        failing_records=_sum_known([verdict.failing_records for verdict in told], seen.form),
     )
 
 
-def _total(numbers: Sequence[int | None], form: str) -> int | None:
+def _sum_known(numbers: Sequence[int | None], form: str) -> int | None:
     known = [number for number in numbers if number is not None]
     if len(known) < len(numbers):
         return None
@@ -261,9 +271,9 @@ def _total(numbers: Sequence[int | None], form: str) -> int | None:
     return max(known, default=0) if form == Perturbed.form else sum(known)
 
 
-def _measured(promise: Promise, verdicts: Sequence[Verdict], exposures: Mapping[Subject, Exposure]) -> Verdict:
-    without = _unlevelled(verdicts)
+def _join_measured(promise: Promise, verdicts: Sequence[Verdict], exposures: Mapping[Subject, Exposure]) -> Verdict:
+    without = _find_unlevelled(verdicts)
     if without:
-        return measured(promise, _where([verdict.detail for verdict in without], len(verdicts)))
-    seen = _seen(promise, exposures)
-    return measured(promise, NOTHING if seen is None else seen)
+        return measure_level(promise, _where([verdict.detail for verdict in without], len(verdicts)))
+    seen = _find_exposure(promise, exposures)
+    return measure_level(promise, NOTHING if seen is None else seen)

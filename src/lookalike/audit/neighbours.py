@@ -35,7 +35,7 @@ _STRETCHES = 50
 """Of longer tables so many stretches are looked at; some places of a shuffle are a shuffle."""
 
 
-def looked_at(n_rows: int) -> Ints:
+def pick_rows(n_rows: int) -> Ints:
     """The rows that are looked at, in their order."""
     if n_rows <= _MOST_ROWS:
         return np.arange(n_rows)
@@ -44,7 +44,7 @@ def looked_at(n_rows: int) -> Ints:
     return rows
 
 
-def classified(ranks: Ints) -> Iterator[tuple[NDArray[np.int64], int, bool]]:
+def classify(ranks: Ints) -> Iterator[tuple[NDArray[np.int64], int, bool]]:
     """Records in a few classes of a column, how many there are, and whether classes beside each other are alike.
 
     By value, the most frequent ones for themselves; and in bins of equal size.
@@ -91,14 +91,14 @@ def winnings(shares: Shares, blocks: Ints, is_ordered: bool) -> Iterator[float]:
     ends = np.searchsorted(blocks, blocks, "right")
     n_left = ends - np.arange(n_rows)
     left = (sums[ends] - sums[:-1]) / n_left[:, None]
-    for likely in _likely(shares, sums, base):
+    for likely in _expect_shares(shares, sums, base):
         weights = (likely @ _reach(len(base)) if is_ordered else likely) / base
         on_row, on_any = (shares * weights).sum(axis=1), (left * weights).sum(axis=1)
         for stake in _STAKES:
             yield float(np.log(((1 - stake) + stake * on_row) / ((1 - stake) + stake * on_any)).sum())
 
 
-def _likely(shares: Shares, sums: Shares, base: Any) -> Iterator[Shares]:
+def _expect_shares(shares: Shares, sums: Shares, base: Any) -> Iterator[Shares]:
     """What is expected of each row from those before it."""
     n_rows = len(shares)
     for step in _STEPS[: n_rows - 1]:

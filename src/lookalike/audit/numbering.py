@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.audit.neighbours import classified, likeness_signs, looked_at, shares_of_items
+from lookalike.audit.neighbours import classify, likeness_signs, pick_rows, shares_of_items
 from lookalike.audit.reading import Ints, Reading
 from lookalike.audit.sorting import Sign, follow_rows
 from lookalike.data.release import Bucketized
@@ -46,9 +46,9 @@ def _order_signs(words: str, scores: Floats, blocks: Ints) -> Iterator[Sign]:
     sign = follow_rows(words, scores, blocks, "bucket numbers")
     if sign is not None:
         yield Sign(sign.words, sign.chance, REMEDY)
-    looked = looked_at(len(scores))
+    looked = pick_rows(len(scores))
     ranks = np.unique(scores[looked], return_inverse=True)[1].reshape(-1).astype(np.int64)
-    for classes, n_classes, is_ordered in classified(ranks):
+    for classes, n_classes, is_ordered in classify(ranks):
         shares = shares_of_items(classes, n_classes, np.arange(len(looked)), len(looked))
         for sign in likeness_signs(words, shares, blocks[looked], is_ordered, "buckets with numbers"):
             yield Sign(sign.words, sign.chance, REMEDY)

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lookalike.audit.neighbours import classified, likeness_signs, looked_at, shares_of_items
+from lookalike.audit.neighbours import classify, likeness_signs, pick_rows, shares_of_items
 from lookalike.audit.numbering import numbering_signs
 from lookalike.audit.reading import Ints, Reading, joint_ids, joint_ids_of_two
 from lookalike.audit.sorting import (
@@ -48,7 +48,7 @@ _JOIN_LIMIT = 50_000_000
 
 def row_order(reading: Reading) -> Check:
     """All tests that apply to the release's form."""
-    tables = list(_ordered_tables(reading))
+    tables = list(_read_tables(reading))
     if max((n_arrangements(table.content) for table in tables), default=0.0) < -math.log(SELDOM):
         return Check.undecided(NAME, "too few different rows to tell")
     arranged = [arrangement(table.shown, len(table.content), table.group_of_row) for table in tables]
@@ -59,7 +59,7 @@ def row_order(reading: Reading) -> Check:
         [sign for pair in zip(tables, arranged, strict=True) for sign in _neighbour_signs(reading, *pair)],
         _numbering_signs(reading),
     ]
-    worst = _worst(families)
+    worst = _find_worst(families)
     if worst.chance < SELDOM:
         return Check(NAME, False, f"{worst.words}; a shuffle does so with probability below 1e-9. {worst.remedy}")
     names = list(dict.fromkeys(name for found in arranged for name in found.sorted_by))
@@ -68,7 +68,7 @@ def row_order(reading: Reading) -> Check:
     return Check(NAME, True, f"{published}follows neither the input order nor any of {n_columns} of the original")
 
 
-def _worst(families: list[list[Sign]]) -> Sign:
+def _find_worst(families: list[list[Sign]]) -> Sign:
     """The least likely sign, its chance so enlarged that one of all is as unlikely by chance.
 
     Each family of tests has the same share, or the many tests of neighbours would blunt the few of the input order.
@@ -84,7 +84,7 @@ def _input_signs(reading: Reading) -> Iterator[Sign]:
         return _extent_signs(reading)
     if isinstance(release, Bucketized):
         return _bucket_signs(reading, release)
-    return _perturbed_signs(reading, release)
+    return _find_perturbed_signs(reading, release)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,14 +102,14 @@ class OrderedTable:
     """Groups that may stand together."""
 
 
-def _ordered_tables(reading: Reading) -> Iterator[OrderedTable]:
+def _read_tables(reading: Reading) -> Iterator[OrderedTable]:
     release = reading.release
     if isinstance(release, Grouped | Matched):
         yield _table_of_extents(reading, release)
     elif isinstance(release, Bucketized):
         yield from _tables_of_buckets(reading, release)
     else:
-        yield _perturbed_table(reading, release)
+        yield _read_perturbed(reading, release)
 
 
 def _value_columns(reading: Reading) -> list[Shown]:
@@ -164,7 +164,7 @@ def _tables_of_buckets(reading: Reading, release: Bucketized) -> Iterator[Ordere
     )
 
 
-def _perturbed_table(reading: Reading, release: Perturbed) -> OrderedTable:
+def _read_perturbed(reading: Reading, release: Perturbed) -> OrderedTable:
     original = reading.original
     records, rows = joint_ids_of_two((original.quasi, original.carried), (release.quasi, release.carried))
     points = [Shown(domain.name, release.quasi[:, index]) for index, domain in enumerate(release.domains.quasi)]
@@ -199,26 +199,28 @@ def _neighbour_signs(reading: Reading, table: OrderedTable, arranged: Arrangemen
     n_items = 1 + int(max(item_of_row.max(initial=-1), item_of_record.max(initial=-1)))
     counts = np.bincount(item_of_record[item_of_record >= 0], minlength=n_items)
     known = np.flatnonzero(counts[item_of_row] > 0)
-    known = known[looked_at(len(known))]
+    known = known[pick_rows(len(known))]
     listed, items = np.unique(item_of_row[known], return_inverse=True)
     number_of_item = np.full(n_items + 1, -1, dtype=np.int64)
     number_of_item[listed] = np.arange(len(listed))
     numbers, blocks = number_of_item[item_of_record], arranged.block_of_row[known]
     for words, ranks in _columns_of(reading):
-        for classes, n_classes, is_ordered in classified(ranks):
+        for classes, n_classes, is_ordered in classify(ranks):
             shares = shares_of_items(classes, n_classes, numbers, len(listed))[items.reshape(-1)]
             yield from likeness_signs(_of_original(words), shares, blocks, is_ordered)
     if isinstance(reading.release, Perturbed):
-        yield from _kept_signs(reading, reading.release, table, arranged)
+        yield from _find_kept_signs(reading, reading.release, table, arranged)
 
 
 def _of_original(words: str) -> str:
     return f"{words} of the original" if words.startswith("column") else words
 
 
-def _kept_signs(reading: Reading, release: Perturbed, table: OrderedTable, arranged: Arrangement) -> Iterator[Sign]:
+def _find_kept_signs(
+    reading: Reading, release: Perturbed, table: OrderedTable, arranged: Arrangement
+) -> Iterator[Sign]:
     """Whether the place of a row says that its value is the original one."""
-    looked = looked_at(len(table.item_of_row))
+    looked = pick_rows(len(table.item_of_row))
     for index, domain in enumerate(release.domains.sensitive):
         words = f"whether {quoted(domain.name)} was kept"
         before, after = reading.original.sensitive[:, index], release.sensitive[:, index]
@@ -279,10 +281,10 @@ def _drift_signs(words: str, id_of_record: Ints, id_of_row: Ints, n_ids: int) ->
     own = np.exp(2j * np.pi * np.arange(len(means)) / len(means))
     for side, turned in (("", own), ("reversed ", own.conj())):
         score = float(abs(np.vdot(turned, spread))) ** 2 / variance
-        yield Sign(f"{words} follow the {side}input order", _rare(score))
+        yield Sign(f"{words} follow the {side}input order", _bound_chance(score))
 
 
-def _rare(score: float) -> float:
+def _bound_chance(score: float) -> float:
     return min(1.0, 4 * math.exp(-score / 2))
 
 
@@ -341,7 +343,7 @@ def _extent_signs(reading: Reading) -> Iterator[Sign]:
             ("cells", held, all_classes),
             ("cells and values", true, own_values),
         ):
-            drawn = _sampled(records)
+            drawn = _sample_records(records)
             fitting = weight_fitting(boxes.cells, units, weights, starts, codes, drawn, block) / max(n_rows, 1)
             # Where only some records were looked at, the mean is taken as large as it may well be.
             slack = 0.0 if len(drawn) == len(records) else 5 * float(fitting.std()) / math.sqrt(len(drawn))
@@ -361,7 +363,7 @@ def _extent_signs(reading: Reading) -> Iterator[Sign]:
         )
 
 
-def _sampled(records: Ints) -> Ints:
+def _sample_records(records: Ints) -> Ints:
     if len(records) <= _SAMPLE:
         return records
     return records[np.random.default_rng(len(records)).choice(len(records), _SAMPLE, replace=False)]
@@ -458,7 +460,7 @@ def _alignment_sign(reading: Reading, of_points: Ints, of_values: Ints) -> Itera
     yield _count_sign("within buckets both tables are in the same order", seen, mean)
 
 
-def _perturbed_signs(reading: Reading, release: Perturbed) -> Iterator[Sign]:
+def _find_perturbed_signs(reading: Reading, release: Perturbed) -> Iterator[Sign]:
     yield from _same_place_signs("quasi-identifiers", reading.point_of_record, reading.point_of_row)
     if release.carried.shape[1]:
         records, rows = joint_ids_of_two((reading.original.carried,), (release.carried,))

@@ -80,7 +80,7 @@ def audit_part(
         audit=examined.audit,
         promises=tuple(promises),
         measures=tuple(promise for promise, _ in examined.measured),
-        exposures={subject: thinned(exposure, models) for subject, (exposure, models) in seen.items()},
+        exposures={subject: thin_exposure(exposure, models) for subject, (exposure, models) in seen.items()},
         sizes=_sizes(exposure for (_, possible), (exposure, _) in seen.items() if not possible),
         counts=tuple(original.counts(index).astype(np.int64, copy=False) for index in range(n_sensitive)),
         whole_counts=tuple(original.prior(index) for index in range(n_sensitive)),
@@ -114,7 +114,7 @@ def subject_of(promise: Promise, exposure: Exposure) -> Subject:
     return None if promise.model.about_identity else promise.column, exposure.concealed is not None
 
 
-def thinned(exposure: Exposure, models: Iterable[PrivacyModel]) -> Exposure:
+def thin_exposure(exposure: Exposure, models: Iterable[PrivacyModel]) -> Exposure:
     """The units that decide the level of each model, the smallest, and those with the highest belief in each value."""
     if not exposure.n_units:
         return exposure
@@ -141,14 +141,14 @@ def _deciding(model: PrivacyModel, exposure: Exposure, kept: set[int]) -> set[in
     """
     wanted = model.level(exposure)
     chosen = kept if wanted.unit is None else kept | {wanted.unit}
-    while not _alike(wanted, _level_of(model, exposure, sorted(chosen))):
+    while not _is_same_level(wanted, _level_of(model, exposure, sorted(chosen))):
         others = sorted(set(range(exposure.n_units)) - chosen)
         if not others:
             break
         too_few, enough = 0, len(others)
         while enough - too_few > 1:
             middle = (too_few + enough) // 2
-            if _alike(wanted, _level_of(model, exposure, sorted(chosen | set(others[:middle])))):
+            if _is_same_level(wanted, _level_of(model, exposure, sorted(chosen | set(others[:middle])))):
                 enough = middle
             else:
                 too_few = middle
@@ -160,7 +160,7 @@ def _level_of(model: PrivacyModel, exposure: Exposure, units: Sequence[int]) -> 
     return model.level(part(exposure, np.array(units, dtype=np.int64)))
 
 
-def _alike(one: Level, other: Level) -> bool:
+def _is_same_level(one: Level, other: Level) -> bool:
     undefined = one.value != one.value and other.value != other.value
     return (one.value == other.value or undefined) and one.detail == other.detail
 

@@ -68,7 +68,7 @@ def _shares(randomizer: Randomizer) -> Floats:
     return shares
 
 
-def pooled(parts: Sequence[Redrawn]) -> Redrawn:
+def pool_redrawn(parts: Sequence[Redrawn]) -> Redrawn:
     """Parts of a column that were redrawn by one matrix, as one."""
     movements = [part.movement for part in parts if part.movement is not None]
     return Redrawn(
@@ -90,10 +90,10 @@ def matrix_checks(redrawn: Redrawn) -> Iterator[Check]:
     name = f"matrix used on {where}"
     yield Check(name, chance >= SELDOM, detail) if detail != _TOO_FEW else Check.undecided(name, detail)
     if redrawn.movement is not None:
-        yield _redrawn_check(f"values of {where} redrawn", redrawn.movement)
+        yield _check_redrawn(f"values of {where} redrawn", redrawn.movement)
 
 
-def _redrawn_check(name: str, found: Movement) -> Check:
+def _check_redrawn(name: str, found: Movement) -> Check:
     """Without figures: how many rows kept their value is what the release promises to hide."""
     if found.chance < SELDOM:
         detail = (
@@ -108,7 +108,7 @@ def _redrawn_check(name: str, found: Movement) -> Check:
     return Check(name, True, "rows with the same quasi-identifiers show what draws from the matrix give")
 
 
-def carried_kept(reading: Reading) -> Check:
+def check_carried(reading: Reading) -> Check:
     """Carried columns are published as they were."""
     records, rows = joint_ids_of_two((reading.original.carried,), (reading.release.carried,))
     size = 1 + int(max(records.max(initial=0), rows.max(initial=0)))

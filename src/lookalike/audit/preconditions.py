@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.audit.reading import Ints, Reading
-from lookalike.audit.tails import SELDOM, Chance, capped_counts
+from lookalike.audit.tails import SELDOM, Chance, cap_counts
 from lookalike.audit.verdicts import Check
 from lookalike.data.adversary import KNOWS_METHOD
 from lookalike.data.microdata import Codes, Domain, Microdata
@@ -233,7 +233,7 @@ def chance_of_made_up_values(reading: Reading) -> float:
             some = items[placement.capacities[items] == n_rows]
             own = placement.class_of_item[some][:, None]
             shares = hypergeom.pmf(np.arange(n_rows + 1)[None, :], sizes[own], n_rows, n_made_up[own])
-            total = total + capped_counts(float(made_up[some].sum()), shares)
+            total = total + cap_counts(float(made_up[some].sum()), shares)
         least = min(least, total.at_least, total.at_most)
     return min(1.0, 2 * len(values) * least)
 
@@ -243,17 +243,17 @@ def everyone_has_a_row(reading: Reading) -> Check:
     withheld = reading.release.withheld
     wanted = reading.original.n_rows - withheld.n_suppressed
     n_left = wanted - reading.placement.n_placed
-    detail = placed_in_rows(wanted)
+    detail = describe_rows(wanted)
     if n_left > 0:
         detail = f"{counted(n_left, 'record')} of {wanted:,} have no row that they fit with their own values"
     return Check(A_ROW, n_left <= 0, detail)
 
 
-def placed_in_rows(n_records: int) -> str:
+def describe_rows(n_records: int) -> str:
     return f"{counted(n_records, 'record')} can each be given a row that they fit, with their own values"
 
 
-def points_kept(reading: Reading) -> Check:
+def check_points(reading: Reading) -> Check:
     """Exact quasi-identifiers are the original's."""
     withheld = reading.release.withheld
     records = np.bincount(reading.point_of_record, minlength=reading.n_points)
@@ -303,13 +303,13 @@ def everyone_has_a_bucket(reading: Reading) -> Check:
         transport(kinds.counts, listed.counts, kind, listing, kinds.firsts, listed.seconds),
     )
     n_left = wanted - spread
-    detail = placed_in_buckets(wanted)
+    detail = describe_buckets(wanted)
     if n_left > 0:
         detail = f"{counted(n_left, 'record')} of {wanted:,} lie in no bucket that holds their own values"
     return Check(name, n_left <= 0, detail)
 
 
-def placed_in_buckets(n_records: int) -> str:
+def describe_buckets(n_records: int) -> str:
     return f"{counted(n_records, 'record')} can each lie in a bucket that lists them and holds their own values"
 
 
@@ -375,7 +375,7 @@ def transport(
     block_of_right: Ints,
 ) -> int:
     """The most that supplies can send along the edges (left, right) into capacities of their own block."""
-    from lookalike.kernels.transport import most_sent
+    from lookalike.kernels.transport import send_most
 
     n_blocks = 1 + int(max(block_of_left.max(initial=-1), block_of_right.max(initial=-1)))
     lefts, rights = (np.argsort(blocks, kind="stable") for blocks in (block_of_left, block_of_right))
@@ -388,4 +388,4 @@ def transport(
         np.concatenate([[0], np.cumsum(np.bincount(of_node, minlength=n_blocks))]).astype(np.int64)
         for of_node in (block_of_left, block_of_right)
     ]
-    return int(most_sent(supplies[lefts], capacities[rights], starts, heads, *blocks))
+    return int(send_most(supplies[lefts], capacities[rights], starts, heads, *blocks))

@@ -21,8 +21,8 @@ _FROM_TOTALS: dict[str, Callable[[Audit], str]] = {
     preconditions.ROW_COUNT: lambda audit: preconditions.rows_for_records(
         audit.n_rows, audit.n_records, audit.n_suppressed, audit.n_dummies
     ),
-    preconditions.A_ROW: lambda audit: preconditions.placed_in_rows(audit.n_records - audit.n_suppressed),
-    preconditions.A_BUCKET: lambda audit: preconditions.placed_in_buckets(audit.n_records - audit.n_suppressed),
+    preconditions.A_ROW: lambda audit: preconditions.describe_rows(audit.n_records - audit.n_suppressed),
+    preconditions.A_BUCKET: lambda audit: preconditions.describe_buckets(audit.n_records - audit.n_suppressed),
 }
 """Words that need no more than the numbers of rows and records."""
 

@@ -113,7 +113,7 @@ def _range_keys(extents: Ranges, used: Ints) -> list[NDArray[Any]]:
     return seen
 
 
-def _sorted_sets(extents: Sets, used: Ints) -> tuple[Ints, Codes]:
+def _sort_sets(extents: Sets, used: Ints) -> tuple[Ints, Codes]:
     """Members of the used sets, sorted and without repeats, whatever order the release lists them in."""
     sizes = np.diff(extents.starts)[used]
     owner = np.repeat(np.arange(len(used)), sizes)
@@ -127,7 +127,7 @@ def _sorted_sets(extents: Sets, used: Ints) -> tuple[Ints, Codes]:
 
 def _set_ids(extents: Sets, used: Ints) -> Ints:
     """Equal sets get equal numbers: by size, then by members."""
-    starts, members = _sorted_sets(extents, used)
+    starts, members = _sort_sets(extents, used)
     sizes = np.diff(starts)
     ids = np.zeros(len(used), dtype=np.int64)
     n_seen = 0
@@ -155,7 +155,7 @@ def _box(domain: Domain, extents: Extents, sample: Ints) -> tuple[NDArray[Any], 
         empty = highs < lows
         lows, highs = np.where(empty, np.iinfo(np.int32).max, lows), np.where(empty, -1, highs)
         return lows, highs, extents.missing[sample], none, none, np.zeros(0, dtype=np.int32)
-    starts, members = _sorted_sets(extents, sample)
+    starts, members = _sort_sets(extents, sample)
     sizes = np.diff(starts)
     padded = np.append(members, 0)
     lows = np.where(sizes > 0, padded[starts[:-1]], np.iinfo(np.int32).max)

@@ -27,7 +27,7 @@ import numpy as np
 from lookalike.audit.reading import Ints
 from lookalike.audit.selecting import RATES as CHOICE_RATES
 from lookalike.audit.selecting import Choices, Counted, chance_of, evidence
-from lookalike.audit.tails import RATES, Chance, Floats, bounded_sum_tail, capped_counts, count_moments
+from lookalike.audit.tails import RATES, Chance, Floats, bound_sum_tail, cap_counts, count_moments
 
 _MOST = 500
 """Values kept are not counted in classes with more rows, where the original could hardly be told from a draw."""
@@ -68,7 +68,7 @@ class Movement:
     @property
     def chance(self) -> float:
         """How often, at most, draws from the matrix look as little like it as this."""
-        tails = bounded_sum_tail(self.moved, self.expected, np.broadcast_to(self.n_terms, self.moved.shape))
+        tails = bound_sum_tail(self.moved, self.expected, np.broadcast_to(self.n_terms, self.moved.shape))
         by_pair = 2 * tails.size * float(tails.min(initial=1.0))
         tests = self.kept.at_least, self.kept.at_most, self.by_rule, by_pair, chance_of(self.chosen)
         return min(1.0, len(tests) * min(tests))
@@ -112,12 +112,12 @@ def movement(
     n_same = int(np.count_nonzero(sizes[class_of_row] <= _MOST))
     return Movement(
         n_rows=len(after),
-        kept=_kept(n_kept, class_of_record, before, sizes, shares),
-        unchanged=_kept(n_same, class_of_row, after, sizes, shares),
+        kept=_sum_kept(n_kept, class_of_record, before, sizes, shares),
+        unchanged=_sum_kept(n_same, class_of_row, after, sizes, shares),
         by_rule=_by_rule(class_of_record, before, class_of_row, after, sizes, shares, moved - expected),
         moved=moved,
         expected=expected,
-        chosen=_chosen(class_of_record, before, class_of_row, after, sizes, shares, choices),
+        chosen=_measure_choices(class_of_record, before, class_of_row, after, sizes, shares, choices),
         n_terms=np.asarray(occurs.T @ np.where(whole, sizes, 0).astype(np.float64)),
     )
 
@@ -135,7 +135,7 @@ def _by_rule(
         return 1.0
     renamed = np.argsort(name_of)[after]
     n_kept = _n_common(class_of_record, before, class_of_row, renamed, sizes, len(shares))
-    chance = _kept(n_kept, class_of_record, before, sizes, shares[name_of]).at_least
+    chance = _sum_kept(n_kept, class_of_record, before, sizes, shares[name_of]).at_least
     n_ways = math.exp(min(math.lgamma(len(shares) + 1), 700.0))
     return min(1.0, chance * n_ways)
 
@@ -149,15 +149,15 @@ def _n_common(class_of_record: Ints, before: Ints, class_of_row: Ints, after: In
     return int(np.minimum(counts[mine], other_counts[theirs])[small].sum())
 
 
-def _kept(seen: int, classes: Ints, values: Ints, sizes: Ints, shares: Floats) -> Chance:
+def _sum_kept(seen: int, classes: Ints, values: Ints, sizes: Ints, shares: Floats) -> Chance:
     """How many values draws from the matrix keep, class by class and value by value."""
     total = Chance(float(seen), np.zeros(len(RATES)))
     for _, chances in _counts_kept(classes, values, sizes, shares):
-        total = total + capped_counts(0.0, chances)
+        total = total + cap_counts(0.0, chances)
     return total
 
 
-def _chosen(
+def _measure_choices(
     class_of_record: Ints, before: Ints, class_of_row: Ints, after: Ints, sizes: Ints, shares: Floats, choices: Choices
 ) -> Floats:
     n_codes = len(shares)

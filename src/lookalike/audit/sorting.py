@@ -73,17 +73,17 @@ class Members:
 def arrangement(columns: Sequence[Shown], n_rows: int, group_of_row: Ints | None = None) -> Arrangement:
     """The blocks that a sort by published columns leaves, and groups of rows that stand together."""
     found = Arrangement(np.zeros(n_rows, dtype=np.int64), (), False)
-    found = _sorted_on(found, columns)
+    found = _extend_arrangement(found, columns)
     if group_of_row is not None and n_rows:
         runs = _runs(found.block_of_row, group_of_row)
         n_pairs = len(np.unique(np.column_stack((found.block_of_row, group_of_row)), axis=0))
         if int(runs[-1]) + 1 == n_pairs <= n_rows // 2 and n_pairs > int(found.block_of_row[-1]) + 1:
             found = Arrangement(runs, (*found.sorted_by, "groups"), found.by_values)
-            found = _sorted_on(found, columns)
+            found = _extend_arrangement(found, columns)
     return found
 
 
-def _sorted_on(found: Arrangement, columns: Sequence[Shown]) -> Arrangement:
+def _extend_arrangement(found: Arrangement, columns: Sequence[Shown]) -> Arrangement:
     left = list(columns)
     while True:
         inside = found.block_of_row[1:] == found.block_of_row[:-1]

@@ -61,7 +61,7 @@ def independent_events(seen: float, shares: Floats) -> Chance:
     return Chance(seen, moments)
 
 
-def capped_counts(seen: float, shares: Floats) -> Chance:
+def cap_counts(seen: float, shares: Floats) -> Chance:
     """A sum of negatively associated counts; `shares[count, j]` is the probability that one of them is j."""
     return Chance(seen, count_moments(shares, RATES).sum(axis=0))
 
@@ -78,7 +78,7 @@ def count_moments(shares: Floats, rates: Floats) -> Floats:
     return moments
 
 
-def bounded_sum_tail(seen: Floats, mean: Floats, n_terms: Floats) -> Floats:
+def bound_sum_tail(seen: Floats, mean: Floats, n_terms: Floats) -> Floats:
     """Hoeffding (1963): a sum of n independent terms in [0, 1] lies so far from its mean, on that side."""
     some = np.maximum(n_terms, 1.0)
     one, two = np.clip(seen / some, 0.0, 1.0), np.clip(mean / some, 0.0, 1.0)

@@ -257,8 +257,8 @@ class Audit:
         return [
             (
                 verdict.model if verdict.column is None else f"{verdict.column}: {verdict.model}",
-                "" if verdict.passed is None else shown(verdict.asked),
-                shown(verdict.reached),
+                "" if verdict.passed is None else format_number(verdict.asked),
+                format_number(verdict.reached),
                 word(verdict),
                 "; ".join(filter(None, (verdict.detail, verdict.failing_text()))),
             )
@@ -266,10 +266,10 @@ class Audit:
         ]
 
 
-def shown(number: Fraction | float | None) -> str:
+def format_number(number: Fraction | float | None) -> str:
     """A number for people: all decimals if they end, six significant digits if not.
 
-    >>> shown(Fraction(1, 8)), shown(Fraction(1, 3)), shown(Fraction(5)), shown(None)
+    >>> format_number(Fraction(1, 8)), format_number(Fraction(1, 3)), format_number(Fraction(5)), format_number(None)
     ('0.125', '0.333333', '5', '-')
     """
     if number is None or (isinstance(number, float) and math.isnan(number)):
@@ -321,9 +321,9 @@ _LOOKS = 2000
 """How many parts of an exposure are looked at to count the units that fail."""
 
 
-def held(promise: Promise, exposure: Exposure) -> Verdict:
+def judge_promise(promise: Promise, exposure: Exposure) -> Verdict:
     """The verdict, with the number of units that break the promise."""
-    verdict = level_held(promise, exposure)
+    verdict = judge_level(promise, exposure)
     failing = np.zeros(0, dtype=np.int64) if verdict.passed else _failing_units(promise.model, exposure)
     return replace(
         verdict,
@@ -332,14 +332,14 @@ def held(promise: Promise, exposure: Exposure) -> Verdict:
     )
 
 
-def level_held(promise: Promise, exposure: Exposure) -> Verdict:
+def judge_level(promise: Promise, exposure: Exposure) -> Verdict:
     """The verdict by the level alone."""
     level = promise.model.level(exposure)
     unit_size = _size_of(level, exposure)
     return verdict_of(promise, level, promise.model.holds(level), level.detail, exposure.form, unit_size=unit_size)
 
 
-def measured(promise: Promise, exposure: Exposure | str) -> Verdict:
+def measure_level(promise: Promise, exposure: Exposure | str) -> Verdict:
     """The level of a model that nobody asked for, or the reason why there is none."""
     if isinstance(exposure, str):
         verdict = verdict_of(promise, None, None, exposure, None)
@@ -365,8 +365,8 @@ def verdict_of(
         model=str(model),
         column=promise.column,
         letter=model.letter,
-        asked=_exact(model.asked),
-        reached=None if level is None else _exact(level.value),
+        asked=_make_exact(model.asked),
+        reached=None if level is None else _make_exact(level.value),
         passed=passed,
         detail=detail,
         unit_size=unit_size,
@@ -388,7 +388,7 @@ def _size_of(level: Level, exposure: Exposure) -> int | None:
     return None if level.unit is None or not exposure.counts_rows else int(exposure.sizes[level.unit])
 
 
-def _exact(number: Fraction | float) -> Fraction | float:
+def _make_exact(number: Fraction | float) -> Fraction | float:
     return number if isinstance(number, Fraction | float) else Fraction(number)
 
 

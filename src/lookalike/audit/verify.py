@@ -15,7 +15,7 @@ from lookalike.audit.exposures import concealment, expose_blocks, expose_reading
 from lookalike.audit.order import row_order
 from lookalike.audit.parting import parts_check
 from lookalike.audit.reading import Ints, Reading
-from lookalike.audit.verdicts import NOTHING, OPEN, Audit, Check, Verdict, held, measured, verdict_of
+from lookalike.audit.verdicts import NOTHING, OPEN, Audit, Check, Verdict, judge_promise, measure_level, verdict_of
 from lookalike.data.adversary import ADVERSARIES, KNOWS_METHOD, READS_RELEASE
 from lookalike.data.contracts import PrivacyModel, Promise
 from lookalike.data.exposure import Exposure
@@ -125,7 +125,7 @@ def examine(
         level=_level_name(release, graph),
         checks=tuple(checks),
         verdicts=tuple(verdicts),
-        measured=tuple(measured(promise, exposure) for promise, exposure in zip(unasked, levels, strict=True)),
+        measured=tuple(measure_level(promise, exposure) for promise, exposure in zip(unasked, levels, strict=True)),
         n_records=original.n_rows,
         n_rows=release.n_rows,
         n_suppressed=release.withheld.n_suppressed,
@@ -165,9 +165,9 @@ def _checks(reading: Reading, graph: MatchGraph | None, adversary: str) -> Itera
     release = reading.release
     yield preconditions.row_count(reading)
     if isinstance(release, Perturbed):
-        yield preconditions.points_kept(reading)
+        yield preconditions.check_points(reading)
         if release.carried.shape[1]:
-            yield perturbation.carried_kept(reading)
+            yield perturbation.check_carried(reading)
         for redrawn in perturbation.redrawings(reading):
             yield from perturbation.matrix_checks(redrawn)
     else:
@@ -176,7 +176,7 @@ def _checks(reading: Reading, graph: MatchGraph | None, adversary: str) -> Itera
         if about_dummies is not None:
             yield about_dummies
         if isinstance(release, Bucketized):
-            yield preconditions.points_kept(reading)
+            yield preconditions.check_points(reading)
             yield preconditions.buckets_match(release)
             yield preconditions.everyone_has_a_bucket(reading)
         else:
@@ -215,10 +215,14 @@ def _judge(
     model, release = promise.model, reading.release
     if not isinstance(release, Matched) or model.refuses_form(release.form) is not None or model.by_possible:
         seen = _exposure_or_reason(reading, promise, graph, adversary)
-        verdict = verdict_of(promise, None, False, seen, release.form) if isinstance(seen, str) else held(promise, seen)
+        verdict = (
+            verdict_of(promise, None, False, seen, release.form)
+            if isinstance(seen, str)
+            else judge_promise(promise, seen)
+        )
         return verdict, seen, []
     if graph is None:
-        return *_judged_without_graph(reading, promise, adversary), []
+        return *_judge_without_graph(reading, promise, adversary), []
     column = _column_index(promise, reading.original)
     exists = _existence(reading, model, column, graph)
     name = f"{CONFIRMATION}: {promise}"
@@ -227,14 +231,14 @@ def _judge(
     else:
         confirmation = Check(name, exists.exists, exists.detail)
     exposure = expose_reading(reading, column, graph, adversary)
-    return held(promise, exposure), exposure, [confirmation]
+    return judge_promise(promise, exposure), exposure, [confirmation]
 
 
-def _judged_without_graph(reading: Reading, promise: Promise, adversary: str) -> tuple[Verdict, Exposure | str]:
+def _judge_without_graph(reading: Reading, promise: Promise, adversary: str) -> tuple[Verdict, Exposure | str]:
     """By the groups that a matched release is where it is one; elsewhere nothing is shown."""
     seen = _exposure_or_reason(reading, promise, None, adversary)
     if isinstance(seen, Exposure):
-        return held(promise, seen), seen
+        return judge_promise(promise, seen), seen
     column = _column_index(promise, reading.original)
     exists = _existence(reading, promise.model, column, None)
     reason = f"broken whatever the graph is: {exists.detail}" if exists.exists is False else seen

@@ -188,7 +188,7 @@ class Microdata:
         return cls(
             Schema(tuple(settled)),
             Domains(*(tuple(domains[role]) for role in (Role.QUASI, Role.SENSITIVE, Role.CARRIED))),
-            *(_stacked(blocks[role], table.n_rows) for role in (Role.QUASI, Role.SENSITIVE, Role.CARRIED)),
+            *(_stack_columns(blocks[role], table.n_rows) for role in (Role.QUASI, Role.SENSITIVE, Role.CARRIED)),
         )
 
     def take(self, records: NDArray[np.int64]) -> Microdata:
@@ -264,7 +264,7 @@ def _datetime_text(moment: datetime.datetime) -> str:
     return moment.isoformat(timespec="microseconds" if moment.microsecond else "seconds")
 
 
-def _stacked(blocks: Sequence[Codes], n_rows: int) -> Codes:
+def _stack_columns(blocks: Sequence[Codes], n_rows: int) -> Codes:
     return np.column_stack(blocks) if blocks else np.empty((n_rows, 0), dtype=np.int32)
 
 
@@ -283,7 +283,7 @@ def no_rows(source: str) -> str:
 
 def encode_column(column: Column, attribute: Attribute) -> tuple[Domain, Codes]:
     """The domain of a column under a schema, and its cells as codes of that domain."""
-    attribute = replace(attribute, kind=attribute.kind or _settled_kind(column, attribute), type=column.type)
+    attribute = replace(attribute, kind=attribute.kind or _settle_kind(column, attribute), type=column.type)
     has_missing = column.n_missing > 0
     if attribute.kind is Kind.NUMERIC and column.type not in NUMBER_LIKE and len(column.values):
         raise SchemaError(
@@ -313,7 +313,7 @@ def encode_column(column: Column, attribute: Attribute) -> tuple[Domain, Codes]:
     return domain, codes
 
 
-def _settled_kind(column: Column, attribute: Attribute) -> Kind:
+def _settle_kind(column: Column, attribute: Attribute) -> Kind:
     if attribute.order is not None:
         return Kind.ORDERED
     if attribute.taxonomy is not None or attribute.values is not None:

@@ -43,7 +43,7 @@ def as_fraction(value: object) -> Fraction:
         raise ValueError("a number with more digits than anybody means")
     above, slash, below = text.partition("/")
     if slash:
-        return Fraction(int(above), _positive(int(below)))
+        return Fraction(int(above), _check_positive(int(below)))
     try:
         decimal = Decimal(text)
     except InvalidOperation:
@@ -53,7 +53,7 @@ def as_fraction(value: object) -> Fraction:
     return Fraction(decimal)
 
 
-def _positive(denominator: int) -> int:
+def _check_positive(denominator: int) -> int:
     if denominator <= 0:
         raise ValueError("a denominator must be positive")
     return denominator
@@ -104,7 +104,7 @@ def unescaped(text: str) -> str:
     return plain
 
 
-def escaped_name(name: str) -> str:
+def escape_name(name: str) -> str:
     return "".join("\\" + character if character in "\\,|:" else character for character in name)
 
 
@@ -125,7 +125,7 @@ def value_text(value: object) -> str:
     """A parameter's value as text that reads back as the same value."""
     if isinstance(value, tuple):
         return "|".join(
-            escaped_name(entry) if isinstance(entry, str) else f"{escaped_name(entry[0])}:{value_text(entry[1])}"
+            escape_name(entry) if isinstance(entry, str) else f"{escape_name(entry[0])}:{value_text(entry[1])}"
             for entry in value
         )
     return number_text(value) if isinstance(value, Fraction) else str(value)
@@ -176,10 +176,10 @@ def read_part(text: str, kind: str, table: Mapping[str, type[_Part]], structured
         if key in given:
             raise RecipeError(f"{name}: {key} is given twice. Give it once.")
         given[key] = value.strip()
-    return _made(part_type, name, given, structured)
+    return _build_component(part_type, name, given, structured)
 
 
-def _made(part_type: type[_Part], name: str, given: Mapping[str, str], structured: Collection[str]) -> _Part:
+def _build_component(part_type: type[_Part], name: str, given: Mapping[str, str], structured: Collection[str]) -> _Part:
     parameters = inspect.signature(part_type).parameters
     absent = [key for key, parameter in parameters.items() if parameter.default is parameter.empty and key not in given]
     if absent:

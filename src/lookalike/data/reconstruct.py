@@ -42,7 +42,7 @@ class Reconstruction:
         # Values that are never drawn occur in no row; nothing can be, or need be, reconstructed about them.
         self.drawn = np.flatnonzero(randomizer.weights.any(axis=1))
         self.matrix: Numbers = randomizer.weights[np.ix_(self.drawn, self.drawn)] / float(randomizer.total)
-        self.alphas = _kept_or_even(self.matrix)
+        self.alphas = _find_keeps(self.matrix)
 
     @cached_property
     def inverse(self) -> Numbers:
@@ -66,7 +66,7 @@ class Reconstruction:
         return np.asarray(np.linalg.inv(self.matrix), dtype=np.float64)
 
 
-def _kept_or_even(matrix: Numbers) -> Numbers | None:
+def _find_keeps(matrix: Numbers) -> Numbers | None:
     """The chance of each value to be kept, where it is drawn evenly otherwise; None for other matrices."""
     m = len(matrix)
     if m < 2:
@@ -91,7 +91,7 @@ _LEVELLING_STEPS, _LEVEL_ENOUGH = 50, 1e-3
 _TINY = 1e-300
 
 
-def drawn_back(release: Perturbed, rng: Randomness) -> Codes:
+def draw_back(release: Perturbed, rng: Randomness) -> Codes:
     """Sensitive values as they may have been, column by column; later columns look at the earlier ones."""
     features = [_features(domain, codes) for domain, codes in zip(release.domains.quasi, release.quasi.T, strict=True)]
     features += [
@@ -111,7 +111,7 @@ def _column_back(published: Codes, known: Numbers, randomizer: Randomizer, rng: 
     rows = np.searchsorted(given, published)
     n_rows = len(rows)
     repeats = np.bincount(rng.child("again").integers(n_rows, n_rows), minlength=n_rows).astype(np.float64)
-    coefficients = _fitted(known, rows, matrix, repeats, rng.child("rows"))
+    coefficients = _fit_prior(known, rows, matrix, repeats, rng.child("rows"))
     thresholds = rng.child("draw").uniforms(n_rows)
     drawn = np.empty(n_rows, dtype=np.int64)
     for part in _chunks(n_rows):
@@ -121,7 +121,7 @@ def _column_back(published: Codes, known: Numbers, randomizer: Randomizer, rng: 
     return drawn
 
 
-def _fitted(known: Numbers, rows: Ints, matrix: Numbers, repeats: Numbers, rng: Randomness) -> Numbers:
+def _fit_prior(known: Numbers, rows: Ints, matrix: Numbers, repeats: Numbers, rng: Randomness) -> Numbers:
     """[features, values] the coefficients of the likeliest prior."""
     from scipy.optimize import minimize
 
@@ -148,11 +148,11 @@ def _fitted(known: Numbers, rows: Ints, matrix: Numbers, repeats: Numbers, rng: 
     coefficients: Numbers = found.x.reshape(start.shape)
     observed = np.bincount(rows, repeats, minlength=n_values).astype(np.float64)
     wanted = observed.sum() * _overall(observed, matrix)
-    coefficients[0] += _levelled(known, rows, matrix, repeats, coefficients, wanted)
+    coefficients[0] += _level_intercepts(known, rows, matrix, repeats, coefficients, wanted)
     return coefficients
 
 
-def _levelled(
+def _level_intercepts(
     known: Numbers, rows: Ints, matrix: Numbers, repeats: Numbers, coefficients: Numbers, wanted: Numbers
 ) -> Numbers:
     """What the intercepts lack so that the values drawn have on average the counts that are wanted."""
@@ -226,15 +226,15 @@ def _features(domain: Domain, codes: Codes) -> Numbers:
             np.unique(np.quantile(scaled[~is_missing], np.arange(1, N_BINS) / N_BINS)) if not is_missing.all() else ()
         )
         parts = np.where(is_missing, len(cuts) + 1, np.searchsorted(cuts, scaled, side="left"))
-        return np.column_stack([scaled, _indicated(parts, len(cuts) + 2)])
+        return np.column_stack([scaled, _indicate_bins(parts, len(cuts) + 2)])
     counts = np.bincount(codes, minlength=domain.n_codes)
     order = np.argsort(-counts, kind="stable")
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
-    return _indicated(rank[codes], min(MOST_CATEGORIES, len(order)))
+    return _indicate_bins(rank[codes], min(MOST_CATEGORIES, len(order)))
 
 
-def _indicated(parts: Ints, n_parts: int) -> Numbers:
+def _indicate_bins(parts: Ints, n_parts: int) -> Numbers:
     """[rows, parts] 1 in the part of each row, less the mean; parts that nobody or everybody has are left out."""
     columns = [(parts == part).astype(np.float64) for part in range(n_parts)]
     kept = [column - column.mean() for column in columns if 0 < column.mean() < 1]

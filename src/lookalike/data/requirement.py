@@ -70,14 +70,14 @@ class Requirement:
         )
 
 
-def rounded_down(value: Fraction) -> tuple[int, int]:
+def round_down(value: Fraction) -> tuple[int, int]:
     """A ratio of two 62-bit integers, equal to the value or just below it."""
     if value.numerator < 1 << 62 and value.denominator < 1 << 62:
         return value.numerator, value.denominator
     return math.floor(value * GRID), GRID
 
 
-def rounded_up(value: Fraction) -> tuple[int, int]:
+def round_up(value: Fraction) -> tuple[int, int]:
     """A ratio of two 62-bit integers, equal to the value or just above it."""
     if value.numerator < 1 << 62 and value.denominator < 1 << 62:
         return value.numerator, value.denominator
@@ -166,10 +166,10 @@ def _settings(requirement: Requirement, n_codes: int) -> tuple[int | float, ...]
         requirement.floors is not None,
         requirement.distinct,
         -1.0 if requirement.entropy is None else math.log(requirement.entropy),
-        *rounded_down(factor),
+        *round_down(factor),
         ell,
         requirement.distance,
-        *rounded_down(requirement.bound),
+        *round_down(requirement.bound),
     )
 
 
@@ -177,8 +177,8 @@ def _fill_values(values: NDArray[np.void], requirement: Requirement, prior: NDAr
     values["prior"] = prior
     values["ceiling_den"] = values["floor_den"] = 1
     for code, share in enumerate(requirement.ceilings or ()):
-        values[code]["ceiling_num"], values[code]["ceiling_den"] = rounded_down(min(share, Fraction(1)))
+        values[code]["ceiling_num"], values[code]["ceiling_den"] = round_down(min(share, Fraction(1)))
     for code, share in enumerate(requirement.floors or ()):
-        values[code]["floor_num"], values[code]["floor_den"] = rounded_up(share)
+        values[code]["floor_num"], values[code]["floor_den"] = round_up(share)
     if requirement.distance is Distance.HIERARCHICAL and requirement.tree is not None:
         values["node"] = requirement.tree.leaf_nodes

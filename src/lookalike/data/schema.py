@@ -309,10 +309,10 @@ def _attribute_from_plain(entry: object, source: str) -> Attribute:
         type=_choice(ValueType, entry.get("type"), where, "type"),
         weight=weight,
         taxonomy=taxonomy,
-        order=_listed(entry.get("order"), where, "order"),
+        order=_read_list(entry.get("order"), where, "order"),
         low=_bound(domain.get("low")),
         high=_bound(domain.get("high")),
-        values=_listed(domain.get("values"), where, "values"),
+        values=_read_list(domain.get("values"), where, "values"),
         size=size,
     )
 
@@ -324,7 +324,7 @@ def _bound(value: object) -> float | str | None:
     return str(value)
 
 
-def _listed(value: object, where: str, what: str) -> tuple[str, ...] | None:
+def _read_list(value: object, where: str, what: str) -> tuple[str, ...] | None:
     if value is None:
         return None
     if not isinstance(value, Sequence) or isinstance(value, str):

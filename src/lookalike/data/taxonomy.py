@@ -63,7 +63,7 @@ class Taxonomy:
         children: dict[Path_, list[str]] = {}
         known: set[Path_] = set()
         for path in paths:
-            downward = _collapsed(path)[::-1]
+            downward = _collapse(path)[::-1]
             if downward in known:
                 raise DataError(f"The taxonomy names the leaf {quoted(path[0])} twice. Keep one line for each leaf.")
             for depth in range(1, len(downward) + 1):
@@ -71,7 +71,7 @@ class Taxonomy:
                 if node not in known:
                     known.add(node)
                     children.setdefault(above, []).append(node[-1])
-        inner = next((path[0] for path in paths if _collapsed(path)[::-1] in children), None)
+        inner = next((path[0] for path in paths if _collapse(path)[::-1] in children), None)
         if inner is not None:
             raise DataError(
                 f"The taxonomy uses the label {quoted(inner)} for a leaf and for a node above others. Rename one."
@@ -232,7 +232,7 @@ def read_paths(path: Path) -> list[Path_]:
     return paths
 
 
-def _collapsed(path: Path_) -> Path_:
+def _collapse(path: Path_) -> Path_:
     """Other tools repeat a label on several levels (a;*;*): one node."""
     return tuple(label for position, label in enumerate(path) if position == 0 or label != path[position - 1])
 

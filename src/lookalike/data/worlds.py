@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.data.microdata import Codes, Domain
-from lookalike.data.reconstruct import drawn_back
+from lookalike.data.reconstruct import draw_back
 from lookalike.data.release import Bucketized, Extents, Perturbed, Ranges, Release
 from lookalike.errors import DataError
 from lookalike.randomness import Randomness
@@ -41,10 +41,10 @@ class World:
 def draw_world(release: Release, rng: Randomness) -> World:
     """One world; whoever wants several takes a child of the randomness for each."""
     if isinstance(release, Bucketized):
-        dealt = _dealt(release, rng.child("deal"))
+        dealt = _deal_values(release, rng.child("deal"))
         world = World(release.quasi, release.sensitive[dealt], release.carried[dealt])
     elif isinstance(release, Perturbed):
-        world = World(release.quasi, drawn_back(release, rng.child("back")), release.carried)
+        world = World(release.quasi, draw_back(release, rng.child("back")), release.carried)
     else:
         units = release.unit_of_row.astype(np.int64)
         columns = [
@@ -54,10 +54,10 @@ def draw_world(release: Release, rng: Randomness) -> World:
         world = World(np.column_stack(columns).astype(np.int32), release.sensitive, release.carried)
     if not release.withheld.n_dummies:
         return world
-    return world.only(~_made_up(release, world, rng.child("dummies")))
+    return world.only(~_pick_dummies(release, world, rng.child("dummies")))
 
 
-def _dealt(release: Bucketized, rng: Randomness) -> Ints:
+def _deal_values(release: Bucketized, rng: Randomness) -> Ints:
     """For each row of quasi-identifiers a row of sensitive values of its bucket, none twice."""
     shuffled = rng.permutation(len(release.sensitive))
     values = shuffled[np.argsort(release.bucket_of_sensitive[shuffled], kind="stable")]
@@ -69,7 +69,7 @@ def _dealt(release: Bucketized, rng: Randomness) -> Ints:
     return dealt
 
 
-def _made_up(release: Release, world: World, rng: Randomness) -> NDArray[np.bool_]:
+def _pick_dummies(release: Release, world: World, rng: Randomness) -> NDArray[np.bool_]:
     """Rows to leave out: by the values of the first sensitive column, else any."""
     made_up = np.zeros(len(world), dtype=bool)
     shuffled = rng.permutation(len(world))

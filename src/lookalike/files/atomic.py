@@ -37,7 +37,7 @@ def hidden_beside(target: Path) -> Iterator[Path]:
     """A new hidden folder, removed in the end with all that is still in it."""
     clear_leftovers(target)
     target.parent.mkdir(parents=True, exist_ok=True)
-    hidden, lock = _locked(target)
+    hidden, lock = _make_locked(target)
     try:
         yield hidden
     finally:
@@ -85,7 +85,7 @@ def cannot_write(where: Path, error: OSError) -> RecipeError:
     return RecipeError(f"Cannot write to {where}: {reason}. Choose another folder.")
 
 
-def _locked(target: Path) -> tuple[Path, int | None]:
+def _make_locked(target: Path) -> tuple[Path, int | None]:
     """A new folder and its lock; None where folders cannot be locked, and then nobody takes it for a leftover."""
     while True:
         hidden = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent))

@@ -97,16 +97,16 @@ def _may_hold_secret(url: str, protocol: str) -> bool:
 
 
 @contextmanager
-def reached(place: Place, doing: str) -> Iterator[tuple[Any, str]]:
+def reach_place(place: Place, doing: str) -> Iterator[tuple[Any, str]]:
     """The file system of a place and the path on it; whatever goes wrong inside is said in our words."""
     try:
         import fsspec
     except ImportError:
-        raise _missing(place, "fsspec") from None
+        raise _explain_missing(place, "fsspec") from None
     try:
         yield fsspec.core.url_to_fs(place.url)
     except ImportError:
-        raise _missing(place, PROTOCOLS[place.protocol]) from None
+        raise _explain_missing(place, PROTOCOLS[place.protocol]) from None
     except FileNotFoundError:
         raise DataError(f"There is nothing at {place}. Check the URL.") from None
     except PermissionError:
@@ -122,7 +122,7 @@ def reached(place: Place, doing: str) -> Iterator[tuple[Any, str]]:
         ) from None
 
 
-def _missing(place: Place, package: str) -> MissingPart:
+def _explain_missing(place: Place, package: str) -> MissingPart:
     return MissingPart(
         f"URLs that begin with {quoted(place.protocol + '://')} need {package}. Install it: pip install "
         f'"lookalike[urls]" {package}'.removesuffix(" fsspec")
@@ -165,7 +165,7 @@ def _keep_standard_input(path: Path) -> None:
 
 
 def _fetch(place: Place, target: Path) -> None:
-    with reached(place, "read") as (system, source):
+    with reach_place(place, "read") as (system, source):
         if not system.isdir(source):
             _copy(system, source, target)
             return

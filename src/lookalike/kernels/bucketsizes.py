@@ -16,7 +16,7 @@ NO_PRUNING, LOSS_PRUNING, FULL_PRUNING = 0, 1, 2
 
 
 @inner
-def _filled(room, counts, n_buckets, size):  # type: ignore[no-untyped-def]
+def _can_fill(room, counts, n_buckets, size):  # type: ignore[no-untyped-def]
     """Whether the values can fill so many buckets of a size; room is how often each may be in one."""
     total, wanted = np.int64(0), n_buckets * size
     for value in range(len(counts)):
@@ -32,7 +32,7 @@ def is_valid(room1, room2, counts, first, second, size1, size2):  # type: ignore
     for value in range(len(counts)):
         if room1[value] * first + room2[value] * second < counts[value]:
             return False
-    return _filled(room1, counts, first, size1) and _filled(room2, counts, second, size2)
+    return _can_fill(room1, counts, first, size1) and _can_fill(room2, counts, second, size2)
 
 
 @inner
@@ -92,7 +92,7 @@ def _past_runs(step, starts, ends, n_runs):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _first_valid(room1, room2, counts, b1, b2, d1, d2, size1, size2, last, starts, ends):  # type: ignore[no-untyped-def]
+def _find_first_valid(room1, room2, counts, b1, b2, d1, d2, size1, size2, last, starts, ends):  # type: ignore[no-untyped-def]
     """The first step up to `last` that is valid, or -1; and how many tests that took: of values, or of a step."""
     n_runs = 0
     for value in range(len(counts)):
@@ -107,12 +107,12 @@ def _first_valid(room1, room2, counts, b1, b2, d1, d2, size1, size2, last, start
         return np.int64(-1), tests
     # Small buckets get fewer and easier to fill with every step.
     tests += 1
-    if not _filled(room1, counts, b1 - step * d1, size1):
+    if not _can_fill(room1, counts, b1 - step * d1, size1):
         low, high = step + 1, last + 1
         while low < high:
             middle = (low + high) // 2
             tests += 1
-            if _filled(room1, counts, b1 - middle * d1, size1):
+            if _can_fill(room1, counts, b1 - middle * d1, size1):
                 high = middle
             else:
                 low = middle + 1
@@ -120,7 +120,7 @@ def _first_valid(room1, room2, counts, b1, b2, d1, d2, size1, size2, last, start
         if step > last:
             return np.int64(-1), tests
     # Large ones get more and harder to fill, so that no later step will do if this one does not.
-    return (step if _filled(room2, counts, b2 + step * d2, size2) else np.int64(-1)), tests
+    return (step if _can_fill(room2, counts, b2 + step * d2, size2) else np.int64(-1)), tests
 
 
 @entry
@@ -157,7 +157,7 @@ def best_pair(rooms, sizes, counts, pruning):  # type: ignore[no-untyped-def]
                     continue
                 last = min(last, (best[4] - loss - 1) // dearer)
             if pruning == FULL_PRUNING:
-                step, tests = _first_valid(
+                step, tests = _find_first_valid(
                     rooms[one], rooms[two], counts, b1, b2, d1, d2, size1, size2, last, starts, ends
                 )
                 best[5] += tests
@@ -184,7 +184,7 @@ def first_valid_step(room1, room2, counts, size1, size2):  # type: ignore[no-unt
         return np.int64(-1), np.int64(-1)
     b1, d1, d2 = (n_rows - size2 * b2) // size1, size2 // divisor, size1 // divisor
     starts, ends = np.empty(len(counts), dtype=np.int64), np.empty(len(counts), dtype=np.int64)
-    step, _ = _first_valid(room1, room2, counts, b1, b2, d1, d2, size1, size2, b1 // d1, starts, ends)
+    step, _ = _find_first_valid(room1, room2, counts, b1, b2, d1, d2, size1, size2, b1 // d1, starts, ends)
     if step < 0:
         return np.int64(-1), np.int64(-1)
     return b1 - step * d1, b2 + step * d2
@@ -203,20 +203,20 @@ def most_frequent_first(counts, ell, ties, value_of_slot):  # type: ignore[no-un
     for value in range(n_values):
         if left[value] > 0:
             keys[value] = ties[value]
-            size = _pushed(heap, size, value, left, keys)
+            size = _push(heap, size, value, left, keys)
     taken = np.empty(ell, dtype=np.int64)
     n_slots, draw = np.int64(0), np.int64(n_values)
     while size >= ell:
         for place in range(ell):
             taken[place] = heap[0]
-            size = _popped(heap, size, left, keys)
+            size = _pop(heap, size, left, keys)
         for value in taken:
             value_of_slot[n_slots] = value
             n_slots += 1
             left[value] -= 1
             if left[value] > 0:
                 keys[value] = ties[draw]
-                size = _pushed(heap, size, value, left, keys)
+                size = _push(heap, size, value, left, keys)
             draw += 1
     return n_slots
 
@@ -227,7 +227,7 @@ def _before(one, other, left, keys):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _pushed(heap, size, value, left, keys):  # type: ignore[no-untyped-def]
+def _push(heap, size, value, left, keys):  # type: ignore[no-untyped-def]
     place = size
     heap[place] = value
     while place > 0:
@@ -240,7 +240,7 @@ def _pushed(heap, size, value, left, keys):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _popped(heap, size, left, keys):  # type: ignore[no-untyped-def]
+def _pop(heap, size, left, keys):  # type: ignore[no-untyped-def]
     size -= 1
     heap[0] = heap[size]
     place = 0

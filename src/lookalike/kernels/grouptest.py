@@ -132,7 +132,7 @@ def _diversity_holds(rule, index, size, tally, n_touched):  # type: ignore[no-un
 
 
 @inner
-def _moved_mass(rule, index, size, tally):  # type: ignore[no-untyped-def]
+def _move_mass(rule, index, size, tally):  # type: ignore[no-untyped-def]
     """Earth mover's distance times (total * size) and its largest value on the same scale, as integers."""
     n_codes, total = rule.settings[index]["n_codes"], rule.total
     moved = np.int64(0)
@@ -196,14 +196,14 @@ def _closeness_holds(rule, index, size, tally):  # type: ignore[no-untyped-def]
             _divergence(rule, index, size, tally)
             <= rule.settings[index]["bound_num"] / rule.settings[index]["bound_den"] - _GUARD
         )
-    moved, scale = _moved_mass(rule, index, size, tally)
+    moved, scale = _move_mass(rule, index, size, tally)
     return at_most(
         moved, rule.settings[index]["bound_den"], rule.settings[index]["bound_num"], scale * rule.total * size
     )
 
 
 @inner
-def tally_allowed(rule, index, size, tally, n_touched):  # type: ignore[no-untyped-def]
+def is_tally_allowed(rule, index, size, tally, n_touched):  # type: ignore[no-untyped-def]
     """Whether a group of `size` records with the counts of the tally may stand under one requirement."""
     return (
         _shares_hold(rule, index, size, tally, n_touched)
@@ -227,7 +227,7 @@ def allowed(rule, sensitive, members, start, stop, tally):  # type: ignore[no-un
                 tally.touched[n_touched] = code
                 n_touched += 1
             tally.counts[code] += 1
-        fine = tally_allowed(rule, index, size, tally, n_touched)
+        fine = is_tally_allowed(rule, index, size, tally, n_touched)
         for place in range(n_touched):
             tally.counts[tally.touched[place]] = 0
         if not fine:
@@ -244,7 +244,7 @@ def counts_allowed(rule, index, counts, size, tally):  # type: ignore[no-untyped
             tally.touched[n_touched] = code
             n_touched += 1
             tally.counts[code] = counts[code]
-    fine = tally_allowed(rule, index, size, tally, n_touched)
+    fine = is_tally_allowed(rule, index, size, tally, n_touched)
     for place in range(n_touched):
         tally.counts[tally.touched[place]] = 0
     return fine

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from lookalike.kernels import entry, inner
-from lookalike.kernels.grouptest import allowed, counts_allowed, tally_allowed
+from lookalike.kernels.grouptest import allowed, counts_allowed, is_tally_allowed
 
 
 @inner
@@ -112,7 +112,7 @@ def _growth_weight_of_one(rule, rows, dealing, step, again, tally):  # type: ign
                 n_touched += 1
             tally.counts[code] += 1
         place += step
-        stands = place >= rule.min_size and tally_allowed(rule, 0, place, tally, n_touched)
+        stands = place >= rule.min_size and is_tally_allowed(rule, 0, place, tally, n_touched)
         if place == size:
             weight = weight if stands else 0.0
         elif stands:

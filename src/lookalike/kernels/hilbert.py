@@ -83,7 +83,7 @@ def _pair_loss(axes, first, second):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _nearest(keys, up, down, first, last, key, wanted, places):  # type: ignore[no-untyped-def]
+def _find_nearest(keys, up, down, first, last, key, wanted, places):  # type: ignore[no-untyped-def]
     """Set places [:found] to the `wanted` (or all) places of a bucket [first, last) left that are nearest on the curve.
 
     up and down have a place more on either side: links of place p stand at p + 1.
@@ -117,7 +117,7 @@ def _choose(axes, curve, first, last, seed, wanted, window, ranks, places, losse
     """
     keys, records, up, down = curve
     limit = last - first if window == 0 else wanted * window
-    found = _nearest(keys, up, down, first, last, keys[seed], limit, places)
+    found = _find_nearest(keys, up, down, first, last, keys[seed], limit, places)
     if window == 1:
         return
     for place in range(found):
@@ -142,7 +142,7 @@ def _group_loss(axes, curve, firsts, lasts, seed, group, window, ranks, places, 
 
 
 @inner
-def _drawn_place(curve, firsts, lasts, group, words):  # type: ignore[no-untyped-def]
+def _draw_place(curve, firsts, lasts, group, words):  # type: ignore[no-untyped-def]
     """A place that is left in one of the buckets that the group takes from; words [2] are random."""
     n_open = np.uint64(np.count_nonzero(group))
     bucket, left = 0, np.int64(words[0] % n_open)
@@ -180,7 +180,7 @@ def retrieve(axes, keys, records, starts, groups, words, window, ranks, group_of
         group = groups[number]
         seed, least = np.int64(-1), np.inf
         for attempt in range(n_seeds):
-            place = _drawn_place(curve, firsts, lasts, group, words[number, attempt])
+            place = _draw_place(curve, firsts, lasts, group, words[number, attempt])
             loss = 0.0
             if n_seeds > 1:
                 loss = _group_loss(axes, curve, firsts, lasts, place, group, window, ranks, places, losses)

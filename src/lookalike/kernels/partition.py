@@ -174,7 +174,7 @@ def sweep(axes, cutting, members, start, stop, places, losses, forward):  # type
 
 
 @inner
-def parts_allowed(rule, sensitive, members, start, place, stop, tally):  # type: ignore[no-untyped-def]
+def are_parts_allowed(rule, sensitive, members, start, place, stop, tally):  # type: ignore[no-untyped-def]
     """Whether a cut leaves two groups that may stand."""
     return allowed(rule, sensitive, members, start, place, tally) and allowed(
         rule, sensitive, members, place, stop, tally
@@ -191,7 +191,7 @@ def missing_cut(axes, rule, sensitive, members, start, stop, tally, ranked):  # 
         place = stop
         while place > start and axes.codes[members[place - 1], attr] == axes.attributes[attr]["missing"]:
             place -= 1
-        if start < place < stop and parts_allowed(rule, sensitive, members, start, place, stop, tally):
+        if start < place < stop and are_parts_allowed(rule, sensitive, members, start, place, stop, tally):
             return place
     return np.int64(-1)
 
@@ -206,7 +206,7 @@ def first_cut(axes, cutting, rule, sensitive, members, start, stop, tally, ranke
         for attr in ranked:
             sort_by_code(axes, attr, members, start, stop)
             place = share_places(axes, attr, cutting, members, start, stop)[turn]
-            if place >= 0 and parts_allowed(rule, sensitive, members, start, place, stop, tally):
+            if place >= 0 and are_parts_allowed(rule, sensitive, members, start, place, stop, tally):
                 return place
     return np.int64(-1)
 
@@ -239,7 +239,7 @@ def best_cut(axes, cutting, rule, sensitive, members, start, stop, tally, ranked
         if ranked[best_rank] != sorted_by:
             sorted_by = ranked[best_rank]
             sort_by_code(axes, sorted_by, members, start, stop)
-        if parts_allowed(rule, sensitive, members, start, place, stop, tally):
+        if are_parts_allowed(rule, sensitive, members, start, place, stop, tally):
             return place
         places[best_rank, best_turn] = -1
 
@@ -284,7 +284,7 @@ def _any_cut(axes, cutting, rule, sensitive, members, ranked, tally):  # type: i
     for attr in ranked:
         sort_by_code(axes, attr, members, 0, size)
         for place in share_places(axes, attr, cutting, members, 0, size):
-            if place >= 0 and parts_allowed(rule, sensitive, members, 0, place, size, tally):
+            if place >= 0 and are_parts_allowed(rule, sensitive, members, 0, place, size, tally):
                 return True
     return False
 

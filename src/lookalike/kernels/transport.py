@@ -13,7 +13,7 @@ from lookalike.kernels import entry, inner
 
 
 @entry
-def most_sent(supplies, capacities, starts, heads, left_blocks, right_blocks):  # type: ignore[no-untyped-def]
+def send_most(supplies, capacities, starts, heads, left_blocks, right_blocks):  # type: ignore[no-untyped-def]
     """How much can be sent. Edges of supply u are starts[u]:starts[u + 1], to heads.
 
     Block b has the supplies left_blocks[b]:left_blocks[b + 1] and the capacities right_blocks[b]:right_blocks[b + 1];
@@ -25,14 +25,14 @@ def most_sent(supplies, capacities, starts, heads, left_blocks, right_blocks):  
         low, high = right_blocks[block], right_blocks[block + 1]
         first, last = starts[left], starts[right]
         if first < last:
-            total += _sent_in_block(
+            total += _send_in_block(
                 supplies[left:right], capacities[low:high], starts[left : right + 1] - first, heads[first:last] - low
             )
     return total
 
 
 @inner
-def _sent_in_block(supplies, capacities, starts, heads):  # type: ignore[no-untyped-def]
+def _send_in_block(supplies, capacities, starts, heads):  # type: ignore[no-untyped-def]
     if len(supplies) == 1:
         room = np.int64(0)
         for head in heads:
@@ -77,7 +77,7 @@ def _flows(supplies, capacities, starts, heads):  # type: ignore[no-untyped-def]
     while _levels(excess, room, flow, starts, heads, tails, back_starts, back_edges, level_left, level_right, queue):
         next_edge, next_back = starts[:-1].copy(), back_starts[:-1].copy()
         for supply in range(n_left):
-            while excess[supply] > 0 and _sent_on(
+            while excess[supply] > 0 and _send_on(
                 supply, excess, room, flow, starts, heads, tails, back_starts, back_edges, level_left, level_right,
                 next_edge, next_back, path,
             ):  # fmt: skip
@@ -174,7 +174,7 @@ def _levels(excess, room, flow, starts, heads, tails, back_starts, back_edges, l
 
 
 @inner
-def _sent_on(  # type: ignore[no-untyped-def]
+def _send_on(  # type: ignore[no-untyped-def]
     supply,
     excess,
     room,

@@ -86,7 +86,7 @@ def test_a_view_is_a_table_and_reading_changes_nothing(place: Place) -> None:
     assert la.read_table(place.table("adults"))["age"].values.tolist() == [32]
     with (
         pytest.raises(LookalikeError) as refused,
-        connecting.connected(parse_address(place.table("people"))) as connection,
+        connecting.connect(parse_address(place.table("people"))) as connection,
     ):
         connection.execute("INSERT INTO people VALUES (1, 'z')")
     assert "allows reading only" in str(refused.value)

@@ -24,7 +24,7 @@ from lookalike.files.releases.cells import (
     plain_escape,
     plain_unescape,
     print_cells,
-    restored,
+    restore_texts,
     safe_frame,
     safe_name,
     unescape_member,
@@ -210,7 +210,7 @@ texts = st.lists(st.none() | st.text(st.sampled_from("'=+-@\t\r\n0 9.|abc")), ma
 def test_every_cell_is_given_back(cells: list[str | None]) -> None:
     frame = pl.DataFrame({"=a": pl.Series(cells, dtype=pl.String)})
     safe = safe_frame(frame)
-    assert restored(safe).equals(frame, null_equal=True)
+    assert restore_texts(safe).equals(frame, null_equal=True)
     for cell in safe["'=a"].drop_nulls():
         assert cell[:1] not in tuple("=@\t\r\n")
         if cell[:1] in ("+", "-"):

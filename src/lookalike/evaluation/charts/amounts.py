@@ -12,7 +12,7 @@ from lookalike.evaluation.charts.style import (
     axis_of,
     colour_of,
     data_of,
-    finished,
+    finish_chart,
     percents,
     shape_of,
 )
@@ -44,7 +44,7 @@ def bars(
         order = list(dict.fromkeys(str(row[series]) for row in rows))
         drawn = base.mark_bar().encode(color=colour_of(series, order), yOffset=alt.YOffset(f"{series}:N", sort=order))
     n_bars = len(names) * (1 if series is None else len({str(row[series]) for row in rows}))
-    return finished(drawn, title, width, max(40, 14 * n_bars))
+    return finish_chart(drawn, title, width, max(40, 14 * n_bars))
 
 
 def columns(
@@ -68,10 +68,10 @@ def columns(
     across = alt.X(f"{x}:N", sort=names, title=x if x_title is None else x_title, axis=alt.Axis(labelAngle=0))
     base = alt.Chart(data_of([{**row, x: str(row[x])} for row in rows])).encode(x=across, y=upright)
     if series is None:
-        return finished(base.mark_bar(color=COLOURS[0]), title, width, height)
+        return finish_chart(base.mark_bar(color=COLOURS[0]), title, width, height)
     order = list(dict.fromkeys(str(row[series]) for row in rows))
     drawn = base.mark_bar().encode(color=colour_of(series, order), xOffset=alt.XOffset(f"{series}:N", sort=order))
-    return finished(drawn, title, width, height)
+    return finish_chart(drawn, title, width, height)
 
 
 def spans(
@@ -120,4 +120,4 @@ def spans(
             shape=shape_of("mark", shown, walls),
         ),
     )
-    return finished(drawn, title, width, max(40, 20 * len(names)), legend="top")
+    return finish_chart(drawn, title, width, max(40, 20 * len(names)), legend="top")

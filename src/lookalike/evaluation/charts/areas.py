@@ -15,7 +15,7 @@ from lookalike.evaluation.charts.style import (
     Scale,
     colour_of,
     data_of,
-    finished,
+    finish_chart,
     shape_of,
 )
 
@@ -66,7 +66,7 @@ def boxes(
         drawn.mark_rect(filled=False, strokeWidth=1.4).encode(color=colour),
         marks,
     ]
-    return finished(alt.layer(*layers), title, width, height, legend="bottom")
+    return finish_chart(alt.layer(*layers), title, width, height, legend="bottom")
 
 
 def tiles(
@@ -111,4 +111,4 @@ def tiles(
         base.mark_rect().encode(color=colour),
         base.mark_text(fontSize=10).encode(text=f"{label}:N", color=letters),
     )
-    return finished(drawn, title, size * len(across), size * len(along), legend="bottom")
+    return finish_chart(drawn, title, size * len(across), size * len(along), legend="bottom")

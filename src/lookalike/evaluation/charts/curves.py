@@ -13,7 +13,7 @@ from lookalike.evaluation.charts.style import (
     axis_of,
     colour_of,
     data_of,
-    finished,
+    finish_chart,
     percents,
     shape_of,
 )
@@ -52,7 +52,7 @@ def lines(
     if low is not None and high is not None:
         ends = plain.encode(y=axis_of(alt.Y, low, y_title or y, log_y), y2=f"{high}:Q")
         layers.insert(0, ends.mark_rule(strokeWidth=1.2))
-    return finished(alt.layer(*layers), title, width, height)
+    return finish_chart(alt.layer(*layers), title, width, height)
 
 
 def scatter(
@@ -102,4 +102,4 @@ def scatter(
             text = alt.Chart(data_of(beside)).encode(x=x_axis, y=y_axis, text=f"{label}:N")
             right, down, align = side
             layers.append(text.mark_text(align=align, dx=right, dy=down, baseline="middle", fontSize=10, color=INK))
-    return finished(alt.layer(*layers), title, width, height)
+    return finish_chart(alt.layer(*layers), title, width, height)

@@ -96,7 +96,7 @@ def shape_of(series: str, order: list[str], walls: Sequence[str] = ()) -> Any:
     return alt.Shape(f"{series}:N", scale=scale, sort=order, title=None)
 
 
-def finished(chart: Chart, title: str, width: int, height: int, legend: str = "right") -> Chart:
+def finish_chart(chart: Chart, title: str, width: int, height: int, legend: str = "right") -> Chart:
     return (
         chart.properties(title=title, width=width, height=height, background="transparent")
         .configure(font=_FONT)

@@ -88,27 +88,31 @@ def suggest_role(column: Column) -> tuple[Role, str]:
     if word := _names_person(words):
         return Role.IDENTIFIER, f"{quoted(word)} in its name says that it names a person"
     # The date of a diagnosis is a date that others may know, not a diagnosis.
-    if column.type not in _DATES and (word := _met(words, _SENSITIVE)):
+    if column.type not in _DATES and (word := _find_word(words, _SENSITIVE)):
         return Role.SENSITIVE, f"{quoted(word)} in its name says what outsiders should not learn about a person"
-    if word := _met(words, _OUTSIDE):
+    if word := _find_word(words, _OUTSIDE):
         return Role.QUASI, f"{quoted(word)} in its name says what others may know about a person"
-    if word := _met(words, _NAMES):
+    if word := _find_word(words, _NAMES):
         return Role.IDENTIFIER, f"{quoted(word)} in its name says that it names a person"
     return _by_values(column, words)
 
 
 def _names_person(words: frozenset[str]) -> str | None:
     """The word that stands for a contact, a personal number, or a person who is named or numbered (patient id)."""
-    return _met(words, _NAMING) or _numbers_person(words) or (_met(words, _NAMES) and _met(words, _PERSONS))
+    return (
+        _find_word(words, _NAMING)
+        or _numbers_person(words)
+        or (_find_word(words, _NAMES) and _find_word(words, _PERSONS))
+    )
 
 
 def _numbers_person(words: frozenset[str]) -> str | None:
-    return _numbers_records(words) and _met(words, _PERSONS)
+    return _numbers_records(words) and _find_word(words, _PERSONS)
 
 
 def _numbers_records(words: frozenset[str]) -> str | None:
     """A number of children is a count, not a number that someone bears."""
-    return None if "numberof" in words else _met(words, _NUMBERING)
+    return None if "numberof" in words else _find_word(words, _NUMBERING)
 
 
 def words_of(name: str) -> frozenset[str]:
@@ -124,7 +128,7 @@ def words_of(name: str) -> frozenset[str]:
     return frozenset(joined)
 
 
-def _met(words: frozenset[str], listed: str) -> str | None:
+def _find_word(words: frozenset[str], listed: str) -> str | None:
     """The first word (in order of the alphabet) that the list has."""
     whole, beginnings, ends = _entries(listed)
     for word in sorted(words):
@@ -163,7 +167,7 @@ def _by_values(column: Column, words: frozenset[str]) -> tuple[Role, str]:
         return Role.CARRIED, "it has the same value in every row and tells nobody apart"
     if share > 0.5 and n_rows > 1 and column.type not in _DATES and (word := _numbers_records(words)):
         return Role.IDENTIFIER, f"{quoted(word)} in its name says that it numbers records, and its values hardly repeat"
-    if column.type in _NUMBERS and (word := _met(words, _MEASURED)):
+    if column.type in _NUMBERS and (word := _find_word(words, _MEASURED)):
         return Role.CARRIED, (
             f"{quoted(word)} in its name says that it is a measurement, which others rarely know; make it a "
             "quasi-identifier if somebody outside could know it"

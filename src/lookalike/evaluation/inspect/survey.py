@@ -143,10 +143,10 @@ def inspect(table: Table, schema: Schema | None = None) -> Inspection:
 
 def suggest_schema(table: Table) -> Schema:
     """Every column with its suggested role and kind, identifiers too: a schema to edit."""
-    return Schema(tuple(_suggested_attribute(column) for column in table.columns))
+    return Schema(tuple(_suggest_attribute(column) for column in table.columns))
 
 
-def _suggested_attribute(column: Column) -> Attribute:
+def _suggest_attribute(column: Column) -> Attribute:
     role = suggest_role(column)[0]
     if role is Role.IDENTIFIER:
         return Attribute(name=column.name, role=role, type=column.type)

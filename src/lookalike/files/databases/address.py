@@ -79,7 +79,7 @@ def parse_address(url: str, environment: Mapping[str, str] | None = None) -> Add
     """What the URL says; RecipeError, which does not repeat it, if that is not enough or too much."""
     variable = _VARIABLE.fullmatch(url)
     if variable is None:
-        return _parsed(url, may_hold_password=False)
+        return _parse(url, may_hold_password=False)
     held = (os.environ if environment is None else environment).get(variable[1])
     if not held:
         raise RecipeError(f"The environment variable {variable[1]} is not set. It is to hold a URL: {_EXAMPLES}.")
@@ -87,10 +87,10 @@ def parse_address(url: str, environment: Mapping[str, str] | None = None) -> Add
         raise RecipeError(f"The environment variable {variable[1]} does not hold the URL of a database: {_EXAMPLES}.")
     if variable[2]:
         held += ("&" if "?" in held else "?") + variable[2]
-    return _parsed(held, may_hold_password=True)
+    return _parse(held, may_hold_password=True)
 
 
-def _parsed(url: str, *, may_hold_password: bool) -> Address:
+def _parse(url: str, *, may_hold_password: bool) -> Address:
     try:
         url.encode()
         parts = urlsplit(url)

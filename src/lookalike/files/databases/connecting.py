@@ -98,7 +98,7 @@ def _refuse_other_bytes(frame: pl.DataFrame, known_as: Mapping[str, str]) -> Non
 
 
 @contextmanager
-def connected(address: Address, *, write: bool = False) -> Iterator[Connection]:
+def connect(address: Address, *, write: bool = False) -> Iterator[Connection]:
     """A connection inside one transaction, which is undone unless the block commits it."""
     shown = _SHOWN[address.database]
     _require_drivers(shown)
@@ -107,14 +107,14 @@ def connected(address: Address, *, write: bool = False) -> Iterator[Connection]:
     try:
         adbc = _open(address, write)
     except _failures() as error:
-        raise reworded(error, shown) from None
+        raise reword_error(error, shown) from None
     try:
         connection = Connection(address.database, adbc)
         if address.database is Database.POSTGRESQL and not write:
             connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         yield connection
     except _failures() as error:
-        raise reworded(error, shown) from None
+        raise reword_error(error, shown) from None
     finally:
         _give_back(adbc)
 
@@ -179,7 +179,7 @@ def _open(address: Address, write: bool) -> Any:
     )
 
 
-def reworded(error: BaseException, shown: str) -> DataError:
+def reword_error(error: BaseException, shown: str) -> DataError:
     """The trouble in our words; the driver's are not kept, since they may quote the URL or a value."""
     said = str(error).casefold()
     for sign, sentence in _TROUBLES:

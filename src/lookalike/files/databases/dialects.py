@@ -35,7 +35,7 @@ class SourceColumn:
 
 def columns_of(connection: Connection, table: TableName) -> list[SourceColumn]:
     """The columns in the table's order; none if there is no such table or view."""
-    described = connection.ask(_COLUMNS[connection.database], _placed(connection.database, table))
+    described = connection.ask(_COLUMNS[connection.database], _locate(connection.database, table))
     expression_of = {Database.POSTGRESQL: _postgresql, Database.SQLITE: _sqlite, Database.DUCKDB: _duckdb}
     asked_for = expression_of[connection.database]
     return [SourceColumn(name, type, asked_for(identifier(name), type)) for name, type in described.rows()]
@@ -48,14 +48,14 @@ def tables_of(connection: Connection) -> list[str]:
 
 def is_there(connection: Connection, table: TableName) -> tuple[bool, bool]:
     """Whether there is a table (or view) of that name, and whether it was made here."""
-    rows = connection.ask(_MARKS[connection.database], _placed(connection.database, table)).rows()
+    rows = connection.ask(_MARKS[connection.database], _locate(connection.database, table)).rows()
     return bool(rows), any(MARK in (row[0] or "") for row in rows)
 
 
 def create(connection: Connection, table: TableName, types: Mapping[str, Any]) -> None:
     """Make an empty table, marked as ours."""
     own = _TYPES[connection.database]
-    listed = ", ".join(f"{identifier(name)} {own[_plain(dtype)]}" for name, dtype in types.items())
+    listed = ", ".join(f"{identifier(name)} {own[_find_base_type(dtype)]}" for name, dtype in types.items())
     if connection.database is Database.SQLITE:
         connection.execute(f"CREATE TABLE {table.sql} (/* {MARK} */ {listed})")
         return
@@ -81,7 +81,7 @@ def query(table: TableName, columns: Sequence[SourceColumn], database: Database)
     return f"SELECT 1 AS example, {examples} UNION ALL SELECT 0 AS example, {asked} FROM {table.sql}"
 
 
-def _placed(database: Database, table: TableName) -> tuple[str, ...]:
+def _locate(database: Database, table: TableName) -> tuple[str, ...]:
     """The table as the queries of the catalogue want it."""
     if database is Database.POSTGRESQL:
         return (table.sql,)
@@ -159,7 +159,7 @@ _TYPES: dict[Database, dict[Any, str]] = {
 }
 
 
-def _plain(dtype: Any) -> Any:
+def _find_base_type(dtype: Any) -> Any:
     return dtype.base_type()
 
 
@@ -200,11 +200,11 @@ _EXAMPLES = {"TEXT": "''", "REAL": "0.5", "INTEGER": "0"}
 
 
 def _sqlite(column: str, type: str) -> str | None:
-    """As it is, until `settled` has seen what is in it."""
+    """As it is, until `settle_types` has seen what is in it."""
     return column
 
 
-def settled(connection: Connection, table: TableName, columns: Sequence[SourceColumn]) -> list[SourceColumn]:
+def settle_types(connection: Connection, table: TableName, columns: Sequence[SourceColumn]) -> list[SourceColumn]:
     """The columns with one type each. In SQLite every cell has its own: text if any is, else numbers."""
     if connection.database is not Database.SQLITE:
         return list(columns)

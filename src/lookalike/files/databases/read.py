@@ -9,8 +9,8 @@ import polars as pl
 from lookalike.data.schema import ValueType
 from lookalike.errors import DataError, quoted, unknown_name
 from lookalike.files.databases.address import Address, Database
-from lookalike.files.databases.connecting import Connection, connected
-from lookalike.files.databases.dialects import SourceColumn, columns_of, query, settled, tables_of
+from lookalike.files.databases.connecting import Connection, connect
+from lookalike.files.databases.dialects import SourceColumn, columns_of, query, settle_types, tables_of
 from lookalike.files.databases.naming import TableName
 from lookalike.files.tables.frames import refuse_type
 from lookalike.files.tables.selection import refuse_bad_names, wanted_names
@@ -20,19 +20,19 @@ def read_database(
     address: Address, columns: Collection[str] | None, types: Mapping[str, ValueType]
 ) -> tuple[list[str], pl.DataFrame]:
     """The names of all columns of the table, and a frame of those that are wanted."""
-    with connected(address) as connection:
+    with connect(address) as connection:
         there = columns_of(connection, address.table)
         if not there:
             raise DataError(unknown_name("table", str(address.table), tables_of(connection)))
         names = [column.name for column in there]
         refuse_bad_names(names, str(address))
         wanted = wanted_names(names, columns, types, str(address))
-        return names, fetched(connection, address.table, [column for column in there if column.name in wanted])
+        return names, fetch_columns(connection, address.table, [column for column in there if column.name in wanted])
 
 
-def fetched(connection: Connection, table: TableName, columns: list[SourceColumn]) -> pl.DataFrame:
+def fetch_columns(connection: Connection, table: TableName, columns: list[SourceColumn]) -> pl.DataFrame:
     """The columns of the table, with their types."""
-    columns = settled(connection, table, columns)
+    columns = settle_types(connection, table, columns)
     for column in columns:
         if column.expression is None:
             raise refuse_type(column.name, column.type, f"table {quoted(str(table))}")

@@ -21,10 +21,10 @@ import polars as pl
 from lookalike.data.release import Release
 from lookalike.errors import DataError, RecipeError, quoted
 from lookalike.files.databases.address import Address, Database, parse_address
-from lookalike.files.databases.connecting import Connection, connected
+from lookalike.files.databases.connecting import Connection, connect
 from lookalike.files.databases.dialects import columns_of, create, drop, is_there, rename
 from lookalike.files.databases.naming import TableName
-from lookalike.files.databases.read import fetched
+from lookalike.files.databases.read import fetch_columns
 from lookalike.files.releases.cells import Encoding, Field, print_cells
 from lookalike.files.releases.read import ReleaseFolder
 from lookalike.files.releases.write import laid_out
@@ -44,7 +44,7 @@ def write_database(
         _check_names(address.database, _target(address, table, len(frames)).name, frame.columns)
     is_new = address.database is not Database.POSTGRESQL and not Path(address.target).exists()
     try:
-        with connected(address, write=True) as connection:
+        with connect(address, write=True) as connection:
             names = _write_all(connection, address, frames, overwrite, progress)
             connection.commit()
     except BaseException:
@@ -61,7 +61,7 @@ def check_database(url: str, *, overwrite: bool) -> None:
     path = Path(address.target)
     if address.database is not Database.POSTGRESQL and path.parent.is_dir() and not path.exists():
         return  # it is made when the release is written
-    with connected(address) as connection:
+    with connect(address) as connection:
         for table in (address.table, *(_target(address, name, 2) for name in ("qit", "sat"))):
             _check_free(connection, table, overwrite)
 
@@ -94,7 +94,7 @@ def _frame(fields: Sequence[Field], typed: pl.DataFrame, texts: pl.DataFrame) ->
         columns.append(texts.get_column(field.name))
         if field.encoding is Encoding.INTERVAL:
             for end in ("low", "high"):
-                name = _free(f"{field.name}_{end}", taken)
+                name = _find_free_name(f"{field.name}_{end}", taken)
                 taken.append(name.casefold())
                 columns.append(cells.struct.field(end).alias(name))
     return pl.DataFrame(columns)
@@ -158,7 +158,7 @@ def _check_names(database: Database, table: str, columns: Iterable[str]) -> None
 
 def _check_same(connection: Connection, table: TableName, frame: pl.DataFrame, target: TableName) -> None:
     """Read the table back and hold it against the frame, in whatever order its rows come."""
-    written = fetched(connection, table, columns_of(connection, table))
+    written = fetch_columns(connection, table, columns_of(connection, table))
     if written.columns == frame.columns and len(written) == len(frame):
         plain = [f"c{place}" for place in range(frame.width)]
         first, second = (
@@ -173,7 +173,7 @@ def _check_same(connection: Connection, table: TableName, frame: pl.DataFrame, t
     )
 
 
-def _free(name: str, taken: Iterable[str]) -> str:
+def _find_free_name(name: str, taken: Iterable[str]) -> str:
     while name.casefold() in taken:
         name += "_"
     return name

@@ -72,7 +72,7 @@ def _numbers(shown: Sequence[str], spec: Mapping[str, Any], type: ValueType) -> 
             points = [start + (end - start) * step / _POINTS for step in range(_POINTS)]
             # One that is not whole: the rule writes intervals of whole numbers in another way.
             points.append(start + min(end - start, 1.0) / 2)
-            found |= {_plain(point): float(_plain(point)) for point in points}
+            found |= {_format_point(point): float(_format_point(point)) for point in points}
         elif label != ROOT:
             number = parse_number(label, ValueType.NUMBER)
             if type is ValueType.INTEGER:
@@ -82,7 +82,7 @@ def _numbers(shown: Sequence[str], spec: Mapping[str, Any], type: ValueType) -> 
     return {str(number): number for number in sorted(whole)} | dict(sorted(found.items(), key=lambda pair: pair[1]))
 
 
-def _plain(point: float) -> str:
+def _format_point(point: float) -> str:
     return np.format_float_positional(float(f"{point:.12g}"), trim="-")
 
 
@@ -190,19 +190,19 @@ def _domain(attribute: Attribute, field: Field, cells: pl.Series, manifest: Publ
     if attribute.taxonomy is not None and attribute.role is Role.QUASI and field.encoding is not Encoding.EXACT:
         return _with_taxonomy(attribute, field, cells)
     if field.encoding is Encoding.EXACT:
-        return _exact(attribute, field, cells, manifest)
+        return _build_exact(attribute, field, cells, manifest)
     missing = bool(cells.struct.field("missing").any())
     if field.encoding is Encoding.INTERVAL:
         type = attribute.type or field.type
-        return _made(attribute, type, _grid(cells, field.type, type), missing)
+        return _build_domain(attribute, type, _grid(cells, field.type, type), missing)
     if field.encoding is Encoding.SPAN:
         ends = pl.concat([cells.struct.field("low"), cells.struct.field("high")]).drop_nulls().unique().to_list()
-        return _listed(attribute, attribute.order, ends, missing)
+        return _build_listed(attribute, attribute.order, ends, missing)
     texts = cells.struct.field("values").explode(empty_as_null=False).drop_nulls().unique().to_list()
-    return _listed(attribute, attribute.values, texts, missing)
+    return _build_listed(attribute, attribute.values, texts, missing)
 
 
-def _exact(attribute: Attribute, field: Field, cells: pl.Series, manifest: PublishedManifest) -> Domain:
+def _build_exact(attribute: Attribute, field: Field, cells: pl.Series, manifest: PublishedManifest) -> Domain:
     attribute = replace(attribute, taxonomy=None)
     if manifest.form == Perturbed.form and attribute.role is Role.SENSITIVE:
         published, cells = cells, published_matrix(field.name, manifest)[0]
@@ -215,8 +215,8 @@ def _exact(attribute: Attribute, field: Field, cells: pl.Series, manifest: Publi
     missing = cells.null_count() > 0
     listed = attribute.order if attribute.kind is Kind.ORDERED else None
     if listed is not None and field.type is ValueType.STRING and manifest.form != Perturbed.form:
-        return _listed(attribute, listed, known.to_list(), missing)
-    return _made(attribute, field.type, _raw(known, field.type), missing)
+        return _build_listed(attribute, listed, known.to_list(), missing)
+    return _build_domain(attribute, field.type, _raw(known, field.type), missing)
 
 
 def _with_taxonomy(attribute: Attribute, field: Field, cells: pl.Series) -> Domain:
@@ -229,26 +229,26 @@ def _with_taxonomy(attribute: Attribute, field: Field, cells: pl.Series) -> Doma
         labels, missing = cells.drop_nulls().unique().to_list(), cells.null_count() > 0
     type = attribute.type or ValueType.STRING
     tree = taxonomy_over(attribute.taxonomy, labels, type, attribute.name, with_missing=missing)
-    type, values = _typed(list(tree.leaves[: tree.n_leaves - missing]), type)
+    type, values = _parse_texts(list(tree.leaves[: tree.n_leaves - missing]), type)
     return Domain(attribute, type, values, missing, 0.0, 0.0, tree.n_leaves, False, tree)
 
 
-def _listed(attribute: Attribute, declared: Sequence[str] | None, texts: list[str], missing: bool) -> Domain:
+def _build_listed(attribute: Attribute, declared: Sequence[str] | None, texts: list[str], missing: bool) -> Domain:
     """The declared values in their order, or those that are shown in their own."""
     if declared is not None:
         extra = sorted(set(texts) - set(declared))
-        return _made(attribute, ValueType.STRING, _objects([*declared, *extra]), missing)
-    type, values = _typed(texts, attribute.type or ValueType.STRING)
-    return _made(attribute, type, values[np.argsort(values)], missing)
+        return _build_domain(attribute, ValueType.STRING, _objects([*declared, *extra]), missing)
+    type, values = _parse_texts(texts, attribute.type or ValueType.STRING)
+    return _build_domain(attribute, type, values[np.argsort(values)], missing)
 
 
-def _made(attribute: Attribute, type: ValueType, values: NDArray[Any], missing: bool) -> Domain:
+def _build_domain(attribute: Attribute, type: ValueType, values: NDArray[Any], missing: bool) -> Domain:
     numeric = attribute.kind is Kind.NUMERIC and len(values) > 0
     low, high = (float(values[0]), float(values[-1])) if numeric else (0.0, float(max(len(values) - 1, 0)))
     return Domain(attribute, type, values, missing, low, high, len(values) + missing, False)
 
 
-def _typed(texts: list[str], type: ValueType) -> tuple[ValueType, NDArray[Any]]:
+def _parse_texts(texts: list[str], type: ValueType) -> tuple[ValueType, NDArray[Any]]:
     """Texts as values of the column's type; as they are, where one of them is no such value."""
     try:
         values = _raw(values_of(texts, type), type)

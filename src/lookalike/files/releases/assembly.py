@@ -33,7 +33,7 @@ def reject_unknown(source: str, domain: Domain, unknown: int) -> None:
         )
 
 
-def stacked(blocks: Sequence[Codes], n_rows: int) -> Codes:
+def stack_columns(blocks: Sequence[Codes], n_rows: int) -> Codes:
     return np.ascontiguousarray(np.column_stack(blocks)) if blocks else np.empty((n_rows, 0), dtype=np.int32)
 
 
@@ -53,7 +53,7 @@ def take(extents: Extents, units: NDArray[Any]) -> Extents:
     return Sets(starts, extents.members[places])
 
 
-def grouped(
+def group_rows(
     domains: Domains,
     columns: Sequence[tuple[Extents, NDArray[np.int32]]],
     sensitive: Codes,
@@ -76,7 +76,7 @@ def grouped(
     )
 
 
-def suppressed_counted(release: Release, original: Microdata) -> Withheld:
+def count_suppressed(release: Release, original: Microdata) -> Withheld:
     """What was left out by value: the original and the dummies less what is published. A reader with the original
     can tell. Perturbed values cannot be subtracted, made-up rows that look like any other hide what is missing, and a
     release that has too many of a value is left to the audit."""

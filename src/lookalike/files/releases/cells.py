@@ -153,7 +153,7 @@ def _extent_entries(domain: Domain, cells: ExtentCells) -> tuple[ValueType, Enco
     nodes = domain.taxonomy.closures(extents.lows, extents.highs)
     is_node = (domain.taxonomy.firsts[nodes] == extents.lows) & (domain.taxonomy.lasts[nodes] == extents.highs)
     if not is_node.all():
-        return ValueType.STRING, Encoding.SET, _set_entries(domain, _spelled_out(extents))
+        return ValueType.STRING, Encoding.SET, _set_entries(domain, _spell_out(extents))
     labels: list[str | None] = list(domain.taxonomy.labels)
     if domain.has_missing:
         labels[int(domain.taxonomy.leaf_nodes[domain.missing_code])] = None
@@ -179,7 +179,7 @@ def _interval_entries(domain: Domain, ranges: Ranges) -> tuple[ValueType, pl.Ser
             end = typed_values(np.where(is_value, values[at_code], printed), type)
         else:
             end = typed_values(np.where(is_value, values[at_code], printed.astype(np.int64)), type)
-        ends.append(_nulled(end, unprintable))
+        ends.append(_blank_cells(end, unprintable))
     return type, _struct(low=ends[0], high=ends[1], missing=ranges.missing)
 
 
@@ -202,7 +202,7 @@ def _set_entries(domain: Domain, sets: Sets) -> pl.Series:
     return _struct(values=lists, missing=missing, any=whole)
 
 
-def _spelled_out(ranges: Ranges) -> Sets:
+def _spell_out(ranges: Ranges) -> Sets:
     """Runs as sets (of a taxonomy, where missing is a leaf)."""
     sizes = (ranges.highs - ranges.lows + 1).astype(np.int64)
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -214,7 +214,7 @@ def _struct(**fields: Any) -> pl.Series:
     return pl.DataFrame(fields).to_struct()
 
 
-def _nulled(series: pl.Series, null: NDArray[np.bool_]) -> pl.Series:
+def _blank_cells(series: pl.Series, null: NDArray[np.bool_]) -> pl.Series:
     return pl.select(pl.when(pl.Series(~null)).then(series)).to_series()
 
 
@@ -222,13 +222,13 @@ def print_cells(field: Field, series: pl.Series) -> pl.Series:
     """Typed entries as text; null is an empty cell."""
     if field.encoding in (Encoding.EXACT, Encoding.BUCKET, Encoding.NODE):
         texts = _value_texts(series, field.type)
-        return _mapped(texts, plain_escape) if field.type is ValueType.STRING else texts
+        return _map_texts(texts, plain_escape) if field.type is ValueType.STRING else texts
     if field.encoding is Encoding.SET:
-        return _printed_sets(series)
+        return _print_sets(series)
     parts = series.struct
     low, high = (_value_texts(parts.field(end), field.type) for end in ("low", "high"))
     if field.encoding is Encoding.SPAN:
-        low, high = _mapped(low, _escape_end), _mapped(high, _escape_end)
+        low, high = _map_texts(low, _escape_end), _map_texts(high, _escape_end)
         joint = pl.lit(" to ")
     elif field.type in (ValueType.DATE, ValueType.DATETIME):
         joint = pl.lit("/")
@@ -241,7 +241,7 @@ def print_cells(field: Field, series: pl.Series) -> pl.Series:
     )
 
 
-def _printed_sets(series: pl.Series) -> pl.Series:
+def _print_sets(series: pl.Series) -> pl.Series:
     frame = series.struct.unnest()
     members = frame["values"].explode(empty_as_null=False).unique().drop_nulls()
     if len(members):
@@ -274,7 +274,7 @@ def _value_texts(series: pl.Series, type: ValueType) -> pl.Series:
     return series.replace_strict(distinct, texts_of(raw, type), default=None, return_dtype=pl.String)
 
 
-def _mapped(texts: pl.Series, change: Any) -> pl.Series:
+def _map_texts(texts: pl.Series, change: Any) -> pl.Series:
     distinct = texts.unique().drop_nulls()
     if not len(distinct):
         return texts
@@ -393,19 +393,19 @@ def safe_name(name: str) -> str:
 
 def safe_frame(frame: pl.DataFrame) -> pl.DataFrame:
     """A frame whose texts and names no spreadsheet computes."""
-    made = pl.DataFrame([_safe(column) for column in frame.get_columns()])
+    made = pl.DataFrame([_mark_risky(column) for column in frame.get_columns()])
     made.columns = [safe_name(name) for name in frame.columns]
     return made
 
 
-def restored(frame: pl.DataFrame) -> pl.DataFrame:
+def restore_texts(frame: pl.DataFrame) -> pl.DataFrame:
     """What a safe frame of texts was made from."""
-    made = pl.DataFrame([_restored(column) for column in frame.get_columns()])
+    made = pl.DataFrame([_restore_cells(column) for column in frame.get_columns()])
     made.columns = [name[1:] if re.match(_MARKED, name) else name for name in frame.columns]
     return made
 
 
-def _safe(cells: pl.Series) -> pl.Series:
+def _mark_risky(cells: pl.Series) -> pl.Series:
     if isinstance(cells.dtype, pl.Categorical | pl.Enum):
         cells = cells.cast(pl.String)
     if cells.dtype != pl.String:
@@ -414,7 +414,7 @@ def _safe(cells: pl.Series) -> pl.Series:
     return _where(risky, pl.select(pl.lit(MARK) + pl.lit(cells)).to_series(), cells)
 
 
-def _restored(cells: pl.Series) -> pl.Series:
+def _restore_cells(cells: pl.Series) -> pl.Series:
     return _where(cells.str.contains(_MARKED), cells.str.slice(1), cells) if cells.dtype == pl.String else cells
 
 

@@ -213,7 +213,7 @@ def descriptor(
                 "name": name,
                 "csv": f"{name}.csv",
                 "parquet": f"{name}.parquet",
-                **_listed(name, parts.get(name, ())),
+                **_list_parts(name, parts.get(name, ())),
                 "columns": [
                     {
                         "name": field.name,
@@ -261,7 +261,7 @@ def descriptor(
     return json.dumps(package, ensure_ascii=False, indent=2) + "\n"
 
 
-def _listed(table: str, parts: Sequence[Part]) -> dict[str, Any]:
+def _list_parts(table: str, parts: Sequence[Part]) -> dict[str, Any]:
     """The rows and files of a table in parts."""
     if not parts:
         return {}
@@ -352,12 +352,12 @@ def parse_descriptor(text: str, source: str) -> PublishedManifest:
     try:
         # JSON can spell half of a character; no file and no column has one in its name.
         json.dumps(package, ensure_ascii=False).encode()
-        return _published(package, block)
+        return _parse_published(package, block)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError):
         raise DataError(f"{source} lacks parts of its lookalike block. The release is damaged: get it again.") from None
 
 
-def _published(package: Mapping[str, Any], block: Mapping[str, Any]) -> PublishedManifest:
+def _parse_published(package: Mapping[str, Any], block: Mapping[str, Any]) -> PublishedManifest:
     tables = {
         _plain_name(table["name"]): tuple(
             Field(

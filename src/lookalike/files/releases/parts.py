@@ -81,7 +81,8 @@ def write_part(folder: Path, number: int, release: Release) -> tuple[WrittenPart
         written = read_again(files, release)
         check_same(release, written)
         tables = {
-            table.name: _kept(table, number, fields[table.name], unfinished[table.name]) for table in release.tables()
+            table.name: _keep_files(table, number, fields[table.name], unfinished[table.name])
+            for table in release.tables()
         }
     finally:
         for paths in unfinished.values():
@@ -90,7 +91,7 @@ def write_part(folder: Path, number: int, release: Release) -> tuple[WrittenPart
     return WrittenPart(number, release.n_rows, tables), written
 
 
-def _kept(table: PublishedTable, number: int, fields: tuple[Field, ...], paths: Sequence[Path]) -> WrittenTable:
+def _keep_files(table: PublishedTable, number: int, fields: tuple[Field, ...], paths: Sequence[Path]) -> WrittenTable:
     """Files that were checked, under the names of what is in them."""
     digests, files = {}, {}
     for ending, path in zip(ENDINGS, paths, strict=True):
@@ -176,7 +177,7 @@ def mixed(release: Release, parts: Parts) -> tuple[Release, PartsOfRows]:
     of_rows = parts_of_rows(parts)
     orders = {name: _order(name, listed) for name, listed in parts.items()}
     dealt = {name: of_rows[name][order] for name, order in orders.items()}
-    return _taken(release, orders), dealt
+    return _take_rows(release, orders), dealt
 
 
 def parts_of_rows(parts: Parts) -> PartsOfRows:
@@ -184,7 +185,7 @@ def parts_of_rows(parts: Parts) -> PartsOfRows:
     return {name: np.repeat(np.arange(len(listed)), [part.n_rows for part in listed]) for name, listed in parts.items()}
 
 
-def _taken(release: Release, orders: Mapping[str, NDArray[np.int64]]) -> Release:
+def _take_rows(release: Release, orders: Mapping[str, NDArray[np.int64]]) -> Release:
     if isinstance(release, Bucketized):
         qit, sat = orders["qit"], orders["sat"]
         return replace(

@@ -39,7 +39,7 @@ def _plain_series(domain: Domain, codes: Codes) -> pl.Series:
 def write_plain(data: Microdata, target: Path, *, safe_csv: bool = False) -> None:
     """Write the records; the ending of the name says how. `safe_csv`: no cell that a spreadsheet would compute."""
     check_plain_target(target)
-    with _placed_file(target) as building:
+    with _place_file(target) as building:
         if target.suffix.lower() == ".csv":
             write_csv(plain_frame(data), building, safe=safe_csv)
         else:
@@ -55,7 +55,7 @@ def check_plain_target(target: Path) -> None:
 
 
 @contextmanager
-def _placed_file(target: Path) -> Iterator[Path]:
+def _place_file(target: Path) -> Iterator[Path]:
     """A file to write into, which becomes `target` when the block ends without an error."""
     try:
         with hidden_beside(target) as hidden:

@@ -124,7 +124,7 @@ def read_graph(folder: Path) -> MatchGraph:
     lists = _read(Path(folder) / "graph.parquet", {"rows": pl.List(pl.Int32)})["rows"]
     rows = lists.explode(empty_as_null=False)
     if lists.null_count() or rows.null_count():
-        raise _changed(Path(folder) / "graph.parquet")
+        raise _explain_change(Path(folder) / "graph.parquet")
     starts = np.concatenate([[0], np.cumsum(lists.list.len().to_numpy())]).astype(np.int64)
     return MatchGraph(starts, rows.to_numpy().astype(np.int32))
 
@@ -134,7 +134,7 @@ def read_linkage(folder: Path) -> Linkage:
     _check_format(Path(folder))
     frame = _read(Path(folder) / "linkage.parquet", {"side": pl.String, "row": pl.Int64, "record": pl.Int64})
     if any(column.null_count() for column in frame):
-        raise _changed(Path(folder) / "linkage.parquet")
+        raise _explain_change(Path(folder) / "linkage.parquet")
     sides = {
         side: frame.filter(pl.col("side") == side).sort("row")["record"].to_numpy().astype(np.int64)
         for side in frame["side"].unique().to_list()
@@ -184,9 +184,9 @@ def _read(path: Path, types: Mapping[str, pl.DataType | type[pl.DataType]]) -> p
         reason = getattr(error, "strerror", None) or "it is no Parquet file"
         raise DataError(f"Cannot read {path}: {reason}. Name the folder that ends in PRIVATE.") from None
     if dict(frame.schema) != dict(types):
-        raise _changed(path)
+        raise _explain_change(path)
     return frame
 
 
-def _changed(path: Path) -> DataError:
+def _explain_change(path: Path) -> DataError:
     return DataError(f"{path} is not as lookalike writes it. It was changed: name the folder that ends in PRIVATE.")

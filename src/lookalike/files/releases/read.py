@@ -30,17 +30,17 @@ from lookalike.data.release import (
 )
 from lookalike.data.schema import Schema
 from lookalike.errors import DataError, SchemaError, quoted
-from lookalike.files.releases.assembly import grouped, reject_unknown, stacked, suppressed_counted, take
+from lookalike.files.releases.assembly import count_suppressed, group_rows, reject_unknown, stack_columns, take
 from lookalike.files.releases.cells import Encoding, Field, parse_cells, plain_unescape, values_of
 from lookalike.files.releases.describe import DESCRIPTOR, PublishedManifest, parse_descriptor, value_keys, value_texts
 from lookalike.files.releases.other_tools.holdings import DomainIndex, assembled
 from lookalike.files.releases.tablefiles import (
-    checked_text,
+    check_text,
     part_frame,
+    read_frame,
     read_typed,
     table_paths,
     text_frame,
-    typed_frame,
 )
 from lookalike.files.urls import local_path
 from lookalike.memory import TO_READ, check_addresses
@@ -50,7 +50,7 @@ from lookalike.untrusted import read_text
 def over_original(folder: ReleaseFolder, original: Microdata) -> Release:
     """A release folder over the domains of its original, which tells the values of suppressed records."""
     release = folder.over(original.domains)
-    return replace(release, withheld=suppressed_counted(release, original))
+    return replace(release, withheld=count_suppressed(release, original))
 
 
 def check_readable(path: Path) -> None:
@@ -134,7 +134,7 @@ class ReleaseFolder:
         """Its tables with types, from the Parquet files."""
         check_addresses(TO_READ)
         return {
-            name: typed_frame(self.path, name, fields, self.manifest.parts.get(name, ()))
+            name: read_frame(self.path, name, fields, self.manifest.parts.get(name, ()))
             for name, fields in self.manifest.tables.items()
         }
 
@@ -181,7 +181,7 @@ def read_again(files: Mapping[str, tuple[Path, Path, Sequence[Field]]], release:
     For files that no manifest describes yet: what no table shows is taken from the release.
     """
     tables = {
-        name: _PublishedColumns(str(csv), checked_text(csv, read_typed(parquet, fields), fields), fields)
+        name: _PublishedColumns(str(csv), check_text(csv, read_typed(parquet, fields), fields), fields)
         for name, (csv, parquet, fields) in files.items()
     }
     again = _MAKERS[release.form](tables, release.domains, release.withheld)
@@ -228,13 +228,13 @@ class _PublishedColumns:
             )
         index = DomainIndex(domain)
         missing = domain.missing_code if domain.has_missing else -1
-        codes = [missing if text is None else _known(index, plain_unescape(text)) for text in texts]
+        codes = [missing if text is None else _find_code(index, plain_unescape(text)) for text in texts]
         reject_unknown(self.source, domain, sum(code < 0 for code in codes))
         return np.asarray(codes, dtype=np.int32)[unit_of_row]
 
-    def stacked(self, domains: Sequence[Domain]) -> Codes:
+    def stack_codes(self, domains: Sequence[Domain]) -> Codes:
         blocks = [self.codes(domain) for domain in domains]
-        return stacked(blocks, len(self.frame))
+        return stack_columns(blocks, len(self.frame))
 
     def extents(self, domain: Domain) -> tuple[Extents, NDArray[np.int32]]:
         """A column of generalised cells, one unit a distinct cell."""
@@ -263,7 +263,7 @@ class _PublishedColumns:
         return numbers.to_numpy()
 
 
-def _known(index: DomainIndex, text: str) -> int:
+def _find_code(index: DomainIndex, text: str) -> int:
     try:
         return index.code(text)
     except KeyError:
@@ -276,7 +276,9 @@ Tables = Mapping[str, _PublishedColumns]
 def _make_grouped(tables: Tables, domains: Domains, withheld: Withheld) -> Grouped:
     table = tables["release"]
     columns = [table.extents(domain) for domain in domains.quasi]
-    return grouped(domains, columns, table.stacked(domains.sensitive), table.stacked(domains.carried), withheld)
+    return group_rows(
+        domains, columns, table.stack_codes(domains.sensitive), table.stack_codes(domains.carried), withheld
+    )
 
 
 def _make_matched(tables: Tables, domains: Domains, withheld: Withheld) -> Matched:
@@ -284,8 +286,8 @@ def _make_matched(tables: Tables, domains: Domains, withheld: Withheld) -> Match
     return Matched(
         domains=domains,
         extents=tuple(take(*table.extents(domain)) for domain in domains.quasi),
-        sensitive=table.stacked(domains.sensitive),
-        carried=table.stacked(domains.carried),
+        sensitive=table.stack_codes(domains.sensitive),
+        carried=table.stack_codes(domains.carried),
         withheld=withheld,
     )
 
@@ -296,10 +298,10 @@ def _make_bucketized(tables: Tables, domains: Domains, withheld: Withheld) -> Bu
     ranked = np.unique(np.concatenate([of_quasi, of_sensitive]), return_inverse=True)[1].astype(np.int32)
     return Bucketized(
         domains=domains,
-        quasi=qit.stacked(domains.quasi),
+        quasi=qit.stack_codes(domains.quasi),
         bucket_of_quasi=ranked[: len(of_quasi)],
-        sensitive=sat.stacked(domains.sensitive),
-        carried=sat.stacked(domains.carried),
+        sensitive=sat.stack_codes(domains.sensitive),
+        carried=sat.stack_codes(domains.carried),
         bucket_of_sensitive=ranked[len(of_quasi) :],
         withheld=withheld,
     )
@@ -309,9 +311,9 @@ def _make_perturbed(tables: Tables, domains: Domains, withheld: Withheld) -> Per
     table = tables["release"]
     return Perturbed(
         domains=domains,
-        quasi=table.stacked(domains.quasi),
-        sensitive=table.stacked(domains.sensitive),
-        carried=table.stacked(domains.carried),
+        quasi=table.stack_codes(domains.quasi),
+        sensitive=table.stack_codes(domains.sensitive),
+        carried=table.stack_codes(domains.carried),
         randomizers=(),
         withheld=withheld,
     )

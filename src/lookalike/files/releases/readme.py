@@ -47,8 +47,8 @@ def views(tables: Tables, *, in_parts: bool = False) -> str:
     own: dict[str, str] = {}
     for field in chain(qit, sat):
         if field.encoding is not Encoding.BUCKET:
-            own[field.name] = _free(field.name, own.values())
-    bucket, size, probability = (_free(name, own.values()) for name in ("bucket", "size", "probability"))
+            own[field.name] = _find_free_name(field.name, own.values())
+    bucket, size, probability = (_find_free_name(name, own.values()) for name in ("bucket", "size", "probability"))
 
     def names(fields: Iterable[Field]) -> str:
         chosen = (bucket if field.encoding is Encoding.BUCKET else own[field.name] for field in fields)
@@ -65,7 +65,7 @@ def views(tables: Tables, *, in_parts: bool = False) -> str:
     )
 
 
-def _free(name: str, taken: Iterable[str]) -> str:
+def _find_free_name(name: str, taken: Iterable[str]) -> str:
     folded = {other.casefold() for other in taken}
     # A NUL would end the script.
     name = name.replace("\0", "_")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from lookalike.errors import DataError, RecipeError
 from lookalike.files.releases.describe import DESCRIPTOR
-from lookalike.files.urls import Place, reached
+from lookalike.files.urls import Place, reach_place
 
 _WITH_FOLDERS = ("file", "memory", "hdfs", "sftp")
 _READ_ONLY = ("http", "https")
@@ -21,7 +21,7 @@ def check_destination(place: Place) -> None:
     """Refuse a place that is taken or cannot be written, before any work is done."""
     if place.protocol in _READ_ONLY:
         raise RecipeError(f"A release cannot be sent to {place.protocol} URLs. Write it to a folder and upload that.")
-    with reached(place, "write") as (system, target):
+    with reach_place(place, "write") as (system, target):
         if system.exists(target) and (system.isfile(target) or system.find(target)):
             raise RecipeError(f"There is something at {place} already. Choose another name, or remove it first.")
 
@@ -31,7 +31,7 @@ def send(folder: Path, place: Place) -> None:
     check_destination(place)
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     files.sort(key=lambda path: path == folder / DESCRIPTOR)
-    with reached(place, "write") as (system, target):
+    with reach_place(place, "write") as (system, target):
         sent: list[str] = []
         try:
             for path in files:

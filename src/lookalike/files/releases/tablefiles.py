@@ -21,7 +21,7 @@ from typing import Any
 import polars as pl
 
 from lookalike.errors import DataError, counted, quoted
-from lookalike.files.releases.cells import MISSING, Encoding, Field, dtype_of, print_cells, restored
+from lookalike.files.releases.cells import MISSING, Encoding, Field, dtype_of, print_cells, restore_texts
 from lookalike.untrusted import check_plain_file
 
 CSV, PARQUET = "csv", "parquet"
@@ -89,14 +89,14 @@ def text_frame(
     lengths = [part.n_rows for part in parts] or [len(typed)]
     starts = itertools.accumulate(lengths, initial=0)
     frames = [
-        checked_text(path, typed[start : start + length], fields)
+        check_text(path, typed[start : start + length], fields)
         for path, start, length in zip(paths, starts, lengths, strict=False)
     ]
     _check_lengths(source, frames, parts)
     return pl.concat(frames)
 
 
-def typed_frame(folder: Path, table: str, fields: Sequence[Field], parts: Sequence[Part]) -> pl.DataFrame:
+def read_frame(folder: Path, table: str, fields: Sequence[Field], parts: Sequence[Part]) -> pl.DataFrame:
     """A table of a release folder with types, from its Parquet alone."""
     source = folder / f"{table}.parquet"
     frames = [read_typed(path, fields) for path in _paths(folder, table, PARQUET, parts)]
@@ -145,7 +145,7 @@ def part_frame(folder: Path, table: str, fields: Sequence[Field], part: Part, pl
     paths = {ending: folder / part_path(table, ending, place) for ending in ENDINGS}
     for ending, path in paths.items():
         _check_digest(path, part.digests[ending])
-    frame = checked_text(paths[CSV], read_typed(paths[PARQUET], fields), fields)
+    frame = check_text(paths[CSV], read_typed(paths[PARQUET], fields), fields)
     _check_lengths(paths[CSV], [frame], [part])
     return frame
 
@@ -159,7 +159,7 @@ def _check_lengths(source: Path, frames: Sequence[pl.DataFrame], parts: Sequence
             )
 
 
-def checked_text(csv_path: Path, typed: pl.DataFrame, fields: Sequence[Field]) -> pl.DataFrame:
+def check_text(csv_path: Path, typed: pl.DataFrame, fields: Sequence[Field]) -> pl.DataFrame:
     """A CSV file as text; it must have the columns given, some rows, and say what its Parquet twin says (`typed`)."""
     frame = _read_text(csv_path)
     if not len(frame):
@@ -167,13 +167,13 @@ def checked_text(csv_path: Path, typed: pl.DataFrame, fields: Sequence[Field]) -
     names = [field.name for field in fields]
     # A safe CSV file has its cells and names as in the Parquet file only once they are given back.
     if frame.columns != names:
-        frame = restored(frame)
+        frame = restore_texts(frame)
     if frame.columns != names:
         raise DataError(f"{csv_path} has other columns than its description says. The release was changed.")
     parquet = csv_path.with_suffix(f".{PARQUET}")
-    printed = _printed(typed, fields, parquet)
+    printed = _print_frame(typed, fields, parquet)
     if not frame.equals(printed, null_equal=True):
-        frame = restored(frame)
+        frame = restore_texts(frame)
     if frame.columns != names or not frame.equals(printed, null_equal=True):
         raise DataError(f"{parquet.name} and {csv_path.name} disagree. The release was changed: get it again.")
     return frame
@@ -208,7 +208,7 @@ def read_typed(path: Path, fields: Sequence[Field]) -> pl.DataFrame:
         raise _unreadable(path, error) from None
 
 
-def _printed(frame: pl.DataFrame, fields: Sequence[Field], path: Path) -> pl.DataFrame:
+def _print_frame(frame: pl.DataFrame, fields: Sequence[Field], path: Path) -> pl.DataFrame:
     try:
         printed = {field.name: print_cells(field, frame[field.name]).alias(field.name) for field in fields}
         return blanks_spelled_out(pl.DataFrame(printed), fields)

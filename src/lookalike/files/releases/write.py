@@ -261,7 +261,7 @@ def same_cells(first: Cells, second: Cells) -> bool:
         return (
             isinstance(first, NumberCells)
             and isinstance(second, NumberCells)
-            and np.array_equal(_ranked(first.numbers), _ranked(second.numbers))
+            and np.array_equal(_rank_numbers(first.numbers), _rank_numbers(second.numbers))
         )
     if isinstance(first, ExactCells) or isinstance(second, ExactCells):
         return (
@@ -272,7 +272,7 @@ def same_cells(first: Cells, second: Cells) -> bool:
     return _same_extents(first, second)
 
 
-def _ranked(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+def _rank_numbers(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
     """Bucket numbers mean nothing but which is which."""
     return np.unique(numbers, return_inverse=True)[1].astype(np.int64)
 

@@ -17,7 +17,7 @@ from lookalike.data.microdata import Codes, Domain, Microdata, Table, texts_of
 from lookalike.data.release import Extents, Grouped, Withheld
 from lookalike.data.schema import ValueType
 from lookalike.errors import DataError, SchemaError, counted, quoted, unknown_name
-from lookalike.files.releases.assembly import Note, grouped, reject_unknown, stacked, suppressed_counted, unheard
+from lookalike.files.releases.assembly import Note, count_suppressed, group_rows, reject_unknown, stack_columns, unheard
 from lookalike.files.releases.other_tools.holdings import DomainIndex, assembled
 from lookalike.files.releases.other_tools.notations import UNDERSTOOD, read_cell, read_value
 from lookalike.files.tables.read import read_table
@@ -51,7 +51,7 @@ def from_table(table: Table, original: Microdata, *, suppressed: int = 0, note: 
             f"{counted(len(ignored), 'column')} of {table.source} have no role in the schema and were ignored: {shown}."
         )
     cells = {domain.name: _Cells(table, domain) for domain in domains.all}
-    kept = ~_starred(cells[domain.name] for domain in (*domains.quasi, *domains.sensitive))
+    kept = ~_find_starred(cells[domain.name] for domain in (*domains.quasi, *domains.sensitive))
     blanked = int(np.count_nonzero(~kept))
     if blanked:
         note(f"{counted(blanked, 'row')} of {table.source} have a star in every column and count as suppressed.")
@@ -59,11 +59,11 @@ def from_table(table: Table, original: Microdata, *, suppressed: int = 0, note: 
         raise DataError(f"{table.source} holds no row with a value. There is nothing to read.")
     columns = [cells[domain.name].extents(kept, note) for domain in domains.quasi]
     n_rows = int(np.count_nonzero(kept))
-    release = grouped(
+    release = group_rows(
         domains,
         columns,
-        stacked([cells[domain.name].codes(kept) for domain in domains.sensitive], n_rows),
-        stacked([cells[domain.name].codes(kept) for domain in domains.carried], n_rows),
+        stack_columns([cells[domain.name].codes(kept) for domain in domains.sensitive], n_rows),
+        stack_columns([cells[domain.name].codes(kept) for domain in domains.carried], n_rows),
         Withheld(n_suppressed=suppressed + blanked),
     )
     return Grouped(
@@ -72,17 +72,17 @@ def from_table(table: Table, original: Microdata, *, suppressed: int = 0, note: 
         group_of_row=release.group_of_row,
         sensitive=release.sensitive,
         carried=release.carried,
-        withheld=suppressed_counted(release, original),
+        withheld=count_suppressed(release, original),
     )
 
 
 def suppressed_rows(table: Table, original: Microdata) -> NDArray[np.bool_]:
     """Which rows count as suppressed: those with a star in every quasi-identifier and sensitive column."""
     domains = original.domains
-    return _starred(_Cells(table, domain) for domain in (*domains.quasi, *domains.sensitive))
+    return _find_starred(_Cells(table, domain) for domain in (*domains.quasi, *domains.sensitive))
 
 
-def _starred(columns: Iterable[_Cells]) -> NDArray[np.bool_]:
+def _find_starred(columns: Iterable[_Cells]) -> NDArray[np.bool_]:
     return np.asarray(np.logical_and.reduce([column.is_star for column in columns]), dtype=bool)
 
 
@@ -104,12 +104,12 @@ class _Cells:
             stars[:] = False
         return np.asarray(stars[self.unit_of_row], dtype=bool)
 
-    def _used(self, kept: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    def _find_used(self, kept: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         used, unit_of_row = np.unique(self.unit_of_row[kept], return_inverse=True)
         return used.astype(np.int64), unit_of_row.astype(np.int32)
 
     def extents(self, kept: NDArray[np.bool_], note: Note) -> tuple[Extents, NDArray[np.int32]]:
-        used, unit_of_row = self._used(kept)
+        used, unit_of_row = self._find_used(kept)
         holdings = [read_cell(self.index, self.texts[unit]) for unit in used]
         unread = [int(unit) for unit, holding in zip(used, holdings, strict=True) if holding is None]
         if unread:
@@ -128,7 +128,7 @@ class _Cells:
         return assembled(self.index, [holding for holding in holdings if holding is not None]), unit_of_row
 
     def codes(self, kept: NDArray[np.bool_]) -> Codes:
-        used, unit_of_row = self._used(kept)
+        used, unit_of_row = self._find_used(kept)
         codes = np.array([read_value(self.index, self.texts[unit]) for unit in used], dtype=np.int32)
         reject_unknown(self.source, self.domain, int(np.count_nonzero(codes < 0)))
         return codes[unit_of_row]

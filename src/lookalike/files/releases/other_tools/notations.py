@@ -80,7 +80,7 @@ def written_members(index: DomainIndex, cell: str | None) -> list[list[int]] | N
                 return None
         except (KeyError, ValueError, OverflowError):
             continue
-    return _listed(index, text)
+    return _parse_members(index, text)
 
 
 def read_value(index: DomainIndex, cell: str | None) -> int:
@@ -175,16 +175,16 @@ def _span(index: DomainIndex, text: str) -> Holding | None:
 
 
 def _set(index: DomainIndex, text: str) -> Holding | None:
-    listed = _listed(index, text)
+    listed = _parse_members(index, text)
     return None if listed is None else index.members([code for codes in listed for code in codes])
 
 
-def _listed(index: DomainIndex, text: str) -> list[list[int]] | None:
+def _parse_members(index: DomainIndex, text: str) -> list[list[int]] | None:
     """The codes of each member of a set, as they stand there."""
     enclosed = text[:1] + text[-1:] in ("{}", "[]", "()")
     inner = text[1:-1] if enclosed else text
     for separator in ("|", ";", ","):
-        members = [_unquoted(member.strip()) for member in inner.split(separator)]
+        members = [_unquote(member.strip()) for member in inner.split(separator)]
         if len(members) == 1 and not enclosed:
             continue
         codes = [_member_codes(index, member) for member in members]
@@ -210,7 +210,7 @@ def _member_codes(index: DomainIndex, member: str) -> list[int] | None:
     return None if interval is None else list(interval.codes or range(interval.low, interval.high + 1))
 
 
-def _unquoted(text: str) -> str:
+def _unquote(text: str) -> str:
     return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" else text
 
 
