@@ -8,12 +8,18 @@ from typing import Any
 
 import pytest
 
+from lookalike.algorithms import ALGORITHMS
+from lookalike.algorithms.privbayes import PrivBayes
 from lookalike.attacks import ATTACKS
 from lookalike.data.contracts import PrivacyModel
 from lookalike.metrics import FIDELITY, METRICS
 from lookalike.models import MODELS, parse_model
 
-FAMILIES: dict[str, dict[str, Any]] = {"models": dict(MODELS), "attacks": dict(ATTACKS)}
+FAMILIES: dict[str, dict[str, Any]] = {
+    "models": dict(MODELS),
+    "algorithms": {**ALGORITHMS, PrivBayes.name: PrivBayes},
+    "attacks": dict(ATTACKS),
+}
 METRIC_FILES = {"loss", "group_sizes", "values_changed", "fidelity", "learning", "query_error", "parts"}
 
 
