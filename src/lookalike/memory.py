@@ -16,7 +16,7 @@ from pathlib import Path
 from lookalike.errors import DataError, RecipeError, quoted
 
 VARIABLE = "LOOKALIKE_MEMORY"
-ANY = "any"
+_ANY = "any"
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _UNLIMITED = 1 << 60
 """Control groups without a limit say a number as large as this, or larger."""
@@ -40,15 +40,15 @@ def require(n_bytes: int, what: str, fits: str, root: Path = Path("/")) -> None:
     if there is None or n_bytes <= there:
         return
     raise DataError(
-        f"{what} needs about {format_bytes(n_bytes)} of memory, and {format_bytes(there)} can be had. {fits} To go "
-        f"ahead anyway: {VARIABLE}={ANY}."
+        f"{what} needs about {_format_bytes(n_bytes)} of memory, and {_format_bytes(there)} can be had. {fits} To go "
+        f"ahead anyway: {VARIABLE}={_ANY}."
     )
 
 
 def available(root: Path = Path("/")) -> int | None:
     """Bytes that this process can still take without swapping; None if nobody knows, or nobody should ask."""
     said = os.environ.get(VARIABLE, "").strip()
-    if said.casefold() == ANY:
+    if said.casefold() == _ANY:
         return None
     if said:
         return _parse_size(said)
@@ -56,9 +56,9 @@ def available(root: Path = Path("/")) -> int | None:
     return min((figure for figure in figures if figure is not None), default=None)
 
 
-def format_bytes(n_bytes: int) -> str:
+def _format_bytes(n_bytes: int) -> str:
     """
-    >>> format_bytes(3 << 30), format_bytes(700 << 20)
+    >>> _format_bytes(3 << 30), _format_bytes(700 << 20)
     ('3.0 GB', '700 MB')
     """
     return f"{n_bytes / (1 << 30):,.1f} GB" if n_bytes >= 1 << 30 else f"{n_bytes / (1 << 20):,.0f} MB"
@@ -67,7 +67,7 @@ def format_bytes(n_bytes: int) -> str:
 def _parse_size(said: str) -> int:
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?", said, re.IGNORECASE)
     if found is None:
-        raise RecipeError(f'{VARIABLE} is {quoted(said)}. Write a size, as in "8G" or "500M", or "{ANY}".')
+        raise RecipeError(f'{VARIABLE} is {quoted(said)}. Write a size, as in "8G" or "500M", or "{_ANY}".')
     return int(float(found[1]) * _UNITS[found[2].upper()])
 
 
@@ -130,8 +130,8 @@ def check_addresses(least: int) -> None:
     left = address_space_left()
     if left is not None and left < least:
         raise DataError(
-            f"The process may take {format_bytes(left)} more addresses (ulimit -v), and its libraries need "
-            f"{format_bytes(least)}, though not as memory. Lift that limit (ulimit -v unlimited), and limit memory by "
+            f"The process may take {_format_bytes(left)} more addresses (ulimit -v), and its libraries need "
+            f"{_format_bytes(least)}, though not as memory. Lift that limit (ulimit -v unlimited), and limit memory by "
             f"{VARIABLE} or by a control group instead."
         )
 

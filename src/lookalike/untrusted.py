@@ -14,9 +14,9 @@ import stat
 from pathlib import Path
 from typing import Any
 
-MOST_BYTES = 64 << 20
+_MOST_BYTES = 64 << 20
 DEEPEST = 50
-MOST_NODES = 1_000_000
+_MOST_NODES = 1_000_000
 """Of a YAML document with every alias written out."""
 
 
@@ -54,9 +54,9 @@ def read_bytes(path: Path) -> bytes:
     """What is in a small file; OSError if there is none."""
     check_plain_file(path)
     with path.open("rb") as file:
-        data = file.read(MOST_BYTES + 1)
-    if len(data) > MOST_BYTES:
-        raise OSError(errno.EFBIG, f"it is larger than {MOST_BYTES >> 20} MB")
+        data = file.read(_MOST_BYTES + 1)
+    if len(data) > _MOST_BYTES:
+        raise OSError(errno.EFBIG, f"it is larger than {_MOST_BYTES >> 20} MB")
     return data
 
 
@@ -106,8 +106,8 @@ def load_yaml(text: str, *, as_text: bool = False) -> Any:
         def check(self, line: int) -> None:
             if self.deepest > DEEPEST:
                 raise BadYaml(f"lists and mappings within each other go deeper than {DEEPEST}", line)
-            if self.n_nodes > MOST_NODES:
-                raise BadYaml(f"written out it would have more than {MOST_NODES:,} values", line)
+            if self.n_nodes > _MOST_NODES:
+                raise BadYaml(f"written out it would have more than {_MOST_NODES:,} values", line)
 
     try:
         loader = Bounded(text)

@@ -69,10 +69,10 @@ def joined(parts: Sequence[PartAudit]) -> JoinedAudit:
             raise RecipeError("These parts were not audited alike. Use the same promises, adversary and form for all.")
     subjects = dict.fromkeys(subject for part in parts for subject in part.exposures)
     exposures = {
-        subject: unite_exposures([part.exposures[subject] for part in parts if subject in part.exposures])
+        subject: _unite_exposures([part.exposures[subject] for part in parts if subject in part.exposures])
         for subject in subjects
     }
-    totals = Totals(
+    totals = _Totals(
         *(
             sum(getattr(part.audit, name) for part in parts)
             for name in ("n_records", "n_rows", "n_suppressed", "n_dummies")
@@ -118,7 +118,7 @@ def _sum_withheld(parts: Sequence[PartAudit]) -> Withheld:
     )
 
 
-def unite_exposures(exposures: Sequence[Exposure]) -> Exposure:
+def _unite_exposures(exposures: Sequence[Exposure]) -> Exposure:
     """The units of all. Of perturbed columns, where parts have the same ones, each once."""
     concealed = [exposure.concealed for exposure in exposures if exposure.concealed is not None]
     lengths = np.concatenate([np.diff(exposure.starts) for exposure in exposures])
@@ -142,7 +142,7 @@ def _each_once(exposure: Exposure) -> Exposure:
 
 
 @dataclass(frozen=True)
-class Totals:
+class _Totals:
     """Numbers of the whole release."""
 
     n_records: int
@@ -151,7 +151,7 @@ class Totals:
     n_dummies: int
 
 
-_ADDED_UP: dict[str, Callable[[Totals], str]] = {
+_ADDED_UP: dict[str, Callable[[_Totals], str]] = {
     preconditions.ROW_COUNT: lambda all: preconditions.rows_for_records(
         all.n_rows, all.n_records, all.n_suppressed, all.n_dummies
     ),
@@ -161,7 +161,7 @@ _ADDED_UP: dict[str, Callable[[Totals], str]] = {
 """Checks whose words can be said of the whole."""
 
 
-def _checks(parts: Sequence[PartAudit], totals: Totals) -> tuple[Check, ...]:
+def _checks(parts: Sequence[PartAudit], totals: _Totals) -> tuple[Check, ...]:
     by_name: dict[str, list[Check]] = {}
     for part in sorted(parts, key=lambda part: -len(part.audit.checks)):
         for check in part.audit.checks:
@@ -173,7 +173,7 @@ def _checks(parts: Sequence[PartAudit], totals: Totals) -> tuple[Check, ...]:
     return (*checks.values(), _complete(parts))
 
 
-def _check(found: Sequence[Check], n_parts: int, totals: Totals) -> Check:
+def _check(found: Sequence[Check], n_parts: int, totals: _Totals) -> Check:
     """Failed if it failed anywhere; not run if it was not run somewhere; passed if it passed wherever it applies."""
     for status in (FAILED, NOT_RUN):
         such = [check for check in found if check.status == status]

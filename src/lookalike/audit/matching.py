@@ -26,7 +26,7 @@ from lookalike.data.release import MatchGraph
 from lookalike.data.requirement import Requirement
 from lookalike.errors import counted
 
-FLOW_LIMIT = 5_000_000
+_FLOW_LIMIT = 5_000_000
 """More edges than this are not given to the flow solver, which would run for minutes."""
 _TRIES = 6
 
@@ -141,8 +141,8 @@ def _flow_test(reading: Reading, requirement: Requirement, column: int | None, g
     if reading.fits is None:
         return Existence(None, f"not run: records fit more than {FITS_LIMIT:,} rows in all")
     starts, rows = reading.fits
-    if len(rows) > FLOW_LIMIT:
-        return Existence(None, f"not run: {len(rows):,} pairs of record and row, more than {FLOW_LIMIT:,}")
+    if len(rows) > _FLOW_LIMIT:
+        return Existence(None, f"not run: {len(rows):,} pairs of record and row, more than {_FLOW_LIMIT:,}")
     values = np.zeros(reading.release.n_rows, dtype=np.int64)
     if column is not None:
         values = reading.release.sensitive[:, column].astype(np.int64)

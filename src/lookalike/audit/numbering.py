@@ -20,7 +20,7 @@ from lookalike.audit.sorting import Sign, follow_rows
 from lookalike.data.release import Bucketized
 
 _MOST_PAIRS = 5_000_000
-REMEDY = "Number the buckets at random"
+_REMEDY = "Number the buckets at random"
 Floats = NDArray[np.float64]
 
 
@@ -45,13 +45,13 @@ def numbering_signs(
 def _order_signs(words: str, scores: Floats, blocks: Ints) -> Iterator[Sign]:
     sign = follow_rows(words, scores, blocks, "bucket numbers")
     if sign is not None:
-        yield Sign(sign.words, sign.chance, REMEDY)
+        yield Sign(sign.words, sign.chance, _REMEDY)
     looked = pick_rows(len(scores))
     ranks = np.unique(scores[looked], return_inverse=True)[1].reshape(-1).astype(np.int64)
     for classes, n_classes, is_ordered in classify(ranks):
         shares = shares_of_items(classes, n_classes, np.arange(len(looked)), len(looked))
         for sign in likeness_signs(words, shares, blocks[looked], is_ordered, "buckets with numbers"):
-            yield Sign(sign.words, sign.chance, REMEDY)
+            yield Sign(sign.words, sign.chance, _REMEDY)
 
 
 def _possible_members(reading: Reading, of_points: Ints, of_values: Ints) -> tuple[Ints, Ints]:

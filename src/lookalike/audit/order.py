@@ -41,7 +41,7 @@ from lookalike.audit.verdicts import Check
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed
 from lookalike.errors import counted, quoted
 
-NAME = "row order"
+_NAME = "row order"
 _SAMPLE = 1024
 _JOIN_LIMIT = 50_000_000
 
@@ -50,7 +50,7 @@ def row_order(reading: Reading) -> Check:
     """All tests that apply to the release's form."""
     tables = list(_read_tables(reading))
     if max((n_arrangements(table.content) for table in tables), default=0.0) < -math.log(SELDOM):
-        return Check.undecided(NAME, "too few different rows to tell")
+        return Check.undecided(_NAME, "too few different rows to tell")
     arranged = [arrangement(table.shown, len(table.content), table.group_of_row) for table in tables]
     families = [
         [] if any(found.sorted_by for found in arranged) else list(_input_signs(reading)),
@@ -61,11 +61,11 @@ def row_order(reading: Reading) -> Check:
     ]
     worst = _find_worst(families)
     if worst.chance < SELDOM:
-        return Check(NAME, False, f"{worst.words}; a shuffle does so with probability below 1e-9. {worst.remedy}")
+        return Check(_NAME, False, f"{worst.words}; a shuffle does so with probability below 1e-9. {worst.remedy}")
     names = list(dict.fromkeys(name for found in arranged for name in found.sorted_by))
     published = f"sorted by what is published ({', '.join(names)}) and " if names else ""
     n_columns = counted(len(_columns_of(reading)) - 1, "column")
-    return Check(NAME, True, f"{published}follows neither the input order nor any of {n_columns} of the original")
+    return Check(_NAME, True, f"{published}follows neither the input order nor any of {n_columns} of the original")
 
 
 def _find_worst(families: list[list[Sign]]) -> Sign:
@@ -88,7 +88,7 @@ def _input_signs(reading: Reading) -> Iterator[Sign]:
 
 
 @dataclass(frozen=True, eq=False)
-class OrderedTable:
+class _OrderedTable:
     """A published table as far as its order goes."""
 
     shown: list[Shown]
@@ -102,7 +102,7 @@ class OrderedTable:
     """Groups that may stand together."""
 
 
-def _read_tables(reading: Reading) -> Iterator[OrderedTable]:
+def _read_tables(reading: Reading) -> Iterator[_OrderedTable]:
     release = reading.release
     if isinstance(release, Grouped | Matched):
         yield _table_of_extents(reading, release)
@@ -122,7 +122,7 @@ def _value_columns(reading: Reading) -> list[Shown]:
     ]
 
 
-def _table_of_extents(reading: Reading, release: Grouped | Matched) -> OrderedTable:
+def _table_of_extents(reading: Reading, release: Grouped | Matched) -> _OrderedTable:
     boxes, placement = reading.boxes, reading.placement
     units = boxes.class_of_row
     shown = []
@@ -135,7 +135,7 @@ def _table_of_extents(reading: Reading, release: Grouped | Matched) -> OrderedTa
     if isinstance(release, Grouped):
         class_of_record = np.append(placement.class_of_item, -1)[placement.item_of_record]
         members = Members(class_of_record, reading.value_of_record, units, reading.value_of_row)
-    return OrderedTable(
+    return _OrderedTable(
         shown=shown,
         content=joint_ids((units, reading.value_of_row), len(units)),
         item_of_record=placement.item_of_record,
@@ -145,17 +145,17 @@ def _table_of_extents(reading: Reading, release: Grouped | Matched) -> OrderedTa
     )
 
 
-def _tables_of_buckets(reading: Reading, release: Bucketized) -> Iterator[OrderedTable]:
+def _tables_of_buckets(reading: Reading, release: Bucketized) -> Iterator[_OrderedTable]:
     of_points, of_values, bucket_of_record = _buckets(reading, release)
     points = [Shown(domain.name, release.quasi[:, index]) for index, domain in enumerate(release.domains.quasi)]
-    yield OrderedTable(
+    yield _OrderedTable(
         shown=[Shown("bucket", release.bucket_of_quasi), *points],
         content=joint_ids((of_points, reading.point_of_row), len(of_points)),
         item_of_record=reading.point_of_record,
         item_of_row=reading.point_of_row,
     )
     n_values = reading.n_values
-    yield OrderedTable(
+    yield _OrderedTable(
         shown=[Shown("bucket", release.bucket_of_sensitive), *_value_columns(reading)],
         content=joint_ids((of_values, reading.value_of_row), len(of_values)),
         item_of_record=np.where(bucket_of_record >= 0, bucket_of_record * n_values + reading.value_of_record, -1),
@@ -164,12 +164,12 @@ def _tables_of_buckets(reading: Reading, release: Bucketized) -> Iterator[Ordere
     )
 
 
-def _read_perturbed(reading: Reading, release: Perturbed) -> OrderedTable:
+def _read_perturbed(reading: Reading, release: Perturbed) -> _OrderedTable:
     original = reading.original
     records, rows = joint_ids_of_two((original.quasi, original.carried), (release.quasi, release.carried))
     points = [Shown(domain.name, release.quasi[:, index]) for index, domain in enumerate(release.domains.quasi)]
     before, after = joint_ids_of_two((original.sensitive,), (release.sensitive,))
-    return OrderedTable(
+    return _OrderedTable(
         shown=[*points, *_value_columns(reading)],
         content=joint_ids((rows, after), len(rows)),
         item_of_record=records,
@@ -193,7 +193,7 @@ def _columns_of(reading: Reading) -> list[tuple[str, Ints]]:
     return found
 
 
-def _neighbour_signs(reading: Reading, table: OrderedTable, arranged: Arrangement) -> Iterator[Sign]:
+def _neighbour_signs(reading: Reading, table: _OrderedTable, arranged: Arrangement) -> Iterator[Sign]:
     """Every column of the original, and whether a redrawn value was kept, at rows that stand close to each other."""
     item_of_record, item_of_row = table.item_of_record, table.item_of_row
     n_items = 1 + int(max(item_of_row.max(initial=-1), item_of_record.max(initial=-1)))
@@ -217,7 +217,7 @@ def _of_original(words: str) -> str:
 
 
 def _find_kept_signs(
-    reading: Reading, release: Perturbed, table: OrderedTable, arranged: Arrangement
+    reading: Reading, release: Perturbed, table: _OrderedTable, arranged: Arrangement
 ) -> Iterator[Sign]:
     """Whether the place of a row says that its value is the original one."""
     looked = pick_rows(len(table.item_of_row))
@@ -236,7 +236,7 @@ def _find_kept_signs(
         yield from likeness_signs(words, both, arranged.block_of_row[looked], is_ordered=False)
 
 
-def _column_signs(reading: Reading, table: OrderedTable, arranged: Arrangement) -> Iterator[Sign]:
+def _column_signs(reading: Reading, table: _OrderedTable, arranged: Arrangement) -> Iterator[Sign]:
     for words, ranks in _columns_of(reading):
         words = _of_original(words)
         sign = follow_sign(words, ranks, table.item_of_record, table.item_of_row, arranged.block_of_row)
@@ -249,7 +249,7 @@ def _column_signs(reading: Reading, table: OrderedTable, arranged: Arrangement) 
         yield from _drift_in_largest_block(table, arranged)
 
 
-def _drift_in_largest_block(table: OrderedTable, arranged: Arrangement) -> Iterator[Sign]:
+def _drift_in_largest_block(table: _OrderedTable, arranged: Arrangement) -> Iterator[Sign]:
     rows = np.flatnonzero(arranged.block_of_row == np.argmax(np.bincount(arranged.block_of_row)))
     items = table.item_of_row[rows]
     n_items = 1 + int(max(table.item_of_row.max(initial=-1), table.item_of_record.max(initial=-1)))
@@ -391,7 +391,7 @@ def _buckets(reading: Reading, release: Bucketized) -> tuple[Ints, Ints, Ints]:
     return of_points, of_values, bucket_of_point[reading.point_of_record]
 
 
-def _alignment_signs(reading: Reading, tables: list[OrderedTable], arranged: list[Arrangement]) -> list[Sign]:
+def _alignment_signs(reading: Reading, tables: list[_OrderedTable], arranged: list[Arrangement]) -> list[Sign]:
     """Does one table follow the other? Tried within what the sort of each leaves, whatever the tables are sorted by.
 
     The place of a record in one table is like a column of the original: the other table is shuffled without regard to
@@ -421,7 +421,7 @@ def _numbering_signs(reading: Reading) -> list[Sign]:
     return list(numbering_signs(reading, reading.release, columns, of_points, of_values))
 
 
-def _places(table: OrderedTable) -> Ints:
+def _places(table: _OrderedTable) -> Ints:
     """The mean place of the rows that may be each record's, as a rank; -1: not known."""
     n_items = 1 + int(max(table.item_of_row.max(initial=-1), table.item_of_record.max(initial=-1)))
     counts = np.bincount(table.item_of_row, minlength=n_items)

@@ -19,7 +19,7 @@ from lookalike.audit.verdicts import Check
 from lookalike.data.release import Bucketized, Grouped, MatchGraph, Perturbed
 from lookalike.errors import counted
 
-NAME = "rows in parts"
+_NAME = "rows in parts"
 
 
 def parts_check(reading: Reading, graph: MatchGraph | None) -> Check | None:
@@ -33,7 +33,7 @@ def parts_check(reading: Reading, graph: MatchGraph | None) -> Check | None:
     if isinstance(release, Perturbed):
         return _boxes_apart(release, part_of_row)
     if isinstance(release, Grouped):
-        return Check(NAME, True, "rows with the same cells in two parts are judged as two groups")
+        return Check(_NAME, True, "rows with the same cells in two parts are judged as two groups")
     return _neighbours_together(graph, part_of_row)
 
 
@@ -49,7 +49,7 @@ def _buckets_whole(release: Bucketized, part_of_quasi: Ints, part_of_sensitive: 
             f"{n_split:,} of {counted(len(n_parts_of), 'bucket')} have rows in several parts: the part tells which "
             "rows of the two tables belong together. Keep each bucket in one part"
         )
-    return Check(NAME, n_split == 0, detail)
+    return Check(_NAME, n_split == 0, detail)
 
 
 def _boxes_apart(release: Perturbed, part_of_row: Ints) -> Check:
@@ -67,12 +67,12 @@ def _boxes_apart(release: Perturbed, part_of_row: Ints) -> Check:
             f"{counted(n_meeting, 'pair')} of parts cover the same quasi-identifiers: something else decides the part "
             "of a row, such as the value that it had. Cut parts by quasi-identifiers alone"
         )
-    return Check(NAME, n_meeting == 0, detail)
+    return Check(_NAME, n_meeting == 0, detail)
 
 
 def _neighbours_together(graph: MatchGraph | None, part_of_row: Ints) -> Check:
     if graph is None:
-        return Check(NAME, True, "rows of different parts are judged apart")
+        return Check(_NAME, True, "rows of different parts are judged apart")
     parts, joins = part_of_row[graph.rows], np.diff(graph.starts)
     owner = np.repeat(np.arange(len(joins)), joins)
     first = parts[np.minimum(graph.starts[:-1], max(len(parts) - 1, 0))] if len(parts) else joins
@@ -83,4 +83,4 @@ def _neighbours_together(graph: MatchGraph | None, part_of_row: Ints) -> Check:
             f"{counted(n_split, 'record')} may be behind rows of several parts, and the part tells which. Draw the "
             "rows of each part from a separate graph"
         )
-    return Check(NAME, n_split == 0, detail)
+    return Check(_NAME, n_split == 0, detail)

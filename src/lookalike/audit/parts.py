@@ -105,12 +105,12 @@ def _exposures(examined: Examined, graph: MatchGraph | None) -> dict[Subject, tu
             found[None, False] = expose_reading(examined.reading, None, graph, examined.audit.adversary), []
     for promise, exposure_or_reason in (*examined.promised, *examined.measured):
         if isinstance(exposure_or_reason, Exposure):
-            subject = subject_of(promise, exposure_or_reason)
+            subject = _subject_of(promise, exposure_or_reason)
             found.setdefault(subject, (exposure_or_reason, []))[1].append(promise.model)
     return found
 
 
-def subject_of(promise: Promise, exposure: Exposure) -> Subject:
+def _subject_of(promise: Promise, exposure: Exposure) -> Subject:
     return None if promise.model.about_identity else promise.column, exposure.concealed is not None
 
 

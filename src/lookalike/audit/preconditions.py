@@ -21,7 +21,7 @@ from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Rang
 from lookalike.errors import counted, quoted
 
 ROW_COUNT, A_ROW, A_BUCKET = "number of rows", "a row for every record", "a bucket for every record"
-EDGE_LIMIT = 20_000_000
+_EDGE_LIMIT = 20_000_000
 _PAIRS_AT_ONCE = 4_000_000
 
 
@@ -185,7 +185,7 @@ def dummies_known(reading: Reading, adversary: str) -> Check | None:
             "not, so it hides nobody. Make up fewer rows than there are records"
         )
         return Check("rows made up", False, detail)
-    if withheld.indistinguishable and n_hidden and chance_of_made_up_values(reading) < SELDOM:
+    if withheld.indistinguishable and n_hidden and _chance_of_made_up_values(reading) < SELDOM:
         detail = (
             "within groups the values of made-up rows differ from those of records: rows chosen at random have such "
             "values with probability below 1e-9. Draw the values of a group's made-up rows as its records have them"
@@ -200,7 +200,7 @@ def dummies_known(reading: Reading, adversary: str) -> Check | None:
     return Check("rows made up", passed, detail)
 
 
-def chance_of_made_up_values(reading: Reading) -> float:
+def _chance_of_made_up_values(reading: Reading) -> float:
     """How often, at most, made-up rows have values like these if in each group any rows may be the made-up ones.
 
     For each value its made-up rows are hypergeometric counts, independent between groups. Looked at where it is known
@@ -295,7 +295,7 @@ def everyone_has_a_bucket(reading: Reading) -> Check:
     kinds = Pairs.of(reading.point_of_record, reading.value_of_record)
     ways = _ways(kinds, listed, held)
     if ways is None:
-        detail = f"not run: more than {EDGE_LIMIT:,} ways for records to lie in buckets"
+        detail = f"not run: more than {_EDGE_LIMIT:,} ways for records to lie in buckets"
         return Check.not_run(name, detail, decides=True)
     kind, listing, holding = ways
     spread = min(
@@ -359,7 +359,7 @@ def _ways(kinds: Pairs, listed: Pairs, held: Pairs) -> tuple[Ints, Ints, Ints] |
         real = kind >= 0
         found.append((kind[real], listing[real], holding[real]))
         n_found += int(np.count_nonzero(real))
-        if n_found > EDGE_LIMIT:
+        if n_found > _EDGE_LIMIT:
             return None
         begin = end
     kind, listing, holding = (np.concatenate(parts) for parts in zip(*found, strict=True))

@@ -15,7 +15,7 @@ from lookalike.audit.verdicts import NO_FAULT, Audit, Check, Verdict
 from lookalike.audit.verify import CONFIRMATION
 from lookalike.data.release import Bucketized, Grouped, Matched
 
-WITH_THE_OWNER = "the level reached depends on more than the release: the owner of the original has it"
+_WITH_THE_OWNER = "the level reached depends on more than the release: the owner of the original has it"
 
 _FROM_TOTALS: dict[str, Callable[[Audit], str]] = {
     preconditions.ROW_COUNT: lambda audit: preconditions.rows_for_records(
@@ -34,12 +34,12 @@ def public_audit(audit: Audit) -> Audit:
         checks=tuple(_public_check(check, audit) for check in audit.checks if not check.name.startswith(CONFIRMATION)),
         verdicts=tuple(_public_verdict(verdict, audit) for verdict in audit.verdicts),
         measured=tuple(
-            verdict for verdict in audit.measured if verdict.reached is not None and shows_level(audit, verdict.column)
+            verdict for verdict in audit.measured if verdict.reached is not None and _shows_level(audit, verdict.column)
         ),
     )
 
 
-def shows_level(audit: Audit, column: str | None) -> bool:
+def _shows_level(audit: Audit, column: str | None) -> bool:
     """Whether the release shows how far a promise about this column (None: about identity) is kept.
 
     Suppressed records count in the shares that values are compared with. Whom a matched row may belong to is in the
@@ -63,8 +63,8 @@ def _public_check(check: Check, audit: Audit) -> Check:
 
 
 def _public_verdict(verdict: Verdict, audit: Audit) -> Verdict:
-    if shows_level(audit, verdict.column):
+    if _shows_level(audit, verdict.column):
         return verdict
     return replace(
-        verdict, reached=None, detail=WITH_THE_OWNER, unit_size=None, failing_units=None, failing_records=None
+        verdict, reached=None, detail=_WITH_THE_OWNER, unit_size=None, failing_units=None, failing_records=None
     )

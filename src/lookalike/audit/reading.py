@@ -67,12 +67,12 @@ def joint_ids_of_two(first: Sequence[Codes], second: Sequence[Codes]) -> tuple[I
     return ids[:n_first], ids[n_first:]
 
 
-def value_ids(original: Microdata, sensitive: Codes, carried: Codes) -> tuple[Ints, Ints]:
+def _value_ids(original: Microdata, sensitive: Codes, carried: Codes) -> tuple[Ints, Ints]:
     """Numbers of the joint sensitive and carried values of the original's records and of the release's rows."""
     return joint_ids_of_two((original.sensitive, original.carried), (sensitive, carried))
 
 
-def boxes_of(release: Grouped | Matched) -> Boxes:
+def _boxes_of(release: Grouped | Matched) -> Boxes:
     """The classes of a release and their boxes."""
     from lookalike.kernels.containment import Cells
 
@@ -286,7 +286,7 @@ class Reading:
     @cached_property
     def boxes(self) -> Boxes:
         assert isinstance(self.release, Grouped | Matched)
-        return boxes_of(self.release)
+        return _boxes_of(self.release)
 
     @cached_property
     def unit_of_row(self) -> Ints:
@@ -299,7 +299,7 @@ class Reading:
 
     @cached_property
     def _values(self) -> tuple[Ints, Ints]:
-        return value_ids(self.original, self.release.sensitive, self.release.carried)
+        return _value_ids(self.original, self.release.sensitive, self.release.carried)
 
     @property
     def value_of_record(self) -> Ints:

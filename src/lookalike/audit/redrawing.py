@@ -32,7 +32,7 @@ from lookalike.audit.tails import RATES, Chance, Floats, bound_sum_tail, cap_cou
 _MOST = 500
 """Values kept are not counted in classes with more rows, where the original could hardly be told from a draw."""
 _AT_ONCE = 200_000
-NO_CHOICES = Choices()
+_NO_CHOICES = Choices()
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +85,7 @@ def movement(
     before: Ints,
     after: Ints,
     shares: Floats,
-    choices: Choices = NO_CHOICES,
+    choices: Choices = _NO_CHOICES,
 ) -> Movement:
     """`shares[v, u]` is the probability that v is published of a record with u; `choices`: who may have been chosen.
 

@@ -138,11 +138,11 @@ def n_arrangements(content_of_row: Ints) -> float:
 
 def follow_sign(words: str, rank_of_record: Ints, item_of_record: Ints, item_of_row: Ints, blocks: Ints) -> Sign | None:
     """Rows against the mean rank of the records of their item (-1: a record of none), within blocks."""
-    known, scores = mean_ranks(rank_of_record, item_of_record, item_of_row)
+    known, scores = _mean_ranks(rank_of_record, item_of_record, item_of_row)
     return follow_rows(words, scores, blocks[known])
 
 
-def mean_ranks(rank_of_record: Ints, item_of_record: Ints, item_of_row: Ints) -> tuple[Ints, NDArray[Any]]:
+def _mean_ranks(rank_of_record: Ints, item_of_record: Ints, item_of_row: Ints) -> tuple[Ints, NDArray[Any]]:
     """Rows whose item has records, and the mean rank of these records."""
     n_items = 1 + int(max(item_of_row.max(initial=-1), item_of_record.max(initial=-1)))
     real = item_of_record >= 0

@@ -23,7 +23,7 @@ from lookalike.data.exposure import Exposure
 from lookalike.data.release import Matched
 from lookalike.errors import counted
 
-PASSED = "passed"
+_PASSED = "passed"
 FAILED = "failed"
 NOT_RUN = "not run"
 UNDECIDED = "could not tell"
@@ -46,7 +46,7 @@ class Check:
 
     def __post_init__(self) -> None:
         if not self.status:
-            object.__setattr__(self, "status", PASSED if self.passed else FAILED)
+            object.__setattr__(self, "status", _PASSED if self.passed else FAILED)
 
     @classmethod
     def not_run(cls, name: str, detail: str, *, decides: bool) -> Check:
@@ -249,7 +249,7 @@ class Audit:
         return [(check.name, check.status, check.detail) for check in self.checks]
 
     def _verdict_rows(self) -> list[tuple[str, ...]]:
-        words = {True: PASSED, False: FAILED, None: "measured"}
+        words = {True: _PASSED, False: FAILED, None: "measured"}
 
         def word(verdict: Verdict) -> str:
             return OPEN if verdict.is_open else words[verdict.passed]

@@ -26,7 +26,7 @@ from lookalike.progress import Progress, silent
 
 CONFIRMATION = "level B"
 """How a check begins that confirms a verdict without the private graph."""
-NOT_SHOWN = (
+_NOT_SHOWN = (
     f"{OPEN}: what a matched release reveals depends on the graph that it was drawn from. Audit it with the private "
     "folder (--private DIR), if its publisher kept one; releases in parts have none"
 )
@@ -268,7 +268,7 @@ def _exposure_or_reason(reading: Reading, promise: Promise, graph: MatchGraph | 
             return f"{OPEN}: records fit rows of several parts, and a reader tells the parts apart"
     elif isinstance(reading.release, Matched) and graph is None:
         if reading.blocks is None:
-            return NOT_SHOWN
+            return _NOT_SHOWN
         exposure = expose_blocks(reading, reading.blocks, index, adversary)
     else:
         exposure = expose_reading(reading, index, graph, adversary)

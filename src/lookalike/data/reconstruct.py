@@ -81,9 +81,9 @@ def _find_keeps(matrix: Numbers) -> Numbers | None:
 
 MOST_FITTED = 10_000
 """Rows that slopes are fitted to; intercepts are then fitted to all rows."""
-MOST_CATEGORIES = 12
+_MOST_CATEGORIES = 12
 """The most frequent codes of a column that have a feature of their own."""
-N_BINS = 6
+_N_BINS = 6
 """Parts of a numeric column, of about as many rows each, that have a feature of their own."""
 _CHUNK = 50_000
 _STEPS = 150
@@ -223,7 +223,7 @@ def _features(domain: Domain, codes: Codes) -> Numbers:
         scaled = np.where(is_missing, 0.0, points - middle)
         scaled /= float(scaled.std()) or 1.0
         cuts = (
-            np.unique(np.quantile(scaled[~is_missing], np.arange(1, N_BINS) / N_BINS)) if not is_missing.all() else ()
+            np.unique(np.quantile(scaled[~is_missing], np.arange(1, _N_BINS) / _N_BINS)) if not is_missing.all() else ()
         )
         parts = np.where(is_missing, len(cuts) + 1, np.searchsorted(cuts, scaled, side="left"))
         return np.column_stack([scaled, _indicate_bins(parts, len(cuts) + 2)])
@@ -231,7 +231,7 @@ def _features(domain: Domain, codes: Codes) -> Numbers:
     order = np.argsort(-counts, kind="stable")
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
-    return _indicate_bins(rank[codes], min(MOST_CATEGORIES, len(order)))
+    return _indicate_bins(rank[codes], min(_MOST_CATEGORIES, len(order)))
 
 
 def _indicate_bins(parts: Ints, n_parts: int) -> Numbers:

@@ -135,7 +135,7 @@ class PublishedTable:
         return len(cells.codes if isinstance(cells, ExactCells) else cells.unit_of_row)
 
 
-def exact_columns(domains: Iterable[Domain], codes: Codes, role: Role) -> tuple[ExactCells, ...]:
+def _exact_columns(domains: Iterable[Domain], codes: Codes, role: Role) -> tuple[ExactCells, ...]:
     return tuple(ExactCells(domain, codes[:, index], role) for index, domain in enumerate(domains))
 
 
@@ -210,7 +210,7 @@ class Bucketized:
             PublishedTable(
                 "qit",
                 (
-                    *exact_columns(self.domains.quasi, self.quasi, Role.QUASI),
+                    *_exact_columns(self.domains.quasi, self.quasi, Role.QUASI),
                     NumberCells("bucket", self.bucket_of_quasi.astype(np.int64)),
                 ),
             ),
@@ -218,8 +218,8 @@ class Bucketized:
                 "sat",
                 (
                     NumberCells("bucket", self.bucket_of_sensitive.astype(np.int64)),
-                    *exact_columns(self.domains.sensitive, self.sensitive, Role.SENSITIVE),
-                    *exact_columns(self.domains.carried, self.carried, Role.CARRIED),
+                    *_exact_columns(self.domains.sensitive, self.sensitive, Role.SENSITIVE),
+                    *_exact_columns(self.domains.carried, self.carried, Role.CARRIED),
                 ),
             ),
         )
@@ -258,9 +258,9 @@ class Perturbed:
             PublishedTable(
                 "release",
                 (
-                    *exact_columns(self.domains.quasi, self.quasi, Role.QUASI),
-                    *exact_columns(self.domains.sensitive, self.sensitive, Role.SENSITIVE),
-                    *exact_columns(self.domains.carried, self.carried, Role.CARRIED),
+                    *_exact_columns(self.domains.quasi, self.quasi, Role.QUASI),
+                    *_exact_columns(self.domains.sensitive, self.sensitive, Role.SENSITIVE),
+                    *_exact_columns(self.domains.carried, self.carried, Role.CARRIED),
                 ),
             ),
         )
@@ -319,8 +319,8 @@ def _extent_table(release: Grouped | Matched) -> tuple[Cells, ...]:
             ExtentCells(domain, extents, unit_of_row)
             for domain, extents in zip(release.domains.quasi, release.extents, strict=True)
         ),
-        *exact_columns(release.domains.sensitive, release.sensitive, Role.SENSITIVE),
-        *exact_columns(release.domains.carried, release.carried, Role.CARRIED),
+        *_exact_columns(release.domains.sensitive, release.sensitive, Role.SENSITIVE),
+        *_exact_columns(release.domains.carried, release.carried, Role.CARRIED),
     )
 
 

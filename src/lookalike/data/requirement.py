@@ -70,21 +70,21 @@ class Requirement:
         )
 
 
-def round_down(value: Fraction) -> tuple[int, int]:
+def _round_down(value: Fraction) -> tuple[int, int]:
     """A ratio of two 62-bit integers, equal to the value or just below it."""
     if value.numerator < 1 << 62 and value.denominator < 1 << 62:
         return value.numerator, value.denominator
     return math.floor(value * GRID), GRID
 
 
-def round_up(value: Fraction) -> tuple[int, int]:
+def _round_up(value: Fraction) -> tuple[int, int]:
     """A ratio of two 62-bit integers, equal to the value or just above it."""
     if value.numerator < 1 << 62 and value.denominator < 1 << 62:
         return value.numerator, value.denominator
     return math.ceil(value * GRID), GRID
 
 
-SETTINGS = np.dtype(
+_SETTINGS = np.dtype(
     [
         ("column", np.int64),
         ("n_codes", np.int64),
@@ -101,7 +101,7 @@ SETTINGS = np.dtype(
     ]
 )
 """One requirement: entropy is a natural logarithm (negative: none), recursive_ell 0 means none."""
-VALUE = np.dtype(
+_VALUE = np.dtype(
     [
         ("prior", np.int64),
         ("ceiling_num", np.int64),
@@ -112,7 +112,7 @@ VALUE = np.dtype(
     ]
 )
 """One code under one requirement: its count in the table, its bounds, its leaf in the taxonomy."""
-NODE = np.dtype([("parent", np.int64), ("height", np.int64)])
+_NODE = np.dtype([("parent", np.int64), ("height", np.int64)])
 """One taxonomy node; nodes in pre-order, parent -1 above the root, -2 where a tree has ended."""
 
 
@@ -142,9 +142,9 @@ def pack(requirements: Sequence[Requirement], priors: Sequence[NDArray[np.int64]
     rule = GroupRule(
         min_size=max([1, *(requirement.min_size for requirement in requirements)]),
         total=n_rows,
-        settings=np.zeros(len(about_values), dtype=SETTINGS),
-        values=np.zeros((len(about_values), widest), dtype=VALUE),
-        nodes=np.zeros((len(about_values), deepest), dtype=NODE),
+        settings=np.zeros(len(about_values), dtype=_SETTINGS),
+        values=np.zeros((len(about_values), widest), dtype=_VALUE),
+        nodes=np.zeros((len(about_values), deepest), dtype=_NODE),
     )
     rule.nodes["parent"] = -2
     for index, requirement in enumerate(about_values):
@@ -166,10 +166,10 @@ def _settings(requirement: Requirement, n_codes: int) -> tuple[int | float, ...]
         requirement.floors is not None,
         requirement.distinct,
         -1.0 if requirement.entropy is None else math.log(requirement.entropy),
-        *round_down(factor),
+        *_round_down(factor),
         ell,
         requirement.distance,
-        *round_down(requirement.bound),
+        *_round_down(requirement.bound),
     )
 
 
@@ -177,8 +177,8 @@ def _fill_values(values: NDArray[np.void], requirement: Requirement, prior: NDAr
     values["prior"] = prior
     values["ceiling_den"] = values["floor_den"] = 1
     for code, share in enumerate(requirement.ceilings or ()):
-        values[code]["ceiling_num"], values[code]["ceiling_den"] = round_down(min(share, Fraction(1)))
+        values[code]["ceiling_num"], values[code]["ceiling_den"] = _round_down(min(share, Fraction(1)))
     for code, share in enumerate(requirement.floors or ()):
-        values[code]["floor_num"], values[code]["floor_den"] = round_up(share)
+        values[code]["floor_num"], values[code]["floor_den"] = _round_up(share)
     if requirement.distance is Distance.HIERARCHICAL and requirement.tree is not None:
         values["node"] = requirement.tree.leaf_nodes

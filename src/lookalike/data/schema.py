@@ -31,7 +31,7 @@ import yaml
 from lookalike.errors import SchemaError, quoted, unknown_name, unread_format
 from lookalike.untrusted import BadYaml, load_yaml, read_text
 
-FORMAT = 1
+_FORMAT = 1
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
@@ -213,7 +213,7 @@ class Schema:
         return Schema(tuple(attribute if old.name == attribute.name else old for old in self.attributes))
 
     def to_yaml(self) -> str:
-        plain = {"lookalike": FORMAT, "columns": [_attribute_to_plain(attribute) for attribute in self.attributes]}
+        plain = {"lookalike": _FORMAT, "columns": [_attribute_to_plain(attribute) for attribute in self.attributes]}
         text: str = yaml.safe_dump(plain, sort_keys=False, allow_unicode=True, width=100)
         if any(separator in text for separator in "\x85\u2028\u2029"):
             # Written as themselves, YAML's rarer line separators come back as spaces.
@@ -229,9 +229,9 @@ class Schema:
             raise SchemaError(f"{source} is not valid YAML{error.place}: {error}.{hint}") from None
         if not isinstance(loaded, dict) or not isinstance(loaded.get("columns"), list):
             raise SchemaError(f"{source} must be a mapping with a list called columns. `lookalike inspect` writes one.")
-        version = loaded.get("lookalike", FORMAT)
-        if version != FORMAT:
-            raise SchemaError(unread_format(source, version, (FORMAT,)))
+        version = loaded.get("lookalike", _FORMAT)
+        if version != _FORMAT:
+            raise SchemaError(unread_format(source, version, (_FORMAT,)))
         return cls(tuple(_attribute_from_plain(entry, source) for entry in loaded["columns"]))
 
     @classmethod

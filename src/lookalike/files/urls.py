@@ -20,7 +20,7 @@ from urllib.parse import unquote, urlsplit
 
 from lookalike.errors import DataError, LookalikeError, MissingPart, RecipeError, quoted, unknown_name
 
-PROTOCOLS = {
+_PROTOCOLS = {
     "s3": "s3fs",
     "gs": "gcsfs",
     "gcs": "gcsfs",
@@ -70,8 +70,8 @@ def local_path(source: str | Path) -> Path:
 def place_of(url: str) -> Place:
     """The place of a URL; RecipeError, without the URL in it, if it may hold a secret or cannot be understood."""
     protocol = url.partition("://")[0].casefold()
-    if protocol not in PROTOCOLS:
-        raise RecipeError(unknown_name("kind of URL", protocol if protocol.isalnum() else "", PROTOCOLS))
+    if protocol not in _PROTOCOLS:
+        raise RecipeError(unknown_name("kind of URL", protocol if protocol.isalnum() else "", _PROTOCOLS))
     if _may_hold_secret(url, protocol):
         raise RecipeError(
             f"The {protocol} URL holds a user, a password, a port in words or something after a question mark. URLs "
@@ -106,7 +106,7 @@ def reach_place(place: Place, doing: str) -> Iterator[tuple[Any, str]]:
     try:
         yield fsspec.core.url_to_fs(place.url)
     except ImportError:
-        raise _explain_missing(place, PROTOCOLS[place.protocol]) from None
+        raise _explain_missing(place, _PROTOCOLS[place.protocol]) from None
     except FileNotFoundError:
         raise DataError(f"There is nothing at {place}. Check the URL.") from None
     except PermissionError:

@@ -12,7 +12,7 @@ import numpy as np
 
 from lookalike.kernels import entry, inner
 
-NO_PRUNING, LOSS_PRUNING, FULL_PRUNING = 0, 1, 2
+_NO_PRUNING, _LOSS_PRUNING, _FULL_PRUNING = 0, 1, 2
 
 
 @inner
@@ -27,7 +27,7 @@ def _can_fill(room, counts, n_buckets, size):  # type: ignore[no-untyped-def]
 
 
 @inner
-def is_valid(room1, room2, counts, first, second, size1, size2):  # type: ignore[no-untyped-def]
+def _is_valid(room1, room2, counts, first, second, size1, size2):  # type: ignore[no-untyped-def]
     """Whether so many buckets of the two sizes hold all values and can be filled."""
     for value in range(len(counts)):
         if room1[value] * first + room2[value] * second < counts[value]:
@@ -135,13 +135,13 @@ def best_pair(rooms, sizes, counts, pruning):  # type: ignore[no-untyped-def]
     best[4] = np.iinfo(np.int64).max
     # A value without room in the larger size has none in the smaller one either.
     first_large = 0
-    if pruning == FULL_PRUNING:
+    if pruning == _FULL_PRUNING:
         while first_large < len(sizes) and (rooms[first_large] == 0).any():
             first_large += 1
     for one in range(len(sizes)):
         size1 = sizes[one]
         # No setting of this size and larger ones can lose less than this size alone.
-        if pruning != NO_PRUNING and n_rows // size1 * (size1 - 1) ** 2 >= best[4]:
+        if pruning != _NO_PRUNING and n_rows // size1 * (size1 - 1) ** 2 >= best[4]:
             break
         for two in range(max(one + 1, first_large), len(sizes)):
             size2 = sizes[two]
@@ -152,11 +152,11 @@ def best_pair(rooms, sizes, counts, pruning):  # type: ignore[no-untyped-def]
             last = b1 // d1
             loss = b1 * (size1 - 1) ** 2 + b2 * (size2 - 1) ** 2
             dearer = d2 * (size2 - 1) ** 2 - d1 * (size1 - 1) ** 2
-            if pruning != NO_PRUNING:
+            if pruning != _NO_PRUNING:
                 if loss >= best[4]:
                     continue
                 last = min(last, (best[4] - loss - 1) // dearer)
-            if pruning == FULL_PRUNING:
+            if pruning == _FULL_PRUNING:
                 step, tests = _find_first_valid(
                     rooms[one], rooms[two], counts, b1, b2, d1, d2, size1, size2, last, starts, ends
                 )
@@ -166,7 +166,7 @@ def best_pair(rooms, sizes, counts, pruning):  # type: ignore[no-untyped-def]
                 for candidate in range(last + 1):
                     best[5] += 1
                     first, second = b1 - candidate * d1, b2 + candidate * d2
-                    if is_valid(rooms[one], rooms[two], counts, first, second, size1, size2):
+                    if _is_valid(rooms[one], rooms[two], counts, first, second, size1, size2):
                         step = np.int64(candidate)
                         break
             if step >= 0 and loss + step * dearer < best[4]:

@@ -42,7 +42,7 @@ class Cells(NamedTuple):
     """sorted within each set"""
 
 
-class Tree(NamedTuple):
+class _Tree(NamedTuple):
     """Bounding boxes over items, nodes in pre-order; node n covers items[firsts[n]:lasts[n]]."""
 
     items: NDArray[np.int64]
@@ -58,7 +58,7 @@ class Tree(NamedTuple):
 
 
 @inner
-def holds(cells, unit, codes, record):  # type: ignore[no-untyped-def]
+def _holds(cells, unit, codes, record):  # type: ignore[no-untyped-def]
     """Whether codes[record, :] lies inside the unit's cell on every attribute."""
     for attr in range(codes.shape[1]):
         code = codes[record, attr]
@@ -85,7 +85,7 @@ def holds_each(cells, units, codes, records):  # type: ignore[no-untyped-def]
     """[m] bool: whether unit units[pair] holds record records[pair]."""
     held = np.zeros(len(units), dtype=np.bool_)
     for pair in range(len(units)):
-        held[pair] = holds(cells, units[pair], codes, records[pair])
+        held[pair] = _holds(cells, units[pair], codes, records[pair])
     return held
 
 
@@ -97,7 +97,7 @@ def weight_fitting(cells, units, weights, starts, codes, records, block_of_recor
         record = records[place]
         block = block_of_record[record]
         for item in range(starts[block], starts[block + 1]):
-            if holds(cells, units[item], codes, record):
+            if _holds(cells, units[item], codes, record):
                 sums[place] += weights[item]
     return sums
 
@@ -119,7 +119,7 @@ def _split_attribute(cells, units, items, first, last, widths):  # type: ignore[
 
 
 @inner
-def build_tree(cells, units, begin, end):  # type: ignore[no-untyped-def]
+def _build_tree(cells, units, begin, end):  # type: ignore[no-untyped-def]
     """The tree over items 0 .. end - begin - 1, where item t is the unit units[begin + t]."""
     units = units[begin:end]
     n_items, n_attrs = len(units), cells.lows.shape[1]
@@ -168,7 +168,7 @@ def build_tree(cells, units, begin, end):  # type: ignore[no-untyped-def]
     for back in range(n_nodes):
         node = n_nodes - 1 - back
         skips[node] = node + 1 if rights[node] < 0 else skips[rights[node]]
-    return Tree(
+    return _Tree(
         items,
         leaf_of_item,
         firsts[:n_nodes],
@@ -211,7 +211,7 @@ def _next_fit(cells, tree, units, begin, alive, live, codes, record, node, place
         while place < tree.lasts[node]:
             item = tree.items[place]
             place += 1
-            if live[item] and holds(cells, units[begin + item], codes, record):
+            if live[item] and _holds(cells, units[begin + item], codes, record):
                 return item, node, place
         node, place = tree.skips[node], np.int64(-1)
     return np.int64(-1), node, np.int64(-1)
@@ -245,13 +245,13 @@ def _by_choice(cells, tree, units, begin, codes, records):  # type: ignore[no-un
             fits[place] += 1
         if fits[place] == _CHOICE:
             for item in range(0, len(tree.items), stride):
-                fits[place] += holds(cells, units[begin + item], codes, records[place])
+                fits[place] += _holds(cells, units[begin + item], codes, records[place])
     return np.argsort(fits, kind="mergesort")
 
 
 @inner
 def _assign_block(cells, units, begin, end, capacities, codes, records, holder):  # type: ignore[no-untyped-def]
-    tree = build_tree(cells, units, begin, end)
+    tree = _build_tree(cells, units, begin, end)
     n_items = end - begin
     slots = np.zeros(n_items + 1, dtype=np.int64)
     slots[1:] = np.cumsum(capacities[begin:end])
@@ -358,7 +358,7 @@ def assign(cells, units, capacities, item_starts, codes, records, record_starts)
             continue
         room = capacities[begin]
         for place in range(len(mine)):
-            if room > 0 and holds(cells, units[begin], codes, mine[place]):
+            if room > 0 and _holds(cells, units[begin], codes, mine[place]):
                 holder[mine[place]] = begin
                 room -= 1
     return holder
@@ -376,7 +376,7 @@ def list_fitting(cells, units, item_starts, codes, record_starts, limit):  # typ
     total = np.int64(0)
     for block in range(len(item_starts) - 1):
         begin, end = item_starts[block], item_starts[block + 1]
-        tree = build_tree(cells, units, begin, end)
+        tree = _build_tree(cells, units, begin, end)
         alive, live = _all_alive(tree), np.ones(end - begin, dtype=np.bool_)
         for record in range(record_starts[block], record_starts[block + 1]):
             node, at = np.int64(0), np.int64(-1)

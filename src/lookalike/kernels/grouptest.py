@@ -42,7 +42,7 @@ def tally_for(rule: Any) -> Tally:
 
 
 @inner
-def product(left, right):  # type: ignore[no-untyped-def]
+def _product(left, right):  # type: ignore[no-untyped-def]
     """Two nonnegative int64 -> the high and low 64 bits of their product."""
     left_low, left_high = np.uint64(left) & _LOW_HALF, np.uint64(left) >> _HALF
     right_low, right_high = np.uint64(right) & _LOW_HALF, np.uint64(right) >> _HALF
@@ -57,8 +57,8 @@ def product(left, right):  # type: ignore[no-untyped-def]
 @entry
 def at_most(first, second, third, fourth):  # type: ignore[no-untyped-def]
     """first * second <= third * fourth, for nonnegative int64, without overflow."""
-    high, low = product(first, second)
-    other_high, other_low = product(third, fourth)
+    high, low = _product(first, second)
+    other_high, other_low = _product(third, fourth)
     return high < other_high or (high == other_high and low <= other_low)
 
 

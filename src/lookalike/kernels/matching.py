@@ -176,7 +176,7 @@ def _tree_pair_loss(axes, attr, codes):  # type: ignore[no-untyped-def]
 
 
 @inner
-def pair_loss(axes, attr, codes):  # type: ignore[no-untyped-def]
+def _pair_loss(axes, attr, codes):  # type: ignore[no-untyped-def]
     """The mean loss of two records drawn from rising codes of one attribute."""
     attribute, number = axes.attributes[attr], float(len(codes))
     if attribute["span"] <= 0.0 or len(codes) == 0:
@@ -209,7 +209,7 @@ def sort_by_costliest(axes, members, start, stop):  # type: ignore[no-untyped-de
         sort_by_code(axes, attr, members, start, stop)
         for place in range(start, stop):
             codes[place - start] = axes.codes[members[place], attr]
-        loss = pair_loss(axes, attr, codes)
+        loss = _pair_loss(axes, attr, codes)
         if loss > most:
             most, chosen = loss, np.int64(attr)
     if chosen >= 0:

@@ -25,7 +25,7 @@ class Layout(NamedTuple):
     starts: NDArray[np.int64]
 
 
-class Near(NamedTuple):
+class _Near(NamedTuple):
     """The state of C groups with P places in all."""
 
     groups: NDArray[np.int64]
@@ -263,7 +263,7 @@ def gather(axes, rule, sensitive, layout, groups, scratch):  # type: ignore[no-u
     rooms = np.empty((n_groups, n_columns, n_values), dtype=np.int64)
     for group in range(n_groups):
         rooms[group] = rule.rooms[rule.size_class[firsts[group + 1] - firsts[group]]]
-    near = Near(
+    near = _Near(
         groups,
         places,
         group_of,

@@ -113,7 +113,7 @@ def _boundaries(axes, attr, members, start, stop):  # type: ignore[no-untyped-de
 
 
 @inner
-def share_places(axes, attr, cutting, members, start, stop):  # type: ignore[no-untyped-def]
+def _share_places(axes, attr, cutting, members, start, stop):  # type: ignore[no-untyped-def]
     """[shares] where a segment, sorted by the attribute, is cut so that about each share goes left, rising.
 
     -1 where the segment cannot be cut or the place was named before.
@@ -174,7 +174,7 @@ def sweep(axes, cutting, members, start, stop, places, losses, forward):  # type
 
 
 @inner
-def are_parts_allowed(rule, sensitive, members, start, place, stop, tally):  # type: ignore[no-untyped-def]
+def _are_parts_allowed(rule, sensitive, members, start, place, stop, tally):  # type: ignore[no-untyped-def]
     """Whether a cut leaves two groups that may stand."""
     return allowed(rule, sensitive, members, start, place, tally) and allowed(
         rule, sensitive, members, place, stop, tally
@@ -182,7 +182,7 @@ def are_parts_allowed(rule, sensitive, members, start, place, stop, tally):  # t
 
 
 @inner
-def missing_cut(axes, rule, sensitive, members, start, stop, tally, ranked):  # type: ignore[no-untyped-def]
+def _missing_cut(axes, rule, sensitive, members, start, stop, tally, ranked):  # type: ignore[no-untyped-def]
     """A cut between the records that have a value and those that lack it; -1 if none may be made."""
     for attr in ranked:
         if axes.attributes[attr]["lacks"] == 0:
@@ -191,13 +191,13 @@ def missing_cut(axes, rule, sensitive, members, start, stop, tally, ranked):  # 
         place = stop
         while place > start and axes.codes[members[place - 1], attr] == axes.attributes[attr]["missing"]:
             place -= 1
-        if start < place < stop and are_parts_allowed(rule, sensitive, members, start, place, stop, tally):
+        if start < place < stop and _are_parts_allowed(rule, sensitive, members, start, place, stop, tally):
             return place
     return np.int64(-1)
 
 
 @inner
-def first_cut(axes, cutting, rule, sensitive, members, start, stop, tally, ranked):  # type: ignore[no-untyped-def]
+def _first_cut(axes, cutting, rule, sensitive, members, start, stop, tally, ranked):  # type: ignore[no-untyped-def]
     """The median of each attribute in the order `ranked`, then the other shares: the first cut that may be made.
 
     Returns its place, with the segment sorted accordingly; -1 if there is none.
@@ -205,14 +205,14 @@ def first_cut(axes, cutting, rule, sensitive, members, start, stop, tally, ranke
     for turn in cutting.preference:
         for attr in ranked:
             sort_by_code(axes, attr, members, start, stop)
-            place = share_places(axes, attr, cutting, members, start, stop)[turn]
-            if place >= 0 and are_parts_allowed(rule, sensitive, members, start, place, stop, tally):
+            place = _share_places(axes, attr, cutting, members, start, stop)[turn]
+            if place >= 0 and _are_parts_allowed(rule, sensitive, members, start, place, stop, tally):
                 return place
     return np.int64(-1)
 
 
 @inner
-def best_cut(axes, cutting, rule, sensitive, members, start, stop, tally, ranked):  # type: ignore[no-untyped-def]
+def _best_cut(axes, cutting, rule, sensitive, members, start, stop, tally, ranked):  # type: ignore[no-untyped-def]
     """Of all attributes and shares the cut that may be made and leaves the least loss.
 
     Returns its place, with the segment in the order in which the parts were tested; -1 if there is none.
@@ -224,7 +224,7 @@ def best_cut(axes, cutting, rule, sensitive, members, start, stop, tally, ranked
     for rank in range(len(ranked)):
         sorted_by = ranked[rank]
         sort_by_code(axes, sorted_by, members, start, stop)
-        places[rank] = share_places(axes, sorted_by, cutting, members, start, stop)
+        places[rank] = _share_places(axes, sorted_by, cutting, members, start, stop)
         sweep(axes, cutting, members, start, stop, places[rank], losses[rank], True)
         sweep(axes, cutting, members, start, stop, places[rank], losses[rank], False)
     while True:
@@ -239,7 +239,7 @@ def best_cut(axes, cutting, rule, sensitive, members, start, stop, tally, ranked
         if ranked[best_rank] != sorted_by:
             sorted_by = ranked[best_rank]
             sort_by_code(axes, sorted_by, members, start, stop)
-        if are_parts_allowed(rule, sensitive, members, start, place, stop, tally):
+        if _are_parts_allowed(rule, sensitive, members, start, place, stop, tally):
             return place
         places[best_rank, best_turn] = -1
 
@@ -259,12 +259,12 @@ def refine(axes, cutting, rule, sensitive, stack, tally, budget):  # type: ignor
             for attr in range(n_attrs):
                 widths[attr] = width(axes, attr, cutting, stack.members, start, stop)
             ranked = widest_first(widths)
-            place = missing_cut(axes, rule, sensitive, stack.members, start, stop, tally, ranked)
+            place = _missing_cut(axes, rule, sensitive, stack.members, start, stop, tally, ranked)
             if place < 0:
                 if cutting.by_gain:
-                    place = best_cut(axes, cutting, rule, sensitive, stack.members, start, stop, tally, ranked)
+                    place = _best_cut(axes, cutting, rule, sensitive, stack.members, start, stop, tally, ranked)
                 else:
-                    place = first_cut(axes, cutting, rule, sensitive, stack.members, start, stop, tally, ranked)
+                    place = _first_cut(axes, cutting, rule, sensitive, stack.members, start, stop, tally, ranked)
         if place < 0:
             stack.group_starts[stack.depth[1]] = start
             stack.group_stops[stack.depth[1]] = stop
@@ -279,12 +279,12 @@ def refine(axes, cutting, rule, sensitive, stack, tally, budget):  # type: ignor
 def _any_cut(axes, cutting, rule, sensitive, members, ranked, tally):  # type: ignore[no-untyped-def]
     """Whether any cut may be made: which one is taken does not matter here."""
     size = len(members)
-    if missing_cut(axes, rule, sensitive, members, 0, size, tally, ranked) >= 0:
+    if _missing_cut(axes, rule, sensitive, members, 0, size, tally, ranked) >= 0:
         return True
     for attr in ranked:
         sort_by_code(axes, attr, members, 0, size)
-        for place in share_places(axes, attr, cutting, members, 0, size):
-            if place >= 0 and are_parts_allowed(rule, sensitive, members, 0, place, size, tally):
+        for place in _share_places(axes, attr, cutting, members, 0, size):
+            if place >= 0 and _are_parts_allowed(rule, sensitive, members, 0, place, size, tally):
                 return True
     return False
 

@@ -142,7 +142,7 @@ def _put(axes, sensitive, hands, layout, group, record):  # type: ignore[no-unty
         _grow(axes, hands, group, attr, np.int64(axes.codes[record, attr]))
 
 
-class Branches(NamedTuple):
+class _Branches(NamedTuple):
     """A tree over groups, level after level, the lowest first. Nodes know what any of their groups must grow by."""
 
     firsts: NDArray[np.int64]
@@ -288,7 +288,7 @@ def deal(axes, rooms, room_class, sensitive, layout, seeds, home, order, offsets
     hands = _empty_hands(n_groups, n_attrs, offsets, n_columns, rooms.shape[2])
     firsts = _levels(n_groups)
     top = len(firsts) - 2
-    branches = Branches(
+    branches = _Branches(
         firsts,
         _empty_hands(firsts[-1], n_attrs, offsets, 0, 0),
         np.zeros((firsts[-1], n_columns, rooms.shape[2]), dtype=np.int64),

@@ -16,7 +16,7 @@ from lookalike.data.microdata import Column
 from lookalike.data.schema import Role, ValueType
 from lookalike.errors import counted, quoted
 
-ENOUGH_ROWS = 50
+_ENOUGH_ROWS = 50
 """In smaller tables values may differ by chance, so distinctness says nothing."""
 MOSTLY = 0.95
 _LOOKED_AT = 500
@@ -172,11 +172,11 @@ def _by_values(column: Column, words: frozenset[str]) -> tuple[Role, str]:
             f"{quoted(word)} in its name says that it is a measurement, which others rarely know; make it a "
             "quasi-identifier if somebody outside could know it"
         )
-    if n_rows > ENOUGH_ROWS and column.type is ValueType.STRING and share >= MOSTLY:
+    if n_rows > _ENOUGH_ROWS and column.type is ValueType.STRING and share >= MOSTLY:
         return Role.IDENTIFIER, "it is text, and nearly every row has its own"
-    if n_rows > ENOUGH_ROWS and column.type is ValueType.INTEGER and share == 1:
+    if n_rows > _ENOUGH_ROWS and column.type is ValueType.INTEGER and share == 1:
         return Role.IDENTIFIER, "its whole numbers are all different"
-    if n_rows > ENOUGH_ROWS and share >= MOSTLY:
+    if n_rows > _ENOUGH_ROWS and share >= MOSTLY:
         return Role.QUASI, (
             "nearly every row has its own value, so who knows it knows the row; make it carried only if nobody "
             "outside can know it"

@@ -19,7 +19,7 @@ from lookalike.evaluation.inspect.combinations import Combinations
 from lookalike.evaluation.inspect.kinds import code_reason, taxonomy_hint
 from lookalike.evaluation.inspect.roles import MOSTLY, repeating_persons, suggest_role
 
-GROUP_SIZES = (2, 5, 10)
+_GROUP_SIZES = (2, 5, 10)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,7 +134,9 @@ def inspect(table: Table, schema: Schema | None = None) -> Inspection:
         n_unique=n_unique,
         smallest_group=int(combinations.sizes.min(initial=table.n_rows)),
         median_group=combinations.median_size(),
-        share_in_groups_below={size: combinations.n_records_below(size) / max(table.n_rows, 1) for size in GROUP_SIZES},
+        share_in_groups_below={
+            size: combinations.n_records_below(size) / max(table.n_rows, 1) for size in _GROUP_SIZES
+        },
         worst_columns=tuple(sorted(leverages, key=lambda leverage: -leverage.drop)),
         n_duplicates=_n_duplicates(table),
         notes=(*table.notes, *_notes(table, profiles, schema)),

@@ -107,14 +107,14 @@ def connect(address: Address, *, write: bool = False) -> Iterator[Connection]:
     try:
         adbc = _open(address, write)
     except _failures() as error:
-        raise reword_error(error, shown) from None
+        raise _reword_error(error, shown) from None
     try:
         connection = Connection(address.database, adbc)
         if address.database is Database.POSTGRESQL and not write:
             connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         yield connection
     except _failures() as error:
-        raise reword_error(error, shown) from None
+        raise _reword_error(error, shown) from None
     finally:
         _give_back(adbc)
 
@@ -179,7 +179,7 @@ def _open(address: Address, write: bool) -> Any:
     )
 
 
-def reword_error(error: BaseException, shown: str) -> DataError:
+def _reword_error(error: BaseException, shown: str) -> DataError:
     """The trouble in our words; the driver's are not kept, since they may quote the URL or a value."""
     said = str(error).casefold()
     for sign, sentence in _TROUBLES:

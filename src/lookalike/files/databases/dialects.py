@@ -18,7 +18,7 @@ from lookalike.files.databases.address import Database
 from lookalike.files.databases.connecting import Connection
 from lookalike.files.databases.naming import TableName, identifier
 
-MARK = "Release made by lookalike"
+_MARK = "Release made by lookalike"
 """Stands with every table that is written, so that no other is ever replaced."""
 
 
@@ -49,7 +49,7 @@ def tables_of(connection: Connection) -> list[str]:
 def is_there(connection: Connection, table: TableName) -> tuple[bool, bool]:
     """Whether there is a table (or view) of that name, and whether it was made here."""
     rows = connection.ask(_MARKS[connection.database], _locate(connection.database, table)).rows()
-    return bool(rows), any(MARK in (row[0] or "") for row in rows)
+    return bool(rows), any(_MARK in (row[0] or "") for row in rows)
 
 
 def create(connection: Connection, table: TableName, types: Mapping[str, Any]) -> None:
@@ -57,10 +57,10 @@ def create(connection: Connection, table: TableName, types: Mapping[str, Any]) -
     own = _TYPES[connection.database]
     listed = ", ".join(f"{identifier(name)} {own[_find_base_type(dtype)]}" for name, dtype in types.items())
     if connection.database is Database.SQLITE:
-        connection.execute(f"CREATE TABLE {table.sql} (/* {MARK} */ {listed})")
+        connection.execute(f"CREATE TABLE {table.sql} (/* {_MARK} */ {listed})")
         return
     connection.execute(f"CREATE TABLE {table.sql} ({listed})")
-    connection.execute(f"COMMENT ON TABLE {table.sql} IS '{MARK}'")
+    connection.execute(f"COMMENT ON TABLE {table.sql} IS '{_MARK}'")
 
 
 def drop(connection: Connection, table: TableName) -> None:

@@ -30,9 +30,9 @@ from lookalike.data.schema import NUMBER_LIKE, ValueType
 from lookalike.errors import DataError, quoted
 from lookalike.files.releases.other_tools.holdings import DomainIndex, Holding, parse_end
 
-ANY = "*"
+_ANY = "*"
 MISSING = "(missing)"
-EMPTY = "(empty)"
+_EMPTY = "(empty)"
 
 
 class Encoding(StrEnum):
@@ -250,7 +250,7 @@ def _print_sets(series: pl.Series) -> pl.Series:
         frame = frame.with_columns(values=lists)
     joined = pl.when(pl.col("values").list.len() > 0).then(pl.col("values").list.join("|"))
     printed = _with_missing(frame, joined)
-    return frame.select(pl.when(pl.col("any")).then(pl.lit(ANY)).otherwise(printed)).to_series()
+    return frame.select(pl.when(pl.col("any")).then(pl.lit(_ANY)).otherwise(printed)).to_series()
 
 
 def _with_missing(frame: pl.DataFrame, text: pl.Expr) -> pl.Series:
@@ -293,12 +293,12 @@ def plain_escape(text: str) -> str:
     ('a|b', '(empty)', '\\\\(missing)')
     """
     if text == "":
-        return EMPTY
+        return _EMPTY
     return "\\" + text if _LOOKS_RESERVED.fullmatch(text) else text
 
 
 def plain_unescape(text: str) -> str:
-    if text == EMPTY:
+    if text == _EMPTY:
         return ""
     return text[1:] if text.startswith("\\") and _LOOKS_RESERVED.fullmatch(text) else text
 
@@ -310,8 +310,8 @@ def escape_member(text: str) -> str:
     ['a\\\\|b', '\\\\ x', '\\\\*', '(empty)']
     """
     if text == "":
-        return EMPTY
-    if text in (ANY, MISSING, EMPTY):
+        return _EMPTY
+    if text in (_ANY, MISSING, _EMPTY):
         return "\\" + text
     escaped = re.sub(r"([\\|])", r"\\\1", text)
     if escaped[0].isspace():
@@ -327,7 +327,7 @@ def _escape_end(text: str) -> str:
 
 def unescape_member(token: str) -> str:
     if "\\" not in token:
-        return "" if token == EMPTY else token
+        return "" if token == _EMPTY else token
     return re.sub(r"\\(.)", r"\1", token, flags=re.DOTALL)
 
 
@@ -339,7 +339,7 @@ def parse_cells(field: Field, index: DomainIndex, text: str | None) -> Holding:
         return index.node(plain_unescape(text))
     tokens = _tokens(text)
     if field.encoding is Encoding.SET:
-        if text == ANY:
+        if text == _ANY:
             return index.any()
         codes = [index.missing_code if token == MISSING else index.code(unescape_member(token)) for token in tokens]
         return index.members(codes)
@@ -371,7 +371,7 @@ def _ends(field: Field, token: str) -> tuple[str, str]:
     return (low, high) if found else (token, token)
 
 
-MARK = "'"
+_MARK = "'"
 _RISKY = r"^'*[=+\-@\t\r\n]"
 _MARKED = r"^'+[=+\-@\t\r\n]"
 _NUMBERS = r"^[+-]?[0-9][0-9.]*( to [+-]?[0-9][0-9.]*)?(\|\(missing\))?$"
@@ -388,7 +388,7 @@ def safe_name(name: str) -> str:
     ("'=age", '-5', 'age')
     """
     risky = re.match(_RISKY, name) and not re.fullmatch(_NUMBERS[1:-1], name)
-    return MARK + name if risky else name
+    return _MARK + name if risky else name
 
 
 def safe_frame(frame: pl.DataFrame) -> pl.DataFrame:
@@ -411,7 +411,7 @@ def _mark_risky(cells: pl.Series) -> pl.Series:
     if cells.dtype != pl.String:
         return cells
     risky = cells.str.contains(_RISKY) & ~cells.str.contains(_NUMBERS)
-    return _where(risky, pl.select(pl.lit(MARK) + pl.lit(cells)).to_series(), cells)
+    return _where(risky, pl.select(pl.lit(_MARK) + pl.lit(cells)).to_series(), cells)
 
 
 def _restore_cells(cells: pl.Series) -> pl.Series:

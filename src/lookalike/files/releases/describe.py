@@ -55,7 +55,7 @@ def matrix_names(release: Release) -> list[str]:
     return names
 
 
-def matrices(release: Release) -> list[dict[str, Any]]:
+def _matrices(release: Release) -> list[dict[str, Any]]:
     """The matrices as the descriptor has them."""
     if not isinstance(release, Perturbed):
         return []
@@ -81,7 +81,7 @@ def matrix_rows(domain: Domain, randomizer: Randomizer) -> tuple[list[str], list
     return became, texts * n_codes, [int(weight) for weight in randomizer.weights.ravel()]
 
 
-def matrix_resource(path: str) -> dict[str, Any]:
+def _matrix_resource(path: str) -> dict[str, Any]:
     """A matrix as a Frictionless resource."""
     return {
         "profile": "tabular-data-resource",
@@ -101,8 +101,8 @@ def matrix_resource(path: str) -> dict[str, Any]:
     }
 
 
-FORMAT = 1
-FORMAT_IN_PARTS = 2
+_FORMAT = 1
+_FORMAT_IN_PARTS = 2
 DESCRIPTOR = "datapackage.json"
 AUDIT = "audit.json"
 DOCUMENTS = (AUDIT, "report.html", "report.json", "report.pdf")
@@ -188,7 +188,7 @@ class PublishedManifest(Manifest):
 
     @property
     def format(self) -> int:
-        return FORMAT_IN_PARTS if self.parts else FORMAT
+        return _FORMAT_IN_PARTS if self.parts else _FORMAT
 
 
 def descriptor(
@@ -199,7 +199,7 @@ def descriptor(
     withheld = release.withheld
     hidden = withheld.indistinguishable and withheld.n_dummies > 0
     block: dict[str, Any] = {
-        "format": FORMAT_IN_PARTS if parts else FORMAT,
+        "format": _FORMAT_IN_PARTS if parts else _FORMAT,
         "version": manifest.version,
         "form": release.form,
         "algorithm": manifest.algorithm,
@@ -242,7 +242,7 @@ def descriptor(
                 for domain, counts in zip(release.domains.sensitive, () if hidden else withheld.dummies, strict=False)
             ],
         },
-        "matrices": matrices(release),
+        "matrices": _matrices(release),
         "files": sorted(files),
     }
     if manifest.safe_csv:
@@ -255,7 +255,7 @@ def descriptor(
         "title": manifest.title,
         "description": manifest.description or " ".join(promise.sentence for promise in manifest.promises),
         "resources": [_resource(name, fields, parts.get(name, ()), manifest) for name, fields in tables.items()]
-        + [matrix_resource(path) for path in matrix_names(release)],
+        + [_matrix_resource(path) for path in matrix_names(release)],
         "lookalike": block,
     }
     return json.dumps(package, ensure_ascii=False, indent=2) + "\n"
@@ -347,8 +347,8 @@ def parse_descriptor(text: str, source: str) -> PublishedManifest:
             f"{source} was not written by lookalike: it has no block called lookalike. To read a table of another "
             "tool, name the CSV or Parquet file itself."
         )
-    if block["format"] not in (FORMAT, FORMAT_IN_PARTS):
-        raise DataError(unread_format(source, block["format"], (FORMAT, FORMAT_IN_PARTS), block.get("version")))
+    if block["format"] not in (_FORMAT, _FORMAT_IN_PARTS):
+        raise DataError(unread_format(source, block["format"], (_FORMAT, _FORMAT_IN_PARTS), block.get("version")))
     try:
         # JSON can spell half of a character; no file and no column has one in its name.
         json.dumps(package, ensure_ascii=False).encode()
@@ -372,7 +372,7 @@ def _parse_published(package: Mapping[str, Any], block: Mapping[str, Any]) -> Pu
         for table in block["tables"]
     }
     parts = {}
-    if block["format"] == FORMAT_IN_PARTS:
+    if block["format"] == _FORMAT_IN_PARTS:
         parts = {str(table["name"]): _parts(table) for table in block["tables"]}
     return PublishedManifest(
         title=str(package.get("title", "")),

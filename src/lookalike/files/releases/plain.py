@@ -18,7 +18,7 @@ from lookalike.files.atomic import cannot_write, hidden_beside
 from lookalike.files.releases.cells import typed_values
 from lookalike.files.releases.write import write_csv, write_parquet
 
-ENDINGS = (".csv", ".parquet")
+_ENDINGS = (".csv", ".parquet")
 
 
 def plain_frame(data: Microdata) -> pl.DataFrame:
@@ -48,8 +48,8 @@ def write_plain(data: Microdata, target: Path, *, safe_csv: bool = False) -> Non
 
 def check_plain_target(target: Path) -> None:
     """Refuse a name that says no format, and one that is taken."""
-    if target.suffix.lower() not in ENDINGS:
-        raise RecipeError(f"{target} says no format. End the name in {' or '.join(ENDINGS)}.")
+    if target.suffix.lower() not in _ENDINGS:
+        raise RecipeError(f"{target} says no format. End the name in {' or '.join(_ENDINGS)}.")
     if os.path.lexists(target):
         raise RecipeError(f"{target} exists already. Choose another name, or remove it first.")
 

@@ -24,10 +24,10 @@ from lookalike.files.atomic import check_target, placed
 from lookalike.files.releases.write import write_parquet
 from lookalike.untrusted import check_plain_file
 
-MARKER = "private.json"
-FORMAT = 1
-INTERNAL = "For internal use only."
-_README = f"""{INTERNAL} DO NOT GIVE THIS FOLDER AWAY.
+_MARKER = "private.json"
+_FORMAT = 1
+_INTERNAL = "For internal use only."
+_README = f"""{_INTERNAL} DO NOT GIVE THIS FOLDER AWAY.
 
 It belongs to the release of the same name.
 """
@@ -56,7 +56,7 @@ def write_private(folder: Path, linkage: Linkage, seed: int | None, *, overwrite
 
 def check_private(folder: Path, *, overwrite: bool) -> None:
     """Refuse, before any work is done, if the private part of the release at `folder` could not be written."""
-    check_target(private_folder(Path(folder).absolute()), marker=MARKER, overwrite=overwrite)
+    check_target(private_folder(Path(folder).absolute()), marker=_MARKER, overwrite=overwrite)
 
 
 @contextmanager
@@ -75,7 +75,7 @@ def private_beside(
     from which the owner's report is made.
     """
     target = private_folder(Path(folder).absolute())
-    with placed(target, marker=MARKER, overwrite=overwrite) as building:
+    with placed(target, marker=_MARKER, overwrite=overwrite) as building:
         building.chmod(0o700)
         if linkage is not None:
             write_parquet(_linkage_frame(linkage), building / "linkage.parquet")
@@ -88,9 +88,9 @@ def private_beside(
             (building / name).write_bytes(content)
         about = [_README, *([_README_REPORT] if documents else []), *([_README_LINKAGE] if linkage else [])]
         (building / "README.txt").write_text("".join(about), encoding="utf-8")
-        files = sorted([MARKER, *(path.name for path in building.iterdir())])
-        marker = {"private": FORMAT, "files": files, "release": _digest(Path(folder))}
-        (building / MARKER).write_text(json.dumps({"lookalike": marker}, indent=2) + "\n", encoding="utf-8")
+        files = sorted([_MARKER, *(path.name for path in building.iterdir())])
+        marker = {"private": _FORMAT, "files": files, "release": _digest(Path(folder))}
+        (building / _MARKER).write_text(json.dumps({"lookalike": marker}, indent=2) + "\n", encoding="utf-8")
         # Of each file too: a file may be copied out of the folder that closes it off.
         for path in building.iterdir():
             path.chmod(0o600)
@@ -99,7 +99,7 @@ def private_beside(
 def check_belongs(private: Path, release: Path) -> None:
     """Refuse the private part of another release, as an overwritten one leaves it behind."""
     try:
-        digest = json.loads((private / MARKER).read_text(encoding="utf-8"))["lookalike"]["release"]
+        digest = json.loads((private / _MARKER).read_text(encoding="utf-8"))["lookalike"]["release"]
     except (OSError, ValueError, KeyError, TypeError):
         return
     if digest is not None and digest != _digest(release):
@@ -146,11 +146,11 @@ def read_linkage(folder: Path) -> Linkage:
 def _check_format(folder: Path) -> None:
     """Refuse what a later version wrote in another way; a folder that lost its mark is read as it is."""
     try:
-        found = json.loads((folder / MARKER).read_text(encoding="utf-8"))["lookalike"]["private"]
+        found = json.loads((folder / _MARKER).read_text(encoding="utf-8"))["lookalike"]["private"]
     except (OSError, ValueError, KeyError, TypeError):
         return
-    if found != FORMAT:
-        raise DataError(unread_format(str(folder), found, (FORMAT,)))
+    if found != _FORMAT:
+        raise DataError(unread_format(str(folder), found, (_FORMAT,)))
 
 
 def _linkage_frame(linkage: Linkage) -> pl.DataFrame:

@@ -32,7 +32,7 @@ def read_foreign_table(
     path: Path, original: Microdata, *, suppressed: int = 0, note: Note = unheard
 ) -> tuple[Grouped, Table]:
     """The same, with the cells as they were read."""
-    table = text_table(path, original)
+    table = _text_table(path, original)
     for sentence in table.notes:
         note(sentence)
     return from_table(table, original, suppressed=suppressed, note=note), table
@@ -134,6 +134,6 @@ class _Cells:
         return codes[unit_of_row]
 
 
-def text_table(path: Path, original: Microdata) -> Table:
+def _text_table(path: Path, original: Microdata) -> Table:
     """The file with its columns as text: a column of 01234 and 0123* keeps its zeros."""
     return read_table(path, types={domain.name: ValueType.STRING for domain in original.domains.all})
