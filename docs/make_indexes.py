@@ -21,6 +21,7 @@ from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Release
 from lookalike.data.schema import Schema
+from lookalike.files.tables.formats import FORMATS
 from lookalike.metrics import FIDELITY, METRICS
 from lookalike.models import MODELS, describe_models, parse_model
 from lookalike.pipeline.recipe import refusal, required, settle
@@ -104,6 +105,11 @@ def metric_table(old: str) -> str:
     return table(["metric", "what it is", "forms", "computed"], [*rows, of_queries])
 
 
+def format_table(old: str) -> str:
+    rows = [[one.name, " ".join(f"`{ending}`" for ending in one.endings), one.about] for one in FORMATS.values()]
+    return table(["format", "names end in", "what is read"], rows)
+
+
 def forms_of(forms: frozenset[str] | None) -> str:
     """Forms of release in their usual order."""
     every = [kind.form for kind in get_args(Release)]
@@ -174,6 +180,7 @@ REGIONS: dict[str, dict[str, Callable[[str], str]]] = {
     "docs/algorithms.md": {"algorithms": algorithm_table},
     "docs/attacks.md": {"attacks": attack_table},
     "docs/metrics.md": {"metrics": metric_table},
+    "docs/reading.md": {"formats": format_table},
     "docs/how-it-works.md": {"layers": layers},
     "mkdocs.yml": {**{family: navigation_of(family) for family in MEMBERS}, "decisions": decision_navigation},
 }

@@ -21,6 +21,7 @@ from lookalike.apps.cli.options import (
 )
 from lookalike.apps.cli.output import STDOUT, TerminalProgress, note, note_first_use, peak_megabytes, print_json
 from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
+from lookalike.files.tables.formats import list_names
 
 
 def _report_options(command: Any) -> Any:
@@ -104,8 +105,7 @@ def publish(
     lookalike publish patients.csv --qi age,sex,zip --sensitive diagnosis \\
               --model k-anonymity:5 --model beta-likeness:2 --out release
 
-    DATA is a CSV file (also packed), a Parquet, Arrow or Excel file, a folder of Parquet files, a URL, or - for
-    standard input.
+    DATA is a file ({formats}; CSV also compressed), a folder of Parquet files, a URL, or - for standard input.
     """
     refuse_misplaced(context)
     reading, schema = reading_from(options), schema_from(options)
@@ -122,6 +122,9 @@ def publish(
             publish_here(data, schema, models, out, as_json, **asked)
         return
     _publish(data, schema, models, out, as_json, reading=reading, **options)
+
+
+publish.help = (publish.help or "").format(formats=list_names())
 
 
 @click.command()

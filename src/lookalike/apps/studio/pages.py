@@ -17,10 +17,10 @@ from lookalike.apps.studio.hierarchies import FORMS, write_taxonomy
 from lookalike.apps.studio.jobs import ENDED, Job
 from lookalike.apps.studio.methods import describe_methods, what_to_compare
 from lookalike.apps.studio.promising import describe_promises
-from lookalike.apps.studio.uploads import ENDINGS
 from lookalike.apps.studio.workspace import NotOpen, Project
 from lookalike.data.adversary import ADVERSARIES
 from lookalike.evaluation.report.page import environment_of
+from lookalike.files.tables.formats import list_endings, list_names
 from lookalike.version import __version__
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
@@ -39,7 +39,7 @@ STEPS = (
 
 @router.get("/")
 def load_page(request: Request) -> HTMLResponse:
-    known = {"most_bytes": request.app.state.most_bytes, "endings": ENDINGS}
+    known = {"most_bytes": request.app.state.most_bytes, "endings": list_endings(), "formats": list_names()}
     return _page("load.html", request, projects=api.list_projects(request), **known)
 
 

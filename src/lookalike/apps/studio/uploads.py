@@ -14,6 +14,7 @@ from fastapi import HTTPException, Request
 
 from lookalike.errors import DataError, LookalikeError
 from lookalike.files.atomic import cannot_write
+from lookalike.files.tables.formats import list_endings
 
 MOST_BYTES = 2 << 30
 UPLOAD = "/api/projects/upload"
@@ -21,9 +22,6 @@ MOST_BYTES_ASKED = 32 << 20
 """Of any other request."""
 NO_FILES = ("/proc", "/sys", "/dev")
 """What lies there looks like files, but reading may never end, or change something."""
-_PLAIN = (".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".ipc", ".xlsx", ".xlsm", ".xls")
-_PACKED = (".gz", ".bz2", ".xz", ".zst", ".zip")
-ENDINGS = (*_PLAIN, *_PACKED)
 
 
 class TooLarge(LookalikeError):
@@ -67,8 +65,8 @@ async def keep_upload(request: Request, name: str, folder: Path, most: int | Non
     limit = most if most is not None else request.app.state.most_bytes
     try:
         ending = Path(shown_name(name)).suffix.casefold()
-        if ending not in ENDINGS:
-            raise DataError(f"Files of the kind {ending or '(none)'} are not read here. Known: {', '.join(ENDINGS)}.")
+        if ending not in (known := list_endings()):
+            raise DataError(f"Files of the kind {ending or '(none)'} are not read here. Known: {', '.join(known)}.")
         target = folder / f"original{ending}"
         size = 0
         with target.open("wb") as file:

@@ -3,29 +3,32 @@
 Reading gives a `Table` of dictionary-encoded columns and sentences about what was guessed:
 
     csv/  encoding -> dialect -> structure -> (polars) -> inference      text files, block by block
-    read  -> frames                                                      files and frames that have types
+    formats -> read -> frames                                            files and frames that have types
 
-The reader is loaded on first use, so that importing this package does not load polars.
+Readers are loaded on first use, so that importing this package, or `formats` for help, loads neither polars nor numpy.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from lookalike.data.microdata import Table
-from lookalike.data.schema import Schema
+if TYPE_CHECKING:
+    from lookalike.data.microdata import Table
+    from lookalike.data.schema import Schema
 
 __all__ = ["read_columns", "read_table", "read_whole"]
 
 
 def read_table(source: Any, **reading: Any) -> Table:
-    """Read a file (CSV, Parquet, Arrow, Excel), a table in a database or a data frame as dictionary-encoded columns.
+    """Read a file (`formats`), a table in a database or a data frame as dictionary-encoded columns.
 
     `reading`: see `read.read_table`. A table that was read already is given back.
     """
+    from lookalike.data.microdata import Table
+    from lookalike.files.tables import read
+
     if isinstance(source, Table):
         return source
-    from lookalike.files.tables import read
 
     return read.read_table(source, **reading)
 

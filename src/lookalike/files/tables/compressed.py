@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import IO, Any, Protocol, cast
 
 from lookalike.errors import DataError, MissingPart, RecipeError, counted, quoted
+from lookalike.files.tables.formats import TEXT, list_endings
 
 FREE_BYTES = 100 << 20
 MOST_RATIO = 200
@@ -159,7 +160,7 @@ def _only_member(raw: IO[bytes], path: Path) -> IO[bytes]:
     if member.flag_bits & 1:
         raise DataError(f"{path.name} is a zip archive that asks for a password. Unpack it by hand.")
     ending = Path(member.filename).suffix.casefold()
-    if ending in (".parquet", ".arrow", ".feather", ".ipc", ".xlsx", ".xls", ".ods", ".zip"):
+    if ending in {*list_endings(), ".ods"} - {*TEXT.endings} | {".zip"}:
         raise DataError(
             f"{path.name} is a zip archive of a file that ends in {quoted(ending)}. Only CSV is read from archives: "
             "unpack it and give that file."

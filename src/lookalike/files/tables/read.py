@@ -7,7 +7,6 @@ column or the line and shows no value. Cost: one pass over the file and one sort
 
 from __future__ import annotations
 
-import io
 import os
 import stat
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -25,17 +24,16 @@ from lookalike.data.schema import ValueType
 from lookalike.errors import DataError, RecipeError, counted, quoted
 from lookalike.files.databases.address import is_address, parse_address
 from lookalike.files.databases.read import read_database
-from lookalike.files.tables.compressed import ZIP, checked_limit, packing_of
+from lookalike.files.tables.compressed import checked_limit, packing_of
 from lookalike.files.tables.csv import delimited
-from lookalike.files.tables.csv.delimited import Hints, Spelling, read_delimited
-from lookalike.files.tables.excel import OLD_EXCEL, is_workbook, read_sheet
+from lookalike.files.tables.csv.delimited import Hints, Spelling
+from lookalike.files.tables.formats import TEXT, Asked, format_of, list_names
 from lookalike.files.tables.frames import column_of, is_pandas, pandas_names, pandas_series
-from lookalike.files.tables.parquet import scan_file, scan_folder
+from lookalike.files.tables.parquet import scan_folder
 from lookalike.files.tables.selection import checked_types, refuse_bad_names, wanted_names
 from lookalike.files.urls import at_hand
 from lookalike.memory import TO_READ, check_addresses
 from lookalike.progress import Progress, silent
-from lookalike.untrusted import check_plain_file
 
 
 @contextmanager
@@ -90,8 +88,6 @@ def _check(what: str, n_records: int, n_columns: int) -> None:
     )
 
 
-_PARQUET, _ARROW, _STREAM, _FEATHER_1 = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff", b"FEA1"
-
 _Read = TypeVar("_Read")
 
 
@@ -136,7 +132,7 @@ def read_table(
         hints = Hints(delimiter=delimiter, quote=quote, encoding=encoding, header=header, unpack_limit=limit)
         try:
             with at_hand(source) as path, unchanged(path):
-                return _read_file(path, hints, sheet, columns, asked, gone, progress)
+                return _read_file(path, Asked(columns, asked, gone, hints, sheet, progress))
         except OSError as error:
             raise DataError(
                 f"{source}: {error.strerror or 'the file cannot be read'}. Check the path and who may read it."
@@ -152,60 +148,29 @@ def read_table(
     return _read_frame(source, columns, asked, gone, progress)
 
 
-def _read_file(
-    path: Path,
-    hints: Hints,
-    sheet: str | int | None,
-    columns: Collection[str] | None,
-    types: Mapping[str, ValueType],
-    missing: Collection[str],
-    progress: Progress,
-) -> Table:
+def _read_file(path: Path, asked: Asked) -> Table:
     if not path.exists():
         raise DataError(f"There is no file {path}. Check the path.")
-    head = b""
-    if not path.is_dir():
-        check_plain_file(path)
-        with path.open("rb") as file:
-            head = file.read(8)
-    notes: list[str] = []
-    workbook = head.startswith(OLD_EXCEL) or (head.startswith(ZIP) and is_workbook(path))
-    if sheet is not None and not workbook:
+    format = None if path.is_dir() else format_of(path)
+    if asked.sheet is not None and not (format and format.has_sheets):
         raise RecipeError(f"{path.name} is no Excel workbook, so it has no sheets. Leave out which sheet to read.")
-    if path.is_dir():
-        frame = scan_folder(path)
-    elif workbook:
-        read, notes = read_sheet(path, sheet, hints.unpack_limit)
-        frame = read.lazy()
-    elif head.startswith(_PARQUET):
-        frame = scan_file(path)
-    elif head.startswith(_ARROW):
-        frame = _safely(lambda: pl.read_ipc(io.BytesIO(path.read_bytes())).lazy(), _damaged(path.name))
-    elif head.startswith(_STREAM):
-        frame = _safely(lambda: pl.read_ipc_stream(path).lazy(), _damaged(path.name))
-    elif head.startswith(_FEATHER_1) or path.suffix in (".parquet", ".arrow", ".feather", ".ipc", ".xlsx", ".xls"):
-        raise DataError(f"{path.name} {_what_it_is(path, head)}. Save the table as CSV, Parquet or Arrow (IPC) first.")
-    else:
-        check_text_size(path, len(columns) if columns else 1)
-        return read_delimited(path, hints, columns, types, missing, progress)
-    table = _polars_table(frame, path.name, columns, types, missing, progress)
+    if format is None:
+        return read_scanned(lambda: (scan_folder(path), []), path.name, asked)
+    return format.read(path, asked)
+
+
+def read_scanned(scan: Callable[[], tuple[pl.LazyFrame | pl.DataFrame, list[str]]], where: str, asked: Asked) -> Table:
+    """The table in rows that have types, and the sentences about them."""
+    frame, notes = _safely(scan, _damaged(where))
+    table = _polars_table(frame.lazy(), where, asked.columns, asked.types, asked.missing, asked.progress)
     return replace(table, notes=(*notes, *table.notes))
 
 
 def spelling_of(path: Path) -> Spelling | None:
     """How a file spells its cells, if it is text; None for files that hold values and no spellings."""
-    with path.open("rb") as file:
-        head = file.read(8)
-    packed_book = head.startswith(ZIP) and is_workbook(path)
-    if packed_book or head.startswith((OLD_EXCEL, _PARQUET, _ARROW, _STREAM)):
+    if format_of(path) is not TEXT:
         return None
     return delimited.spelling_of(path, Hints(unpack_limit=checked_limit(None)))
-
-
-def _what_it_is(path: Path, head: bytes) -> str:
-    if head.startswith(_FEATHER_1):
-        return "is a Feather file of version 1"
-    return f"is named {path.suffix} but does not begin as such a file does"
 
 
 def _read_frame(
@@ -229,8 +194,8 @@ def _read_frame(
         return _polars_table(source.lazy(), "the data frame", columns, types, missing, progress)
     if not hasattr(source, "__arrow_c_stream__"):
         raise DataError(
-            f"A table cannot be read from a {type(source).__name__}. Give the path of a CSV, Parquet, Arrow or Excel "
-            "file, or a data frame of pandas, polars or Arrow."
+            f"A table cannot be read from a {type(source).__name__}. Give the path of a file ({list_names()}), or a "
+            "data frame of pandas, polars or Arrow."
         )
     names = [str(name) for name in getattr(source, "column_names", ())]
     refuse_bad_names(names, "the Arrow table")

@@ -14,6 +14,7 @@ from lookalike.data.microdata import Table
 from lookalike.errors import counted, quoted
 from lookalike.files.tables.compressed import is_packed
 from lookalike.files.tables.excel import OLD_EXCEL, sheet_names
+from lookalike.files.tables.formats import TEXT, format_of
 from lookalike.pipeline.surplus.canonical import Findings
 from lookalike.pipeline.surplus.flat_schemas import ARROW_FILE, arrow_file_problem
 from lookalike.pipeline.surplus.footers import BadFooter, Footer, read_footer
@@ -45,6 +46,8 @@ def examine_container(path: Path, table: Table) -> Findings:
         return _refused(SHEETS, f"{path.name} is a workbook of an old format, which is not looked through. {_AGAIN}")
     if sheets := sheet_names(path):
         return _workbook(path, sheets)
+    if format_of(path) is not TEXT:
+        return _refused(METADATA, f"{path.name} is of a format that is not looked through. {_AGAIN}")
     return _packed(path) if is_packed(path) else Findings()
 
 

@@ -1,0 +1,195 @@
+"""The formats of files that tables are read from: which there are, how a file of each is told, and what reads it.
+
+    class Stata(Format):
+        name, endings, about = "Stata", (".dta",), "one table per file"
+
+        def scan(self, path, asked):
+            return polars_frame_of(path), []
+
+    register_format(Stata())
+
+A file is told by its first bytes and only then by its name; what no format claims is delimited text. Readers are
+loaded on first use, so that help and messages can list formats without loading polars.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from lookalike.errors import DataError, RecipeError, quoted
+from lookalike.progress import Progress, silent
+from lookalike.untrusted import check_plain_file
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from lookalike.data.microdata import Table
+    from lookalike.data.schema import ValueType
+    from lookalike.files.tables.csv.delimited import Hints
+
+_HEAD = 8
+_ZIP = b"PK\x03\x04"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is wanted of a file: columns (None: all), their types, texts that mean missing, and how to read it."""
+
+    columns: Collection[str] | None = None
+    types: Mapping[str, ValueType] = field(default_factory=dict)
+    missing: Collection[str] = ()
+    hints: Hints | None = None
+    """Of delimited text; also the most bytes that a compressed file may unpack to."""
+    sheet: str | int | None = None
+    progress: Progress = silent
+
+
+class Format:
+    """A format. A new one says these and gives `scan`."""
+
+    name: ClassVar[str]
+    endings: ClassVar[tuple[str, ...]]
+    """In lower case, with the dot."""
+    magic: ClassVar[tuple[bytes, ...]] = ()
+    """The first bytes of such files, up to 8; without them the ending of the name decides."""
+    about: ClassVar[str] = ""
+    """What to know about it, in a few words."""
+    has_sheets: ClassVar[bool] = False
+
+    def claims(self, path: Path, head: bytes) -> bool:
+        """Whether a file is one of these: by its first bytes if they say so, else by its name."""
+        return head.startswith(self.magic) if self.magic else path.suffix.lower() in self.endings
+
+    def scan(self, path: Path, asked: Asked) -> tuple[pl.LazyFrame | pl.DataFrame, list[str]]:
+        """The rows with types, and sentences to tell the user. Errors of polars need not be caught."""
+        raise NotImplementedError
+
+    def read(self, path: Path, asked: Asked) -> Table:
+        """The table in a file."""
+        from lookalike.files.tables.read import read_scanned
+
+        return read_scanned(lambda: self.scan(path, asked), path.name, asked)
+
+
+class Text(Format):
+    name = "CSV"
+    endings = (".csv", ".tsv", ".txt", ".gz", ".bz2", ".xz", ".zst", ".zip")
+    about = "and other delimited text, also compressed by gzip, bzip2, xz, zstd or zip"
+
+    def read(self, path: Path, asked: Asked) -> Table:
+        from lookalike.files.tables.csv.delimited import Hints, read_delimited
+        from lookalike.files.tables.read import check_text_size
+
+        check_text_size(path, len(asked.columns) if asked.columns else 1)
+        hints = asked.hints or Hints()
+        return read_delimited(path, hints, asked.columns, asked.types, asked.missing, asked.progress)
+
+
+class Excel(Format):
+    name = "Excel"
+    endings = (".xlsx", ".xlsm", ".xls")
+    magic = (b"\xd0\xcf\x11\xe0", _ZIP)
+    about = "one sheet of a workbook"
+    has_sheets = True
+
+    def claims(self, path: Path, head: bytes) -> bool:
+        from lookalike.files.tables.excel import is_workbook
+
+        return super().claims(path, head) and (not head.startswith(_ZIP) or is_workbook(path))
+
+    def scan(self, path: Path, asked: Asked) -> tuple[pl.DataFrame, list[str]]:
+        from lookalike.files.tables.excel import read_sheet
+
+        return read_sheet(path, asked.sheet, asked.hints.unpack_limit if asked.hints else None)
+
+
+class Parquet(Format):
+    name = "Parquet"
+    endings = (".parquet", ".parq")
+    magic = (b"PAR1",)
+    about = "one file, or a folder of files"
+
+    def scan(self, path: Path, asked: Asked) -> tuple[pl.LazyFrame, list[str]]:
+        from lookalike.files.tables.parquet import scan_file
+
+        return scan_file(path), []
+
+
+class Arrow(Format):
+    name = "Arrow"
+    endings = (".arrow", ".feather", ".ipc")
+    magic = (b"ARROW1", b"\xff\xff\xff\xff", b"FEA1")
+    about = "IPC, file or stream"
+
+    def scan(self, path: Path, asked: Asked) -> tuple[pl.DataFrame, list[str]]:
+        import io
+
+        import polars as pl
+
+        head = _head(path)
+        if head.startswith(b"FEA1"):
+            raise DataError(f"{path.name} is a Feather file of version 1. {_save_as()}")
+        if head.startswith(b"ARROW1"):
+            return pl.read_ipc(io.BytesIO(path.read_bytes())), []
+        return pl.read_ipc_stream(path), []
+
+
+TEXT = Text()
+FORMATS: dict[str, Format] = {made.name: made for made in (TEXT, Excel(), Parquet(), Arrow())}
+"""By name, in the order in which they are listed."""
+
+
+def register_format(added: Format) -> Format:
+    """Read files of one more format, wherever files are read. RecipeError if its name or an ending is taken."""
+    for known in FORMATS.values():
+        taken = sorted({*known.endings} & {*added.endings})
+        if known.name.casefold() == added.name.casefold() or taken:
+            what = f"ending {taken[0]}" if taken else f"name {quoted(added.name)}"
+            raise RecipeError(f"The {what} belongs to the format {known.name} already. Choose another.")
+    if not added.endings or any(ending[:1] != "." or ending != ending.lower() for ending in added.endings):
+        raise RecipeError(f"The format {quoted(added.name)} needs endings of names, in lower case, such as .dta.")
+    if any(not 0 < len(start) <= _HEAD for start in added.magic):
+        raise RecipeError(f"The first bytes of the format {quoted(added.name)} must be 1 to {_HEAD} bytes.")
+    FORMATS[added.name] = added
+    return added
+
+
+def format_of(path: Path) -> Format:
+    """The one place that decides which format reads a file; DataError for a file that is not what its name says."""
+    check_plain_file(path)
+    head, ending = _head(path), path.suffix.lower()
+    claiming = [one for one in FORMATS.values() if one is not TEXT and one.claims(path, head)]
+    # Formats may share their first bytes, as those do that are zip archives: then the name decides.
+    claiming.sort(key=lambda one: ending not in one.endings)
+    if claiming:
+        return claiming[0]
+    if any(ending in one.endings for one in FORMATS.values() if one is not TEXT):
+        raise DataError(f"{path.name} is named {path.suffix} but does not begin as such a file does. {_save_as()}")
+    return TEXT
+
+
+def list_names() -> str:
+    """The formats in words.
+
+    >>> list_names()
+    'CSV, Excel, Parquet or Arrow'
+    """
+    *first, last = FORMATS
+    return f"{', '.join(first)} or {last}"
+
+
+def list_endings() -> list[str]:
+    """The endings of all formats, those of plain text first."""
+    return [ending for one in FORMATS.values() for ending in one.endings]
+
+
+def _save_as() -> str:
+    return f"Save the table as {list_names()} first."
+
+
+def _head(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(_HEAD)
