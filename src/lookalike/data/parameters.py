@@ -22,7 +22,7 @@ from lookalike.errors import RecipeError, quoted, unknown_name
 
 Number = int | float | str | Decimal | Fraction
 
-_Part = TypeVar("_Part")
+_Component = TypeVar("_Component")
 _LARGEST_EXPONENT = 300
 _MOST_DIGITS = 1000
 _OTHER_SPELLINGS = {"l": "ell"}
@@ -81,19 +81,19 @@ def number_text(value: Fraction) -> str:
 
 
 def split(text: str, sign: str) -> list[str]:
-    r"""The parts between signs that no backslash precedes; backslashes stay.
+    r"""The pieces between signs that no backslash precedes; backslashes stay.
 
     >>> split(r"a\,b,c", ",")
     ['a\\,b', 'c']
     """
-    parts, escaped = [""], False
+    pieces, escaped = [""], False
     for character in text:
         if character == sign and not escaped:
-            parts.append("")
+            pieces.append("")
             continue
-        parts[-1] += character
+        pieces[-1] += character
         escaped = character == "\\" and not escaped
-    return parts
+    return pieces
 
 
 def unescaped(text: str) -> str:
@@ -108,17 +108,17 @@ def escape_name(name: str) -> str:
     return "".join("\\" + character if character in "\\,|:" else character for character in name)
 
 
-def part_text(part: Any) -> str:
-    """A part as one writes it: a lone required parameter bare, then what differs from the default."""
-    fields = [field for field in dataclasses.fields(part) if field.init]
+def part_text(component: Any) -> str:
+    """A component (a model, an algorithm) as one writes it: a lone required parameter bare, then what differs."""
+    fields = [field for field in dataclasses.fields(component) if field.init]
     required = [field.name for field in fields if field.default is MISSING]
-    parts = []
+    written = []
     for field in fields:
-        value = getattr(part, field.name)
+        value = getattr(component, field.name)
         if field.name in required or value != field.default:
             bare = required == [field.name]
-            parts.append(value_text(value) if bare else f"{field.name}={value_text(value)}")
-    return f"{part.name}:{','.join(parts)}" if parts else str(part.name)
+            written.append(value_text(value) if bare else f"{field.name}={value_text(value)}")
+    return f"{component.name}:{','.join(written)}" if written else str(component.name)
 
 
 def value_text(value: object) -> str:
@@ -131,10 +131,10 @@ def value_text(value: object) -> str:
     return number_text(value) if isinstance(value, Fraction) else str(value)
 
 
-def meanings(part: type) -> dict[str, str]:
+def meanings(component: type) -> dict[str, str]:
     """The first line of the docstring under each field. Read from the source, so only on demand."""
     try:
-        body = ast.parse(textwrap.dedent(inspect.getsource(part))).body[0]
+        body = ast.parse(textwrap.dedent(inspect.getsource(component))).body[0]
     except (OSError, TypeError, SyntaxError):
         return {}
     assert isinstance(body, ast.ClassDef)
@@ -146,8 +146,10 @@ def meanings(part: type) -> dict[str, str]:
     return found
 
 
-def read_part(text: str, kind: str, table: Mapping[str, type[_Part]], structured: Collection[str] = ()) -> _Part:
-    """The part that the text describes, among those of the table.
+def read_part(
+    text: str, kind: str, table: Mapping[str, type[_Component]], structured: Collection[str] = ()
+) -> _Component:
+    """The component that the text describes, among those of the table.
 
     Parameters in `structured` keep their escapes: they take their values apart themselves.
     """
@@ -155,44 +157,46 @@ def read_part(text: str, kind: str, table: Mapping[str, type[_Part]], structured
     name = current(kind, name)
     if name not in table:
         raise RecipeError(unknown_name(kind, name, table))
-    part_type = table[name]
-    known = list(inspect.signature(part_type).parameters)
+    component = table[name]
+    known = list(inspect.signature(component).parameters)
     given: dict[str, str] = {}
-    for place, part in enumerate(split(rest, ",") if rest.strip() else []):
-        key, equals, value = part.partition("=")
+    for place, entry in enumerate(split(rest, ",") if rest.strip() else []):
+        key, equals, value = entry.partition("=")
         key = _OTHER_SPELLINGS.get(key.strip(), key.strip())
         if not equals:
             if place:
                 raise RecipeError(
-                    f"{quoted(text)}: {quoted(part)} has no name. Only the first value may be bare; write key=value."
+                    f"{quoted(text)}: {quoted(entry)} has no name. Only the first value may be bare; write key=value."
                 )
             if not known:
-                raise RecipeError(f"{name} takes no parameters. Leave out {quoted(part)}.")
-            key, value = known[0], part
+                raise RecipeError(f"{name} takes no parameters. Leave out {quoted(entry)}.")
+            key, value = known[0], entry
         key = current(f"{name} parameter", key)
         if key not in known:
-            where = getattr(part_type, "elsewhere", {}).get(key)
+            where = getattr(component, "elsewhere", {}).get(key)
             raise RecipeError(f"{name}: {unknown_name('parameter', key, known)}{f' {where}' if where else ''}")
         if key in given:
             raise RecipeError(f"{name}: {key} is given twice. Give it once.")
         given[key] = value.strip()
-    return _build_component(part_type, name, given, structured)
+    return _build_component(component, name, given, structured)
 
 
-def _build_component(part_type: type[_Part], name: str, given: Mapping[str, str], structured: Collection[str]) -> _Part:
-    parameters = inspect.signature(part_type).parameters
+def _build_component(
+    component: type[_Component], name: str, given: Mapping[str, str], structured: Collection[str]
+) -> _Component:
+    parameters = inspect.signature(component).parameters
     absent = [key for key, parameter in parameters.items() if parameter.default is parameter.empty and key not in given]
     if absent:
         asked = ",".join([*(f"{key}={value}" for key, value in given.items()), *(f"{key}=VALUE" for key in absent)])
         raise RecipeError(f"{name} needs {' and '.join(absent)}. Write {name}:{asked}.")
-    return part_type(**{key: value if key in structured else unescaped(value) for key, value in given.items()})
+    return component(**{key: value if key in structured else unescaped(value) for key, value in given.items()})
 
 
 def describe(table: Mapping[str, type]) -> list[dict[str, Any]]:
-    """One plain row a part: name, what it is, and its parameters with default and meaning."""
+    """One plain row per component: name, what it is, and its parameters with default and meaning."""
     rows = []
-    for name, part in table.items():
-        said = {field: text for owner in reversed(part.__mro__) for field, text in meanings(owner).items()}
+    for name, component in table.items():
+        said = {field: text for owner in reversed(component.__mro__) for field, text in meanings(owner).items()}
         parameters = [
             {
                 "name": key,
@@ -200,9 +204,9 @@ def describe(table: Mapping[str, type]) -> list[dict[str, Any]]:
                 "required": parameter.default is parameter.empty,
                 "meaning": said.get(key, ""),
             }
-            for key, parameter in inspect.signature(part).parameters.items()
+            for key, parameter in inspect.signature(component).parameters.items()
         ]
-        about = (part.__doc__ or "").strip().split("\n")[0]
+        about = (component.__doc__ or "").strip().split("\n")[0]
         rows.append({"name": name, "meaning": about, "parameters": parameters})
     return rows
 
@@ -361,7 +365,7 @@ class Values(Parameter[tuple[str, ...] | None, str | Iterable[str] | None]):
     def read(self, value: str | Iterable[str] | None, where: str) -> tuple[str, ...] | None:
         if value is None:
             return None
-        names = [unescaped(part) for part in split(value, "|")] if isinstance(value, str) else [*map(str, value)]
+        names = [unescaped(name) for name in split(value, "|")] if isinstance(value, str) else [*map(str, value)]
         if not names or "" in names or len(set(names)) != len(names):
             raise RecipeError(f"{where} must name at least one value, and each value once: {self.field}=flu|cold.")
         return tuple(sorted(names))

@@ -84,8 +84,8 @@ MOST_FITTED = 10_000
 _MOST_CATEGORIES = 12
 """The most frequent codes of a column that have a feature of their own."""
 _N_BINS = 6
-"""Parts of a numeric column, of about as many rows each, that have a feature of their own."""
-_CHUNK = 50_000
+"""Bins of a numeric column, of about as many rows each, that have a feature of their own."""
+_BATCH = 50_000
 _STEPS = 150
 _LEVELLING_STEPS, _LEVEL_ENOUGH = 50, 1e-3
 _TINY = 1e-300
@@ -114,10 +114,10 @@ def _column_back(published: Codes, known: Numbers, randomizer: Randomizer, rng: 
     coefficients = _fit_prior(known, rows, matrix, repeats, rng.child("rows"))
     thresholds = rng.child("draw").uniforms(n_rows)
     drawn = np.empty(n_rows, dtype=np.int64)
-    for part in _chunks(n_rows):
-        cumulated = np.cumsum(_posterior(known[part], rows[part], matrix, coefficients)[1], axis=1)
-        wanted = thresholds[part, None] * cumulated[:, -1:]
-        drawn[part] = given[np.minimum((cumulated <= wanted).sum(axis=1), len(given) - 1)]
+    for batch in _batches(n_rows):
+        cumulated = np.cumsum(_posterior(known[batch], rows[batch], matrix, coefficients)[1], axis=1)
+        wanted = thresholds[batch, None] * cumulated[:, -1:]
+        drawn[batch] = given[np.minimum((cumulated <= wanted).sum(axis=1), len(given) - 1)]
     return drawn
 
 
@@ -160,9 +160,9 @@ def _level_intercepts(
     for _ in range(_LEVELLING_STEPS):
         shifted = np.concatenate((coefficients[:1] + moved, coefficients[1:]))
         drawn = np.zeros(len(matrix))
-        for part in _chunks(len(rows)):
-            joint = _posterior(known[part], rows[part], matrix, shifted)[1]
-            drawn += repeats[part] @ (joint / np.maximum(joint.sum(axis=1, keepdims=True), _TINY))
+        for batch in _batches(len(rows)):
+            joint = _posterior(known[batch], rows[batch], matrix, shifted)[1]
+            drawn += repeats[batch] @ (joint / np.maximum(joint.sum(axis=1, keepdims=True), _TINY))
         if float(np.abs(drawn - wanted).sum()) < _LEVEL_ENOUGH * wanted.sum():
             break
         moved += np.log(np.maximum(wanted, 1e-3) / np.maximum(drawn, 1e-3))
@@ -214,7 +214,7 @@ def _overall(observed: Numbers, matrix: Numbers, steps: int = 1000) -> Numbers:
 
 
 def _features(domain: Domain, codes: Codes) -> Numbers:
-    """[rows, features] a column as numbers of mean 0: its parts or most frequent values, and its size."""
+    """[rows, features] a column as numbers of mean 0: its bins or most frequent values, and its size."""
     is_missing = codes >= domain.missing_code
     if domain.in_ranges and domain.taxonomy is None and len(domain.values) > 2:
         size = float(np.abs(domain.points).max()) or 1.0
@@ -225,8 +225,8 @@ def _features(domain: Domain, codes: Codes) -> Numbers:
         cuts = (
             np.unique(np.quantile(scaled[~is_missing], np.arange(1, _N_BINS) / _N_BINS)) if not is_missing.all() else ()
         )
-        parts = np.where(is_missing, len(cuts) + 1, np.searchsorted(cuts, scaled, side="left"))
-        return np.column_stack([scaled, _indicate_bins(parts, len(cuts) + 2)])
+        bins = np.where(is_missing, len(cuts) + 1, np.searchsorted(cuts, scaled, side="left"))
+        return np.column_stack([scaled, _indicate_bins(bins, len(cuts) + 2)])
     counts = np.bincount(codes, minlength=domain.n_codes)
     order = np.argsort(-counts, kind="stable")
     rank = np.empty(len(order), dtype=np.int64)
@@ -234,12 +234,12 @@ def _features(domain: Domain, codes: Codes) -> Numbers:
     return _indicate_bins(rank[codes], min(_MOST_CATEGORIES, len(order)))
 
 
-def _indicate_bins(parts: Ints, n_parts: int) -> Numbers:
-    """[rows, parts] 1 in the part of each row, less the mean; parts that nobody or everybody has are left out."""
-    columns = [(parts == part).astype(np.float64) for part in range(n_parts)]
+def _indicate_bins(bins: Ints, n_bins: int) -> Numbers:
+    """[rows, bins] 1 in the bin of each row, less the mean; bins that nobody or everybody has are left out."""
+    columns = [(bins == each).astype(np.float64) for each in range(n_bins)]
     kept = [column - column.mean() for column in columns if 0 < column.mean() < 1]
-    return np.column_stack(kept) if kept else np.empty((len(parts), 0))
+    return np.column_stack(kept) if kept else np.empty((len(bins), 0))
 
 
-def _chunks(n_rows: int) -> list[slice]:
-    return [slice(start, start + _CHUNK) for start in range(0, n_rows, _CHUNK)]
+def _batches(n_rows: int) -> list[slice]:
+    return [slice(start, start + _BATCH) for start in range(0, n_rows, _BATCH)]
