@@ -44,7 +44,7 @@ def required(data: Microdata, model: str) -> tuple[Requirement, ...]:
 
 def target_of(data: Microdata, algorithm: Algorithm, model: str, seed: int = 1) -> Target:
     promises = settle([Promise(parse_model(model))], data)
-    release, _ = algorithm.anonymize(data, required(promises, data), Randomness(seed), silent)
+    release, _ = algorithm.anonymize(data, required_by(promises, data), Randomness(seed), silent)
     return Target(release=release, original=data, promises=promises, algorithm=algorithm)
 
 
