@@ -17,6 +17,7 @@ Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
 HERE = Path(__file__).parent
 
 SLOW = (
+    "analysis/test_release_ranged.py",
     "apps/papers",
     "apps/studio/test_browser.py",
     "apps/studio/test_ending.py",
@@ -25,13 +26,22 @@ SLOW = (
     "audit/test_exam.py",
     "audit/test_messages.py",
     "docs",
+    "evaluation/compare",
+    "evaluation/report",
+    "evaluation/test_evaluate.py",
     "exams",
     "faults",
+    "files/databases/test_read.py",
+    "files/databases/test_write.py",
     "fuzz",
     "golden",
     "peers",
     "pipeline/backends",
+    "pipeline/parts/test_publish.py",
+    "pipeline/parts/test_verify.py",
+    "pipeline/surplus/test_canonical.py",
     "secrets/test_same_release_same_files.py",
+    "test_memory.py",
 )
 """Folders and files below `tests`. A single test that takes seconds is marked where it is: `pytest.mark.slow`."""
 SLOW_FIXTURES = {"place", "postgres", "server", "spark"}

@@ -127,6 +127,7 @@ def literally_true(text, sentence, release, data, graph):
         assert all(unit[value] * 100 <= sure for unit in beliefs for value in rare_values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", TEXTS)
 def test_what_a_sentence_says_is_so(text, published):
     release, data, graph = published

@@ -104,6 +104,7 @@ def test_sizes_are_listed_once() -> None:
     assert sizes_text(parts) == "3 buckets of 2, 4 buckets of 3"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "values", "ceilings"),
     [

@@ -40,6 +40,7 @@ def test_publish_leaves_a_complete_folder(release: Path, patient_rows: list[dict
     assert (release.parent / "release PRIVATE").is_dir()
 
 
+@pytest.mark.slow
 def test_json_is_exact_and_alone_on_standard_output(patients: Path, tmp_path: Path) -> None:
     result = as_process("publish", patients, *QI, "--model", "k-anonymity:4", "--out", tmp_path / "out", "--json")
     summary = json.loads(result.stdout)

@@ -37,6 +37,7 @@ def test_without_trials_nothing_is_run(file: Path, monkeypatch: pytest.MonkeyPat
     assert "To start with: --model k-anonymity:5 --model diagnosis=beta-likeness:" in str(advice)
 
 
+@pytest.mark.slow
 def test_advice_in_words_and_as_plain_data(file: Path) -> None:
     advice = la.advise(file, schema=SCHEMA, algorithm="mondrian", model="k-anonymity:3")
     assert advice.costs is not None
@@ -70,6 +71,7 @@ def test_what_cannot_be_tried_is_said(file: Path) -> None:
     assert advice.notes[0] in str(advice)
 
 
+@pytest.mark.slow
 def test_inspect_shows_advice_and_tries_on_request(file: Path) -> None:
     words = ["inspect", str(file), "--qi", "age,sex", "--sensitive", "diagnosis"]
     shown = CliRunner().invoke(main, words)

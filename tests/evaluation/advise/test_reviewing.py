@@ -120,6 +120,7 @@ def test_sentences_of_a_release_at_its_limit() -> None:
     assert (found.columns, found.worth_a_trial) == ((), ())
 
 
+@pytest.mark.slow
 def test_forms_without_loss_have_no_costly_column() -> None:
     schema = Schema.of(qi=["age", "sex"], sensitive=["diagnosis"])
     recipe = Recipe(schema=schema, promises=(parse_promise("l-diversity:3"),), algorithm=Anatomy(), seed=0)

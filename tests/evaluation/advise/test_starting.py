@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -39,6 +40,7 @@ def tables(draw: st.DrawFn) -> tuple[Table, Schema]:
     return table, Schema.of(qi=["age"], sensitive=named)
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(tables())
 def test_what_is_recommended_can_be_published(given_table: tuple[Table, Schema]) -> None:
