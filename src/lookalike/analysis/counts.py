@@ -189,8 +189,7 @@ def _from_buckets(queries: Queries, release: Bucketized) -> Answers:
     of_quasi, of_sensitive = numbers[: release.n_rows], numbers[release.n_rows :]
     n_buckets = int(numbers.max(initial=-1)) + 1
     in_turn, values_in_turn = np.argsort(of_quasi, kind="stable"), np.argsort(of_sensitive, kind="stable")
-    unit_starts = np.searchsorted(of_quasi[in_turn], np.arange(n_buckets + 1))
-    entry_starts = np.searchsorted(of_sensitive[values_in_turn], np.arange(n_buckets + 1))
+    bucket_of_cell, bucket_of_value = of_quasi[in_turn], of_sensitive[values_in_turn]
     combinations, joint = distinct_rows(release.sensitive)
     weights = _without_made_up(queries.sensitive, release)
     asked, queries = _about_quasi(queries)
@@ -200,15 +199,24 @@ def _from_buckets(queries: Queries, release: Bucketized) -> Answers:
     counts, errors = np.zeros(len(queries)), np.zeros(len(queries))
 
     def work(block: Block) -> None:
-        shares = np.concatenate([mask[block.queries].T.astype(np.float64) for mask in queries.quasi])
+        masks = [mask[block.queries] for mask in queries.quasi]
         of_values = _joint_weights(weights, combinations, block.queries)
         sums, together = np.zeros((4, len(block.queries))), np.zeros((len(combinations), len(block.queries)))
+        # Lines of a cross table want few rows each: buckets without any of them add nothing.
+        matching = np.ones(len(cells), dtype=bool)
+        for place in block.columns:
+            matching &= masks[place].any(axis=0)[cells[:, place]]
+        touched = np.bincount(bucket_of_cell[matching], minlength=n_buckets) > 0
+        rows, entries = touched[bucket_of_cell], touched[bucket_of_value]
         summed_by_bucket(
-            shares, offsets, block.columns, cells, unit_starts, values, entry_starts, of_values, sums, together
-        )
+            np.concatenate([mask.T.astype(np.float64) for mask in masks]), offsets, block.columns,
+            cells[rows], _starts(bucket_of_cell, touched), values[entries], _starts(bucket_of_value, touched),
+            of_values, sums, together,
+        )  # fmt: skip
         otherwise = (of_values * links.counts[:, None] * links.likely(together)).sum(axis=0)
+        most = np.minimum(sums[2], links.counts @ of_values)
         counts[block.queries] = sums[0]
-        errors[block.queries] = np.sqrt(links.variances(sums[1], sums[0], otherwise, np.minimum(sums[2], sums[3])))
+        errors[block.queries] = np.sqrt(links.variances(sums[1], sums[0], otherwise, most))
 
     in_blocks(work, queries)
     return Answers(counts, errors)
@@ -297,6 +305,12 @@ def _joint_weights(weights: Any, values: Codes, chosen: NDArray[np.int64]) -> Nu
     for column, weight in enumerate(weights):
         found *= np.asarray(weight[chosen], dtype=np.float64).T[values[:, column]]
     return found
+
+
+def _starts(bucket_of_row: NDArray[np.int64], kept: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Where each bucket that is kept starts among the rows of those buckets."""
+    sizes = np.bincount(bucket_of_row, minlength=len(kept))[kept]
+    return np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
 
 
 def _offsets(lengths: list[int]) -> NDArray[np.int64]:

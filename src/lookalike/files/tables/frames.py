@@ -277,3 +277,42 @@ def _moments(cells: list[Any], name: str, source: str) -> pl.Series:
     plain = [None if cell is None else cell.replace(tzinfo=None) for cell in cells]
     moments = pl.Series(plain, dtype=pl.Datetime("us"))
     return moments.dt.replace_time_zone("UTC") if True in zoned else moments
+
+
+def observed_column(
+    name: str,
+    values: pl.Series,
+    times: NDArray[np.int64],
+    *,
+    asked: ValueType | None,
+    missing: Collection[str],
+    guess: bool,
+    source: str,
+) -> tuple[Column, tuple[str, ...]]:
+    """The column with one cell for each different value, and what is to be said about it.
+
+    `guess`: the values are the texts of a file without types, and are typed as those of any CSV file.
+    """
+    if guess:
+        return _settled(name, values, times, asked, missing, source)
+    column, notes = column_of(name, values, None, () if asked else missing, source)
+    if asked is None or asked is column.type:
+        return column, notes
+    texts = pl.Series([*texts_of(column.values, column.type), None], dtype=pl.String).gather(column.codes)
+    settled, said = _settled(name, texts, times, asked, missing, source)
+    return settled, (*notes, *said)
+
+
+def _settled(
+    name: str,
+    texts: pl.Series,
+    times: NDArray[np.int64],
+    asked: ValueType | None,
+    missing: Collection[str],
+    source: str,
+) -> tuple[Column, tuple[str, ...]]:
+    settled = settle(name, texts, asked, missing)
+    if settled.misfits.any():
+        n_misfits = int(times[settled.misfits].sum())
+        raise DataError(f"{source}: {misfit_message(name, asked or settled.type, n_misfits)}")
+    return Column(name, settled.type, settled.codes, settled.values), settled.notes

@@ -14,7 +14,7 @@ from lookalike.data.contracts import Backend
 from lookalike.data.microdata import Codes, Domain, Domains, Microdata, Whole, check_columns, encode_column, no_rows
 from lookalike.data.schema import Role, Schema
 from lookalike.errors import DataError, quoted
-from lookalike.files.tables.observed import observed_column
+from lookalike.files.tables.frames import observed_column
 
 _ROLES = (Role.QUASI, Role.SENSITIVE, Role.CARRIED)
 
