@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -39,3 +41,23 @@ def patients(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def patient_rows(patients: Path) -> list[dict[str, str]]:
     with patients.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
+
+
+@pytest.fixture
+def registries() -> Iterator[None]:
+    """Whatever a test registers is taken out again."""
+    from lookalike import extend
+
+    families: list[Any] = [
+        extend.MODELS,
+        extend.ALGORITHMS,
+        extend.ATTACKS,
+        extend.METRICS,
+        extend.FIDELITY,
+        extend.FORMATS,
+    ]
+    before = [dict(registry) for registry in families]
+    yield
+    for registry, kept in zip(families, before, strict=True):
+        registry.clear()
+        registry.update(kept)

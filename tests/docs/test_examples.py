@@ -42,7 +42,7 @@ def runs(page: Path) -> bool:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, registries: None) -> Path:
     to_csv(hospital(500, seed=1), tmp_path / "patients.csv")
     monkeypatch.chdir(tmp_path)
     return tmp_path

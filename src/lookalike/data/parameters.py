@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import MISSING
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from functools import cache
 from typing import Any, Generic, TypeVar
 
 from lookalike.deprecations import current
@@ -131,6 +132,7 @@ def value_text(value: object) -> str:
     return number_text(value) if isinstance(value, Fraction) else str(value)
 
 
+@cache
 def meanings(component: type) -> dict[str, str]:
     """The first line of the docstring under each field. Read from the source, so only on demand."""
     try:

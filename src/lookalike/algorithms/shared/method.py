@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from typing import ClassVar, NamedTuple, Self
 
@@ -48,6 +49,7 @@ class Method:
         release, linkage = self.make_release(data.take(record_of_number), requirements, rng, progress)
         return release, linkage.renumber(record_of_number)
 
+    @abstractmethod
     def make_release(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
     ) -> tuple[Release, Linkage]:
@@ -82,6 +84,7 @@ class Grouping(Method):
 
     form: ClassVar[str] = Grouped.form
 
+    @abstractmethod
     def partition(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
     ) -> tuple[NDArray[np.int32], int]:

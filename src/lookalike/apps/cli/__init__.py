@@ -22,6 +22,7 @@ from lookalike.apps.cli.reproduce import reproduce
 from lookalike.apps.cli.sample import sample
 from lookalike.apps.cli.studio import studio
 from lookalike.apps.cli.synthesize import synthesize
+from lookalike.data.guests import load_guests
 from lookalike.version import __version__
 
 
@@ -37,6 +38,7 @@ def main() -> None:
                      lookalike publish patients.csv --qi age,sex,zip --sensitive diagnosis \\
                                --model beta-likeness:2 --out release
     """
+    load_guests()
 
 
 for command in (

@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import fields
 from fractions import Fraction
-from functools import cache
 from typing import Any
 
 from lookalike.algorithms import ALGORITHMS, describe_algorithms, parse_algorithm
@@ -39,7 +38,7 @@ def describe_methods(project: Project) -> dict[str, Any]:
     recipe = Recipe(schema=project.schema, promises=promises, adversary=project.adversary)
     recommended, _ = choose(recipe, promises, requirements, data.domains)
     rows = []
-    for row in _described():
+    for row in describe_algorithms():
         algorithm = ALGORITHMS[row["name"]]().facing(project.adversary)
         reason = refusal(algorithm, project.adversary, promises, requirements, data.domains)
         rows.append(
@@ -59,12 +58,6 @@ def describe_methods(project: Project) -> dict[str, Any]:
         "chosen": project.algorithm,
         "settings": _settings(project.algorithm),
     }
-
-
-@cache
-def _described() -> list[dict[str, Any]]:
-    """What the methods say of themselves; that is read from their source, so once."""
-    return describe_algorithms()
 
 
 def _settings(text: str | None) -> dict[str, str]:

@@ -20,6 +20,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from lookalike.data.guests import load_guests
 from lookalike.errors import Infeasible, LookalikeError
 
 SUMMARY, PICTURES = "summary.json", "pictures.json"
@@ -53,6 +54,7 @@ def work(pipe: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(os, "setsid"):
         os.setsid()
+    load_guests()
     from lookalike import publication  # noqa: F401  (loaded while the user still looks at columns)
     from lookalike.evaluation import report  # noqa: F401  (loaded while the user still looks at columns)
 

@@ -15,11 +15,16 @@ import sys
 import threading
 from collections.abc import Generator, Sequence
 
+from lookalike.algorithms import ALGORITHMS
+from lookalike.attacks import ATTACKS
+from lookalike.data.guests import known_elsewhere
 from lookalike.data.microdata import Table
 from lookalike.data.schema import Schema
 from lookalike.evaluation.compare.planning import Task
 from lookalike.evaluation.compare.results import FAULT, Run
 from lookalike.evaluation.compare.running import execute
+from lookalike.metrics import METRICS
+from lookalike.models import MODELS
 from lookalike.progress import available_threads
 
 _A_MOMENT = 0.5
@@ -37,9 +42,11 @@ def execute_all(
 ) -> Generator[tuple[int, Run] | None, None, None]:
     """Each run with its place among the tasks, as they finish; None now and then while nothing does.
 
-    Closing the iterator ends the processes at once. One job runs here, in the caller's process.
+    Closing the iterator ends the processes at once. One job runs here, in the caller's process; so does everything if
+    a model, method or metric was registered here by hand, which other processes would not know.
     """
-    if jobs <= 1 or len(tasks) <= 1:
+    families = (MODELS, ALGORITHMS, ATTACKS, METRICS)
+    if jobs <= 1 or len(tasks) <= 1 or not known_elsewhere(kind for family in families for kind in family.values()):
         for place, task in enumerate(tasks):
             yield place, execute(task, table, schema)
         return

@@ -12,6 +12,7 @@ import signal
 import sys
 from typing import BinaryIO
 
+from lookalike.data.guests import load_guests
 from lookalike.evaluation.compare.running import execute
 
 
@@ -32,6 +33,7 @@ def main() -> None:
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     # Whatever a library prints must not come between the answers.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    load_guests()
     serve(sys.stdin.buffer, answers)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -22,7 +23,9 @@ class WrittenMetric:
     more_is_better: ClassVar[bool] = False
     joins: ClassVar[bool] = False
 
+    @abstractmethod
     def measure(self, release: Release, original: Microdata) -> float:
+        """Not a number where the form of the release has no such figure."""
         raise NotImplementedError
 
     def of_part(self, release: Release, original: Microdata) -> Any:

@@ -1,0 +1,259 @@
+"""All that a guest needs to add a model, a method, an attack, a metric or a format, from a file of its own.
+
+    from lookalike.extend import WrittenMetric, register_metric
+
+
+    @register_metric
+    @dataclass(frozen=True)
+    class LargestGroup(WrittenMetric):
+        \"\"\"The number of rows in the largest group.\"\"\"
+
+        name = "largest_group"
+
+        def measure(self, release, original):
+            return float(np.bincount(release.group_of_row).max()) if release.form == "grouped" else float("nan")
+
+The others are alike: a frozen dataclass with a base, a name, and the few methods that the base leaves open.
+
+    register_model      WrittenModel   letter, scale (or asked), promise, check_eligible, requirement, level, holds
+    register_algorithm  Grouping       partition; or Method: form, make_release
+    register_attack     WrittenAttack  run
+    register_metric     WrittenMetric  measure; or MeanOverRows, whose figures are joined over the parts of a release
+    register_format     Format         name, endings, scan (no dataclass)
+
+What else is known of it (sliders, remedies, titles, how parts are joined) is a class attribute with a default: see
+`PrivacyModel`, `Algorithm`, `Attack` and `Metric`, which say what each means. From then on it is known to `publish`,
+`compare`, reports and the studio. LOOKALIKE_EXTEND=my_file.py (or a module; several are parted by commas) makes it
+known to the command line.
+
+The registries are plain dictionaries by name: `del METRICS["largest_group"]` takes it out again.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import is_dataclass
+from typing import Any, TypeVar
+
+from lookalike.algorithms import ALGORITHMS
+from lookalike.algorithms.shared.method import GROUPS_IN_BOXES, Grouping, Method
+from lookalike.attacks import ATTACKS
+from lookalike.attacks.shared.attack import WrittenAttack, needs_sensitive
+from lookalike.attacks.shared.beliefs import majority, scored
+from lookalike.attacks.shared.whereabouts import Whereabouts, honest_guesses
+from lookalike.data.contracts import (
+    DOMAINS,
+    EVERY_MODEL,
+    NEEDS,
+    ORIGINAL,
+    RELEASE,
+    Algorithm,
+    Attack,
+    Boxes,
+    Compared,
+    Finding,
+    Level,
+    Metric,
+    PrivacyModel,
+    Promise,
+    Score,
+    Slices,
+    Slider,
+    Target,
+    Undivided,
+)
+from lookalike.data.exposure import Exposure
+from lookalike.data.guests import load_guests
+from lookalike.data.microdata import Domain, Domains, Microdata
+from lookalike.data.parameters import Choice, ChoiceOrNumber, Exact, OptionalExact, Values, Whole
+from lookalike.data.release import Bucketized, Grouped, Linkage, Matched, Perturbed, Release
+from lookalike.data.requirement import Requirement
+from lookalike.errors import Infeasible, LookalikeError, RecipeError, Unsupported, quoted
+from lookalike.files.tables import formats
+from lookalike.files.tables.formats import FORMATS, Asked, Format
+from lookalike.metrics import FIDELITY, METRICS
+from lookalike.metrics.shared.metric import MeanOverRows, WrittenMetric
+from lookalike.models import MODELS
+from lookalike.models.shared.exposures import column_text, highest_beliefs, lowest_beliefs, said
+from lookalike.models.shared.model import WrittenModel, example_of, read_model
+from lookalike.progress import Progress
+from lookalike.randomness import Randomness
+
+__all__ = [
+    "ALGORITHMS",
+    "ATTACKS",
+    "DOMAINS",
+    "EVERY_MODEL",
+    "FIDELITY",
+    "FORMATS",
+    "GROUPS_IN_BOXES",
+    "METRICS",
+    "MODELS",
+    "ORIGINAL",
+    "RELEASE",
+    "Algorithm",
+    "Asked",
+    "Attack",
+    "Boxes",
+    "Bucketized",
+    "Choice",
+    "ChoiceOrNumber",
+    "Compared",
+    "Domain",
+    "Domains",
+    "Exact",
+    "Exposure",
+    "Finding",
+    "Format",
+    "Grouped",
+    "Grouping",
+    "Infeasible",
+    "Level",
+    "Linkage",
+    "Matched",
+    "MeanOverRows",
+    "Method",
+    "Metric",
+    "Microdata",
+    "OptionalExact",
+    "Perturbed",
+    "PrivacyModel",
+    "Progress",
+    "Promise",
+    "Randomness",
+    "RecipeError",
+    "Release",
+    "Requirement",
+    "Score",
+    "Slices",
+    "Slider",
+    "Target",
+    "Undivided",
+    "Unsupported",
+    "Values",
+    "Whereabouts",
+    "Whole",
+    "WrittenAttack",
+    "WrittenMetric",
+    "WrittenModel",
+    "column_text",
+    "highest_beliefs",
+    "honest_guesses",
+    "load_guests",
+    "lowest_beliefs",
+    "majority",
+    "needs_sensitive",
+    "register_algorithm",
+    "register_attack",
+    "register_format",
+    "register_metric",
+    "register_model",
+    "said",
+    "scored",
+]
+
+_Kind = TypeVar("_Kind", bound=type[Any])
+_NAME = re.compile(r"[a-z][a-z0-9]*([-_][a-z0-9]+)*")
+
+
+def register_model(kind: _Kind) -> _Kind:
+    """Add a model; it is written `name:parameter` from then on."""
+    _check(kind, "model", PrivacyModel, MODELS)
+    if kind.asked is WrittenModel.asked and kind.scale is WrittenModel.scale:
+        raise RecipeError(
+            f"The model {kind.name} does not say what was asked. Give it `scale`, the parameter that levels "
+            "are values of, or `asked`."
+        )
+    if kind.example or kind.slider is not None:
+        for text in {example_of(kind), *([kind.slider.text(kind.name)] if kind.slider is not None else [])}:
+            _read_back(kind, text)
+    MODELS[kind.name] = kind
+    return kind
+
+
+def register_algorithm(kind: _Kind) -> _Kind:
+    """Add a method; where none is named, it is tried after those that were there before."""
+    _check(kind, "algorithm", Algorithm, ALGORITHMS)
+    _check_usual(kind, "algorithm")
+    ALGORITHMS[kind.name] = kind
+    return kind
+
+
+def register_attack(kind: _Kind) -> _Kind:
+    """Add an attack; reports and `lookalike attack` make it from then on."""
+    _check(kind, "attack", Attack, ATTACKS)
+    _check_usual(kind, "attack")
+    ATTACKS[kind.name] = kind
+    return kind
+
+
+def register_metric(kind: _Kind, *, on_request: bool = False) -> _Kind:
+    """Add a metric, measured of every release; `on_request`: of those that are compared with their original alone."""
+    _check(kind, "metric", Metric, {**METRICS, **FIDELITY})
+    _check_usual(kind, "metric")
+    if kind.needs not in NEEDS:
+        raise RecipeError(f"The metric {kind.name} needs {quoted(str(kind.needs))}. Say one of {', '.join(NEEDS)}.")
+    (FIDELITY if on_request else METRICS)[kind.name] = kind
+    return kind
+
+
+def register_format(kind: _Kind) -> _Kind:
+    """Add a format of files; tables are read from such files from then on."""
+    is_format = isinstance(kind, type) and issubclass(kind, Format)
+    if not is_format or not all(hasattr(kind, said) for said in ("name", "endings")) or _reads_nothing(kind):
+        raise RecipeError(
+            f"{kind!r} cannot be registered: a format derives from `Format` and has name, endings and scan."
+        )
+    known = FORMATS.get(getattr(kind, "name", ""))
+    if known is not None and _origin(type(known)) == _origin(kind):
+        del FORMATS[known.name]
+    formats.register_format(kind())
+    return kind
+
+
+def _reads_nothing(kind: type[Format]) -> bool:
+    return kind.scan is Format.scan and kind.read is Format.read
+
+
+def _origin(kind: type) -> tuple[str, str]:
+    return kind.__module__, kind.__qualname__
+
+
+def _check(kind: Any, family: str, contract: type, registry: dict[str, Any]) -> None:
+    """Refuse a class without a name of its own, or without what the contract asks for."""
+    name = getattr(kind, "name", None)
+    if not isinstance(kind, type) or not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise RecipeError(
+            f"{getattr(kind, '__qualname__', repr(kind))} cannot be registered: it needs a `name` of small letters, "
+            "digits and single hyphens or underscores, as in k-anonymity."
+        )
+    taken = registry.get(name)
+    if taken is not None and _origin(taken) != _origin(kind):
+        raise RecipeError(f"There is a {family} named {name} already ({taken.__module__}). Choose another name.")
+    if not is_dataclass(kind) or not kind.__dataclass_params__.frozen:  # type: ignore[attr-defined]
+        raise RecipeError(f"The {family} {name} must be a frozen dataclass. Put @dataclass(frozen=True) above it.")
+    wanted = {*contract.__annotations__, *(member for member in vars(contract) if not member.startswith("_"))}
+    open_still = {member for member in dir(kind) if getattr(getattr(kind, member, None), "__isabstractmethod__", False)}
+    lacking = sorted({member for member in wanted if not hasattr(kind, member)} | open_still)
+    if lacking:
+        raise RecipeError(
+            f"The {family} {name} lacks {', '.join(lacking)}. Write what is missing: `lookalike.data.contracts."
+            f"{contract.__name__}` says what each means."
+        )
+
+
+def _check_usual(kind: Any, family: str) -> None:
+    """Refuse a class that cannot be taken as it is: lists and reports take every member without parameters."""
+    try:
+        kind()
+    except (TypeError, LookalikeError) as error:
+        raise RecipeError(
+            f"The {family} {kind.name} cannot be made without parameters ({error}). Give defaults."
+        ) from None
+
+
+def _read_back(kind: Any, text: str) -> None:
+    try:
+        read_model(text, {kind.name: kind})
+    except LookalikeError as error:
+        raise RecipeError(f"The example {text} of the model {kind.name} cannot be read. {error}") from None

@@ -1,0 +1,265 @@
+"""A guest from a file outside the package, taken through the whole house: nothing raises, nothing leaves it out."""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, ClassVar
+
+import polars as pl
+import pytest
+
+import lookalike as la
+from lookalike import extend
+from lookalike.apps.samples import hospital, to_csv
+from lookalike.data.guests import NAMED, known_elsewhere, load_guests
+from lookalike.errors import RecipeError
+from tests.apps.cli.running import lookalike
+
+with warnings.catch_warnings():
+    # It recommends another package than the one that everybody has.
+    warnings.simplefilter("ignore")
+    from tests.apps.studio.asking import ended, promised, studio, upload
+
+GUEST = Path(__file__).with_name("toy_guest.py")
+COLUMNS: dict[str, Any] = {"qi": ["age", "sex"], "sensitive": "diagnosis"}
+ASKED = ["--qi", "age,sex", "--sensitive", "diagnosis"]
+REGISTRIES: list[Any] = [
+    extend.MODELS,
+    extend.ALGORITHMS,
+    extend.ATTACKS,
+    extend.METRICS,
+    extend.FIDELITY,
+    extend.FORMATS,
+]
+
+
+@pytest.fixture
+def guest(registries: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv(NAMED, str(GUEST))
+    load_guests()
+    yield
+    del sys.modules[GUEST.stem]
+
+
+@pytest.fixture
+def made(guest: None, patients: Path) -> la.Publication:
+    return la.publish(patients, **COLUMNS, model="at-most:0.4", algorithm="one-group", seed=1)
+
+
+def test_publishing_and_checking(made: la.Publication, patients: Path, tmp_path: Path) -> None:
+    assert made.audit.passed
+    assert Fraction(made.audit.verdicts[0].reached or 1) <= Fraction(2, 5)
+    assert made.losses["largest_group"] == made.outcome.data.n_rows
+    assert 0 <= made.losses["even_rows"] <= 1
+    made.write(tmp_path / "release")
+    assert la.verify(patients, tmp_path / "release").passed
+    attacked = la.attack(patients, tmp_path / "release")
+    assert "reader" in {one.finding.attack for one in attacked.made}
+
+
+def test_a_published_figure_that_nobody_here_can_work_out_is_not_taken_on_trust(
+    made: la.Publication, patients: Path, tmp_path: Path
+) -> None:
+    made.write(tmp_path / "release")
+    assert "even_rows" not in (tmp_path / "release" / "audit.json").read_text(), "it is about the original"
+    del extend.METRICS["even_rows"]
+    assert la.verify(patients, tmp_path / "release").passed
+    del extend.METRICS["largest_group"]
+    found = la.verify(patients, tmp_path / "release")
+    assert any("loss.largest_group" in check.detail for check in found.checks if not check.passed)
+
+
+def test_where_no_method_is_named_a_guest_is_asked_too(guest: None, patients: Path) -> None:
+    for name in list(extend.ALGORITHMS):
+        if name != "one-group":
+            del extend.ALGORITHMS[name]
+    assert la.publish(patients, **COLUMNS, model="at-most:0.4").outcome.algorithm.name == "one-group"
+
+
+def test_publishing_in_parts(guest: None, tmp_path: Path) -> None:
+    patients = tmp_path / "patients.csv"
+    to_csv(hospital(2_500, seed=3), patients)
+    made = la.publish_in_parts(
+        patients, **COLUMNS, model="at-most:0.6", part_rows=1_000, out=tmp_path / "release", seed=1
+    )
+    assert made.audit.passed
+    assert made.n_parts > 1
+    assert 0 <= made.losses["even_rows"] <= 1
+    assert "largest_group" not in made.losses
+    assert "Not measured, as no part sees the whole release: largest_group." in made.notes
+    by_guest = la.publish_in_parts(
+        patients, **COLUMNS, model="at-most:0.6", algorithm="one-group", part_rows=1_000, out=tmp_path / "other"
+    )
+    assert by_guest.losses["average_group_size"] == pytest.approx(2_500 / by_guest.n_parts)
+    one_group: Any = extend.ALGORITHMS["one-group"]
+    extend.register_algorithm(_of(one_group, name="whole", in_parts=extend.Method.in_parts))
+    with pytest.raises(la.Unsupported, match="whole cannot publish a table in parts: it does not say how"):
+        la.publish_in_parts(patients, **COLUMNS, model="at-most:0.6", algorithm="whole", out=tmp_path / "third")
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_comparing(guest: None, patients: Path, jobs: int) -> None:
+    found = la.compare(
+        patients,
+        **COLUMNS,
+        models=["at-most:0.4,0.5"],
+        algorithms=["one-group"],
+        attacks=["reader"],
+        x="largest-group",
+        jobs=jobs,
+        seed=1,
+    )
+    assert [run.status for run in found.runs] == ["done", "done"]
+    assert all(run.figures["largest_group"] == 400 for run in found.runs)
+    assert all(run.attacks[0]["attack"] == "reader" for run in found.runs)
+    assert len(found.frontier) == 2
+    assert "at-most:0.4" in str(found)
+
+
+def test_a_guest_that_was_registered_by_hand_keeps_the_work_in_this_process(
+    guest: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert known_elsewhere(extend.METRICS.values())
+    monkeypatch.delenv(NAMED)
+    assert not known_elsewhere(extend.METRICS.values())
+
+
+def test_reports(made: la.Publication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOOKALIKE_REPORT", "full")
+    slow = [name for name in extend.ATTACKS if name not in ("reader", "homogeneity")]
+    for name in slow:
+        del extend.ATTACKS[name]
+    made.write(tmp_path / "release")
+    page = (tmp_path / "release" / "report.html").read_text(encoding="utf-8")
+    assert "Rows of the largest group" in page
+    assert "at-most:0.4" in page
+    assert "reader" in {one.finding.attack for one in made.evaluate().attacks.made}
+
+
+def test_the_studio(guest: None) -> None:
+    with studio() as client:
+        project = promised(client, models=("at-most:0.5",), algorithm="one-group")
+        pages = project.removeprefix("/api")
+        for step in ("columns", "promise", "method"):
+            answer = client.get(f"{pages}/{step}")
+            assert answer.status_code == 200, step
+        assert "at-most" in client.get(f"{pages}/promise").text
+        assert "one-group" in client.get(f"{pages}/method").text
+        started = client.post(f"{project}/runs", json={"title": "Toys"})
+        assert started.status_code == 202, started.text
+        run = ended(client, f"{project}/runs/{started.json()['number']}")
+        assert run["state"] == "done", run
+        results = client.get(f"{pages}/results").text
+        assert "Rows of the largest group" in results
+
+
+def test_the_command_line(guest: None, patients: Path, tmp_path: Path) -> None:
+    for family, name in (("models", "at-most"), ("algorithms", "one-group"), ("attacks", "reader")):
+        listed = json.loads(lookalike(family, "--json").stdout)[family]
+        assert name in {row["name"] for row in listed}
+    out = tmp_path / "release"
+    said = lookalike(
+        "publish", patients, *ASKED, "--model", "at-most:0.4", "--algorithm", "one-group", "--out", out, "--json"
+    )
+    assert said.returncode == 0, said.stderr
+    assert json.loads(said.stdout)["loss"]["largest_group"] == 400
+    assert "reader" in lookalike("attack", out, "--original", patients, "--attack", "reader").stdout
+    assert "largest-group" in lookalike("compare", "--help").stdout
+
+
+def test_a_format_is_read_wherever_tables_are(guest: None, patients: Path, tmp_path: Path) -> None:
+    path = tmp_path / "patients.jsonl"
+    pl.read_csv(patients).write_ndjson(path)
+    assert la.publish(path, **COLUMNS, model="at-most:0.4", seed=1).audit.passed
+    run = la.compare(path, **COLUMNS, models=["at-most:0.4"], algorithms=["one-group"], attacks=[], seed=1).runs[0]
+    assert run.status == "done"
+    out = tmp_path / "release"
+    said = lookalike("publish", path, *ASKED, "--model", "k-anonymity:5", "--out", out)
+    assert said.returncode == 0, said.stderr
+    assert lookalike("audit", out, "--original", path).returncode == 0
+    many = tmp_path / "many.jsonl"
+    pl.read_csv(patients).sample(2_000, with_replacement=True, seed=1).write_ndjson(many)
+    parts = la.publish_in_parts(many, **COLUMNS, model="k-anonymity:5", part_rows=1_000, out=tmp_path / "parts")
+    assert parts.audit.passed
+    with studio() as client:
+        assert ".jsonl" in client.get("/").text
+        assert upload(client, path.read_bytes(), name="patients.jsonl").status_code == 201
+
+
+def test_a_guest_that_cannot_be_imported_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(NAMED, "no_such_module_anywhere")
+    said = lookalike("models")
+    assert said.returncode == 2
+    assert "LOOKALIKE_EXTEND names no_such_module_anywhere, which cannot be imported" in said.stderr
+
+
+@dataclass(frozen=True)
+class _Metric(extend.WrittenMetric):
+    name: ClassVar[str] = "half"
+
+    def measure(self, release: Any, original: Any) -> float:
+        return 0.5
+
+
+def _of(base: Any, **members: Any) -> Any:
+    return dataclass(frozen=True)(type("Guest", (base,), {"__module__": __name__, **members}))
+
+
+REFUSED = {
+    "a taken name": (extend.register_metric, _of(_Metric, name="gcp"), "a metric named gcp already"),
+    "a name with blanks": (extend.register_metric, _of(_Metric, name="My metric"), "small letters"),
+    "no measure": (extend.register_metric, _of(extend.WrittenMetric, name="none"), "metric none lacks measure"),
+    "an unknown need": (extend.register_metric, _of(_Metric, name="other", needs="luck"), 'needs "luck"'),
+    "no class": (extend.register_attack, _Metric(), "cannot be registered"),
+    "no run": (extend.register_attack, _of(extend.WrittenAttack, name="idle"), "attack idle lacks run"),
+    "no partition": (extend.register_algorithm, _of(extend.Grouping, name="idle"), "algorithm idle lacks partition"),
+    "no methods": (
+        extend.register_model,
+        _of(extend.WrittenModel, name="idle"),
+        "check_eligible, holds, letter, level",
+    ),
+    "no scan": (extend.register_format, type("Guest", (extend.Format,), {"name": "G", "endings": (".g",)}), "and scan"),
+    "not frozen": (
+        extend.register_metric,
+        type("Guest", (), {"name": "loose", "measure": _Metric.measure}),
+        "must be a frozen dataclass",
+    ),
+}
+
+
+@pytest.mark.parametrize("why", REFUSED)
+def test_what_cannot_be_registered_is_refused_in_words(why: str, registries: None) -> None:
+    register, kind, said = REFUSED[why]
+    before = [dict(registry) for registry in REGISTRIES]
+    with pytest.raises(RecipeError, match=said):
+        register(kind)
+    assert [dict(registry) for registry in REGISTRIES] == before
+
+
+def test_a_model_says_what_was_asked_and_its_example_can_be_read(guest: None) -> None:
+    at_most: Any = extend.MODELS["at-most"]
+    silent = _of(at_most, name="silent", scale=extend.WrittenModel.scale)
+    with pytest.raises(RecipeError, match="does not say what was asked"):
+        extend.register_model(silent)
+    with pytest.raises(RecipeError, match="The example wrong:7 of the model wrong cannot be read"):
+        extend.register_model(_of(at_most, name="wrong", example="wrong:7"))
+    extend.register_model(_of(at_most, name="right", slider=extend.Slider("Share", 0.1, 1, 0.1, 0.5)))
+
+
+def test_a_class_may_be_defined_again_and_compared_on_request(registries: None) -> None:
+    assert extend.register_metric(_Metric) is extend.register_metric(_Metric) is extend.METRICS["half"]
+    late = _of(_Metric, name="late", title="half of it")
+    extend.register_metric(late, on_request=True)
+    assert "late" in extend.FIDELITY
+    assert "late" not in extend.METRICS
+    assert [(line.what, line.lost) for line in late().compare(None, None, 0)] == [("half of it", 0.5)]
+
+
+def test_all_that_is_offered_is_there() -> None:
+    assert all(hasattr(extend, name) for name in extend.__all__)
