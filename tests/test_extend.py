@@ -182,7 +182,7 @@ def test_a_format_is_read_wherever_tables_are(guest: None, patients: Path, tmp_p
     out = tmp_path / "release"
     said = lookalike("publish", path, *ASKED, "--model", "k-anonymity:5", "--out", out)
     assert said.returncode == 0, said.stderr
-    assert lookalike("audit", out, "--original", path).returncode == 0
+    assert lookalike("audit", path, out).returncode == 0
     many = tmp_path / "many.jsonl"
     pl.read_csv(patients).sample(2_000, with_replacement=True, seed=1).write_ndjson(many)
     parts = la.publish_in_parts(many, **COLUMNS, model="k-anonymity:5", part_rows=1_000, out=tmp_path / "parts")

@@ -1,4 +1,4 @@
-"""A guest: a model, a method, an attack, two metrics and a format in a file outside the package, as docs/extend.md has them.
+"""A guest: a model, a method, an attack, two metrics and a format in a file outside the package.
 
 They say no more than they must: what else the house wants to know of them has to have a default.
 """

@@ -13,8 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.algorithms.groups.effort import EFFORTS, Effort
-from lookalike.algorithms.groups.search import Cell
-from lookalike.algorithms.shared.axes import axes_of, rule_of
 from lookalike.algorithms.shared.ceilings import least_ceilings
 from lookalike.algorithms.shared.method import Method, left_out
 from lookalike.data.adversary import KNOWS_METHOD, READS_RELEASE
@@ -57,6 +55,10 @@ def similar_together(
     value as its buckets have places for. Then records are swapped between buckets that lie near each other, as `groups`
     does; which values share a bucket changes on the way, its size does not.
     """
+    # What is compiled is loaded where it runs.
+    from lookalike.algorithms.groups.search import Cell
+    from lookalike.algorithms.shared.axes import axes_of, rule_of
+
     members = _by_cuts(data, value_of_record, slots, rng)
     n_rows = data.n_rows
     ends = np.cumsum([len(inside) for inside in members])
@@ -94,6 +96,7 @@ def similar_together(
 
 def _by_cuts(data: Microdata, value_of_record: Counts, slots: Slots, rng: Randomness) -> list[Counts]:
     """The records of each bucket, neighbouring buckets next to each other."""
+    from lookalike.algorithms.shared.axes import axes_of
     from lookalike.kernels.halving import cut_in_two
 
     axes, n_values = axes_of(data), int(slots.value_of_slot.max(initial=0)) + 1

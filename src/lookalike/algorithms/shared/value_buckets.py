@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.shared.axes import axes_of
 from lookalike.data.microdata import Microdata
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
@@ -113,6 +112,8 @@ def retrieved(
     # Records that are alike come in random order, whatever their order in the table.
     order = rng.child("ties").permutation(data.n_rows)
     if retrieval.retrieve == "cuts":
+        from lookalike.algorithms.shared.axes import axes_of
+
         groups = _by_cuts(axes_of(data), order, bucket_of_record, drawing, progress)
     else:
         groups = _along_curve(data, order, bucket_of_record, drawing, retrieval, rng)
@@ -130,6 +131,7 @@ def _along_curve(
     retrieval: Retrieval,
     rng: Randomness,
 ) -> list[Records]:
+    from lookalike.algorithms.shared.axes import axes_of
     from lookalike.kernels.hilbert import retrieve
 
     sizes = np.bincount(bucket_of_record, minlength=drawing.n_buckets)
