@@ -47,6 +47,7 @@ def run(*words: object):  # type: ignore[no-untyped-def]
     return CliRunner().invoke(main, [str(word) for word in words])
 
 
+@pytest.mark.slow
 def test_attacks_on_a_folder(original: pl.DataFrame, folder: Path) -> None:
     found = la.attack(original, folder / "release", attacks=["naive-bayes", "homogeneity"], seed=1)
     assert [attacked.finding.attack.partition(":")[0] for attacked in found.made] == ["naive-bayes", "homogeneity"]
@@ -117,6 +118,7 @@ def written(made: lookalike.Publication, tmp_path_factory: pytest.TempPathFactor
     return out
 
 
+@pytest.mark.slow
 def test_a_publication_and_its_folder_say_the_same(made: lookalike.Publication, written: Path, patients: Path) -> None:
     pytest.importorskip("sklearn")
     here, there = lookalike.fidelity(made), lookalike.fidelity(written, patients)
