@@ -74,7 +74,7 @@ def main() -> None:
 
 
 def target_of(frame: pl.DataFrame, schema: Path, model: str, method: str) -> Target:
-    made = la.publish(frame, schema=schema, model=model, algorithm=method).outcome
+    made = la.publish(frame, schema=schema, model=model, algorithm=method).made
     return Target(release=made.release, original=made.data, promises=made.promises, algorithm=made.algorithm)
 
 

@@ -36,7 +36,7 @@ from lookalike.data.release import Bucketized
 from lookalike.data.schema import Schema
 from lookalike.files.tables import read_columns
 from lookalike.models import parse_model
-from lookalike.pipeline.recipe import required, settle
+from lookalike.pipeline.recipe import require, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 
@@ -119,7 +119,7 @@ def queries_part(table: Path, schema: Path, queries: int) -> None:
     data = Microdata.encode(read_columns(table, loaded), loaded)
     print(f"\n{'counts':24} {'promise':18} {'mean error':>10} {'median':>7} {'CPU s':>6}")
     for model in ("l-diversity:5", "f-privacy:theta=8"):
-        requirements = required(settle([Promise(parse_model(model))], data), data)
+        requirements = require(settle([Promise(parse_model(model))], data), data)
         for text in ("two-size", "two-size:assign=similar", "multi-size", "multi-size:assign=similar"):
             begin = time.process_time()
             release, _ = parse_algorithm(text).anonymize(data, requirements, Randomness(1), silent)

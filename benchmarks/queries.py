@@ -24,7 +24,7 @@ from runs import resampled, tables_in
 import lookalike as la
 from lookalike.analysis.counts import estimated
 from lookalike.metrics.query_error import RangeWorkload, SetWorkload, drawn, judged
-from lookalike.pipeline.run import Outcome
+from lookalike.pipeline.run import MadeWhole
 from lookalike.samples import sample_schema, sample_table
 
 RELEASES = (
@@ -75,12 +75,12 @@ def main() -> None:
                 print(f"{model:16} {algorithm:24} {timed(published(table, schema, model, algorithm))}", flush=True)
 
 
-def published(table: Path, schema: Path, model: str, algorithm: str) -> Outcome:
-    outcome: Outcome = la.publish(pl.read_csv(table), schema=schema, model=model, algorithm=algorithm, seed=1).outcome
+def published(table: Path, schema: Path, model: str, algorithm: str) -> MadeWhole:
+    outcome: MadeWhole = la.publish(pl.read_csv(table), schema=schema, model=model, algorithm=algorithm, seed=1).made
     return outcome
 
 
-def answered(outcome: Outcome, n_queries: int) -> list[str]:
+def answered(outcome: MadeWhole, n_queries: int) -> list[str]:
     lines = []
     for workload in WORKLOADS:
         asked = drawn(workload, outcome.data, n_queries, np.random.default_rng(1))
@@ -93,7 +93,7 @@ def answered(outcome: Outcome, n_queries: int) -> list[str]:
     return lines
 
 
-def timed(outcome: Outcome) -> str:
+def timed(outcome: MadeWhole) -> str:
     warm = drawn(RangeWorkload(3, 0.1), outcome.data, 64, np.random.default_rng(1))
     estimated(warm.queries, outcome.release)
     begin = time.perf_counter()

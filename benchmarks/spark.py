@@ -25,6 +25,7 @@ from typing import Any
 
 import polars as pl
 
+import lookalike as la
 from lookalike.samples import census, census_schema
 
 MODEL = "l-diversity:10"
@@ -91,7 +92,6 @@ def run(table: Path, executors: int, algorithm: str, out: Path) -> dict[str, Any
 
 
 def one(table: str, executors: int, algorithm: str, out: str) -> None:
-    from lookalike import spark
     from lookalike.pipeline.backends.spark_sessions import session
 
     os.environ |= {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_HOSTNAME": "127.0.0.1"}
@@ -105,7 +105,7 @@ def one(table: str, executors: int, algorithm: str, out: str) -> None:
         }
     )
     started = time.perf_counter()
-    made = spark.publish(
+    made = la.publish(
         cluster.read.parquet(table), schema=census_schema(), model=MODEL, algorithm=algorithm, out=out, overwrite=True
     )
     done = time.perf_counter()

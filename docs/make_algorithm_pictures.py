@@ -24,7 +24,7 @@ from lookalike.data.schema import Schema, ValueType
 from lookalike.evaluation import charts
 from lookalike.metrics import METRICS
 from lookalike.models import parse_model
-from lookalike.pipeline.recipe import required, settle
+from lookalike.pipeline.recipe import require, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from lookalike.samples import hospital, hospital_schema
@@ -84,7 +84,7 @@ def picture(name: str) -> charts.Chart:
     data = few_records(shown.rows, shown.coarse)
     method = parse_algorithm(shown.algorithm)
     promises = settle([Promise(parse_model(shown.promise))], data)
-    release, linkage = method.anonymize(data, required(promises, data), Randomness(4), silent)
+    release, linkage = method.anonymize(data, require(promises, data), Randomness(4), silent)
     loss = METRICS["gcp"]().measure(release, data)
     title = f"{shown.rows:,} records, {shown.promise}"
     if isinstance(release, Grouped):

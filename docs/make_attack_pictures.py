@@ -26,7 +26,7 @@ from lookalike.data.release import Grouped
 from lookalike.data.schema import Role, Schema
 from lookalike.evaluation import charts
 from lookalike.models import parse_model
-from lookalike.pipeline.recipe import required, settle
+from lookalike.pipeline.recipe import require, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from lookalike.samples import census, hospital, hospital_schema
@@ -66,7 +66,7 @@ def released(data: Microdata, algorithm: str | Algorithm, promise: str, seed: in
     """A release to attack, and what its attacker may be told."""
     method = parse_algorithm(algorithm) if isinstance(algorithm, str) else algorithm
     promises = settle([Promise(parse_model(promise))], data)
-    release, linkage = method.anonymize(data, required(promises, data), Randomness(seed), silent)
+    release, linkage = method.anonymize(data, require(promises, data), Randomness(seed), silent)
     return Target(release=release, original=data, promises=promises, algorithm=method, graph=linkage.graph)
 
 

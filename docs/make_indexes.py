@@ -24,7 +24,7 @@ from lookalike.data.schema import Schema
 from lookalike.files.tables.formats import FORMATS
 from lookalike.metrics import FIDELITY, METRICS
 from lookalike.models import MODELS, describe_models, parse_model
-from lookalike.pipeline.recipe import refusal, required, settle
+from lookalike.pipeline.recipe import find_refusal, require, settle
 from lookalike.samples import hospital
 
 DOCS = Path(__file__).parent
@@ -56,8 +56,8 @@ def served(name: str, data: Microdata) -> list[str]:
     for model, kind in MODELS.items():
         usual = kind.example or (kind.slider.text(model) if kind.slider else model)
         promises = settle([Promise(parse_model(usual))], data)
-        requirements = required(promises, data)
-        if refusal(method, method.adversary, promises, requirements, data.domains) is None:
+        requirements = require(promises, data)
+        if find_refusal(method, method.adversary, promises, requirements, data.domains) is None:
             found.append(model)
     return found
 

@@ -55,7 +55,7 @@ def made(guest: None, patients: Path) -> la.Publication:
 def test_publishing_and_checking(made: la.Publication, patients: Path, tmp_path: Path) -> None:
     assert made.audit.passed
     assert Fraction(made.audit.verdicts[0].reached or 1) <= Fraction(2, 5)
-    assert made.losses["largest_group"] == made.outcome.data.n_rows
+    assert made.losses["largest_group"] == made.made.data.n_rows
     assert 0 <= made.losses["even_rows"] <= 1
     made.write(tmp_path / "release")
     assert la.verify(patients, tmp_path / "release").passed
@@ -79,28 +79,26 @@ def test_where_no_method_is_named_a_guest_is_asked_too(guest: None, patients: Pa
     for name in list(extend.ALGORITHMS):
         if name != "one-group":
             del extend.ALGORITHMS[name]
-    assert la.publish(patients, **COLUMNS, model="at-most:0.4").outcome.algorithm.name == "one-group"
+    assert la.publish(patients, **COLUMNS, model="at-most:0.4").made.algorithm.name == "one-group"
 
 
 def test_publishing_in_parts(guest: None, tmp_path: Path) -> None:
     patients = tmp_path / "patients.csv"
     to_csv(hospital(2_500, seed=3), patients)
-    made = la.publish_in_parts(
-        patients, **COLUMNS, model="at-most:0.6", part_rows=1_000, out=tmp_path / "release", seed=1
-    )
+    made = la.publish(patients, **COLUMNS, model="at-most:0.6", part_rows=1_000, out=tmp_path / "release", seed=1)
     assert made.audit.passed
     assert made.n_parts > 1
     assert 0 <= made.losses["even_rows"] <= 1
     assert "largest_group" not in made.losses
     assert "Not measured, as no part sees the whole release: largest_group." in made.notes
-    by_guest = la.publish_in_parts(
+    by_guest = la.publish(
         patients, **COLUMNS, model="at-most:0.6", algorithm="one-group", part_rows=1_000, out=tmp_path / "other"
     )
     assert by_guest.losses["average_group_size"] == pytest.approx(2_500 / by_guest.n_parts)
     one_group: Any = extend.ALGORITHMS["one-group"]
     extend.register_algorithm(_of(one_group, name="whole", in_parts=extend.Method.in_parts))
     with pytest.raises(la.Unsupported, match="whole cannot publish a table in parts: it does not say how"):
-        la.publish_in_parts(patients, **COLUMNS, model="at-most:0.6", algorithm="whole", out=tmp_path / "third")
+        la.publish(patients, **COLUMNS, model="at-most:0.6", algorithm="whole", part_rows=1_000, out=tmp_path / "third")
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -185,7 +183,7 @@ def test_a_format_is_read_wherever_tables_are(guest: None, patients: Path, tmp_p
     assert lookalike("audit", path, out).returncode == 0
     many = tmp_path / "many.jsonl"
     pl.read_csv(patients).sample(2_000, with_replacement=True, seed=1).write_ndjson(many)
-    parts = la.publish_in_parts(many, **COLUMNS, model="k-anonymity:5", part_rows=1_000, out=tmp_path / "parts")
+    parts = la.publish(many, **COLUMNS, model="k-anonymity:5", part_rows=1_000, out=tmp_path / "parts")
     assert parts.audit.passed
     with studio() as client:
         assert ".jsonl" in client.get("/").text

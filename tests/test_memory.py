@@ -16,7 +16,7 @@ from lookalike.data.schema import Schema
 from lookalike.errors import DataError, RecipeError
 from lookalike.files.tables import read_table
 from lookalike.files.tables.read import check_text_size
-from lookalike.pipeline.recipe import Recipe, as_promises
+from lookalike.pipeline.recipe import Recipe, parse_promises, prepare
 from lookalike.pipeline.run import run
 
 
@@ -101,10 +101,10 @@ def test_a_user_may_go_ahead_or_be_misunderstood(machine: Path, monkeypatch: pyt
 
 def test_a_run_is_refused_before_it_begins(monkeypatch: pytest.MonkeyPatch) -> None:
     schema = Schema.of(qi=["age", "sex"], sensitive=["diagnosis"])
-    recipe = Recipe(schema=schema, promises=as_promises("k-anonymity:3"))
+    recipe = Recipe(schema=schema, promises=parse_promises("k-anonymity:3"))
     monkeypatch.setenv(memory.VARIABLE, "10K")
     with pytest.raises(DataError, match=r"on 300 records with 3 columns needs about .*--backend spark"):
-        run(recipe, hospital(300, seed=1))
+        run(prepare(recipe, hospital(300, seed=1)))
 
 
 def test_a_small_file_of_endless_rows_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

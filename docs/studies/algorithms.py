@@ -18,7 +18,7 @@ from lookalike.data.microdata import Microdata
 from lookalike.data.schema import Schema
 from lookalike.metrics import METRICS
 from lookalike.models import parse_model
-from lookalike.pipeline.recipe import required, settle
+from lookalike.pipeline.recipe import require, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from lookalike.samples import hospital
@@ -45,7 +45,7 @@ def stays(rows: int) -> Microdata:
 def measured(name: str, promise: str, data: Microdata, seed: int) -> str:
     """A line of the second table: promise, method, loss, seconds."""
     promises = settle([Promise(parse_model(promise))], data)
-    requirements = required(promises, data)
+    requirements = require(promises, data)
     method = parse_algorithm(name)
     for _ in range(2):
         begin = time.perf_counter()

@@ -20,7 +20,7 @@ from lookalike.data.contracts import Promise, Target
 from lookalike.data.microdata import Microdata
 from lookalike.data.schema import Schema
 from lookalike.models import parse_model
-from lookalike.pipeline.recipe import required, settle
+from lookalike.pipeline.recipe import require, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from lookalike.samples import hospital
@@ -47,7 +47,7 @@ def attacked(name: str, adversary: str, rows: int, seed: int) -> tuple[str, str,
     method = parse_algorithm(SETTINGS.get(name, name)).facing(adversary)
     promise = PROMISES.get(name, USUAL)
     promises = settle([Promise(parse_model(promise))], data)
-    release, linkage = method.anonymize(data, required(promises, data), Randomness(seed), silent)
+    release, linkage = method.anonymize(data, require(promises, data), Randomness(seed), silent)
     target = Target(release=release, original=data, promises=promises, algorithm=method)
     return str(method), promise, attack_target(target, [], Randomness(seed))
 

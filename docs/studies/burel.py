@@ -34,7 +34,7 @@ from lookalike.files.tables import read_table
 from lookalike.kernels.hilbert import retrieve
 from lookalike.models import BetaLikeness
 from lookalike.pipeline import run as pipeline
-from lookalike.pipeline.recipe import required, settle
+from lookalike.pipeline.recipe import require, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from lookalike.samples import census
@@ -166,7 +166,7 @@ def main() -> None:
         names = table.names
         schema = Schema.of(qi=names[:-1], sensitive=names[-1:], categorical=[*names[3:], names[1]])
         data = Microdata.encode(table, schema)
-        requirements = required(settle([Promise(BetaLikeness(3))], data), data)
+        requirements = require(settle([Promise(BetaLikeness(3))], data), data)
         print(f"{data.n_rows:,} records: by cuts {_percent(given_away(data, requirements, options.swaps))} of "
               f"{options.swaps} exchanges lead to other groups\n")  # fmt: skip
         print_table(["retrieve", "GCP"], losses(data, requirements))

@@ -53,9 +53,7 @@ if TYPE_CHECKING:
         RhoPrivacy,
         TCloseness,
     )
-    from lookalike.parted import publish_in_parts
-    from lookalike.publication import Publication, advise, inspect, publish
-    from lookalike.synthesizing import Synthesis, synthesize
+    from lookalike.publication import Publication, Synthesis, advise, inspect, publish, synthesize
 
 __all__ = [
     "Advice",
@@ -113,7 +111,6 @@ __all__ = [
     "open_release",
     "pool",
     "publish",
-    "publish_in_parts",
     "read_table",
     "sample",
     "suggest_schema",
@@ -163,7 +160,7 @@ _HOMES = {
     "Schema": "lookalike.data.schema",
     "SchemaError": "lookalike.errors",
     "StrictMondrian": "lookalike.algorithms",
-    "Synthesis": "lookalike.synthesizing",
+    "Synthesis": "lookalike.publication",
     "TCloseness": "lookalike.models",
     "Table": "lookalike.data.microdata",
     "Unsupported": "lookalike.errors",
@@ -177,11 +174,10 @@ _HOMES = {
     "open_release": "lookalike.analysis.release",
     "pool": "lookalike.analysis.plain",
     "publish": "lookalike.publication",
-    "publish_in_parts": "lookalike.parted",
     "read_table": "lookalike.files.tables",
     "sample": "lookalike.analysis.plain",
     "suggest_schema": "lookalike.evaluation.inspect",
-    "synthesize": "lookalike.synthesizing",
+    "synthesize": "lookalike.publication",
     "verify": "lookalike.checking",
 }
 

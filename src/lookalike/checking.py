@@ -12,7 +12,7 @@ from lookalike import models
 from lookalike.algorithms import parse_algorithm
 from lookalike.attacks import parse_attack
 from lookalike.attacks.run import Attacks, attack_target
-from lookalike.audit import Audit, Check, Grounds
+from lookalike.audit import Audit, Check, Examined, Grounds
 from lookalike.audit import verify as audit_release
 from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.contracts import Algorithm, Attack, Promise, Target
@@ -24,7 +24,7 @@ from lookalike.evaluation.fidelity import Fidelity, compare
 from lookalike.files.tables import read_whole
 from lookalike.metrics import public_losses, rounded, same_figure
 from lookalike.pipeline import run as pipeline
-from lookalike.pipeline.recipe import ModelLike, as_promises, settle
+from lookalike.pipeline.recipe import ModelLike, parse_promises, settle
 from lookalike.progress import Progress, silent
 from lookalike.publication import Publication
 from lookalike.randomness import Randomness
@@ -273,7 +273,7 @@ def verify(
     loaded = Schema.load(schema) if isinstance(schema, str | Path) else schema
     ignored = [ignore] if isinstance(ignore, str) else ignore
     reopened = reopen(original, release, loaded, suppressed=suppressed, audited=True, ignore=ignored)
-    return audit_of(reopened, as_promises(model), private, progress)
+    return audit_of(reopened, parse_promises(model), private, progress)
 
 
 def audit_of(
@@ -300,7 +300,7 @@ def audit_of(
     own = settle(reopened.promises, reopened.data) if reopened.promises else ()
     if set(asked) == set(own):
         asked = own
-    found = pipeline.verify(
+    examined = pipeline.examine(
         release,
         reopened.data,
         asked,
@@ -310,6 +310,7 @@ def audit_of(
         parts=parts,
         progress=progress,
     )
+    found = examined.audit
     grounds, checks = reopened.grounds, reopened.checks
     if grounds is not None and graph is not None:
         grounds = replace(grounds, stated=(*grounds.stated, "that the release was drawn from the private graph"))
@@ -318,7 +319,7 @@ def audit_of(
         grounds = replace(grounds, stated=(*grounds.stated, *(f"its own promise {text}" for text in unasked)))
     if grounds is not None and reopened.documents is not None and reopened.documents.contents:
         if asked == own:
-            further, grounds = _own_documents(reopened, reopened.documents, found, own, grounds)
+            further, grounds = _own_documents(reopened, reopened.documents, examined, own, grounds)
             checks = (*checks, *further)
         else:
             said = f"{', '.join(reopened.documents.contents)} (about the promises of the release itself)"
@@ -327,7 +328,7 @@ def audit_of(
 
 
 def _own_documents(
-    reopened: Reopened, documents: Documents, found: Audit, promises: tuple[Promise, ...], grounds: Grounds
+    reopened: Reopened, documents: Documents, examined: Examined, promises: tuple[Promise, ...], grounds: Grounds
 ) -> tuple[list[Check], Grounds]:
     """Audit and report of a folder, held against what lookalike writes for this release."""
     from lookalike.evaluation.report import AUDIT, Basis, rebuild
@@ -341,8 +342,7 @@ def _own_documents(
     losses, by_column = pipeline.measure(reopened.release, reopened.data)
     basis = Basis.of_reading(
         reopened.release,
-        reopened.data,
-        found,
+        examined,
         promises=promises,
         algorithm=method,
         losses=losses,
@@ -502,7 +502,7 @@ def fidelity(
     exact expectations; what needs chance (worlds drawn from the release, trees) takes it from `seed`.
     """
     if isinstance(release, Publication):
-        return compare(release.release, release.outcome.data, seed, progress)
+        return compare(release.release, release._whole.data, seed, progress)
     if original is None:
         raise RecipeError("A release folder is compared with its original. Name the original as well.")
     loaded = Schema.load(schema) if isinstance(schema, str | Path) else schema

@@ -1,111 +1,85 @@
-"""`la.spark`: publish a Spark DataFrame. The rows stay with the executors; what comes back is a release folder.
+"""`la.spark`: tables on Spark. `la.publish` takes them; here they are opened, read back and audited.
 
 import lookalike as la
-la.spark.publish(frame, qi=["age", "sex"], sensitive="diagnosis", model="l-diversity:10", out="/shared/release")
+la.publish(frame, qi=["age", "sex"], sensitive="diagnosis", model="l-diversity:10", out="/shared/release")
+la.spark.audit(frame, "/shared/release")
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lookalike.audit import Audit
-from lookalike.data.adversary import READS_RELEASE
-from lookalike.data.contracts import Algorithm
-from lookalike.data.schema import Schema
+from lookalike.errors import RecipeError
+from lookalike.pipeline.backends import THE_TABLE, Backend
 from lookalike.pipeline.backends.spark import SparkBackend
-from lookalike.pipeline.parts.publish import PART_ROWS, PartedPublication, publish_in_parts
 from lookalike.pipeline.parts.verify import verify_in_parts
-from lookalike.pipeline.recipe import ModelLike, Recipe, as_algorithm, as_promises, as_schema
+from lookalike.pipeline.recipe import ModelLike, parse_promises
 from lookalike.progress import Progress, silent
+from lookalike.publication import Publication
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["PartedPublication", "publish", "read", "verify"]
+__all__ = ["open_table", "read", "verify"]
 
 
-def publish(
-    frame: DataFrame,
+def open_table(
+    table: DataFrame | Backend | str | Path,
     *,
-    out: str | Path,
-    qi: Iterable[str] = (),
-    sensitive: str | Iterable[str] = (),
-    model: ModelLike | Iterable[ModelLike],
-    algorithm: Algorithm | str | None = None,
-    schema: Schema | str | Path | None = None,
-    numeric: Iterable[str] = (),
-    categorical: Iterable[str] = (),
-    carry: Iterable[str] = (),
-    adversary: str = READS_RELEASE,
-    seed: int | None = None,
-    title: str | None = None,
-    recipient: str | None = None,
-    overwrite: bool = False,
-    part_rows: int = PART_ROWS,
     missing: Collection[str] = (),
+    conf: Mapping[str, str] | None = None,
     is_text: bool = False,
-    source: str = "the table",
-    progress: Progress = silent,
-) -> PartedPublication:
-    """Publish the rows of a DataFrame so that they keep every promise in `model`, and write them to the folder `out`.
+    source: str | None = None,
+    **reading: Any,
+) -> Backend:
+    """A table on Spark, for `la.publish` and `verify`: a DataFrame, or a path or catalog name that Spark reads.
 
-    As `lookalike.publish`, but in parts: executors anonymise, write and audit about `part_rows` records at a time, and
-    `out` must be a folder that the driver and all executors see under one name. `is_text`: all columns are texts of a
-    file without types, and are typed by what they look like.
+    `missing` are texts that mean "nothing" in every column. `conf` are settings of the session that is started for a
+    path. `is_text`: all columns are texts of a file without types, and are typed by what they look like.
     """
-    recipe = Recipe(
-        schema=as_schema(schema, qi, sensitive, carry, numeric, categorical),
-        promises=as_promises(model),
-        algorithm=as_algorithm(algorithm),
-        adversary=adversary,
-        seed=seed,
-    )
-    return publish_in_parts(
-        SparkBackend(frame, is_text=is_text),
-        recipe,
-        out,
-        title=title or "Anonymised table",
-        recipient=recipient,
-        overwrite=overwrite,
-        part_rows=part_rows,
-        options=("--backend", "spark"),
-        missing=missing,
-        source=source,
-        progress=progress,
-    )
+    if isinstance(table, Backend):
+        return table
+    if isinstance(table, str | Path):
+        from lookalike.pipeline.backends.spark_sessions import session
+        from lookalike.pipeline.backends.spark_sources import read_source
+
+        frame, is_text = read_source(session(dict(conf or {})), str(table), **reading)
+        return SparkBackend(frame, is_text=is_text, missing=missing, source=source or str(table))
+    if reading:
+        raise RecipeError(f"{', '.join(reading)}: this is for files, and a data frame was given. Leave it out.")
+    return SparkBackend(table, is_text=is_text, missing=missing, source=source or THE_TABLE)
 
 
 def verify(
-    frame: DataFrame,
-    release: str | Path | PartedPublication,
+    original: DataFrame | Backend | str | Path,
+    release: str | Path | Publication,
     *,
     model: ModelLike | Iterable[ModelLike] = (),
-    missing: Collection[str] = (),
-    is_text: bool = False,
-    source: str = "the table",
     progress: Progress = silent,
+    **reading: Any,
 ) -> Audit:
-    """Audit a release in parts again, against the DataFrame it was made from: grouped and perturbed releases.
+    """Audit a release in parts again, against the table it was made from: grouped and perturbed releases.
 
     Without `model` the release is held to what it promises itself.
     """
-    folder = release.folder if isinstance(release, PartedPublication) else Path(release)
     return verify_in_parts(
-        SparkBackend(frame, is_text=is_text),
-        folder,
-        as_promises(model),
-        missing=missing,
-        source=source,
-        progress=progress,
+        open_table(original, **reading), _folder_of(release), parse_promises(model), progress=progress
     )
 
 
-def read(publication: PartedPublication | str | Path, spark: Any = None, table: str = "release") -> DataFrame:
+def read(release: Publication | str | Path, spark: Any = None, table: str = "release") -> DataFrame:
     """A published table as a DataFrame."""
     from pyspark.sql import SparkSession
 
-    folder = publication.folder if isinstance(publication, PartedPublication) else Path(publication)
     session = spark or SparkSession.active()
-    return session.read.parquet(str((folder / f"{table}.parquet").resolve()))
+    return session.read.parquet(str((_folder_of(release) / f"{table}.parquet").resolve()))
+
+
+def _folder_of(release: Publication | str | Path) -> Path:
+    folder = release.folder if isinstance(release, Publication) else Path(release)
+    if folder is None:
+        raise RecipeError("This release was not made in parts. Name the folder that it was written to.")
+    return folder

@@ -24,7 +24,7 @@ from lookalike.data.schema import Attribute, Role, Schema, ValueType
 from lookalike.errors import Infeasible, RecipeError, Unsupported
 from lookalike.models import parse_model
 from lookalike.pipeline import run as pipeline
-from lookalike.pipeline.recipe import required, settle
+from lookalike.pipeline.recipe import require, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.strategies import column_of, microdatas
@@ -34,7 +34,7 @@ from tests.worlds import Tape, tiny_table, worlds
 def ceilings_for(counts: list[int], model: str) -> list[Fraction]:
     values = "".join(chr(97 + place) * count for place, count in enumerate(counts))
     data = tiny_table(values, [*range(len(values))])
-    (requirement,) = required(settle([Promise(parse_model(model))], data), data)
+    (requirement,) = require(settle([Promise(parse_model(model))], data), data)
     assert requirement.ceilings is not None
     return list(requirement.ceilings)
 
@@ -93,7 +93,7 @@ def test_no_division_into_neighbours_has_fewer_buckets(numbers: list[int], beta:
 def test_every_retrieval_keeps_the_promise(data: Microdata, retrieve: str, model: str, fill: str) -> None:
     promises = settle([Promise(parse_model(model))], data)
     try:
-        requirements = required(promises, data)
+        requirements = require(promises, data)
     except Infeasible:
         return
     release, linkage = Burel(retrieve=retrieve, fill=fill).anonymize(data, requirements, Randomness(1), silent)
@@ -108,7 +108,7 @@ def census_data(rows: int) -> Microdata:
 
 def test_cuts_lose_less_than_the_curve() -> None:
     data = census_data(4000)
-    requirements = required(settle([Promise(parse_model("beta-likeness:3"))], data), data)
+    requirements = require(settle([Promise(parse_model("beta-likeness:3"))], data), data)
     losses = [
         pipeline.measure(Burel(retrieve=way).anonymize(data, requirements, Randomness(1), silent)[0], data)[0]["gcp"]
         for way in ("curve", "cuts")
@@ -139,7 +139,7 @@ def test_a_taxonomy_orders_the_axis() -> None:
 def test_dmondrian_keeps_a_negative_bound_beside_its_own() -> None:
     data = census_data(300)
     (promise,) = settle([Promise(parse_model("beta-likeness:9,negative=0.1,negative_form=relative"))], data)
-    (requirement,) = required([promise], data)
+    (requirement,) = require([promise], data)
     assert requirement.floors is not None
     tested = DMondrian().tested(data, requirement)
     assert tested.floors is not None
@@ -159,7 +159,7 @@ def test_two_sensitive_columns_are_refused() -> None:
     cells = ["a", "b", "c", "d"] * 5
     table = Table(tuple(column_of(name, cells, ValueType.STRING) for name in ("town", "illness", "income")))
     data = Microdata.encode(table, Schema.of(qi=["town"], sensitive=["illness", "income"]))
-    requirements = required(settle([Promise(parse_model("l-diversity:2"))], data), data)
+    requirements = require(settle([Promise(parse_model("l-diversity:2"))], data), data)
     with pytest.raises(Unsupported, match="one sensitive column"):
         Burel().anonymize(data, requirements, Randomness(1), silent)
 
@@ -200,7 +200,7 @@ def test_whoever_knows_the_method_can_be_certain_about_somebody(retrieve: str) -
 @given(data=microdatas(min_rows=4, max_rows=60, n_sensitive=st.just(1)), beta=st.sampled_from(["0.5", "1", "3"]))
 def test_dmondrian_keeps_a_delta_disclosure_that_implies_its_beta(data: Microdata, beta: str) -> None:
     promises = settle([Promise(parse_model(f"beta-likeness:{beta}"))], data)
-    requirements = required(promises, data)
+    requirements = require(promises, data)
     release, _ = DMondrian().anonymize(data, requirements, Randomness(1), silent)
     shares = data.counts(0) / data.n_rows
     delta = math.log(1 + min(float(beta), -math.log(shares.max())))
@@ -217,7 +217,7 @@ def test_dmondrian_keeps_a_delta_disclosure_that_implies_its_beta(data: Microdat
 def test_adapted_mondrians_serve_their_own_promise_only(method: str, model: str) -> None:
     data = census_data(400)
     (promise,) = settle([Promise(parse_model(model))], data)
-    (requirement,) = required([promise], data)
+    (requirement,) = require([promise], data)
     algorithm = parse_algorithm(method)
     assert algorithm.refuses(promise, requirement) is None
     release, linkage = algorithm.anonymize(data, [requirement], Randomness(1), silent)

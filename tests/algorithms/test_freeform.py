@@ -31,7 +31,7 @@ from lookalike.errors import RecipeError, Unsupported
 from lookalike.kernels.pairing import repair
 from lookalike.models import parse_model
 from lookalike.pipeline import run as pipeline
-from lookalike.pipeline.recipe import Recipe, required, settle
+from lookalike.pipeline.recipe import Recipe, prepare, require, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.strategies import column_of, microdatas
@@ -149,7 +149,7 @@ def test_parts_and_the_audit() -> None:
     names = table.names
     data = Microdata.encode(table, Schema.of(qi=names[:-1], sensitive=names[-1:], categorical=[*names[3:], names[1]]))
     promises = settle([Promise(parse_model("k-anonymity:4"))], data)
-    requirements = required(promises, data)
+    requirements = require(promises, data)
     losses = {}
     for text, method in {
         "greedy": Freeform(matcher="greedy"),
@@ -175,7 +175,7 @@ def test_what_it_does_not_serve() -> None:
     recipe = Recipe(schema=schema, promises=(promise,), algorithm=Freeform())
     table = Table((column_of("age", AGE, ValueType.INTEGER), column_of("salary", SALARY, ValueType.INTEGER)))
     with pytest.raises(Unsupported, match="k-anonymity only"):
-        pipeline.run(recipe, table)
+        pipeline.run(prepare(recipe, table))
     assert axes_of(data).codes.shape == (8, 2)
 
 

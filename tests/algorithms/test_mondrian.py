@@ -14,7 +14,7 @@ from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.errors import RecipeError
 from lookalike.models import parse_model
 from lookalike.pipeline import run as pipeline
-from lookalike.pipeline.recipe import required, settle
+from lookalike.pipeline.recipe import require, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.strategies import column_of
@@ -39,7 +39,7 @@ def microdata(**columns: list[object]) -> Microdata:
 
 def groups(data: Microdata, algorithm: Mondrian, *models: str) -> list[list[int]]:
     promises = settle([Promise(parse_model(model)) for model in models], data)
-    requirements = required(promises, data)
+    requirements = require(promises, data)
     group_of_record, n_groups = algorithm.partition(data, requirements, Randomness(3), silent)
     return sorted(sorted(np.flatnonzero(group_of_record == group).tolist()) for group in range(n_groups))
 
@@ -75,7 +75,7 @@ def test_taxonomies_are_cut_between_children_and_publish_nodes() -> None:
     data = microdata(zip=["111", "112", "121", "122", "211", "212", "221", "222"])
     assert groups(data, Mondrian(), "k-anonymity:2") == [[0, 1], [2, 3], [4, 5], [6, 7]]
     promises = settle([Promise(parse_model("k-anonymity:4"))], data)
-    release, _ = Mondrian().anonymize(data, required(promises, data), Randomness(1), silent)
+    release, _ = Mondrian().anonymize(data, require(promises, data), Randomness(1), silent)
     tree, extents = data.domains.quasi[0].taxonomy, release.extents[0]
     assert tree is not None
     assert isinstance(extents, Ranges)
@@ -87,7 +87,7 @@ def test_missing_values_are_kept_apart_when_the_promise_allows() -> None:
     data = microdata(age=[1, 2, 3, None, None, None])
     assert groups(data, Mondrian(), "k-anonymity:3") == [[0, 1, 2], [3, 4, 5]]
     release, _ = Mondrian().anonymize(
-        data, required((Promise(parse_model("k-anonymity:4")),), data), Randomness(1), silent
+        data, require((Promise(parse_model("k-anonymity:4")),), data), Randomness(1), silent
     )
     extents = release.extents[0]
     assert isinstance(extents, Ranges)
@@ -98,7 +98,7 @@ def test_missing_values_are_kept_apart_when_the_promise_allows() -> None:
 def test_sets_hold_just_the_values_that_occur() -> None:
     data = microdata(city=["a", "b", "c", "c"])
     release, _ = Mondrian().anonymize(
-        data, required((Promise(parse_model("k-anonymity:2")),), data), Randomness(1), silent
+        data, require((Promise(parse_model("k-anonymity:2")),), data), Randomness(1), silent
     )
     extents = release.extents[0]
     assert isinstance(extents, Sets)
@@ -117,7 +117,7 @@ def test_gain_loses_less_than_widest_on_census_data() -> None:
     names = table.names
     schema = Schema.of(qi=names[:-1], sensitive=names[-1:], categorical=[*names[3:], names[1]])
     data = Microdata.encode(table, schema)
-    requirements = required((Promise(parse_model("k-anonymity:10")),), data)
+    requirements = require((Promise(parse_model("k-anonymity:10")),), data)
     losses = [
         pipeline.measure(Mondrian(choose=way).anonymize(data, requirements, Randomness(4), silent)[0], data)[0]["gcp"]
         for way in ("gain", "widest")

@@ -28,7 +28,7 @@ from lookalike.data.schema import Schema
 from lookalike.errors import RecipeError, Unsupported
 from lookalike.models import BetaLikeness, FPrivacy, LDiversity, parse_model
 from lookalike.pipeline import run as pipeline
-from lookalike.pipeline.recipe import Recipe, required, settle
+from lookalike.pipeline.recipe import Recipe, prepare, require, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.worlds import tiny_table
@@ -210,18 +210,18 @@ def test_two_sensitive_columns_are_refused() -> None:
         algorithm=Perturbation(),
     )
     with pytest.raises(Unsupported, match="one sensitive column"):
-        pipeline.run(recipe, table)
+        pipeline.run(prepare(recipe, table))
 
 
 def test_a_carried_column_is_refused() -> None:
     table = census(60, seed=2)
     recipe = Recipe(
-        schema=Schema.of(qi=table.names[:1], sensitive=table.names[-1:], carried=table.names[2:3]),
+        schema=Schema.of(qi=table.names[:1], sensitive=table.names[-1:], carry=table.names[2:3]),
         promises=(Promise(BetaLikeness(2)),),
         algorithm=Perturbation(),
     )
     with pytest.raises(Unsupported, match="reads what the row carries"):
-        pipeline.run(recipe, table)
+        pipeline.run(prepare(recipe, table))
 
 
 @pytest.mark.parametrize("text", ["k-anonymity:2", "t-closeness:0.2", "l-diversity:2,kind=entropy"])
@@ -233,7 +233,7 @@ def test_promises_about_more_than_beliefs_in_values_are_refused(text: str) -> No
         algorithm=Perturbation(),
     )
     with pytest.raises(Unsupported, match="perturbation"):
-        pipeline.run(recipe, table)
+        pipeline.run(prepare(recipe, table))
 
 
 @pytest.mark.parametrize("kappa", ["-0.1", "1.5", "much"])
@@ -287,7 +287,7 @@ def test_the_release_is_audited_whatever_the_kappa() -> None:
             promises=(Promise(BetaLikeness(2)), Promise(LDiversity(2))),
             algorithm=parse_algorithm(text),
         )
-        outcome = pipeline.run(recipe, table)
+        outcome = pipeline.run(prepare(recipe, table))
         assert outcome.audit.passed
         assert 0 < outcome.losses["values_changed"] < 1
 
@@ -330,7 +330,7 @@ def test_the_audit_refuses_free_draws_against_who_knows_the_counts() -> None:
     table = census(500, seed=4)
     data = Microdata.encode(table, Schema.of(qi=table.names[:2], sensitive=table.names[-1:]))
     settled = settle([Promise(BetaLikeness(2))], data)
-    requirements = required(settled, data)
+    requirements = require(settled, data)
     verdicts = {}
     for mode in ("free", "strict"):
         release, _ = Perturbation(mode=mode).anonymize(data, requirements, Randomness(1), silent)

@@ -20,7 +20,7 @@ from lookalike.data.schema import Schema, ValueType
 from lookalike.errors import Unsupported
 from lookalike.models import parse_model
 from lookalike.pipeline import run as pipeline
-from lookalike.pipeline.recipe import required, settle
+from lookalike.pipeline.recipe import require, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.strategies import column_of
@@ -29,7 +29,7 @@ from tests.worlds import Tape, tiny_table
 
 def made(data: Microdata, *models: str, seed: int = 3):  # type: ignore[no-untyped-def]
     promises = settle([Promise(parse_model(model)) for model in models], data)
-    return (*Ring().anonymize(data, required(promises, data), Randomness(seed), silent), promises)
+    return (*Ring().anonymize(data, require(promises, data), Randomness(seed), silent), promises)
 
 
 @settings(max_examples=100, deadline=None)

@@ -17,7 +17,7 @@ from lookalike.data.taxonomy import Taxonomy
 from lookalike.errors import Infeasible, Unsupported
 from lookalike.models import parse_model
 from lookalike.pipeline import run as pipeline
-from lookalike.pipeline.recipe import required, settle
+from lookalike.pipeline.recipe import require, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.strategies import microdatas
@@ -93,7 +93,7 @@ def test_spreads_over_a_tree(ends: tuple[int, int], expected: tuple[int, int]) -
 def test_groups_keep_the_promise(data: Microdata, model: str, retrieve: str, k: int) -> None:
     try:
         promises = settle([Promise(parse_model(text)) for text in (model, f"k-anonymity:{k}")], data)
-        requirements = required(promises, data)
+        requirements = require(promises, data)
     except (Infeasible, Unsupported):
         return
     release, linkage = Sabre(retrieve=retrieve).anonymize(data, requirements, Randomness(1), silent)

@@ -42,7 +42,7 @@ def bucketized(
     for name, cells in {**known, **sensitive, **carried}.items():
         type = next((_TYPES[cell.__class__] for cell in cells if cell is not None), ValueType.STRING)
         columns.append(column(name, type, list(cells)))
-    schema = Schema.of(qi=list(known), sensitive=list(sensitive), carried=list(carried))
+    schema = Schema.of(qi=list(known), sensitive=list(sensitive), carry=list(carried))
     data = Microdata.encode(Table(tuple(columns)), schema)
     order = np.arange(len(buckets))[::-1]
     release = make_release(form, data, np.array(buckets), order)

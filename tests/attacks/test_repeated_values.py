@@ -13,7 +13,7 @@ from lookalike.attacks import parse_attack
 from lookalike.data.contracts import Algorithm, Promise, Target
 from lookalike.errors import Unsupported
 from lookalike.models import parse_model
-from lookalike.pipeline.recipe import required, settle
+from lookalike.pipeline.recipe import require, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.attacks.targets import attacked, in_groups, table
@@ -25,7 +25,7 @@ def heterogeneous(method: Algorithm, n_attributes: int) -> Target:
     rng = np.random.default_rng(5)
     data = number_table(rng.integers(0, 1000, (600, n_attributes)), np.tile(np.arange(5), 120))
     promises = tuple(settle([Promise(parse_model("l-diversity:5"))], data))
-    release, linkage = method.anonymize(data, required(promises, data), Randomness(3), silent)
+    release, linkage = method.anonymize(data, require(promises, data), Randomness(3), silent)
     return Target(release=release, original=data, promises=promises, graph=linkage.graph)
 
 

@@ -241,7 +241,7 @@ def small_table() -> Table:
 
 def test_columns_are_sorted_by_role_and_identifiers_are_gone() -> None:
     attributes = [Attribute(name="id", role=Role.IDENTIFIER), Attribute(name="gone", role=Role.IDENTIFIER)]
-    schema = Schema(tuple(attributes)).overridden(qi=["age", "pay"], sensitive=["ill"], carried=["note"])
+    schema = Schema.of(Schema(tuple(attributes)), qi=["age", "pay"], sensitive=["ill"], carry=["note"])
     data = Microdata.encode(small_table(), schema)
     assert [domain.name for domain in data.domains.all] == ["age", "pay", "ill", "note"]
     assert data.quasi.tolist() == [[1, 0], [0, 1], [1, 2]]

@@ -141,7 +141,7 @@ def people() -> Microdata:
         column_of("ill", ["flu", "hiv", "flu", "tb"], ValueType.STRING),
         column_of("note", ["n", "m", "n", "m"], ValueType.STRING),
     )
-    schema = Schema.of(qi=["age", "job"], sensitive=["ill"], carried=["note"])
+    schema = Schema.of(qi=["age", "job"], sensitive=["ill"], carry=["note"])
     return Microdata.encode(Table(columns), schema)
 
 

@@ -209,7 +209,7 @@ def test_taxonomy_files_are_looked_for_beside_the_schema(tmp_path: Path) -> None
 
 
 def test_roles_from_lists_of_names() -> None:
-    schema = Schema.of(qi=["age", "sex"], sensitive=["ill"], carried=["stay"], numeric=["age"], categorical=["stay"])
+    schema = Schema.of(qi=["age", "sex"], sensitive=["ill"], carry=["stay"], numeric=["age"], categorical=["stay"])
     assert [attribute.name for attribute in schema.attributes] == ["age", "sex", "ill", "stay"]
     assert [attribute.name for attribute in schema.quasi] == ["age", "sex"]
     assert [attribute.name for attribute in schema.sensitive] == ["ill"]
@@ -219,13 +219,13 @@ def test_roles_from_lists_of_names() -> None:
 
 def test_overriding_keeps_the_rest_of_a_column_and_its_place() -> None:
     given = from_columns("{name: zip, taxonomy: {prefixes: [3]}, weight: 2}", "{name: ill, role: sensitive}")
-    schema = given.overridden(qi=["zip", "age"], numeric=["age"])
+    schema = Schema.of(given, qi=["zip", "age"], numeric=["age"])
     assert [attribute.name for attribute in schema.attributes] == ["zip", "ill", "age"]
     assert schema["zip"] == Attribute(name="zip", role=Role.QUASI, weight=2.0, taxonomy={"prefixes": [3]})
     assert schema["ill"] == given["ill"]
     assert schema["age"] == Attribute(name="age", role=Role.QUASI, kind=Kind.NUMERIC)
     assert given["zip"].role is Role.IDENTIFIER
-    assert given.overridden() == given
+    assert Schema.of(given) == given
 
 
 def test_a_column_gets_one_role_and_one_kind() -> None:

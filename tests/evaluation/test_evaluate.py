@@ -28,13 +28,13 @@ def made() -> la.Publication:
 
 
 def around(made: la.Publication, *promises: Promise, seed: int = 1) -> list[tuple[str, float, bool]]:
-    outcome = made.outcome
+    outcome = made.made
     found = tradeoff(outcome.data, promises, outcome.algorithm, outcome.adversary, Randomness(seed))
     return [(one.promise, one.belief, one.is_asked) for one in found.settings]
 
 
 def test_the_number_asked_for_and_those_around_it(made: la.Publication) -> None:
-    k, ell = made.outcome.promises
+    k, ell = made.made.promises
     found = around(made, k, ell)
     assert [promise for promise, _, _ in found][:3] == ["l-diversity:2", "l-diversity:4", "l-diversity:8"]
     assert [asked for _, _, asked in found][:3] == [False, True, False]
@@ -45,14 +45,14 @@ def test_the_number_asked_for_and_those_around_it(made: la.Publication) -> None:
 
 
 def test_what_cannot_be_kept_is_left_out(made: la.Publication) -> None:
-    most = int(made.outcome.data.counts(0).max())
-    largest = made.outcome.data.n_rows // most
+    most = int(made.made.data.counts(0).max())
+    largest = made.made.data.n_rows // most
     found = around(made, Promise(la.LDiversity(largest), "diagnosis"))
     assert [promise for promise, _, _ in found][-1] == f"l-diversity:{largest}"
 
 
 def test_a_part_of_a_large_table_is_enough(made: la.Publication) -> None:
-    data = made.outcome.data
+    data = made.made.data
     assert some_records(data, MOST_RECORDS, Randomness(1)) is data
     part = some_records(data, 40, Randomness(1))
     assert part.n_rows == 40
@@ -69,7 +69,7 @@ def test_no_long_search_is_repeated() -> None:
 def test_large_tables_get_fast_attacks_and_say_so(made: la.Publication, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(evaluation, "MOST_RECORDS", 100)
     monkeypatch.setattr(WrittenAttack, "most_records", 100)
-    found = evaluation.evaluate(made.outcome)
+    found = evaluation.evaluate(made.made)
     made_of = {one.finding.attack.partition(":")[0] for one in found.attacks.made}
     assert made_of <= {name for name, kind in ATTACKS.items() if kind.most_records is None}
     assert found.fidelity is None
@@ -99,7 +99,7 @@ def test_answers_are_put_into_the_right_part() -> None:
 
 def test_an_exact_release_answers_exactly() -> None:
     made = la.publish(hospital(80, seed=1), schema=sample_schema(), model="k-anonymity:1", algorithm="mondrian")
-    for line in answered(made.release, made.outcome.data, np.random.default_rng(1)):
+    for line in answered(made.release, made.made.data, np.random.default_rng(1)):
         assert line.median == 0
         assert line.shares[0] == 1
 
@@ -111,10 +111,10 @@ def test_what_needs_scikit_learn_is_left_out_where_it_is_missing(
     for name in [name for name in sys.modules if name.partition(".")[0] == "sklearn"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "sklearn", None)
-    found = evaluation.evaluate(made.outcome)
+    found = evaluation.evaluate(made.made)
     assert "scikit-learn" in found.attacks.not_made["learner"]
     assert any("scikit-learn" in sentence for sentence in found.left_out)
     assert {one.finding.attack for one in found.attacks.made} >= {"linkage", "naive-bayes"}
-    target = Target(release=made.release, original=made.outcome.data)
+    target = Target(release=made.release, original=made.made.data)
     with pytest.raises(MissingPart, match="scikit-learn"):
         attack_target(target, [parse_attack("learner")], Randomness(1))

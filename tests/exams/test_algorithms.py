@@ -27,7 +27,7 @@ from lookalike.files.releases.read import ReleaseFolder
 from lookalike.files.releases.write import write_release
 from lookalike.models import parse_model
 from lookalike.pipeline import run as pipeline
-from lookalike.pipeline.recipe import Recipe, required, settle
+from lookalike.pipeline.recipe import Recipe, prepare, require, settle
 from lookalike.pipeline.surplus.canonical import examine_folder
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
@@ -86,7 +86,7 @@ def census_data(rows: int, seed: int = 3) -> Microdata:
 def asked_of_census(text: str) -> tuple[tuple[Promise, ...], tuple[Requirement, ...]]:
     data = census_data(600)
     promises = settle([Promise(parse_model(text))], data)
-    return promises, required(promises, data)
+    return promises, require(promises, data)
 
 
 def serves(algorithm: Algorithm, *texts: str) -> bool:
@@ -128,7 +128,7 @@ every_algorithm = served()
 
 def publish(data: Microdata, algorithm: Algorithm, *texts: str, seed: int | None = 5):  # type: ignore[no-untyped-def]
     promises = settle([Promise(parse_model(text)) for text in texts], data)
-    requirements = required(promises, data)
+    requirements = require(promises, data)
     reason = refusal_of(algorithm, promises, requirements)
     if reason:
         raise Unsupported(reason)
@@ -343,7 +343,7 @@ def test_an_adversary_it_is_not_made_for_is_refused(algorithm: Algorithm) -> Non
     data, model = census_data(50), parse_model(usual(algorithm))
     recipe = Recipe(schema=data.schema, promises=(Promise(model),), algorithm=algorithm, adversary="knows-method")
     with pytest.raises(Unsupported, match="adversary"):
-        pipeline.run(recipe, Table(census(50, seed=3).columns))
+        pipeline.run(prepare(recipe, Table(census(50, seed=3).columns)))
 
 
 def test_bucketized_and_matched_forms_are_known_to_the_exam() -> None:

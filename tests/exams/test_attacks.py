@@ -17,7 +17,7 @@ from lookalike.data.contracts import Promise, Target
 from lookalike.data.microdata import Microdata
 from lookalike.data.schema import Schema
 from lookalike.models import parse_model
-from lookalike.pipeline.recipe import required, settle
+from lookalike.pipeline.recipe import require, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 
@@ -40,7 +40,7 @@ def target(form: str) -> Target:
     algorithm, model = RELEASES[form]
     promises = settle([Promise(parse_model(model))], data)
     method = parse_algorithm(algorithm).facing("reads-release")
-    release, _ = method.anonymize(data, required(promises, data), Randomness(5), silent)
+    release, _ = method.anonymize(data, require(promises, data), Randomness(5), silent)
     return Target(release=release, original=data, promises=promises, algorithm=method)
 
 

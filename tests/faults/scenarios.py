@@ -189,8 +189,8 @@ def _without_command(what: str, home: Path) -> int:
             from lookalike.data.schema import Schema
             from lookalike.models import KAnonymity
             from lookalike.pipeline.backends.local import LocalBackend
-            from lookalike.pipeline.parts.publish import publish_in_parts
             from lookalike.pipeline.recipe import Recipe
+            from lookalike.publication import publish_in_parts
 
             recipe = Recipe(
                 schema=Schema.of(qi=["age", "sex"], sensitive=["diagnosis"]), promises=(Promise(KAnonymity(3)),)

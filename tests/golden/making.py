@@ -20,6 +20,7 @@ from unittest import mock
 import polars as pl
 
 import lookalike as la
+from lookalike import publication as publishing
 from lookalike.algorithms import parse_algorithm
 from lookalike.data.microdata import Microdata
 from lookalike.data.schema import Role, Schema
@@ -27,7 +28,6 @@ from lookalike.files.releases.private import private_folder
 from lookalike.files.tables import read_columns
 from lookalike.models import parse_promise
 from lookalike.pipeline.backends.local import LocalBackend
-from lookalike.pipeline.parts import publish as publishing
 from lookalike.pipeline.recipe import Recipe
 from lookalike.version import __version__
 
@@ -119,7 +119,7 @@ def _in_parts(target: Path, name: str, schema: Schema, algorithm: str, promise: 
     settled = Microdata.encode(read_columns(target / ORIGINAL, schema), schema).schema
     recipe = Recipe(schema=settled, promises=(parse_promise(promise),), algorithm=parse_algorithm(algorithm), seed=SEED)
     backend = LocalBackend(people().select([one.name for one in schema.published]))
-    with mock.patch.object(publishing, "_LEAST_PART", PART_ROWS):
+    with mock.patch.object(publishing, "LEAST_PART", PART_ROWS):
         publishing.publish_in_parts(backend, recipe, target / name, title=f"Golden {name}", part_rows=PART_ROWS)
 
 

@@ -183,7 +183,7 @@ def test_the_audit_agrees_with_pycanon(case: Case, tmp_path: Path) -> None:
     publication = la.publish(case.table, schema=case.schema, model=case.model, algorithm="mondrian", seed=case.seed)
     publication.write(tmp_path / "release", report="brief")
     assert publication.release.form == "grouped"
-    domains = publication.outcome.data.domains
+    domains = publication.made.data.domains
     quasi, sensitive = [domain.name for domain in domains.quasi], domains.sensitive[0].name
     published = tmp_path / "release" / "release.csv"
     request = {"file": str(published), "quasi": quasi, "sensitive": sensitive, "numeric": case.numeric}

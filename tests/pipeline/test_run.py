@@ -18,7 +18,7 @@ from lookalike.data.schema import Schema
 from lookalike.errors import AuditFailed, Infeasible, RecipeError, SchemaError, Unsupported
 from lookalike.models import BetaLikeness, KAnonymity, LDiversity, TCloseness
 from lookalike.pipeline import run as pipeline
-from lookalike.pipeline.recipe import Recipe
+from lookalike.pipeline.recipe import Recipe, prepare
 from lookalike.pipeline.run import run
 
 QI = ["age", "sex", "zip code"]
@@ -34,21 +34,21 @@ def recipe(*promises: Promise, sensitive: tuple[str, ...] = ("diagnosis",), **se
 
 
 def test_a_run_gives_an_audited_release(table: Table) -> None:
-    outcome = run(recipe(Promise(KAnonymity(4)), Promise(LDiversity(2))), table)
+    outcome = run(prepare(recipe(Promise(KAnonymity(4)), Promise(LDiversity(2))), table))
     assert outcome.audit.passed
     assert [str(promise) for promise in outcome.promises] == ["k-anonymity:4", "diagnosis=l-diversity:2"]
-    assert set(outcome.seconds) == {"encode", "anonymize", "audit", "measure"}
+    assert set(outcome.seconds) == {"anonymize", "audit", "measure"}
     assert any("groups:mode=free was chosen" in note for note in outcome.notes)
 
 
 def test_a_promise_without_a_column_is_made_for_every_sensitive_column(table: Table) -> None:
-    outcome = run(recipe(Promise(BetaLikeness(4)), sensitive=("diagnosis", "occupation")), table)
+    outcome = run(prepare(recipe(Promise(BetaLikeness(4)), sensitive=("diagnosis", "occupation")), table))
     assert [promise.column for promise in outcome.promises] == ["diagnosis", "occupation"]
 
 
 def test_each_sensitive_column_may_have_its_own_promise(table: Table) -> None:
     promises = (Promise(BetaLikeness(4), "diagnosis"), Promise(LDiversity(2), "occupation"))
-    outcome = run(recipe(*promises, sensitive=("diagnosis", "occupation")), table)
+    outcome = run(prepare(recipe(*promises, sensitive=("diagnosis", "occupation")), table))
     assert [(verdict.column, verdict.passed) for verdict in outcome.audit.verdicts] == [
         ("diagnosis", True),
         ("occupation", True),
@@ -56,49 +56,49 @@ def test_each_sensitive_column_may_have_its_own_promise(table: Table) -> None:
 
 
 def test_an_unprotected_sensitive_column_is_pointed_out(table: Table) -> None:
-    outcome = run(recipe(Promise(KAnonymity(4))), table)
+    outcome = run(prepare(recipe(Promise(KAnonymity(4))), table))
     assert any("No promise protects" in note and "diagnosis" in note for note in outcome.notes)
 
 
 def test_k_anonymity_needs_no_sensitive_column(table: Table) -> None:
-    assert run(recipe(Promise(KAnonymity(4)), sensitive=()), table).audit.passed
+    assert run(prepare(recipe(Promise(KAnonymity(4)), sensitive=()), table)).audit.passed
 
 
 def test_models_of_values_need_a_sensitive_column(table: Table) -> None:
     with pytest.raises(RecipeError, match="none is named"):
-        run(recipe(Promise(LDiversity(2)), sensitive=()), table)
+        run(prepare(recipe(Promise(LDiversity(2)), sensitive=()), table))
 
 
 def test_no_promise_is_refused(table: Table) -> None:
     with pytest.raises(RecipeError, match="No promise"):
-        run(recipe(), table)
+        run(prepare(recipe(), table))
 
 
 def test_unknown_columns_name_the_nearest(table: Table) -> None:
     with pytest.raises(SchemaError, match='Did you mean "diagnosis"'):
-        run(recipe(Promise(LDiversity(2)), sensitive=("diagnossis",)), table)
+        run(prepare(recipe(Promise(LDiversity(2)), sensitive=("diagnossis",)), table))
     with pytest.raises(SchemaError, match="sensitive column"):
-        run(recipe(Promise(LDiversity(2), "age")), table)
+        run(prepare(recipe(Promise(LDiversity(2), "age")), table))
 
 
 def test_an_impossible_promise_names_the_nearest_that_can_be_kept(table: Table) -> None:
     with pytest.raises(Infeasible) as refused:
-        run(recipe(Promise(LDiversity(25))), table)
+        run(prepare(recipe(Promise(LDiversity(25))), table))
     nearest = refused.value.nearest
     assert nearest is not None
     from lookalike.models import parse_model
 
-    assert run(recipe(Promise(parse_model(nearest))), table).audit.passed
+    assert run(prepare(recipe(Promise(parse_model(nearest))), table)).audit.passed
 
 
 def test_an_unknown_adversary_is_refused(table: Table) -> None:
     with pytest.raises(RecipeError, match="adversary must be one of"):
-        run(recipe(Promise(KAnonymity(2)), adversary="aunt"), table)
+        run(prepare(recipe(Promise(KAnonymity(2)), adversary="aunt"), table))
 
 
 def test_a_stronger_adversary_than_the_algorithm_serves_is_refused(table: Table) -> None:
     with pytest.raises(Unsupported, match="mondrian"):
-        run(recipe(Promise(KAnonymity(2)), adversary="knows-method", algorithm=Mondrian()), table)
+        run(prepare(recipe(Promise(KAnonymity(2)), adversary="knows-method", algorithm=Mondrian()), table))
 
 
 def test_a_release_names_the_strongest_adversary_it_was_made_for(table: Table) -> None:
@@ -107,7 +107,7 @@ def test_a_release_names_the_strongest_adversary_it_was_made_for(table: Table) -
         ("knows-method", None, "knows-method"),
         ("reads-release", Groups(mode="strict"), "knows-method"),
     ):
-        outcome = run(recipe(Promise(KAnonymity(2)), adversary=asked, algorithm=algorithm), table)
+        outcome = run(prepare(recipe(Promise(KAnonymity(2)), adversary=asked, algorithm=algorithm), table))
         assert outcome.adversary == outcome.audit.adversary == named
 
 
@@ -132,22 +132,22 @@ class Careless(Mondrian):
 
 def test_a_release_that_fails_its_audit_never_comes_out(table: Table) -> None:
     with pytest.raises(AuditFailed, match="nothing is written"):
-        run(recipe(Promise(KAnonymity(2)), algorithm=Careless()), table)
+        run(prepare(recipe(Promise(KAnonymity(2)), algorithm=Careless()), table))
 
 
 def test_seed_repeats_a_run_and_is_pointed_out(table: Table) -> None:
-    first, second = (run(recipe(Promise(KAnonymity(4)), seed=9), table) for _ in range(2))
+    first, second = (run(prepare(recipe(Promise(KAnonymity(4)), seed=9), table)) for _ in range(2))
     assert (first.linkage.record_of_row == second.linkage.record_of_row).all()
     assert any("seed" in note for note in first.notes)
 
 
 def test_settling_drops_repeated_promises(table: Table) -> None:
-    outcome = run(recipe(Promise(KAnonymity(4)), Promise(KAnonymity(4))), table)
+    outcome = run(prepare(recipe(Promise(KAnonymity(4)), Promise(KAnonymity(4))), table))
     assert len(outcome.promises) == 1
 
 
 def test_measures_cover_k_l_t_beta_delta(table: Table) -> None:
-    outcome = run(recipe(Promise(KAnonymity(4))), table)
+    outcome = run(prepare(recipe(Promise(KAnonymity(4))), table))
     assert {verdict.letter for verdict in outcome.audit.measured} >= {"k", "l", "t", "beta", "delta"}
     assert pipeline.standard_measures()[0] == KAnonymity(1)
 
@@ -156,19 +156,19 @@ def test_measures_cover_k_l_t_beta_delta(table: Table) -> None:
 def test_closeness_over_a_taxonomy(table: Table, algorithm: str) -> None:
     promise = Promise(TCloseness("0.3", distance="hierarchical"))
     schema = hospital_schema()
-    outcome = run(Recipe(schema=schema, promises=(promise,), algorithm=parse_algorithm(algorithm)), table)
+    outcome = run(prepare(Recipe(schema=schema, promises=(promise,), algorithm=parse_algorithm(algorithm)), table))
     assert outcome.audit.verdicts[0].passed
     assert outcome.losses["average_group_size"] < table.n_rows
 
 
 def test_columns_that_name_persons_or_of_which_nothing_is_left_are_pointed_out(table: Table) -> None:
     schema = Schema.of(qi=["patient_id", "sex"], sensitive=["diagnosis"])
-    outcome = run(Recipe(schema=schema, promises=(Promise(KAnonymity(300)),)), table)
+    outcome = run(prepare(Recipe(schema=schema, promises=(Promise(KAnonymity(300)),)), table))
     assert any('"patient_id" has another value for every record' in note for note in outcome.notes)
     assert any('nothing is left of "patient_id", "sex"' in note for note in outcome.notes)
     assert not any(
         "another value" in note or "nothing is left" in note
-        for note in run(recipe(Promise(KAnonymity(4))), table).notes
+        for note in run(prepare(recipe(Promise(KAnonymity(4))), table)).notes
     )
 
 

@@ -19,6 +19,7 @@ import polars as pl
 import pytest
 
 import lookalike as la
+from lookalike import publication as publishing
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
 from lookalike.apps.studio.exporting import archive
 from lookalike.apps.studio.jobs import Job
@@ -30,9 +31,7 @@ from lookalike.files.releases.read import ReleaseFolder
 from lookalike.files.releases.write import write_release
 from lookalike.models import parse_promise
 from lookalike.pipeline.backends.local import LocalBackend
-from lookalike.pipeline.parts import publish as publishing
 from lookalike.pipeline.recipe import Recipe
-from lookalike.publication import _manifest
 from tests.apps.cli.running import lookalike
 from tests.golden.making import COMPARISON, GOLDEN
 from tests.golden.making import SEED as GOLDEN_SEED
@@ -125,7 +124,7 @@ def check_order(folder: Path) -> None:
 def test_no_method_publishes_a_trace(house: Path, tmp_path: Path, name: str) -> None:
     made = published(house, METHODS[name])
     write_release(
-        tmp_path / "out", made.release, manifest=_manifest(made.outcome, "Stays"),
+        tmp_path / "out", made.release, manifest=made._manifest(),
         documents={"audit.json": json.dumps(made.audit.to_plain())},
     )  # fmt: skip
     check_files(tmp_path / "out")
@@ -164,10 +163,10 @@ def test_the_archive_of_a_studio(house: Path, written: Path, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("name", ["mondrian", "anatomy"])
 def test_releases_in_parts(house: Path, tmp_path: Path, name: str) -> None:
-    schema = Schema.of(qi=QI, sensitive=[SENSITIVE], carried=["turn"])
+    schema = Schema.of(qi=QI, sensitive=[SENSITIVE], carry=["turn"])
     recipe = Recipe(schema=schema, promises=(parse_promise("k-anonymity:4"),), algorithm=METHODS[name], seed=SEED)
     frame = pl.read_csv(house / "planted.csv", try_parse_dates=True)
-    with mock.patch.object(publishing, "_LEAST_PART", 30):
+    with mock.patch.object(publishing, "LEAST_PART", 30):
         publishing.publish_in_parts(LocalBackend(frame), recipe, tmp_path / "out", part_rows=50)
     assert len(next(iter(ReleaseFolder(tmp_path / "out").manifest.parts.values()))) > 1
     check_files(tmp_path / "out")

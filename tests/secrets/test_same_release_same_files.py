@@ -25,6 +25,7 @@ import pytest
 
 import lookalike as la
 from lookalike import audit
+from lookalike import publication as publishing
 from lookalike.algorithms import ALGORITHMS, Perturbation, parse_algorithm
 from lookalike.algorithms.perturbation import Bounds, matrix, strict_alphas
 from lookalike.algorithms.shared.method import Method
@@ -44,9 +45,8 @@ from lookalike.files.releases.write import frames
 from lookalike.models import LDiversity, parse_promise
 from lookalike.pipeline import run as pipeline
 from lookalike.pipeline.backends.local import LocalBackend
-from lookalike.pipeline.parts import publish as publishing
 from lookalike.pipeline.recipe import Recipe
-from lookalike.pipeline.run import Outcome
+from lookalike.pipeline.run import MadeWhole
 from tests.worlds import tiny_table, worlds
 
 X, Y = [1, 2, 2, 5, 7, 9], ["u", "u", "v", "v", "v", "w"]
@@ -182,7 +182,7 @@ def alike(setting: str, values: str = VALUES) -> list[list[Original]]:
     for group in several:
         telling: dict[str, Original] = {}
         for original in group:
-            telling.setdefault(owners_figures(original.made.outcome), original)
+            telling.setdefault(owners_figures(original.made.made), original)
         first = list(telling.values())[:MOST_ORIGINALS]
         rest = [original for original in group if original not in first]
         picked.append((len(first), [*first, *rest][:MOST_ORIGINALS]))
@@ -190,7 +190,7 @@ def alike(setting: str, values: str = VALUES) -> list[list[Original]]:
     return [group for _, group in picked[:MOST_GROUPS]]
 
 
-def owners_figures(outcome: Outcome) -> str:
+def owners_figures(outcome: MadeWhole) -> str:
     return json.dumps([outcome.audit.to_plain(), outcome.losses, str(outcome.loss_bound)])
 
 
@@ -201,7 +201,7 @@ def owners_figures(outcome: Outcome) -> str:
 def telling_scores(monkeypatch: pytest.MonkeyPatch) -> None:
     """An evaluation whose figures tell the original: `world` as a number below 1."""
 
-    def evaluate(outcome: Outcome, progress: Any = None) -> Evaluation:
+    def evaluate(outcome: MadeWhole, progress: Any = None) -> Evaluation:
         data = outcome.data
         code = int("".join(map(str, data.sensitive[np.lexsort(data.quasi.T), 0].tolist())), 3) + 1
         share = code / 3**data.n_rows
@@ -275,7 +275,7 @@ def test_the_true_evaluation_of_originals_with_the_same_release(tmp_path: Path) 
 @pytest.mark.usefixtures("fixed_order")
 def test_releases_in_parts(setting: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same for a table that is published in two parts, which has no owner's report."""
-    monkeypatch.setattr(publishing, "_LEAST_PART", 2)
+    monkeypatch.setattr(publishing, "LEAST_PART", 2)
     # Pictures take most of the time, and show what the report says.
     monkeypatch.setattr(documents, "to_html", repr)
     method, promise = parse_algorithm(setting), parse_promise("l-diversity:2")
@@ -333,14 +333,15 @@ def test_certainty_about_redrawn_values_with_all_figures_of_the_folder() -> None
                 carried=data.carried,
                 randomizers=(randomizer,),
             )
-            found = pipeline.verify(release, data, [promise], adversary="knows-method")
+            examined = pipeline.examine(release, data, [promise], adversary="knows-method")
             losses, by_column = pipeline.measure(release, data)
             basis = Basis.of(
-                Outcome(
+                MadeWhole(
                     recipe=Recipe(schema=data.schema, promises=(promise,), adversary="knows-method"),
                     data=data, promises=(promise,), algorithm=Perturbation(mode="strict"), release=release,
-                    linkage=Linkage(np.arange(5)), audit=found, losses=losses, loss_by_column=by_column,
-                    loss_bound=None, seconds={}, notes=(),
+                    linkage=Linkage(np.arange(5)), audit=examined.audit, losses=losses, loss_by_column=by_column,
+                    loss_bound=None, seconds={}, notes=(), domains=data.domains, withheld=release.withheld,
+                    seen={0: examined.exposure(0)}, crowds={},
                 )
             )  # fmt: skip
             chance = Fraction(1)
@@ -361,7 +362,7 @@ def test_the_lower_bound_on_the_loss_would_make_readers_certain() -> None:
     """Six records: the bound tells originals with the same release apart, and the folder does not have it."""
     folder, with_bound = (defaultdict[Any, set[str]](set) for _ in range(2))
     for original in originals(parse_algorithm("mondrian"), "l-diversity:2", SIX, range(2)):
-        basis, release = Basis.of(original.made.outcome), key_of(original.made.release)
+        basis, release = Basis.of(original.made.made), key_of(original.made.release)
         public = basis.public()
         assert basis.bound_sentence is not None
         assert public.bound_sentence is None

@@ -12,17 +12,19 @@ from lookalike.audit.joining import JoinedAudit, joined
 from lookalike.audit.parts import PartAudit, audit_part
 from lookalike.audit.publishing import public_audit, shows_beliefs
 from lookalike.audit.verdicts import Audit, Check, ExactColumn, Grounds, Verdict
-from lookalike.audit.verify import verify
+from lookalike.audit.verify import Examined, examine, verify
 
 __all__ = [
     "Audit",
     "Check",
     "ExactColumn",
+    "Examined",
     "Grounds",
     "JoinedAudit",
     "PartAudit",
     "Verdict",
     "audit_part",
+    "examine",
     "expose",
     "joined",
     "public_audit",

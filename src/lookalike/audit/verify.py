@@ -42,6 +42,11 @@ class Examined:
     reading: Reading
     promised: tuple[tuple[Promise, Exposure | str], ...]
     measured: tuple[tuple[Promise, Exposure | str], ...]
+    graph: MatchGraph | None = None
+
+    def exposure(self, column: int | None) -> Exposure:
+        """What the adversary can infer about a sensitive column (None: about identity); worked out once."""
+        return expose_reading(self.reading, column, self.graph, self.audit.adversary)
 
 
 def verify(
@@ -138,6 +143,7 @@ def examine(
         reading,
         tuple(zip(promises, looked_at, strict=True)),
         tuple(zip(unasked, levels, strict=True)),
+        graph,
     )
 
 

@@ -49,6 +49,14 @@ class Exposure:
         """Whether sizes are numbers of published rows (not so for perturbed columns)."""
         return self.form != "perturbed"
 
+    @property
+    def crowds(self) -> dict[int, int]:
+        """How many units there are of each size; empty where sizes are no numbers of rows."""
+        if not self.counts_rows:
+            return {}
+        sizes, units = np.unique(self.sizes[self.sizes > 0], return_counts=True)
+        return dict(zip(sizes.tolist(), units.tolist(), strict=True))
+
     @cached_property
     def unit_of_entry(self) -> NDArray[np.int64]:
         return np.repeat(np.arange(self.n_units), np.diff(self.starts))

@@ -137,29 +137,22 @@ class Schema:
     @classmethod
     def of(
         cls,
+        schema: Schema | str | Path | None = None,
         *,
         qi: Iterable[str] = (),
-        sensitive: Iterable[str] = (),
-        carried: Iterable[str] = (),
+        sensitive: str | Iterable[str] = (),
+        carry: Iterable[str] = (),
         numeric: Iterable[str] = (),
         categorical: Iterable[str] = (),
     ) -> Schema:
-        """A schema from lists of names, as the command line gives them."""
-        empty = cls(())
-        return empty.overridden(qi=qi, sensitive=sensitive, carried=carried, numeric=numeric, categorical=categorical)
+        """A schema, or the one in a file, with other roles and kinds for the columns named.
 
-    def overridden(
-        self,
-        *,
-        qi: Iterable[str] = (),
-        sensitive: Iterable[str] = (),
-        carried: Iterable[str] = (),
-        numeric: Iterable[str] = (),
-        categorical: Iterable[str] = (),
-    ) -> Schema:
-        """This schema with other roles and kinds for the columns named; columns it lacks are added at the end."""
-        schema, named = self, set[str]()
-        for role, names in ((Role.QUASI, qi), (Role.SENSITIVE, sensitive), (Role.CARRIED, carried)):
+        Columns that it lacks are added at the end; without a schema, those named are all there are.
+        """
+        schema = cls.load(schema) if isinstance(schema, str | Path) else schema or cls(())
+        sensitive = [sensitive] if isinstance(sensitive, str) else sensitive
+        named = set[str]()
+        for role, names in ((Role.QUASI, qi), (Role.SENSITIVE, sensitive), (Role.CARRIED, carry)):
             for name in names:
                 if name in named:
                     raise SchemaError(f"Column {quoted(name)} is named twice. Give it one role.")

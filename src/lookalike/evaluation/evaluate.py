@@ -25,7 +25,7 @@ from lookalike.errors import Unsupported
 from lookalike.evaluation.fidelity import Fidelity, compare
 from lookalike.evaluation.tradeoff import Tradeoff, tradeoff
 from lookalike.metrics.query_error import QueryError, RangeWorkload, drawn, query_error
-from lookalike.pipeline.run import Outcome
+from lookalike.pipeline.run import MadeWhole
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 
@@ -108,13 +108,13 @@ class Evaluation:
     """What was not done, and what to do about it."""
 
 
-def evaluate(outcome: Outcome, progress: Progress = silent) -> Evaluation:
+def evaluate(made: MadeWhole, progress: Progress = silent) -> Evaluation:
     """Attacks, queries, fidelity and trade-off of a release in memory.
 
     Its randomness is the operating system's whatever the recipe's seed: nothing here can help to find that seed.
     """
-    data, release, rng = outcome.data, outcome.release, Randomness()
-    target = Target(release=release, original=data, promises=outcome.promises, algorithm=outcome.algorithm)
+    data, release, rng = made.data, made.release, Randomness()
+    target = Target(release=release, original=data, promises=made.promises, algorithm=made.algorithm)
     left_out = []
     slow = [name for name, kind in ATTACKS.items() if kind.most_records is not None and data.n_rows > kind.most_records]
     chosen = [kind() for name, kind in ATTACKS.items() if name not in slow]
@@ -134,7 +134,7 @@ def evaluate(outcome: Outcome, progress: Progress = silent) -> Evaluation:
         left_out.append(
             "Predictions and distributions were not compared, for the same reason; lookalike fidelity does."
         )
-    around = tradeoff(data, outcome.promises, outcome.algorithm, outcome.adversary, rng.child("tradeoff"), progress)
+    around = tradeoff(data, made.promises, made.algorithm, made.adversary, rng.child("tradeoff"), progress)
     if len(around.settings) < 2:
         left_out.append("No stronger or weaker promise could be made to compare with.")
     return Evaluation(

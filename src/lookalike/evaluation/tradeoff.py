@@ -21,7 +21,7 @@ from lookalike.data.microdata import Microdata
 from lookalike.data.release import Linkage, Release
 from lookalike.errors import LookalikeError
 from lookalike.metrics.query_error import RangeWorkload, drawn, query_error
-from lookalike.pipeline.recipe import refusal, required
+from lookalike.pipeline.recipe import Recipe, prepare
 from lookalike.pipeline.run import measure
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
@@ -131,10 +131,8 @@ def _made(
     data: Microdata, promises: Sequence[Promise], algorithm: Algorithm, adversary: str, rng: Randomness
 ) -> tuple[Release, Linkage] | None:
     try:
-        requirements = required(promises, data)
-        if refusal(algorithm, adversary, promises, requirements, data.domains) is not None:
-            return None
-        return algorithm.anonymize(data, requirements, rng, silent)
+        recipe = Recipe(schema=data.schema, promises=tuple(promises), algorithm=algorithm, adversary=adversary)
+        return prepare(recipe, data).anonymize(rng)
     except LookalikeError:
         return None
 

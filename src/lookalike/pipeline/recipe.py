@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from lookalike import models
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
 from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
 from lookalike.data.contracts import Algorithm, PrivacyModel, Promise
-from lookalike.data.microdata import Domains, Microdata
+from lookalike.data.microdata import Domains, Microdata, Table
+from lookalike.data.release import Linkage, Release
 from lookalike.data.requirement import Requirement
 from lookalike.data.schema import Schema
 from lookalike.errors import RecipeError, Unsupported, quoted
+from lookalike.progress import Progress, silent
+from lookalike.randomness import Randomness
 
 ModelLike = PrivacyModel | Promise | str
 
@@ -31,6 +33,73 @@ class Recipe:
     adversary: str = READS_RELEASE
     seed: int | None = None
     """Only to repeat a run. Whoever knows it can undo the shuffling."""
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        model: ModelLike | Iterable[ModelLike],
+        algorithm: Algorithm | str | None = None,
+        adversary: str = READS_RELEASE,
+        seed: int | None = None,
+        **columns: Any,
+    ) -> Recipe:
+        """A recipe from what users write; `columns` are the arguments of `Schema.of`."""
+        return cls(
+            schema=Schema.of(**columns),
+            promises=parse_promises(model),
+            algorithm=read_algorithm(algorithm),
+            adversary=adversary,
+            seed=seed,
+        )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Prepared:
+    """A recipe made definite for one table: nothing is left to decide, and nothing is done yet."""
+
+    recipe: Recipe
+    data: Microdata
+    promises: tuple[Promise, ...]
+    """Each with its column."""
+    requirements: tuple[Requirement, ...]
+    """What every group must satisfy."""
+    algorithm: Algorithm
+    notes: tuple[str, ...]
+    """What was guessed and chosen, in sentences."""
+
+    @property
+    def adversary(self) -> str:
+        """Whom the release is made for: at least the one asked for."""
+        return stronger(self.recipe.adversary, self.algorithm.adversary)
+
+    def anonymize(self, rng: Randomness, progress: Progress = silent) -> tuple[Release, Linkage]:
+        return self.algorithm.anonymize(self.data, self.requirements, rng, progress)
+
+
+def prepare(
+    recipe: Recipe,
+    table: Table | Microdata,
+    *,
+    among: Iterable[type[Algorithm]] | None = None,
+) -> Prepared:
+    """Decide everything that a run needs; raises if no release, or no algorithm, can keep the promises.
+
+    `among`: the algorithms that may be chosen where the recipe names none; all, if left out.
+    """
+    data = table if isinstance(table, Microdata) else Microdata.encode(table, recipe.schema)
+    promises = settle(recipe.promises, data)
+    requirements = require(promises, data)
+    kinds = ALGORITHMS.values() if among is None else among
+    algorithm, reason = _choose(recipe, promises, requirements, data.domains, kinds)
+    return Prepared(
+        recipe=recipe,
+        data=data,
+        promises=promises,
+        requirements=requirements,
+        algorithm=algorithm,
+        notes=(*(table.notes if isinstance(table, Table) else ()), *reason),
+    )
 
 
 def stronger(one: str, other: str) -> str:
@@ -61,7 +130,7 @@ def settle(promises: Sequence[Promise], data: Microdata) -> tuple[Promise, ...]:
     return tuple(dict.fromkeys(settled))
 
 
-def required(promises: Sequence[Promise], data: Microdata) -> tuple[Requirement, ...]:
+def require(promises: Sequence[Promise], data: Microdata) -> tuple[Requirement, ...]:
     """What every group must satisfy; raises `Infeasible` if no release can keep a promise."""
     requirements = []
     for promise in promises:
@@ -72,25 +141,21 @@ def required(promises: Sequence[Promise], data: Microdata) -> tuple[Requirement,
     return tuple(requirements)
 
 
-def choose(
+def _choose(
     recipe: Recipe,
     promises: Sequence[Promise],
     requirements: Sequence[Requirement],
     domains: Domains,
-    among: Iterable[type[Algorithm]] | None = None,
+    among: Iterable[type[Algorithm]],
 ) -> tuple[Algorithm, list[str]]:
-    """The algorithm asked for if it can serve every promise, or the first that can (of all, or `among` some).
-
-    With a sentence for the user.
-    """
+    """The algorithm asked for if it can serve every promise, or the first that can; with a sentence for the user."""
     if recipe.adversary not in ADVERSARIES:
         raise RecipeError(f"adversary must be one of {', '.join(ADVERSARIES)}, not {quoted(recipe.adversary)}.")
-    kinds = ALGORITHMS.values() if among is None else among
-    candidates = [recipe.algorithm] if recipe.algorithm else [kind() for kind in kinds]
+    candidates = [recipe.algorithm] if recipe.algorithm else [kind() for kind in among]
     refusals = []
     for candidate in candidates:
         algorithm = candidate.facing(recipe.adversary)
-        reason = refusal(algorithm, recipe.adversary, promises, requirements, domains)
+        reason = find_refusal(algorithm, recipe.adversary, promises, requirements, domains)
         if reason is None:
             said = [] if recipe.algorithm else [f"Algorithm {algorithm} was chosen; name another with --algorithm."]
             return algorithm, said
@@ -98,7 +163,7 @@ def choose(
     raise Unsupported(f"No algorithm serves this request. {'; '.join(refusals)}.")
 
 
-def refusal(
+def find_refusal(
     algorithm: Algorithm,
     adversary: str,
     promises: Sequence[Promise],
@@ -116,7 +181,7 @@ def refusal(
     return algorithm.refuses_columns(domains)
 
 
-def as_promises(model: ModelLike | Iterable[ModelLike]) -> tuple[Promise, ...]:
+def parse_promises(model: ModelLike | Iterable[ModelLike]) -> tuple[Promise, ...]:
     """Models in any form a user may write them, as promises."""
     several = isinstance(model, Iterable) and not isinstance(model, str)
     listed: Sequence[Any] = list(model) if several else [model]  # type: ignore[arg-type]
@@ -133,26 +198,10 @@ def as_promises(model: ModelLike | Iterable[ModelLike]) -> tuple[Promise, ...]:
     return tuple(promises)
 
 
-def as_algorithm(algorithm: object) -> Algorithm | None:
+def read_algorithm(algorithm: object) -> Algorithm | None:
     if isinstance(algorithm, str):
         return parse_algorithm(algorithm)
     if algorithm is None or isinstance(algorithm, Algorithm):
         return algorithm
     otherwise = "An algorithm is an object such as Mondrian() or its text, mondrian:cuts=1."
     raise Unsupported(getattr(algorithm, "instead", otherwise))
-
-
-def as_schema(
-    schema: Schema | str | Path | None,
-    qi: Iterable[str],
-    sensitive: str | Iterable[str],
-    carry: Iterable[str],
-    numeric: Iterable[str],
-    categorical: Iterable[str],
-) -> Schema:
-    """The schema given, with the columns that are named besides; one of those columns alone if none is given."""
-    sensitive = [sensitive] if isinstance(sensitive, str) else sensitive
-    if schema is None:
-        return Schema.of(qi=qi, sensitive=sensitive, carried=carry, numeric=numeric, categorical=categorical)
-    loaded = schema if isinstance(schema, Schema) else Schema.load(schema)
-    return loaded.overridden(qi=qi, sensitive=sensitive, carried=carry, numeric=numeric, categorical=categorical)

@@ -1,6 +1,7 @@
-"""From a table and a recipe to an audited release. The only file that knows the order of the steps.
+"""From a prepared recipe to an audited release.
 
-    settle the promises -> check that they can be kept -> choose an algorithm -> anonymize -> audit -> measure
+    prepared = prepare(recipe, table)     promises, requirements, algorithm (`recipe`)
+    made = run(prepared)                  release, linkage, audit with its exposures, losses
 
 Nothing is written here; a release that fails its audit never leaves this module (`AuditFailed`).
 """
@@ -9,51 +10,80 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lookalike import memory, metrics, models
+from lookalike import audit, memory, metrics, models
 from lookalike.algorithms.shared.loss_bound import LossBound, loss_bound
-from lookalike.audit import Audit
-from lookalike.audit import verify as audit_release
-from lookalike.data.adversary import READS_RELEASE
+from lookalike.audit import Audit, Examined
 from lookalike.data.contracts import Algorithm, PrivacyModel, Promise
-from lookalike.data.microdata import Codes, Microdata, Table
-from lookalike.data.release import Bucketized, Grouped, Linkage, Matched, MatchGraph, Release
+from lookalike.data.exposure import Exposure
+from lookalike.data.microdata import Domains, Microdata
+from lookalike.data.release import Bucketized, Grouped, Linkage, Matched, Release, Withheld
 from lookalike.data.schema import Kind, Schema
 from lookalike.errors import AuditFailed, counted, quoted
-from lookalike.pipeline.recipe import Recipe, choose, required, settle, stronger
+from lookalike.pipeline.recipe import Prepared, Recipe
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 
+if TYPE_CHECKING:
+    from lookalike.files.releases.parts import WrittenPart
 
-@dataclass(frozen=True, kw_only=True)
-class Outcome:
-    """What came of it. `linkage` is private."""
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Made:
+    """What is known about a release that was made and audited, without its rows."""
 
     recipe: Recipe
-    data: Microdata
     promises: tuple[Promise, ...]
     algorithm: Algorithm
-    release: Release
-    linkage: Linkage
+    domains: Domains
     audit: Audit
+    withheld: Withheld
+    seen: Mapping[int, Exposure]
+    """What the audit's adversary can infer about each sensitive column, by its place."""
+    crowds: Mapping[int, int]
+    """How many units there are of each size; empty where sizes are no numbers of rows."""
     losses: dict[str, float]
     loss_by_column: dict[str, float]
-    loss_bound: LossBound | None
-    """What no grouping could get below; None for other forms of release."""
-    seconds: dict[str, float]
     notes: tuple[str, ...]
+    seconds: dict[str, float]
 
     @property
     def adversary(self) -> str:
         """Whom the release was made for: at least the one asked for."""
-        return stronger(self.recipe.adversary, self.algorithm.adversary)
+        return self.audit.adversary
+
+    @property
+    def form(self) -> str:
+        return self.audit.form
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MadeWhole(Made):
+    """The same with the release in memory. `linkage` is private."""
+
+    data: Microdata
+    release: Release
+    linkage: Linkage
+    loss_bound: LossBound | None
+    """What no grouping could get below; None for other forms of release."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MadeInParts(Made):
+    """A release that was made in parts, whose files lie beside the folder that will hold them."""
+
+    parts: tuple[WrittenPart, ...]
+    bare: Release
+    """The release without its rows."""
+    options: tuple[str, ...]
+    """What the command needs besides to make such a release again."""
 
 
 class Stopwatch:
@@ -71,44 +101,63 @@ class Stopwatch:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begin
 
 
-def run(recipe: Recipe, table: Table, progress: Progress = silent) -> Outcome:
+def run(prepared: Prepared, progress: Progress = silent) -> MadeWhole:
     """Make the release and audit it; raises rather than return one that fails."""
-    watch = Stopwatch()
-    with watch.step("encode"):
-        data = Microdata.encode(table, recipe.schema)
-    promises = settle(recipe.promises, data)
-    requirements = required(promises, data)
-    algorithm, reason = choose(recipe, promises, requirements, data.domains)
+    watch, recipe, data, algorithm = Stopwatch(), prepared.recipe, prepared.data, prepared.algorithm
     require_memory(data, algorithm)
     rng = Randomness(recipe.seed)
     with watch.step("anonymize"):
-        release, linkage = algorithm.anonymize(data, requirements, rng, progress)
-    notes = [*table.notes, *reason, *algorithm.cautions(), *cautions(data, promises, recipe), *linkage.remarks]
-    made_for = stronger(recipe.adversary, algorithm.adversary)
+        release, linkage = prepared.anonymize(rng, progress)
     with watch.step("audit"):
-        found = verify(release, data, promises, graph=linkage.graph, adversary=made_for, progress=progress)
+        examined = examine(
+            release, data, prepared.promises, graph=linkage.graph, adversary=prepared.adversary, progress=progress
+        )
+    found = examined.audit
+    refuse_failed(found, algorithm)
+    with watch.step("measure"):
+        losses, by_column = measure(release, data)
+        bound = loss_bound(data, prepared.requirements, rng) if isinstance(release, Grouped) else None
+    seen = {index: examined.exposure(index) for index in range(len(data.domains.sensitive))}
+    return MadeWhole(
+        recipe=recipe,
+        promises=prepared.promises,
+        algorithm=algorithm,
+        domains=data.domains,
+        audit=found,
+        withheld=release.withheld,
+        seen=seen,
+        crowds=(seen[0] if seen else examined.exposure(None)).crowds,
+        losses=losses,
+        loss_by_column=by_column,
+        notes=notes_on(prepared, linkage.remarks, by_column, release.withheld.n_suppressed),
+        seconds=watch.seconds,
+        data=data,
+        release=release,
+        linkage=linkage,
+        loss_bound=bound,
+    )
+
+
+def refuse_failed(found: Audit, algorithm: Algorithm) -> None:
+    """Raise `AuditFailed` for a release that does not keep its promises."""
     if not found.passed:
         known = " ".join(algorithm.cautions()) or "This is a fault of the software, please report it."
         raise AuditFailed(
             f"The release made by {algorithm} does not pass its audit; nothing is written. {known}\n{found}"
         )
-    with watch.step("measure"):
-        losses, by_column = measure(release, data)
-        bound = loss_bound(data, requirements, rng) if isinstance(release, Grouped) else None
-    notes += [*nothing_left(by_column), *types_of_suppressed(release.withheld.n_suppressed, recipe.schema)]
-    return Outcome(
-        recipe=recipe,
-        data=data,
-        promises=promises,
-        algorithm=algorithm,
-        release=release,
-        linkage=linkage,
-        audit=found,
-        losses=losses,
-        loss_by_column=by_column,
-        loss_bound=bound,
-        seconds=watch.seconds,
-        notes=tuple(notes),
+
+
+def notes_on(
+    prepared: Prepared, remarks: Iterable[str], loss_by_column: Mapping[str, float], n_suppressed: int
+) -> tuple[str, ...]:
+    """What to say about a release: what was guessed and chosen, what a careful colleague would point out."""
+    return (
+        *prepared.notes,
+        *prepared.algorithm.cautions(),
+        *cautions(prepared.data, prepared.promises, prepared.recipe),
+        *remarks,
+        *nothing_left(loss_by_column),
+        *types_of_suppressed(n_suppressed, prepared.recipe.schema),
     )
 
 
@@ -136,29 +185,14 @@ def require_memory(data: Microdata, algorithm: Algorithm) -> None:
     )
 
 
-def verify(
-    release: Release,
-    data: Microdata,
-    promises: Sequence[Promise],
-    *,
-    graph: MatchGraph | None = None,
-    adversary: str = READS_RELEASE,
-    unpublished: Mapping[str, Codes] | None = None,
-    parts: Mapping[str, NDArray[np.int64]] | None = None,
-    progress: Progress = silent,
-) -> Audit:
-    """The independent audit, with the standard measures next to what was promised."""
-    return audit_release(
-        release,
-        data,
-        promises,
-        graph=graph,
-        adversary=adversary,
-        unpublished=unpublished,
-        parts=parts,
-        measures=standard_measures(),
-        progress=progress,
-    )
+def examine(release: Release, data: Microdata, promises: Sequence[Promise], **known: Any) -> Examined:
+    """The independent audit, with the standard measures next to what was promised, and what it was read from."""
+    return audit.examine(release, data, promises, measures=standard_measures(), **known)
+
+
+def verify(release: Release, data: Microdata, promises: Sequence[Promise], **known: Any) -> Audit:
+    """The independent audit alone."""
+    return examine(release, data, promises, **known).audit
 
 
 def standard_measures() -> list[PrivacyModel]:
@@ -181,7 +215,7 @@ def loss_text(form: str, losses: Mapping[str, float]) -> str:
     return lost if changed is None else f"{lost}, {100 * changed:.0f} % of the sensitive values changed"
 
 
-def nothing_left(losses: dict[str, float]) -> list[str]:
+def nothing_left(losses: Mapping[str, float]) -> list[str]:
     """What to say where columns lost next to everything."""
     gone = [quoted(name) for name, loss in losses.items() if loss > 0.99]
     if not gone:

@@ -27,7 +27,7 @@ from lookalike.errors import RecipeError
 from lookalike.kernels.improving import anneal_pass, swap_pass
 from lookalike.metrics.loss import certainty_penalty
 from lookalike.models import parse_model
-from lookalike.pipeline.recipe import required as required_by
+from lookalike.pipeline.recipe import require as required_by
 from lookalike.pipeline.recipe import settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness

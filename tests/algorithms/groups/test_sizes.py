@@ -27,7 +27,7 @@ from lookalike.data.release import Grouped
 from lookalike.data.schema import Schema
 from lookalike.models import parse_model
 from lookalike.pipeline import run as pipeline
-from lookalike.pipeline.recipe import Recipe, required, settle
+from lookalike.pipeline.recipe import Recipe, prepare, require, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 
@@ -167,7 +167,7 @@ def published(n_rows: int, model: str, algorithm: str) -> pipeline.Outcome:
     table = census(n_rows, seed=6)
     promises = (Promise(parse_model(model)),)
     return pipeline.run(
-        Recipe(schema=schema_of(table), promises=promises, algorithm=parse_algorithm(algorithm), seed=4), table
+        prepare(Recipe(schema=schema_of(table), promises=promises, algorithm=parse_algorithm(algorithm), seed=4), table)
     )
 
 
@@ -213,7 +213,7 @@ def test_results_do_not_depend_on_the_clock(algorithm: str, monkeypatch: pytest.
     table = census(600, seed=6)
     data = Microdata.encode(table, schema_of(table))
     promises = settle([Promise(parse_model("beta-likeness:2"))], data)
-    requirements, method = required(promises, data), parse_algorithm(algorithm)
+    requirements, method = require(promises, data), parse_algorithm(algorithm)
 
     def rows() -> list[int]:
         return method.anonymize(data, requirements, Randomness(3), silent)[1].record_of_row.tolist()  # type: ignore[no-any-return]

@@ -35,7 +35,7 @@ from lookalike.errors import Infeasible, Unsupported
 from lookalike.kernels.matching import growth_costs, row_losses, sort_by_costliest
 from lookalike.metrics.loss import certainty_penalty
 from lookalike.models import parse_model
-from lookalike.pipeline.recipe import required as required_by
+from lookalike.pipeline.recipe import require as required_by
 from lookalike.pipeline.recipe import settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness

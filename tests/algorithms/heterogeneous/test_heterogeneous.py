@@ -29,7 +29,7 @@ from lookalike.errors import Infeasible, RecipeError, Unsupported
 from lookalike.kernels.pairing import repair
 from lookalike.models import parse_model
 from lookalike.pipeline import run as pipeline
-from lookalike.pipeline.recipe import Recipe, required, settle
+from lookalike.pipeline.recipe import Recipe, prepare, require, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.strategies import microdatas
@@ -44,7 +44,7 @@ def census_data(rows: int) -> Microdata:
 
 def made(data: Microdata, method: Algorithm, model: str, seed: int = 3) -> tuple[Matched, Linkage]:
     promises = settle([Promise(parse_model(model))], data)
-    release, linkage = method.anonymize(data, required(promises, data), Randomness(seed), silent)
+    release, linkage = method.anonymize(data, require(promises, data), Randomness(seed), silent)
     assert isinstance(release, Matched)
     return release, linkage
 
@@ -76,7 +76,7 @@ def test_everybody_sees_l_different_values_once_each(matcher: str, n_rows: int) 
 def test_nobody_sees_a_value_above_its_ceiling(data: Microdata, model: str, seed: int) -> None:
     promises = settle([Promise(parse_model(model))], data)
     try:
-        requirements = required(promises, data)
+        requirements = require(promises, data)
         release, linkage = Heterogeneous().anonymize(data, requirements, Randomness(seed), silent)
     except Infeasible:
         return
@@ -269,7 +269,7 @@ def test_other_buckets_keep_the_promise(buckets: str, remainder: str, data: Micr
     for model in ("l-diversity:2", "beta-likeness:2,bound=basic", "beta-likeness:1"):
         promises = settle([Promise(parse_model(model))], data)
         try:
-            requirements = required(promises, data)
+            requirements = require(promises, data)
             release, linkage = method.anonymize(data, requirements, Randomness(seed), silent)
         except Infeasible:
             continue
@@ -315,13 +315,13 @@ def test_what_would_take_hours_is_refused_with_a_way_out(monkeypatch: pytest.Mon
     schema = Schema.of(qi=names[:2], sensitive=names[-1:], categorical=[names[1], names[-1]])
     promises = (Promise(parse_model("beta-likeness:1/1000")),)
     recipe = Recipe(schema=schema, promises=promises, algorithm=Heterogeneous(), seed=1)
-    made = pipeline.run(recipe, table)
+    made = pipeline.run(prepare(recipe, table))
     assert made.linkage.graph is not None
     assert len(made.linkage.graph.rows) == 300**2
     assert any(note.startswith("300 rows form a single group") for note in made.notes)
     monkeypatch.setattr(slots, "_MOST_MATCHES", 300**2 - 1)
     with pytest.raises(Unsupported, match=r"cover 300 records each.*Use --algorithm groups"):
-        pipeline.run(recipe, table)
+        pipeline.run(prepare(recipe, table))
 
 
 def test_a_promise_that_would_take_too_long_is_refused_with_the_time_it_would_take() -> None:

@@ -20,7 +20,7 @@ from lookalike.data.schema import Schema
 from lookalike.errors import Unsupported
 from lookalike.models import FPrivacy, parse_model
 from lookalike.pipeline import run as pipeline
-from lookalike.pipeline.recipe import Recipe, required, settle
+from lookalike.pipeline.recipe import Recipe, prepare, require, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.worlds import tiny_table, worlds
@@ -41,7 +41,7 @@ def census_data(rows: int) -> Microdata:
 def test_releases_pass_their_audit(method: str, assign: str, model: str) -> None:
     data = census_data(1200)
     settled = settle([Promise(parse_model(model))], data)
-    requirements = required(settled, data)
+    requirements = require(settled, data)
     algorithm = parse_algorithm(f"{method}{',' if ':' in method else ':'}assign={assign}")
     if method == "anatomy" and model != "l-diversity:4":
         with pytest.raises(Unsupported, match="same ceiling"):
@@ -67,7 +67,7 @@ def different_within(release: Bucketized) -> float:
 @pytest.mark.parametrize("model", ["l-diversity:5", "f-privacy:theta=8", "k-anonymity:4"])
 def test_similar_records_share_buckets_of_the_same_sizes(model: str) -> None:
     data = census_data(1000)
-    requirements = required(settle([Promise(parse_model(model))], data), data)
+    requirements = require(settle([Promise(parse_model(model))], data), data)
     apart, close = (
         TwoSize(assign=assign).anonymize(data, requirements, Randomness(1), silent)[0]
         for assign in ("random", "similar")
@@ -85,16 +85,18 @@ def test_sizes_and_single_records_are_remarked() -> None:
         promises=(Promise(FPrivacy(theta=60)),),
         algorithm=TwoSize(),
     )
-    notes = pipeline.run(recipe, table).notes
+    notes = pipeline.run(prepare(recipe, table)).notes
     assert any(note.startswith("Bucket sizes: ") for note in notes)
     assert any("in a bucket of their own" in note and "k-anonymity:2" in note for note in notes)
     together = pipeline.run(
-        Recipe(
-            schema=recipe.schema,
-            promises=(*recipe.promises, Promise(parse_model("k-anonymity:2"))),
-            algorithm=TwoSize(),
+        prepare(
+            Recipe(
+                schema=recipe.schema,
+                promises=(*recipe.promises, Promise(parse_model("k-anonymity:2"))),
+                algorithm=TwoSize(),
+            ),
+            table,
         ),
-        table,
     )
     assert not any("in a bucket of their own" in note for note in together.notes)
 

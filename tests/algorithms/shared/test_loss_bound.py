@@ -20,7 +20,7 @@ from lookalike.errors import Infeasible
 from lookalike.kernels.grouptest import allowed, tally_for
 from lookalike.metrics.loss import certainty_penalty
 from lookalike.models import parse_model
-from lookalike.pipeline.recipe import required, settle
+from lookalike.pipeline.recipe import require, settle
 from lookalike.randomness import Randomness
 from tests.strategies import microdatas
 
@@ -86,7 +86,7 @@ def least_loss(data: Microdata, requirements: tuple) -> float | None:  # type: i
 def test_no_grouping_is_below_the_bound(data: Microdata, model: str) -> None:
     try:
         promises = settle([Promise(parse_model(model))], data)
-        requirements = required(promises, data)
+        requirements = require(promises, data)
     except Infeasible:
         return
     best = least_loss(data, requirements)
@@ -99,13 +99,13 @@ def test_it_is_not_trivial_and_a_sample_is_below_the_whole(monkeypatch: pytest.M
     names = table.names
     schema = Schema.of(qi=names[:-1], sensitive=names[-1:], categorical=[*names[3:], names[1]])
     data = Microdata.encode(table, schema)
-    requirements = required(settle([Promise(parse_model("l-diversity:6"))], data), data)
+    requirements = require(settle([Promise(parse_model("l-diversity:6"))], data), data)
     sampled = loss_bound(data, requirements, Randomness(1))
     monkeypatch.setattr("lookalike.algorithms.shared.loss_bound._MOST_SAMPLE", 1200)
     whole = loss_bound(data, requirements, Randomness(1))
     assert (sampled.n_sampled, whole.n_sampled) == (500, None)
     assert 0.01 < sampled.value <= whole.value < 0.2
-    stricter = required(settle([Promise(parse_model("l-diversity:9"))], data), data)
+    stricter = require(settle([Promise(parse_model("l-diversity:9"))], data), data)
     assert loss_bound(data, stricter, Randomness(1)).value > whole.value
 
 

@@ -20,7 +20,7 @@ from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, RecipeError, Unsupported
 from lookalike.models import parse_model
 from lookalike.pipeline import run as pipeline
-from lookalike.pipeline.recipe import required as required_by
+from lookalike.pipeline.recipe import require as required_by
 from lookalike.pipeline.recipe import settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness

@@ -3,63 +3,43 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
 from typing import Any
 
+import polars as pl
 import pytest
 
-from lookalike.data.schema import Schema
+from lookalike import spark
+from lookalike.apps.samples import sample_table
 from lookalike.errors import MissingPart
 from lookalike.pipeline.backends import spark_sessions as sessions
 from lookalike.pipeline.backends import spark_sources as sources
+from lookalike.pipeline.backends.local import LocalBackend
 from tests.apps.cli.running import QI, lookalike
 
 
 @dataclass
 class Cluster:
-    """Stands for Spark: remembers what it was asked."""
+    """Stands for Spark: remembers what it was asked, and does the work on this machine."""
 
     settings: dict[str, str] = field(default_factory=dict)
     source: str = ""
     reading: dict[str, Any] = field(default_factory=dict)
-    asked: dict[str, Any] = field(default_factory=dict)
+    backend: dict[str, Any] = field(default_factory=dict)
 
     def session(self, settings: dict[str, str]) -> str:
         self.settings = settings
         return "a session"
 
-    def read_source(self, spark: str, source: str, **reading: Any) -> tuple[str, bool]:
+    def read_source(self, spark: str, source: str, **reading: Any) -> tuple[pl.DataFrame, bool]:
         assert spark == "a session"
         self.source, self.reading = source, reading
-        return "a frame", True
+        return pl.read_csv(sample_table(), infer_schema=False), True
 
-    def publish(self, frame: str, **asked: Any) -> SimpleNamespace:
-        assert frame == "a frame"
-        self.asked = asked
-        return Published(
-            audit=SimpleNamespace(to_plain=lambda: {"passed": True, "verdicts": []}),
-            losses={"gcp": 0.25},
-            loss_by_column={"age": 0.25},
-            notes=("groups was chosen.",),
-            promises=("k-anonymity:4",),
-            algorithm="groups:mode=free",
-            adversary="reads-release",
-            form="grouped",
-            n_rows=1000,
-            n_suppressed=0,
-            n_parts=3,
-            seconds={"cut": 1.23456},
-            files=["datapackage.json"],
-            domains=SimpleNamespace(quasi=[SimpleNamespace(name="age", declared=False)]),
-        )
-
-
-class Published(SimpleNamespace):
-    def __str__(self) -> str:
-        return f"{self.n_rows:,} rows in {self.n_parts} parts"
+    def open(self, frame: pl.DataFrame, **known: Any) -> LocalBackend:
+        self.backend = known
+        return LocalBackend(frame, **known)
 
 
 @pytest.fixture
@@ -67,9 +47,7 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Cluster:
     made = Cluster()
     monkeypatch.setattr(sessions, "session", made.session)
     monkeypatch.setattr(sources, "read_source", made.read_source)
-    module = ModuleType("lookalike.spark")
-    module.publish = made.publish  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "lookalike.spark", module)
+    monkeypatch.setattr(spark, "SparkBackend", made.open)
     return made
 
 
@@ -84,46 +62,26 @@ def test_what_was_asked_is_handed_on(cluster: Cluster, tmp_path: Path) -> None:
     assert said.returncode == 0, said.stderr
     assert cluster.settings == {"spark.master": "local[2]", "spark.a.b": "c=d"}
     assert (cluster.source, cluster.reading) == ("stays/*.csv", {"delimiter": "\t"})
-    schema, progress = cluster.asked.pop("schema"), cluster.asked.pop("progress")
-    assert isinstance(schema, Schema)
-    assert [column.name for column in schema.quasi] == ["age", "sex", "zip code"]
-    assert callable(progress)
-    assert cluster.asked == {
-        "out": str(out),
-        "model": ("k-anonymity:4",),
-        "adversary": "reads-release",
-        "seed": 7,
-        "title": "Stays",
-        "overwrite": False,
-        "part_rows": 5000,
-        "missing": ("?",),
-        "is_text": True,
-        "source": "stays/*.csv",
-    }
-    assert said.stdout == f"1,000 rows in 3 parts\n\nRelease:  {out}\nReport:   {out / 'report.html'}\n"
-    assert "groups was chosen." in said.stderr
+    assert cluster.backend == {"is_text": True, "missing": ("?",), "source": "stays/*.csv"}
+    assert said.stdout.startswith("1,000 rows in 1 part that keep k-anonymity:4;")
+    assert said.stdout.endswith(f"\nRelease:  {out}\nReport:   {out / 'report.html'}\n")
+    assert "was chosen" in said.stderr
+    report = json.loads((out / "report.json").read_text(encoding="utf-8"))
+    assert report["title"] == "Stays"
+    assert "--backend spark" in report["command"]
 
 
 def test_json_has_the_keys_of_every_release_and_the_parts(cluster: Cluster, tmp_path: Path) -> None:
     said = lookalike(*asked(tmp_path / "out", "--backend", "spark", "--json", "--report", "brief", "--no-pdf"))
     summary = json.loads(said.stdout)
-    assert summary.pop("peak_mb") > 0
-    assert summary == {
-        "rows": 1000,
-        "suppressed": 0,
-        "parts": 3,
-        "model": ["k-anonymity:4"],
-        "algorithm": "groups:mode=free",
-        "adversary": "reads-release",
-        "form": "grouped",
-        "audit": {"passed": True, "verdicts": []},
-        "loss": {"gcp": 0.25},
-        "loss_by_column": {"age": 0.25},
-        "domains": {"age": "observed"},
-        "seconds": {"cut": 1.235},
-        "out": str(tmp_path / "out"),
-        "files": ["datapackage.json"],
-    }
+    assert summary["peak_mb"] > 0
+    assert (summary["rows"], summary["parts"], summary["model"]) == (1000, 1, ["k-anonymity:4"])
+    assert summary["audit"]["passed"]
+    assert set(summary["domains"].values()) == {"observed"}
+    assert "datapackage.json" in summary["files"]
+    whole = lookalike("publish", str(sample_table()), *QI, "--model", "k-anonymity:4", "--json", "--report", "brief",
+                      "--no-pdf", "--out", str(tmp_path / "whole"))  # fmt: skip
+    assert set(json.loads(whole.stdout)) == set(summary)
 
 
 @pytest.mark.parametrize(

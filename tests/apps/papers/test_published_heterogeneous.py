@@ -29,7 +29,7 @@ from lookalike.data.requirement import Requirement
 from lookalike.errors import Unsupported
 from lookalike.models import parse_model
 from lookalike.pipeline import run as pipeline
-from lookalike.pipeline.recipe import Recipe, required, settle
+from lookalike.pipeline.recipe import Recipe, prepare, require, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.algorithms.heterogeneous.test_heterogeneous import census_data, made, matched_table, values_seen
@@ -108,7 +108,7 @@ def test_the_published_draw_shows_some_people_a_value_twice_and_is_refused() -> 
     assert len(twice) > 200
     recipe = Recipe(schema=data.schema, promises=(Promise(parse_model("l-diversity:6")),), algorithm=method, seed=1)
     with pytest.raises(Unsupported, match="never released"):
-        pipeline.run(recipe, census(600, seed=6))
+        pipeline.run(prepare(recipe, census(600, seed=6)))
 
 
 def test_mixed_is_an_assignment_along_edges() -> None:
@@ -159,11 +159,11 @@ SETTINGS: list[tuple[str, dict[str, Any]]] = [
 def test_no_setting_passes_its_audit_and_none_is_released(model: str, settings_of: dict[str, Any]) -> None:
     data, method = census_data(151), HeterogeneousAsPublished(**settings_of)
     promises = settle([Promise(parse_model(model))], data)
-    release, linkage = method.anonymize(data, required(promises, data), Randomness(1), silent)
+    release, linkage = method.anonymize(data, require(promises, data), Randomness(1), silent)
     assert not pipeline.verify(release, data, promises, graph=linkage.graph).passed
     recipe = Recipe(schema=data.schema, promises=tuple(promises), algorithm=method, seed=1)
     with pytest.raises(Unsupported, match="never released"):
-        pipeline.run(recipe, census(151, seed=6))
+        pipeline.run(prepare(recipe, census(151, seed=6)))
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from lookalike.data.microdata import Microdata
 from lookalike.data.release import Bucketized, Randomizer, Ranges
 from lookalike.errors import Infeasible, LookalikeError, Unsupported
 from lookalike.models import parse_model
-from lookalike.pipeline.recipe import required, settle
+from lookalike.pipeline.recipe import require, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.audit.making import (
@@ -62,7 +62,7 @@ def sit_method(marks: Marks, name: str, seed: int) -> None:
     algorithm = parse_algorithm(name)
     try:
         promises = settle([Promise(parse_model(str(rng.choice(PROMISES))))], data)
-        requirements = required(promises, data)
+        requirements = require(promises, data)
         for promise, requirement in zip(promises, requirements, strict=True):
             if promise.model.refuses_form(algorithm.form) or algorithm.refuses(promise, requirement):
                 return

@@ -17,7 +17,7 @@ from lookalike.evaluation.advise import advise
 from lookalike.models import parse_promise
 from tests.strategies import column_of
 
-SCHEMA = Schema.of(qi=["age", "sex"], sensitive=["diagnosis"], carried=["length_of_stay"])
+SCHEMA = Schema.of(qi=["age", "sex"], sensitive=["diagnosis"], carry=["length_of_stay"])
 
 
 @pytest.fixture(scope="module")

@@ -19,8 +19,8 @@ from lookalike.errors import Infeasible
 from lookalike.evaluation.advise import review
 from lookalike.evaluation.advise.reviewing import Suggestion, kept_parameter
 from lookalike.models import parse_model, parse_promise
-from lookalike.pipeline.recipe import Recipe, required
-from lookalike.pipeline.run import Outcome, run, verify
+from lookalike.pipeline.recipe import Recipe, prepare, require
+from lookalike.pipeline.run import MadeWhole, run, verify
 from tests.strategies import column_of
 
 ASKED = (
@@ -37,13 +37,13 @@ ASKED = (
 
 
 @pytest.fixture(scope="module")
-def outcome() -> Outcome:
+def outcome() -> MadeWhole:
     schema = Schema.of(qi=["age", "zip code"], sensitive=["diagnosis"])
     promises = tuple(parse_promise(text) for text in ASKED)
-    return run(Recipe(schema=schema, promises=promises, algorithm=Mondrian(), seed=0), hospital(200, seed=2))
+    return run(prepare(Recipe(schema=schema, promises=promises, algorithm=Mondrian(), seed=0), hospital(200, seed=2)))
 
 
-def test_what_it_says_is_kept_is_kept(outcome: Outcome) -> None:
+def test_what_it_says_is_kept_is_kept(outcome: MadeWhole) -> None:
     found = review(outcome)
     stronger = [reached.reached for reached in found.promises if reached.reached is not None]
     assert len(stronger) >= 5
@@ -52,10 +52,10 @@ def test_what_it_says_is_kept_is_kept(outcome: Outcome) -> None:
     assert found.promises[-1].sentence == f"diagnosis={ASKED[-1]} was asked, and the release keeps it."
 
 
-def test_next_and_limit_can_be_borne_and_nothing_beyond(outcome: Outcome) -> None:
+def test_next_and_limit_can_be_borne_and_nothing_beyond(outcome: MadeWhole) -> None:
     found = review(outcome)
     for reached in found.promises:
-        required([promise for promise in (reached.next, reached.limit) if promise is not None], outcome.data)
+        require([promise for promise in (reached.next, reached.limit) if promise is not None], outcome.data)
     limit = {str(reached.promise.model): reached.limit for reached in found.promises}
     most = int(outcome.data.counts(0).max())
     assert limit["l-diversity:2"] is not None
@@ -64,10 +64,10 @@ def test_next_and_limit_can_be_borne_and_nothing_beyond(outcome: Outcome) -> Non
     assert limit["k-anonymity:3"].model.asked == 200
     beyond = replace(limit["l-diversity:2"], model=parse_model(f"l-diversity:{200 // most + 1}"))
     with pytest.raises(Infeasible):
-        required([beyond], outcome.data)
+        require([beyond], outcome.data)
 
 
-def test_costs_and_what_to_try(outcome: Outcome) -> None:
+def test_costs_and_what_to_try(outcome: MadeWhole) -> None:
     found = review(outcome)
     assert {cost.column: cost.loss for cost in found.columns} == outcome.loss_by_column
     assert sum(cost.share for cost in found.columns) == pytest.approx(1)
@@ -103,7 +103,7 @@ def test_no_file_of_the_schema_is_named(tmp_path: Path) -> None:
     table = Table((column_of("a", cells, ValueType.INTEGER), column_of("b", [0] * 4, ValueType.INTEGER)))
     schema = Schema((ages, Attribute(name="b", role=Role.QUASI)))
     recipe = Recipe(schema=schema, promises=(parse_promise("k-anonymity:2"),), algorithm=Mondrian(), seed=0)
-    found = review(run(recipe, table))
+    found = review(run(prepare(recipe, table)))
     assert Suggestion("a", "without its taxonomy") in found.worth_a_trial
     assert "secret-project" not in json.dumps(found.to_plain())
 
@@ -114,7 +114,7 @@ def test_sentences_of_a_release_at_its_limit() -> None:
     )
     schema = Schema.of(qi=["a"], sensitive=["s"])
     recipe = Recipe(schema=schema, promises=(parse_promise("l-diversity:2"),), algorithm=Mondrian(), seed=0)
-    found = review(run(recipe, table))
+    found = review(run(prepare(recipe, table)))
     said = "s=l-diversity:2 was asked, and the release keeps just that; no release of this table can keep more."
     assert found.sentences == (said,)
     assert (found.columns, found.worth_a_trial) == ((), ())
@@ -124,6 +124,6 @@ def test_sentences_of_a_release_at_its_limit() -> None:
 def test_forms_without_loss_have_no_costly_column() -> None:
     schema = Schema.of(qi=["age", "sex"], sensitive=["diagnosis"])
     recipe = Recipe(schema=schema, promises=(parse_promise("l-diversity:3"),), algorithm=Anatomy(), seed=0)
-    found = review(run(recipe, hospital(60, seed=2)))
+    found = review(run(prepare(recipe, hospital(60, seed=2))))
     assert found.columns == ()
     assert found.promises[0].sentence.startswith("diagnosis=l-diversity:3 was asked")

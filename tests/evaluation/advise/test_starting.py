@@ -14,7 +14,7 @@ from lookalike.data.schema import Schema, ValueType
 from lookalike.evaluation.advise import advise
 from lookalike.evaluation.advise.starting import promise_to_start_with
 from lookalike.models import parse_promise
-from lookalike.pipeline.recipe import Recipe
+from lookalike.pipeline.recipe import Recipe, prepare
 from lookalike.pipeline.run import run
 from tests.evaluation.advise.test_bearing import domain_of
 from tests.strategies import column_of
@@ -49,7 +49,7 @@ def test_what_is_recommended_can_be_published(given_table: tuple[Table, Schema])
     assert start is not None
     promises = tuple(parse_promise(str(promise)) for promise in start.promises)
     assert promises == start.promises
-    outcome = run(Recipe(schema=schema, promises=promises, algorithm=Groups(effort="fast"), seed=0), table)
+    outcome = run(prepare(Recipe(schema=schema, promises=promises, algorithm=Groups(effort="fast"), seed=0), table))
     assert outcome.audit.passed
     assert len(outcome.audit.verdicts) == len(promises)
     assert len(start.reasons) == 1 + len(schema.sensitive)

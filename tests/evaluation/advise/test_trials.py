@@ -18,7 +18,7 @@ from lookalike.evaluation.advise.changes import possible_changes
 from lookalike.evaluation.advise.trials import sampled, tried_costs
 from lookalike.evaluation.inspect import suggest_schema
 from lookalike.models import KAnonymity, LDiversity, parse_promise
-from lookalike.pipeline.recipe import Recipe
+from lookalike.pipeline.recipe import Recipe, prepare
 from lookalike.pipeline.run import run
 from tests.strategies import column_of
 
@@ -99,7 +99,7 @@ def test_publishing_with_a_change_loses_what_the_trial_says(patients_costs: tupl
     (attribute,) = Schema.from_yaml(saving.snippet).attributes
     assert attribute.taxonomy is not None
     recipe = Recipe(schema=schema.replaced(attribute), promises=costs.promises, algorithm=Mondrian(), seed=0)
-    outcome = run(recipe, table)
+    outcome = run(prepare(recipe, table))
     assert outcome.audit.passed
     assert outcome.loss_by_column["admission_date"] == pytest.approx(saving.own[1])
     others = [loss for name, loss in outcome.loss_by_column.items() if name != "admission_date"]

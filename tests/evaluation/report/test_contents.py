@@ -19,7 +19,7 @@ from lookalike.audit import expose, verify
 from lookalike.data.adversary import READS_RELEASE
 from lookalike.errors import RecipeError
 from lookalike.evaluation.report import Report, to_html
-from lookalike.evaluation.report.basis import MOST_SIZES, Basis, crowds_of, size_lines
+from lookalike.evaluation.report.basis import MOST_SIZES, Basis, size_lines
 from lookalike.evaluation.report.beliefs import belief_table
 from tests.audit.making import grouped, number_table
 from tests.evaluation.report.conftest import SEED, Reported
@@ -27,7 +27,7 @@ from tests.secrets.traces import traces
 
 
 def test_beliefs_are_those_of_the_groups_and_ceilings_those_of_the_promise(reported: Reported) -> None:
-    outcome = reported.publication.outcome
+    outcome = reported.publication.made
     (table,) = reported.report.beliefs
     values = outcome.release.sensitive[:, 0]
     domain = outcome.data.domains.sensitive[0]
@@ -71,7 +71,7 @@ def test_what_was_scored_on_the_original_is_rounded(reported: Reported) -> None:
 
 def test_few_guesses_are_not_scored() -> None:
     made = la.publish(hospital(60, seed=1), schema=sample_schema(), model="k-anonymity:3")
-    report = Report.of(made.outcome, "Few", evaluation=made.evaluate())
+    report = Report.on(Basis.of(made.made), "Few", evaluation=made.evaluate())
     guessed = [line for line in report.attacks if line.column is not None]
     assert guessed
     assert all(line.right is None and line.honest is None and line.succeeds is None for line in guessed)
@@ -119,7 +119,7 @@ def test_sizes_are_shares_of_people() -> None:
     groups = np.repeat(np.arange(19), np.arange(1, 20))[:190]
     groups = np.concatenate((groups, np.full(10, 18)))
     release = grouped(data, groups, np.arange(200))
-    lines = size_lines(crowds_of(expose(release, data, None)), release.form)
+    lines = size_lines(expose(release, data, None).crowds, release.form)
     assert len(lines) <= MOST_SIZES
     assert sum(line.share for line in lines) == pytest.approx(1)
     assert lines[0].rows.startswith("1")
@@ -153,9 +153,9 @@ def test_shares_do_not_tell_what_suppressed_records_had() -> None:
             seed=3,
         )
         assert made.release.withheld.n_suppressed > 0
-        (table,) = Report.on(Basis.of(made.outcome).public(), "Fewer").beliefs
+        (table,) = Report.on(Basis.of(made.made).public(), "Fewer").beliefs
         published = np.bincount(made.release.sensitive[:, 0])
-        texts = made.outcome.data.domains.sensitive[0].texts
+        texts = made.made.data.domains.sensitive[0].texts
         for line in table.lines:
             assert line.share == published[texts.index(line.value)] / made.release.n_rows
             assert line.ceiling is None
@@ -171,7 +171,7 @@ def test_the_published_report_does_not_say_how_often_redrawn_values_truly_occur(
             algorithm="perturbation",
             adversary=adversary,
         )
-        basis = Basis.of(made.outcome)
+        basis = Basis.of(made.made)
         for owners, report in ((True, Report.on(basis, "Redrawn")), (False, Report.on(basis.public(), "Redrawn"))):
             assert bool(report.beliefs) == owners
             assert ("values_changed" in report.losses) == owners
@@ -190,4 +190,4 @@ def test_the_published_report_does_not_say_how_often_redrawn_values_truly_occur(
 def test_what_can_be_learned_is_said_to_be_limited_only_where_it_is(model: str, said: str) -> None:
     table = pl.DataFrame({"age": [20, 21, 22, 50, 51, 52], "s": ["hiv", "flu"] * 3})
     made = la.publish(table, qi=["age"], sensitive="s", model=model)
-    assert any(caution.startswith(said) for caution in Report.of(made.outcome, "t").cautions)
+    assert any(caution.startswith(said) for caution in Report.on(Basis.of(made.made), "t").cautions)

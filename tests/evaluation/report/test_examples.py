@@ -19,7 +19,7 @@ from tests.evaluation.report.conftest import Reported
 
 
 def test_nobody_of_the_original_is_shown(reported: Reported) -> None:
-    data = reported.publication.outcome.data
+    data = reported.publication.made.data
     domains = (*data.domains.quasi, *data.domains.sensitive)
     people = {
         tuple(domain.texts[code] for domain, code in zip(domains, codes, strict=True))
@@ -64,9 +64,7 @@ def test_every_form_has_examples(algorithm: str, model: str, tmp_path: Path) -> 
     schema = Schema(tuple(one for one in whole.attributes if one.role is not Role.CARRIED))
     made = la.publish(hospital(200, seed=2), schema=schema, model=model, algorithm=algorithm)
     made.write(tmp_path / "out", report="brief")
-    found = made_up_examples(
-        ReleaseFolder(tmp_path / "out"), made.outcome.promises, made.outcome.algorithm, "reads-release"
-    )
+    found = made_up_examples(ReleaseFolder(tmp_path / "out"), made.made.promises, made.made.algorithm, "reads-release")
     assert found is not None
     assert len(found.before) == len(found.after) > 0
     if algorithm == "anatomy":
@@ -78,7 +76,7 @@ def test_every_form_has_examples(algorithm: str, model: str, tmp_path: Path) -> 
 def test_a_promise_that_so_few_cannot_keep_has_no_examples(reported: Reported) -> None:
     (promise,) = la.publish(
         hospital(300, seed=3), schema=sample_schema(), model="k-anonymity:300", algorithm="mondrian"
-    ).outcome.promises
-    algorithm = reported.publication.outcome.algorithm
+    ).made.promises
+    algorithm = reported.publication.made.algorithm
     impossible = la.Promise(la.KAnonymity(301), promise.column)
     assert made_up_examples(ReleaseFolder(reported.folder), [impossible], algorithm, "reads-release") is None

@@ -18,11 +18,11 @@ from lookalike.data.microdata import Microdata, Whole
 from lookalike.data.release import Grouped, Withheld
 from lookalike.data.schema import Schema
 from lookalike.evaluation.report import Basis, Report, to_html
-from lookalike.evaluation.report.basis import MADE_IN_PARTS, crowds_of, size_lines
+from lookalike.evaluation.report.basis import MADE_IN_PARTS, size_lines
 from lookalike.metrics import METRICS, PartLosses, joined_losses
 from lookalike.models import BetaLikeness, KAnonymity, LDiversity
-from lookalike.pipeline.recipe import required
-from lookalike.pipeline.run import standard_measures
+from lookalike.pipeline.recipe import Recipe, require
+from lookalike.pipeline.run import MadeInParts, standard_measures
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.audit.making import mixed_table, mixing_matrix, moved, perturbed
@@ -41,14 +41,25 @@ class Made(NamedTuple):
 
 def basis_of(data: Microdata, promises: tuple[Promise, ...], found: JoinedAudit, losses: list[PartLosses]) -> Basis:
     total, by_column = joined_losses(losses, METRICS.values())
-    return Basis.of_parts(
-        found,
-        promises=promises,
-        algorithm=parse_algorithm("mondrian"),
-        domains=data.domains,
-        losses=total,
-        loss_by_column=by_column,
-        options=("--backend", "spark"),
+    columns = ((index, found.exposure(domain.name)) for index, domain in enumerate(data.domains.sensitive))
+    return Basis.of(
+        MadeInParts(
+            recipe=Recipe(schema=data.schema, promises=tuple(promises)),
+            promises=tuple(promises),
+            algorithm=parse_algorithm("mondrian"),
+            domains=data.domains,
+            audit=found.audit,
+            withheld=found.withheld,
+            seen={index: exposure for index, exposure in columns if exposure is not None},
+            crowds=found.sizes,
+            losses=total,
+            loss_by_column=by_column,
+            notes=(),
+            seconds={},
+            parts=(),
+            bare=None,  # type: ignore[arg-type]
+            options=("--backend", "spark"),
+        )
     )
 
 
@@ -69,7 +80,7 @@ def made() -> Made:
     promises = (Promise(KAnonymity(3)), Promise(LDiversity(3), data.domains.sensitive[0].name))
     releases, audits, losses = [], [], []
     for number, own in enumerate(parts):
-        release, _ = parse_algorithm("mondrian").anonymize(own, required(promises, own), Randomness(number), silent)
+        release, _ = parse_algorithm("mondrian").anonymize(own, require(promises, own), Randomness(number), silent)
         assert isinstance(release, Grouped)
         releases.append(release)
         audits.append(audit_part(release, own, promises, measures=standard_measures()))
@@ -95,7 +106,7 @@ def test_beliefs_and_crowds_are_those_of_all_parts(made: Made) -> None:
         assert line.ceiling == pytest.approx(1 / 3)
     sizes: dict[int, int] = {}
     for one in seen:
-        for size, number in crowds_of(one).items():
+        for size, number in one.crowds.items():
             sizes[size] = sizes.get(size, 0) + number
     assert made.report.sizes == size_lines(sizes, "grouped")
     assert made.report.n_rows == 300

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,9 +11,9 @@ import numpy as np
 
 from lookalike.data.microdata import Microdata, Whole
 from lookalike.data.release import Bucketized, Grouped, Perturbed, Release
-from lookalike.files.atomic import placed
-from lookalike.files.releases.describe import DESCRIPTOR
+from lookalike.files.releases.describe import Manifest
 from lookalike.files.releases.parts import WrittenPart, complete, write_part
+from lookalike.files.releases.write import NewRelease, new_release
 from tests.files.releases.release_forms import MANIFEST, make_release, small_clinic
 
 
@@ -85,14 +85,22 @@ def without_rows(release: Release) -> Release:
 
 def write_parts(folder: Path, releases: Sequence[Release], *, overwrite: bool = False, **more: Any) -> list[str]:
     """The folder, whole or not at all."""
-    with placed(folder, marker=DESCRIPTOR, overwrite=overwrite) as building:
-        parts = [write_part(building, number, release)[0] for number, release in enumerate(releases)]
-        return finish(building, parts, releases[0], **more)
+    with new_release(folder, overwrite=overwrite) as out:
+        parts = [write_part(out.folder, number, release)[0] for number, release in enumerate(releases)]
+        return finish(out, parts, releases[0], **more)
 
 
-def finish(building: Path, parts: Sequence[WrittenPart], release: Release, **more: Any) -> list[str]:
-    settings = {"documents": {}, "manifest": MANIFEST, **more}
-    return complete(building, parts, without_rows(release), **settings)
+def finish(
+    out: NewRelease,
+    parts: Sequence[WrittenPart],
+    release: Release,
+    *,
+    documents: Mapping[str, bytes] | None = None,
+    manifest: Manifest = MANIFEST,
+) -> list[str]:
+    complete(out, parts, without_rows(release))
+    out.add(documents or {})
+    return out.describe(manifest)
 
 
 SPLIT = (np.array([0, 1, 2, 3, 4]), np.array([5, 6, 7, 8]), np.array([9, 10, 11]))

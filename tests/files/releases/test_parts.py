@@ -32,13 +32,12 @@ from lookalike.data.release import Bucketized, Grouped, Perturbed, Release, With
 from lookalike.data.schema import Schema, ValueType
 from lookalike.errors import DataError, RecipeError
 from lookalike.files import atomic
-from lookalike.files.atomic import placed
 from lookalike.files.releases import write as writing
 from lookalike.files.releases.describe import DESCRIPTOR
 from lookalike.files.releases.parts import WrittenPart, mixed, write_part
 from lookalike.files.releases.read import ReleaseFolder, release_folder
 from lookalike.files.releases.tablefiles import ENDINGS, Part, digest_of, digest_of_part
-from lookalike.files.releases.write import same_cells, write_release
+from lookalike.files.releases.write import NewRelease, new_release, same_cells, write_release
 from tests.audit.making import moved
 from tests.files.releases.part_folders import (
     SPLIT,
@@ -100,7 +99,7 @@ def test_a_folder_of_parts_says_what_its_parts_say(form: str, tmp_path: Path) ->
     withheld = Withheld(n_suppressed=2)
     data = small_clinic()
     releases = [replace(release, withheld=withheld) for release in part_releases(form, data, SPLIT)]
-    names = write_parts(tmp_path / "out", releases, documents={"audit.json": "{}\n"})
+    names = write_parts(tmp_path / "out", releases, documents={"audit.json": b"{}\n"})
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
     assert files_in(tmp_path / "out") == names
     again, manifest = read_release(tmp_path / "out", data)
@@ -200,7 +199,8 @@ def test_attempts_with_other_bytes_do_not_overwrite_each_other(tmp_path: Path) -
     data = small_clinic()
     first = part_releases(Grouped.form, data, SPLIT)
     other = part_releases(Grouped.form, data, SPLIT, seed=6)
-    with placed(tmp_path / "out", marker=DESCRIPTOR, overwrite=False) as building:
+    with new_release(tmp_path / "out") as out:
+        building = out.folder
         parts = [write_part(building, number, release)[0] for number, release in enumerate(first)]
         again, _ = write_part(building, 0, first[0])
         assert again == parts[0]
@@ -208,7 +208,7 @@ def test_attempts_with_other_bytes_do_not_overwrite_each_other(tmp_path: Path) -
         assert late != parts[1]
         assert len(list(tmp_path.glob(".*/new.attempts/*"))) == 8
         assert list(building.iterdir()) == []
-        finish(building, parts, first[0])
+        finish(out, parts, first[0])
         # A task that nobody waits for any more still writes, and changes nothing.
         write_part(building, 2, other[2])
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
@@ -223,19 +223,20 @@ def test_parts_that_do_not_fit_together(tmp_path: Path, monkeypatch: pytest.Monk
     releases = part_releases(Grouped.form, small_clinic(), SPLIT)
     building = tmp_path / "new"
     building.mkdir()
+    out = NewRelease(building)
     one, two, three = (write_part(building, number, release)[0] for number, release in enumerate(releases))
     with pytest.raises(DataError, match="no rows"):
-        finish(building, [], releases[0])
+        finish(out, [], releases[0])
     with pytest.raises(RecipeError, match="named twice"):
-        finish(building, [one, two, three, one], releases[0])
+        finish(out, [one, two, three, one], releases[0])
     table = two.tables["release"]
     odd = replace(two, tables={"release": replace(table, fields=table.fields[1:])})
     with pytest.raises(DataError, match=r"Part 1 has its columns written in another way than part 0"):
-        finish(building, [one, odd, three], releases[0])
+        finish(out, [one, odd, three], releases[0])
     assert list(building.iterdir()) == []
     (tmp_path / "new.attempts" / table.files["csv"]).unlink()
     with pytest.raises(DataError, match="Part 1 was written, but its files are not there"):
-        finish(building, [one, two, three], releases[0])
+        finish(out, [one, two, three], releases[0])
 
 
 def test_a_part_without_rows_is_not_written(tmp_path: Path) -> None:
@@ -374,15 +375,17 @@ def test_parts_are_on_disk_before_the_folder_appears(tmp_path: Path, monkeypatch
 def test_documents_are_made_from_the_folder_as_it_is_read(tmp_path: Path) -> None:
     data = small_clinic()
 
-    def page(written: Path) -> dict[str, bytes]:
-        return {"report.html": str(read_release(written, data)[0].n_rows).encode()}
-
-    names = write_parts(tmp_path / "out", part_releases(Grouped.form, data, SPLIT), further=page)
+    with new_release(tmp_path / "whole") as out:
+        out.write_tables(make_release(Grouped.form, data, np.arange(12), np.arange(12)))
+        opened = out.check(MANIFEST)
+        out.add({"report.html": str(opened.over(data.domains).n_rows).encode()})
+        assert "report.html" in out.describe(MANIFEST)
+    assert (tmp_path / "whole" / "report.html").read_text() == "12"
+    names = write_parts(tmp_path / "out", part_releases(Grouped.form, data, SPLIT), documents={"report.html": b"12"})
     assert "report.html" in names
-    assert (tmp_path / "out" / "report.html").read_text() == "12"
     assert ReleaseFolder(tmp_path / "out").manifest.files == tuple(names)
     with pytest.raises(RecipeError, match="cannot be called"):
-        write_parts(tmp_path / "no", part_releases(Grouped.form, data, SPLIT), documents={"release.csv": ""})
+        write_parts(tmp_path / "no", part_releases(Grouped.form, data, SPLIT), documents={"release.csv": b""})
     assert not (tmp_path / "no").exists()
 
 

@@ -81,7 +81,7 @@ def test_a_folder_that_another_tool_published_is_audited(tmp_path: Path) -> None
     original = pl.DataFrame({"age": [1, 2, 3, 4], "ill": ["a", "b", "a", "b"]})
     ranged = pl.DataFrame({"age": ["1-2", "1-2"], "ill": ["a", "b"]})
     others = ranged.with_columns(age=pl.lit("3-4"))
-    schema = la.Schema.of(qi=["age"], sensitive=["ill"], carried=[], numeric=["age"], categorical=[])
+    schema = la.Schema.of(qi=["age"], sensitive=["ill"], carry=[], numeric=["age"], categorical=[])
     folder = written(tmp_path / "t", a=pl.concat([ranged, others]))
     assert la.verify(original, folder, schema=schema, model="k-anonymity:2").passed
     # Which rows are in which file would say more than the rows.

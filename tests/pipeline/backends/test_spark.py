@@ -23,16 +23,16 @@ from lookalike.models import parse_promise
 from lookalike.pipeline.backends.local import LocalBackend
 from lookalike.pipeline.backends.spark import SparkBackend
 from lookalike.pipeline.parts.cut import cut, cutting_for
-from lookalike.pipeline.parts.publish import PartedPublication, publish_in_parts
 from lookalike.pipeline.parts.survey import survey
-from lookalike.pipeline.recipe import Recipe, required, settle
+from lookalike.pipeline.recipe import Recipe, require, settle
+from lookalike.publication import Publication, publish_in_parts
 from lookalike.randomness import Randomness
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 N_ROWS, PART_ROWS = 4000, 1000
-SCHEMA = Schema.of(qi=["age", "sex", "zip code", "admission_date"], sensitive=["diagnosis"], carried=["length_of_stay"])
+SCHEMA = Schema.of(qi=["age", "sex", "zip code", "admission_date"], sensitive=["diagnosis"], carry=["length_of_stay"])
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,7 @@ def cuts_for(frame: pl.DataFrame, recipe: Recipe) -> Any:
     assert recipe.algorithm is not None
     method = recipe.algorithm.facing(recipe.adversary)
     backend.encode(seen.names, seen.coding)
-    rules, cutting = required(promises, seen.data), cutting_for(method, recipe.adversary)
+    rules, cutting = require(promises, seen.data), cutting_for(method, recipe.adversary)
     return cut(backend, seen, promises, rules, cutting, recipe.adversary, PART_ROWS, Randomness(1))[0]
 
 
@@ -112,7 +112,7 @@ def test_a_published_frame_can_be_read_by_spark_and_audited_elsewhere(
     spark: SparkSession, stays: pl.DataFrame, on_spark: DataFrame, tmp_path: Path
 ) -> None:
     seen: list[tuple[str, float]] = []
-    made = la.spark.publish(
+    made = la.publish(
         on_spark,
         schema=PLAIN,
         model=["k-anonymity:4", "l-diversity:3"],
@@ -121,7 +121,7 @@ def test_a_published_frame_can_be_read_by_spark_and_audited_elsewhere(
         part_rows=PART_ROWS,
         progress=lambda step, share, note="": seen.append((step, share)),
     )
-    assert isinstance(made, PartedPublication)
+    assert isinstance(made, Publication)
     assert made.n_parts >= 3
     assert {step for step, _ in seen} >= {"survey", "cut", "parts", "write"}
     assert la.spark.read(made).count() == N_ROWS
@@ -204,7 +204,7 @@ def test_columns_of_every_type_are_read_as_anywhere_else(spark: SparkSession, tm
     rows.write.parquet(str(tmp_path / "original"))
     frame = spark.read.parquet(str(tmp_path / "original"))
     qi = [name for name in frame.columns if name != "ill"]
-    made = la.spark.publish(
+    made = la.publish(
         frame, qi=qi, sensitive="ill", model="l-diversity:2", algorithm="mondrian", out=tmp_path / "release"
     )
     original = pl.read_parquet(tmp_path / "original" / "*.parquet")
@@ -218,8 +218,8 @@ def test_what_spark_cannot_do_is_refused_with_the_reason(
 ) -> None:
     for algorithm, reason in (("ring", "on one ring"), ("groups:effort=3", "by seconds")):
         with pytest.raises(Unsupported, match=reason):
-            la.spark.publish(on_spark, schema=PLAIN, model="l-diversity:3", algorithm=algorithm, out=tmp_path / "x")
+            la.publish(on_spark, schema=PLAIN, model="l-diversity:3", algorithm=algorithm, out=tmp_path / "x")
     lists = spark.createDataFrame([([1, 2], "a")], "age array<int>, ill string")
     with pytest.raises(DataError, match="array<int>"):
-        la.spark.publish(lists, qi=["age"], sensitive="ill", model="k-anonymity:2", out=tmp_path / "x")
+        la.publish(lists, qi=["age"], sensitive="ill", model="k-anonymity:2", out=tmp_path / "x")
     assert list(tmp_path.iterdir()) == []

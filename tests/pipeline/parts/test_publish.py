@@ -16,26 +16,27 @@ import lookalike as la
 from lookalike.algorithms import ALGORITHMS, Groups, Mondrian, parse_algorithm
 from lookalike.algorithms.shared.method import Grouping, Method
 from lookalike.apps.samples import hospital
-from lookalike.data.contracts import Boxes, Fragments, Undivided
+from lookalike.data.contracts import Boxes, Undivided
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Grouped, Ranges
 from lookalike.data.requirement import Requirement
 from lookalike.data.schema import Schema
 from lookalike.errors import AuditFailed, Infeasible, RecipeError, Unsupported
 from lookalike.models import parse_promise
+from lookalike.pipeline.backends import Fragments
 from lookalike.pipeline.backends.local import LocalBackend
 from lookalike.pipeline.parts.boxes import Cells
 from lookalike.pipeline.parts.cut import cutting_for
-from lookalike.pipeline.parts.publish import PartedPublication, publish_in_parts
 from lookalike.pipeline.parts.slices import SlicedCells, Slices
 from lookalike.pipeline.parts.verify import verify_in_parts
 from lookalike.pipeline.recipe import Recipe
 from lookalike.progress import Progress
+from lookalike.publication import Publication, publish_in_parts
 from lookalike.randomness import Randomness
 
 QI = ["age", "sex", "zip code"]
 PLAIN = Schema.of(qi=QI, sensitive=["diagnosis"])
-CARRYING = Schema.of(qi=QI, sensitive=["diagnosis"], carried=["length_of_stay"])
+CARRYING = Schema.of(qi=QI, sensitive=["diagnosis"], carry=["length_of_stay"])
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +51,7 @@ def stays() -> pl.DataFrame:
 
 def published(
     frame: pl.DataFrame, out: Path, algorithm: Any, *promises: str, schema: Schema = PLAIN, **more: Any
-) -> PartedPublication:
+) -> Publication:
     method = parse_algorithm(algorithm) if isinstance(algorithm, str) else algorithm
     adversary = more.pop("adversary", "reads-release")
     made = tuple(parse_promise(promise) for promise in promises)

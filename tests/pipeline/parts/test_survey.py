@@ -37,7 +37,7 @@ def test_the_same_as_reading_the_table(data: st.DataObject) -> None:
     schema = Schema.of(qi=[*types], sensitive=["ill"])
     plain = Microdata.encode(la.read_table(frame), schema)
     backend = LocalBackend(frame)
-    seen = survey(backend, schema, (), "the table")
+    seen = survey(backend, schema)
     assert seen.n_rows == n_rows
     assert seen.data.prior(0).tolist() == plain.counts(0).tolist()
     for one, other in zip(seen.data.domains.all, plain.domains.all, strict=True):
@@ -59,7 +59,7 @@ def test_texts_of_a_file_are_typed_as_in_any_csv_file(tmp_path) -> None:
     schema = Schema.of(qi=["n", "d"], sensitive=["t"])
     plain = Microdata.encode(la.read_table(path), schema)
     frame = pl.read_csv(path, infer_schema=False)
-    seen = survey(LocalBackend(frame, is_text=True), schema, (), "t.csv")
+    seen = survey(LocalBackend(frame, is_text=True, source="t.csv"), schema)
     assert [domain.type for domain in seen.data.domains.all] == [domain.type for domain in plain.domains.all]
     codes = seen.coding([frame[name] for name in seen.names])
     assert (codes == joined_codes(plain)).all()
@@ -67,7 +67,7 @@ def test_texts_of_a_file_are_typed_as_in_any_csv_file(tmp_path) -> None:
 
 def test_a_value_that_was_not_there_before_is_noticed_and_not_shown() -> None:
     frame = pl.DataFrame({"age": [1, 2], "ill": ["x", "y"]})
-    seen = survey(LocalBackend(frame), Schema.of(qi=["age"], sensitive=["ill"]), (), "the table")
+    seen = survey(LocalBackend(frame), Schema.of(qi=["age"], sensitive=["ill"]))
     with pytest.raises(DataError, match="changed while it was read") as caught:
         seen.coding([pl.Series([1, 77]), pl.Series(["x", "y"])])
     assert "77" not in str(caught.value)
@@ -76,13 +76,13 @@ def test_a_value_that_was_not_there_before_is_noticed_and_not_shown() -> None:
 def test_what_cannot_be_published_is_refused_in_words() -> None:
     empty = LocalBackend(pl.DataFrame({"age": [], "ill": []}, schema={"age": pl.Int64, "ill": pl.String}))
     with pytest.raises(DataError, match="no rows"):
-        survey(empty, Schema.of(qi=["age"], sensitive=["ill"]), (), "the table")
+        survey(empty, Schema.of(qi=["age"], sensitive=["ill"]))
     some = LocalBackend(pl.DataFrame({"age": [1], "ill": ["x"]}))
     with pytest.raises(SchemaError, match="Did you mean"):
-        survey(some, Schema.of(qi=["agee"], sensitive=["ill"]), (), "the table")
+        survey(some, Schema.of(qi=["agee"], sensitive=["ill"]))
     schema = Schema.of(qi=["ill"], sensitive=["age"])
     from dataclasses import replace
 
     typed = Schema(tuple(replace(each, type="integer") if each.name == "ill" else each for each in schema.attributes))
     with pytest.raises(DataError, match="1 value does not fit"):
-        survey(some, typed, (), "the table")
+        survey(some, typed)

@@ -15,9 +15,9 @@ from lookalike.data.schema import Schema
 from lookalike.errors import DataError, RecipeError, Unsupported
 from lookalike.models import parse_promise
 from lookalike.pipeline.backends.local import LocalBackend
-from lookalike.pipeline.parts.publish import publish_in_parts
 from lookalike.pipeline.parts.verify import verify_in_parts
 from lookalike.pipeline.recipe import Recipe
+from lookalike.publication import publish_in_parts
 from tests.audit.planting.messages import MESSAGES
 
 SCHEMA = Schema.of(

@@ -251,7 +251,7 @@ def test_suppressed_rows_say_nothing_else(original: Path, tmp_path: Path) -> Non
     path = as_csv(tmp_path / "other.csv", generalised(original, spaced))
     assert "spelled differently" in failed(audited(original, path))["notation"]
     as_csv(path, generalised(original, carrying))
-    schema = la.Schema.of(qi=["age", "job"], sensitive=["illness"], carried=["e-mail"], numeric=["age"])
+    schema = la.Schema.of(qi=["age", "job"], sensitive=["illness"], carry=["e-mail"], numeric=["age"])
     audit = la.verify(original, path, schema=schema, model="k-anonymity:20")
     assert "counts as suppressed, and yet it has a value here" in failed(audit)["notation"]
 

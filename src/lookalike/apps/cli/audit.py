@@ -47,11 +47,11 @@ def inspect(
     from lookalike.evaluation.inspect import inspect as survey
     from lookalike.evaluation.inspect import suggest_schema
     from lookalike.files.tables import read_table
-    from lookalike.pipeline.recipe import as_promises
+    from lookalike.pipeline.recipe import parse_promises
 
     if models and not advise:
         raise RecipeError("--model says what to try, and nothing is tried without --advise. Give both, or neither.")
-    promises = as_promises(models)
+    promises = parse_promises(models)
     reading, schema = reading_from(options), schema_from(options)
     given = schema if schema.attributes else None
     if advise:
@@ -137,7 +137,7 @@ def audit(
 ) -> None:
     """Check RELEASE (a folder, or a table of another tool) against ORIGINAL. Exit 0: it holds; 1: it does not."""
     from lookalike.checking import audit_of, reopen
-    from lookalike.pipeline.recipe import as_promises
+    from lookalike.pipeline.recipe import parse_promises
 
     note_first_use()
     reading, schema = reading_from(options), schema_from(options)
@@ -145,7 +145,7 @@ def audit(
         reopened = reopen(
             original, release, schema, suppressed=suppressed, audited=True, ignore=ignore, progress=progress, **reading
         )
-        found = audit_of(reopened, as_promises(models), private, progress)
+        found = audit_of(reopened, parse_promises(models), private, progress)
     note(*reopened.notes)
     say_verdict(json_text(found.to_plain()) if as_json else str(found))
     click.get_current_context().exit(0 if found.passed else 1)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
-from lookalike.apps.cli.options import check_out
-from lookalike.apps.cli.output import STDOUT, TerminalProgress, note, note_first_use, peak_megabytes, print_json
+from lookalike.apps.cli.output import STDOUT
 from lookalike.files.databases.address import is_address
 
 LOCAL, SPARK = BACKENDS = ("local", "spark")
@@ -86,83 +84,3 @@ def settings_from(texts: Iterable[str]) -> dict[str, str]:
             )
         settings[key.strip()] = value.strip()
     return settings
-
-
-def publish_here(
-    data: str, schema: Any, models: tuple[str, ...], out: str, as_json: bool, *, reading: dict[str, Any], **asked: Any
-) -> None:
-    """Publish DATA in parts on this machine, say what came of it."""
-    from lookalike.parted import publish_in_parts
-
-    check_out(out, overwrite=asked["overwrite"])
-    note_first_use()
-    with TerminalProgress() as progress:
-        made = publish_in_parts(data, out=out, schema=schema, model=models, progress=progress, **asked, **reading)
-    _say(made, out, as_json)
-
-
-def publish_on_spark(
-    data: str,
-    schema: Any,
-    models: tuple[str, ...],
-    out: str,
-    as_json: bool,
-    *,
-    spark_conf: tuple[str, ...],
-    reading: dict[str, Any],
-    **asked: Any,
-) -> None:
-    """Read DATA by Spark, publish it there, say what came of it."""
-    from lookalike.pipeline.backends.spark_sessions import session, without_pandas_warning
-    from lookalike.pipeline.backends.spark_sources import read_source
-    from lookalike.spark import publish
-
-    settings = settings_from(spark_conf)
-    check_out(out, overwrite=asked["overwrite"])
-    with TerminalProgress() as progress, without_pandas_warning():
-        progress("starting Spark", 0.0)
-        spark = session(settings)
-        progress("reading", 0.0)
-        missing = reading.pop("missing", ())
-        frame, is_text = read_source(spark, data, **reading)
-        made = publish(
-            frame,
-            out=out,
-            schema=schema,
-            model=models,
-            missing=missing,
-            is_text=is_text,
-            source=data,
-            progress=progress,
-            **{name: value for name, value in asked.items() if value is not None},
-        )
-    _say(made, out, as_json)
-
-
-def _say(made: Any, out: str, as_json: bool) -> None:
-    note(*made.notes)
-    if as_json:
-        print_json(
-            {
-                "rows": made.n_rows,
-                "suppressed": made.n_suppressed,
-                "parts": made.n_parts,
-                "model": [str(promise) for promise in made.promises],
-                "algorithm": str(made.algorithm),
-                "adversary": made.adversary,
-                "form": made.form,
-                "audit": made.audit.to_plain(),
-                "loss": made.losses,
-                "loss_by_column": made.loss_by_column,
-                "domains": {
-                    domain.name: "declared" if domain.declared else "observed" for domain in made.domains.quasi
-                },
-                "seconds": {step: round(seconds, 3) for step, seconds in made.seconds.items()},
-                "peak_mb": peak_megabytes(),
-                "out": out,
-                "files": list(made.files),
-            }
-        )
-        return
-    click.echo(str(made))
-    click.echo(f"\nRelease:  {Path(out)}\nReport:   {Path(out) / 'report.html'}")

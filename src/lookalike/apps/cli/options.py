@@ -78,15 +78,8 @@ def schema_from(options: dict[str, Any]) -> Schema:
     """The schema that the column options describe; takes them out of `options`."""
     from lookalike.data.schema import Schema
 
-    file = options.pop("schema_file")
-    schema = Schema.load(file) if file else Schema(())
-    return schema.overridden(
-        qi=options.pop("qi"),
-        sensitive=options.pop("sensitive"),
-        carried=options.pop("carry"),
-        numeric=options.pop("numeric"),
-        categorical=options.pop("categorical"),
-    )
+    columns = {name: options.pop(name) for name in ("qi", "sensitive", "carry", "numeric", "categorical")}
+    return Schema.of(options.pop("schema_file") or None, **columns)
 
 
 def reading_from(options: dict[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from lookalike.apps.cli.backends import SPARK, backend_options, publish_here, publish_on_spark, refuse_misplaced
+from lookalike.apps.cli.backends import SPARK, backend_options, refuse_misplaced, settings_from
 from lookalike.apps.cli.options import (
     SAFE_CSV,
     check_out,
@@ -110,18 +110,12 @@ def publish(
     refuse_misplaced(context)
     reading, schema = reading_from(options), schema_from(options)
     refuse_beside_stdout(context, out, as_json)
-    spark_conf, part_rows = options.pop("spark_conf"), options.pop("part_rows")
-    on_spark = options.pop("backend") == SPARK
-    if on_spark or part_rows is not None:
-        apart = ("private", "report", "publish_scores", "pdf", "safe_csv", "to")
-        asked: dict[str, Any] = {name: value for name, value in options.items() if name not in apart}
-        asked |= {"reading": reading, "part_rows": part_rows}
-        if on_spark:
-            publish_on_spark(data, schema, models, out, as_json, spark_conf=spark_conf, **asked)
-        else:
-            publish_here(data, schema, models, out, as_json, **asked)
-        return
-    _publish(data, schema, models, out, as_json, reading=reading, **options)
+    spark_conf, backend = settings_from(options.pop("spark_conf")), options.pop("backend")
+    if backend == SPARK:
+        reading["conf"] = spark_conf
+    if backend == SPARK or options["part_rows"] is not None:
+        options["report"] = "brief"
+    _publish(data, out, as_json, schema=schema, model=models, backend=backend, reading=reading, **options)
 
 
 publish.help = (publish.help or "").format(formats=list_names())
@@ -140,10 +134,10 @@ def demo(out: str, overwrite: bool, as_json: bool, report: str, publish_scores: 
     schema = Schema.load(samples.sample_schema())
     _publish(
         str(samples.sample_table()),
-        schema,
-        ("k-anonymity:5", "l-diversity:4"),
         out,
         as_json,
+        schema=schema,
+        model=("k-anonymity:5", "l-diversity:4"),
         overwrite=overwrite,
         title="Hospital stays (sample)",
         report=report,
@@ -154,112 +148,68 @@ def demo(out: str, overwrite: bool, as_json: bool, report: str, publish_scores: 
 
 def _publish(
     data: str,
-    schema: Any,
-    models: tuple[str, ...],
     out: str,
     as_json: bool,
     *,
-    algorithm: str | None = None,
-    adversary: str = READS_RELEASE,
-    title: str | None = None,
-    recipient: str | None = None,
-    seed: int | None = None,
-    private: bool = False,
     overwrite: bool = False,
-    reading: dict[str, Any] | None = None,
+    private: bool = False,
     report: str = "full",
     publish_scores: bool = False,
     pdf: bool | None = None,
     safe_csv: bool = False,
     to: str | None = None,
+    reading: dict[str, Any] | None = None,
+    **asked: Any,
 ) -> None:
-    from lookalike.errors import RecipeError
-    from lookalike.evaluation.report.paper import find_browser, needs_browser
-    from lookalike.files.releases.private import check_private
     from lookalike.pipeline.run import Stopwatch
-    from lookalike.publication import FULL, SCORES_NEED_FULL, SCORES_REVEAL
+    from lookalike.publication import FULL, SCORES_REVEAL
     from lookalike.publication import publish as publish_table
 
-    if pdf and find_browser() is None:
-        raise needs_browser()
-    if publish_scores and report != FULL:
-        raise RecipeError(SCORES_NEED_FULL)
-    check_out(out, overwrite=overwrite)
-    kept = private_place(out, report=report, private=private)
-    if kept is not None:
-        check_private(Path(out), overwrite=overwrite)
-    if to is not None:
-        from lookalike.files.databases.write import check_database
-
-        check_database(to, overwrite=overwrite)
+    in_parts = asked.get("part_rows") is not None or asked.get("backend") == SPARK
+    kept = _check_destinations(out, to, report=report, scores=publish_scores, pdf=pdf, private=private, over=overwrite)
     note_first_use()
-    writing = Stopwatch()
+    writing, tables = Stopwatch(), tuple[str, ...]()
     with TerminalProgress() as progress:
-        publication = publish_table(
-            data,
-            schema=schema,
-            model=models,
-            algorithm=algorithm,
-            adversary=adversary,
-            seed=seed,
-            title=title,
-            recipient=recipient,
-            progress=progress,
-            **(reading or {}),
-        )
-        if progress.stopped:
-            progress.pause()
-            loss = publication.losses["gcp"]
-            click.confirm(
-                f"The search was stopped. The best so far has loss {loss:.4f} (GCP) and passed its audit. Write it?",
-                default=True,
-                abort=True,
-                err=True,
-            )
-        if out == STDOUT:
-            progress.pause()
-            note(*publication.notes, *str(publication).splitlines())
-            print_published(publication, safe_csv=safe_csv)
-            return
-        with writing.step("write"):
-            files = publication.write(
-                out,
-                overwrite=overwrite,
-                private=private,
-                report=report,
-                publish_scores=publish_scores,
-                pdf=pdf,
-                safe_csv=safe_csv,
-                progress=progress,
-            )
-            tables = () if to is None else _write_to(publication, to, out, overwrite=overwrite, progress=progress)
+        where: dict[str, Any] = {"out": out, "overwrite": overwrite} if in_parts else {}
+        publication = publish_table(data, progress=progress, **asked, **where, **(reading or {}))
+        files = list(publication.files)
+        if not in_parts:
+            if progress.stopped:
+                progress.pause()
+                loss = publication.losses["gcp"]
+                click.confirm(
+                    f"The search was stopped. The best so far has loss {loss:.4f} (GCP) and passed its audit. "
+                    "Write it?",
+                    default=True,
+                    abort=True,
+                    err=True,
+                )
+            if out == STDOUT:
+                progress.pause()
+                note(*publication.notes, *str(publication).splitlines())
+                print_published(publication, safe_csv=safe_csv)
+                return
+            with writing.step("write"):
+                files = publication.write(
+                    out,
+                    overwrite=overwrite,
+                    private=private,
+                    report=report,
+                    publish_scores=publish_scores,
+                    pdf=pdf,
+                    safe_csv=safe_csv,
+                    progress=progress,
+                )
+                tables = () if to is None else _write_to(publication, to, out, overwrite=overwrite, progress=progress)
     note(*publication.notes, *([SCORES_REVEAL] if publish_scores else []))
     if kept is None and report == FULL:
         note("Nothing private is sent to a URL, so there is no owner's report. Publish to a folder to have it.")
-    outcome = publication.outcome
-    summary = {
-        "rows": outcome.release.n_rows,
-        "suppressed": outcome.release.withheld.n_suppressed,
-        "model": [str(promise) for promise in outcome.promises],
-        "algorithm": str(outcome.algorithm),
-        "adversary": outcome.adversary,
-        "form": outcome.release.form,
-        "audit": outcome.audit.to_plain(),
-        "loss": outcome.losses,
-        "loss_by_column": outcome.loss_by_column,
-        "loss_bound": outcome.loss_bound and outcome.loss_bound.to_plain(outcome.losses["gcp"]),
-        "domains": {
-            domain.name: "declared" if domain.declared else "observed" for domain in outcome.data.domains.quasi
-        },
-        "seconds": {step: round(seconds, 3) for step, seconds in {**outcome.seconds, **writing.seconds}.items()},
-        "peak_mb": peak_megabytes(),
-        "out": out,
-        "files": files,
-        "private": None if kept is None else str(kept),
-        "tables": tables,
-    }
     if as_json:
-        print_json(summary)
+        summary = publication.summary()
+        summary["seconds"] |= {step: round(seconds, 3) for step, seconds in writing.seconds.items()}
+        private_folder = None if kept is None else str(kept)
+        about = {"peak_mb": peak_megabytes(), "out": out, "files": files, "private": private_folder, "tables": tables}
+        print_json({**summary, **about})
         return
     click.echo(str(publication))
     printed = " and report.pdf" if "report.pdf" in files else ""
@@ -269,6 +219,30 @@ def _publish(
     if kept is not None:
         owners = f"{kept}/report.html" if report == FULL else str(kept)
         click.echo(f"Private:  {owners}  (for internal use only: do not hand it over)")
+
+
+def _check_destinations(
+    out: str, to: str | None, *, report: str, scores: bool, pdf: bool | None, private: bool, over: bool
+) -> Path | None:
+    """Refuse what could not be written, before any work is done; where the private part goes."""
+    from lookalike.errors import RecipeError
+    from lookalike.evaluation.report.paper import find_browser, needs_browser
+    from lookalike.files.releases.private import check_private
+    from lookalike.publication import FULL, SCORES_NEED_FULL
+
+    if pdf and find_browser() is None:
+        raise needs_browser()
+    if scores and report != FULL:
+        raise RecipeError(SCORES_NEED_FULL)
+    check_out(out, overwrite=over)
+    kept = private_place(out, report=report, private=private)
+    if kept is not None:
+        check_private(Path(out), overwrite=over)
+    if to is not None:
+        from lookalike.files.databases.write import check_database
+
+        check_database(to, overwrite=over)
+    return kept
 
 
 def _write_to(publication: Any, url: str, out: str, **asked: Any) -> tuple[str, ...]:

@@ -54,7 +54,7 @@ def synthesize(data: str, out: str, rows: int | None, seed: int | None, as_json:
     from lookalike.files.releases.plain import check_plain_target
     from lookalike.files.urls import local_path
     from lookalike.pipeline.run import Stopwatch
-    from lookalike.synthesizing import synthesize as synthesize_table
+    from lookalike.publication import synthesize as synthesize_table
 
     epsilon, beta = options.pop("epsilon"), options.pop("beta")
     if (epsilon is None) == (beta is None):

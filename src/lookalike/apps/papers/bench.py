@@ -26,7 +26,7 @@ from lookalike.metrics import METRICS
 from lookalike.metrics.query_error import Drawn, QueryError, Workload, drawn, judged
 from lookalike.models import parse_model
 from lookalike.pipeline import run as pipeline
-from lookalike.pipeline.recipe import required, settle
+from lookalike.pipeline.recipe import require, settle
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 
@@ -124,7 +124,7 @@ class Bench:
     def _publish(self, data: Microdata, model: str, algorithm: str, seed: int, adversary: str) -> Made:
         method = parse_algorithm(algorithm).facing(adversary)
         promises = settle([Promise(parse_model(model))], data)
-        requirements = required(promises, data)
+        requirements = require(promises, data)
         begin = time.process_time()
         release, linkage = method.anonymize(data, requirements, Randomness(seed), self.progress)
         seconds = time.process_time() - begin

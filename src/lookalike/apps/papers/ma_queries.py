@@ -23,7 +23,7 @@ from lookalike.errors import AuditFailed
 from lookalike.metrics.query_error import CorrelatedWorkload, Drawn, SubsetWorkload, judged
 from lookalike.models import parse_model
 from lookalike.pipeline import run as pipeline
-from lookalike.pipeline.recipe import required, settle
+from lookalike.pipeline.recipe import require, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 
@@ -51,7 +51,7 @@ def anatomized(data: Microdata, model: str, method: RandomGrouping, seed: int) -
     Whoever knows the method may learn more from the parts than from the groups. A reader of the release does not.
     """
     promises = settle([Promise(parse_model(model))], data)
-    requirements = required(promises, data)
+    requirements = require(promises, data)
     rules, rng = Rules.of(data, requirements), Randomness(seed)
     grown = method.grown(data, rules, rng)
     parts, n_parts = divided_by_values(

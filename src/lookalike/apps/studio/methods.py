@@ -14,7 +14,7 @@ from lookalike.errors import Infeasible, RecipeError
 from lookalike.evaluation.compare.planning import promise_text, suited
 from lookalike.evaluation.tradeoff import varied
 from lookalike.models import parse_promise
-from lookalike.pipeline.recipe import Recipe, choose, refusal, required, settle
+from lookalike.pipeline.recipe import Recipe, find_refusal, prepare, require, settle
 
 FORMS = {
     "grouped": "One table of ranges and sets. People of a group look alike; diagnoses and other sensitive values stay "
@@ -33,14 +33,13 @@ def describe_methods(project: Project) -> dict[str, Any]:
     if not project.models:
         raise RecipeError("No promise is chosen yet. Choose one first.")
     data = project.microdata()
-    promises = settle([parse_promise(text) for text in project.models], data)
-    requirements = required(promises, data)
-    recipe = Recipe(schema=project.schema, promises=promises, adversary=project.adversary)
-    recommended, _ = choose(recipe, promises, requirements, data.domains)
+    recipe = Recipe.of(schema=project.schema, model=project.models, adversary=project.adversary)
+    prepared = prepare(recipe, data)
+    recommended = prepared.algorithm
     rows = []
     for row in describe_algorithms():
         algorithm = ALGORITHMS[row["name"]]().facing(project.adversary)
-        reason = refusal(algorithm, project.adversary, promises, requirements, data.domains)
+        reason = find_refusal(algorithm, project.adversary, prepared.promises, prepared.requirements, data.domains)
         rows.append(
             {
                 "name": row["name"],
@@ -89,7 +88,7 @@ def what_to_compare(project: Project) -> dict[str, Any]:
     texts = []
     for _, variant in varied(promises, FACTORS):
         with suppress(Infeasible):
-            required(variant, data)
+            require(variant, data)
             texts.append(promise_text(variant))
     usual = {algorithm.name for algorithm in suited(promises)}
     usable = [row for row in found["methods"] if row["refused"] is None]

@@ -10,7 +10,7 @@ from lookalike.errors import Infeasible, LookalikeError
 from lookalike.evaluation.advise.bearing import belief_in_extremes
 from lookalike.models import MODELS, describe_models, parse_model, parse_promise
 from lookalike.models.shared.model import example_of
-from lookalike.pipeline.recipe import required, settle
+from lookalike.pipeline.recipe import require, settle
 
 
 def describe_promises(project: Project) -> list[dict[str, Any]]:
@@ -41,7 +41,7 @@ def what_it_allows(project: Project, text: str) -> dict[str, Any]:
     try:
         data = project.microdata()
         promises = settle([parse_promise(text)], data)
-        requirements = required(promises, data)
+        requirements = require(promises, data)
     except Infeasible as error:
         return {"model": text, "feasible": False, "reason": str(error), "nearest": error.nearest}
     except LookalikeError as error:

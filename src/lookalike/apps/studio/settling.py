@@ -16,7 +16,7 @@ from lookalike.apps.studio.workspace import Project
 from lookalike.data.schema import Attribute, Kind, Role, Schema
 from lookalike.errors import LookalikeError, SchemaError, quoted, unknown_name
 from lookalike.models import parse_promise
-from lookalike.pipeline.recipe import required, settle
+from lookalike.pipeline.recipe import require, settle
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
@@ -70,7 +70,7 @@ def take_schema(project: Project, schema: Schema) -> dict[str, Any]:
 
 def check_models(project: Project, models: Sequence[str]) -> None:
     data = project.microdata()
-    required(settle([parse_promise(text) for text in models], data), data)
+    require(settle([parse_promise(text) for text in models], data), data)
 
 
 def _changed(before: Attribute, column: ColumnSettings) -> Attribute:

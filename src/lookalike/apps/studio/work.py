@@ -98,8 +98,7 @@ def _outcome(task: dict[str, Any], told: _Told) -> dict[str, Any]:
 
 def _publish(task: dict[str, Any], told: _Told) -> None:
     from lookalike.data.schema import Schema
-    from lookalike.evaluation.report import Examples, Report, drawn, to_html
-    from lookalike.publication import FULL, publish, report_asked
+    from lookalike.publication import publish
 
     out = Path(task["out"])
     publication = publish(
@@ -115,31 +114,22 @@ def _publish(task: dict[str, Any], told: _Told) -> None:
     )
     # As the command line: the full report, unless the environment says otherwise.
     publication.write(out / RELEASE, publish_scores=task["publish_scores"], progress=told)
-    evaluation = publication.evaluate(told) if report_asked(None) == FULL else None
-    outcome = publication.outcome
-    shown = json.loads((out / RELEASE / "report.json").read_text(encoding="utf-8"))["examples"]
-    report = Report.of(
-        outcome,
-        publication.title,
-        recipient=publication.recipient,
-        evaluation=evaluation,
-        examples=None if shown is None else Examples(**shown),
-    )
+    report, found = publication.owners_report(), publication.summary()
     summary = {
-        "algorithm": str(outcome.algorithm),
-        "form": outcome.release.form,
-        "rows": outcome.release.n_rows,
-        "losses": outcome.losses,
+        "algorithm": found["algorithm"],
+        "form": found["form"],
+        "rows": found["rows"],
+        "losses": found["loss"],
         "highest_belief": max((line.belief for table in report.beliefs for line in table.lines), default=None),
         "query_error": report.answers[-1].median if report.answers else None,
         "notes": list(publication.notes),
-        "seconds": {step: round(seconds, 2) for step, seconds in outcome.seconds.items()},
+        "seconds": found["seconds"],
         "text": str(publication),
     }
     (out / SUMMARY).write_text(json.dumps(summary, ensure_ascii=False), encoding="utf-8")
     (out / OWNERS).write_text(json.dumps(report.to_plain(), ensure_ascii=False), encoding="utf-8")
-    (out / OWNERS_PAGE).write_text(to_html(report), encoding="utf-8")
-    (out / PICTURES).write_text(json.dumps(drawn(report), ensure_ascii=False), encoding="utf-8")
+    (out / OWNERS_PAGE).write_text(report.page, encoding="utf-8")
+    (out / PICTURES).write_text(json.dumps(report.pictures, ensure_ascii=False), encoding="utf-8")
 
 
 def _compare(task: dict[str, Any], told: _Told) -> None:

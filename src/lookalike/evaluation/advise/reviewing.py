@@ -1,4 +1,4 @@
-"""Advice after the fact, from an outcome and without trial runs: what was reached beyond what was asked, and the costs.
+"""Advice after the fact, from an made and without trial runs: what was reached beyond what was asked, and the costs.
 
 It says nothing that the release and its audit do not show: losses by column, levels reached, and what the shares of
 sensitive values allow. So a report may print it.
@@ -21,7 +21,7 @@ from lookalike.evaluation.advise.changes import column_of, possible_changes
 from lookalike.evaluation.advise.trials import ColumnCost
 from lookalike.evaluation.advise.wording import plain
 from lookalike.models.shared.exact import three_decimals_down, three_decimals_up
-from lookalike.pipeline.run import Outcome
+from lookalike.pipeline.run import MadeWhole
 
 _THOUSANDTH = Fraction(1, 1000)
 _STEP = Fraction(9, 10)
@@ -108,33 +108,31 @@ def _text(promise: Promise | None) -> str | None:
     return None if promise is None else str(promise)
 
 
-def review(outcome: Outcome) -> Review:
+def review(made: MadeWhole) -> Review:
     """What the release reached, what cost most, and what would be worth a trial."""
-    losses = outcome.loss_by_column
+    losses = made.loss_by_column
     total = sum(losses.values())
     columns = [ColumnCost(name, loss, loss / total) for name, loss in losses.items() if total > 0]
     columns.sort(key=lambda cost: -cost.loss)
     suggestions: list[Suggestion] = []
     if len(columns) > 1 and columns[0].loss >= _NEVER_SAID:
-        domain = next(domain for domain in outcome.data.domains.quasi if domain.name == columns[0].column)
+        domain = next(domain for domain in made.data.domains.quasi if domain.name == columns[0].column)
         changes = possible_changes(domain.attribute, column_of(domain))
         suggestions = [Suggestion(domain.name, change.what) for change in changes]
-    return Review(tuple(_reached(outcome, promise) for promise in outcome.promises), tuple(columns), tuple(suggestions))
+    return Review(tuple(_reached(made, promise) for promise in made.promises), tuple(columns), tuple(suggestions))
 
 
-def _reached(outcome: Outcome, promise: Promise) -> Reached:
-    prior, domain = _prior(outcome, promise)
+def _reached(made: MadeWhole, promise: Promise) -> Reached:
+    prior, domain = _prior(made, promise)
     verdict = next(
-        found
-        for found in outcome.audit.verdicts
-        if found.model == str(promise.model) and found.column == promise.column
+        found for found in made.audit.verdicts if found.model == str(promise.model) and found.column == promise.column
     )
     if promise.model.scale is None or verdict.reached is None:
         return Reached(promise, None, None, None, on_a_scale=False)
     kept = kept_parameter(promise.model, verdict.reached)
     limit = None
     if promise.model.rises:
-        limit = strongest(_with(promise.model, Fraction(outcome.data.n_rows + 1)), prior, domain)
+        limit = strongest(_with(promise.model, Fraction(made.data.n_rows + 1)), prior, domain)
     further = _next(kept, prior, domain)
     return Reached(
         promise,
@@ -144,11 +142,11 @@ def _reached(outcome: Outcome, promise: Promise) -> Reached:
     )
 
 
-def _prior(outcome: Outcome, promise: Promise) -> tuple[Counts, Domain | None]:
+def _prior(made: MadeWhole, promise: Promise) -> tuple[Counts, Domain | None]:
     if promise.column is None:
-        return np.array([outcome.data.n_rows], dtype=np.int64), None
-    index = outcome.data.domains.sensitive_index(promise.column)
-    return outcome.data.counts(index), outcome.data.domains.sensitive[index]
+        return np.array([made.data.n_rows], dtype=np.int64), None
+    index = made.data.domains.sensitive_index(promise.column)
+    return made.data.counts(index), made.data.domains.sensitive[index]
 
 
 def _with(model: PrivacyModel, parameter: Fraction) -> PrivacyModel:

@@ -22,7 +22,7 @@ from lookalike.data.schema import Schema, ValueType
 from lookalike.errors import Unsupported, counted, quoted
 from lookalike.evaluation.advise.changes import Change, possible_changes
 from lookalike.metrics.query_error import RangeWorkload, drawn, query_error
-from lookalike.pipeline.recipe import Recipe, choose, required, settle
+from lookalike.pipeline.recipe import Recipe, prepare, settle
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 
@@ -215,14 +215,12 @@ class _Runner:
     progress: Progress
 
     def run(self, schema: Schema, attempt: int) -> _Trial:
-        data = Microdata.encode(self.part, schema)
-        promises = settle(self.promises, data)
-        requirements = required(promises, data)
-        recipe = Recipe(schema=schema, promises=promises, algorithm=self.algorithm)
-        method, _ = choose(recipe, promises, requirements, data.domains)
-        release, _ = method.anonymize(data, requirements, Randomness(self.seed + attempt), silent)
+        prepared = prepare(Recipe(schema=schema, promises=self.promises, algorithm=self.algorithm), self.part)
+        release, _ = prepared.anonymize(Randomness(self.seed + attempt))
         if not isinstance(release, Grouped | Matched):
-            raise Unsupported(f"{method} publishes exact quasi-identifiers: no column costs anything there.")
+            raise Unsupported(
+                f"{prepared.algorithm} publishes exact quasi-identifiers: no column costs anything there."
+            )
         return _Trial(release, metrics.loss_by_column(release))
 
 

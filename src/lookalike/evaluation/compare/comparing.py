@@ -30,7 +30,6 @@ from lookalike.evaluation.compare.planning import ModelsLike, Task, plan
 from lookalike.evaluation.compare.processes import cores, execute_all
 from lookalike.evaluation.compare.results import DONE, NOT_RUN, Run
 from lookalike.files.tables import read_columns
-from lookalike.pipeline.recipe import as_schema
 from lookalike.progress import Progress, silent
 from lookalike.version import __version__
 
@@ -171,7 +170,7 @@ def compare(
     if jobs is not None and jobs < 1:
         raise RecipeError(f"jobs is {jobs}. It must be 1 or more.")
     kept = Kept(folder)
-    given = as_schema(schema, qi, sensitive, carry, numeric, categorical)
+    given = Schema.of(schema, qi=qi, sensitive=sensitive, carry=carry, numeric=numeric, categorical=categorical)
     named = [attacks] if isinstance(attacks, str) else attacks
     chosen = tuple(parse_attack(one) if isinstance(one, str) else one for one in named)
     table = read_columns(data, given, progress=progress, **reading)

@@ -18,7 +18,7 @@ from lookalike.errors import Infeasible, RecipeError
 from lookalike.evaluation.compare.results import INFEASIBLE, UNFIT, Run
 from lookalike.evaluation.compare.sweeps import settings, together
 from lookalike.models import MODELS
-from lookalike.pipeline.recipe import ModelLike, as_promises, refusal, required, settle
+from lookalike.pipeline.recipe import ModelLike, find_refusal, parse_promises, require, settle
 
 ModelsLike = ModelLike | Iterable[ModelLike]
 """A promise, or several that must hold together."""
@@ -66,9 +66,9 @@ def alternatives(models: Iterable[ModelsLike]) -> list[tuple[Promise, ...]]:
     for model in [models] if isinstance(models, str) else models:
         if isinstance(model, str):
             swept = [settings(part, MODELS) for part in together(model, MODELS)]
-            found += [as_promises(list(chosen)) for chosen in itertools.product(*swept)]
+            found += [parse_promises(list(chosen)) for chosen in itertools.product(*swept)]
         else:
-            found.append(as_promises(model))
+            found.append(parse_promises(model))
     if not found:
         raise RecipeError("No promise is given. Name at least one to compare, for example --model l-diversity:2,5,10.")
     return list(dict.fromkeys(found))
@@ -108,7 +108,7 @@ def plan(
     for alternative in alternatives(models):
         promises = settle(alternative, data)
         try:
-            requirements = required(promises, data)
+            requirements = require(promises, data)
         except Infeasible as error:
             run = Run(
                 promise=promise_text(promises),
@@ -122,7 +122,7 @@ def plan(
             planned[run.promise, run.algorithm] = run
             continue
         candidates = [one.facing(adversary) for one in asked or suited(promises)]
-        refusals = [refusal(one, adversary, promises, requirements, data.domains) for one in candidates]
+        refusals = [find_refusal(one, adversary, promises, requirements, data.domains) for one in candidates]
         for algorithm, reason in zip(candidates, refusals, strict=True):
             if reason is not None and not asked and not all(refusals):
                 continue

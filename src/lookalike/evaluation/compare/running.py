@@ -23,21 +23,19 @@ from lookalike.evaluation.compare.planning import Task
 from lookalike.evaluation.compare.results import AUDIT_FAILED, DONE, FAULT, INFEASIBLE, UNFIT, Run
 from lookalike.memory import is_scarce
 from lookalike.metrics.query_error import RangeWorkload, drawn, query_error
-from lookalike.pipeline.recipe import Recipe
-from lookalike.pipeline.run import Outcome, Stopwatch, standard_measures
-from lookalike.pipeline.run import run as publish
-from lookalike.progress import silent
+from lookalike.pipeline.recipe import Recipe, prepare
+from lookalike.pipeline.run import MadeWhole, Stopwatch, run, standard_measures
 from lookalike.randomness import Randomness
 
 _QUERIES, _ASKED = 500, 3
 
 
-def losses(outcome: Outcome, rng: Randomness) -> dict[str, float]:
+def losses(outcome: MadeWhole, rng: Randomness) -> dict[str, float]:
     """Every loss that the form of the release has."""
     return outcome.losses
 
 
-def query_errors(outcome: Outcome, rng: Randomness) -> dict[str, float]:
+def query_errors(outcome: MadeWhole, rng: Randomness) -> dict[str, float]:
     """The median error of random range queries, and how often their intervals hold the truth.
 
     The same queries for every run on a table, so that runs compare: not random in the sense of being secret.
@@ -51,7 +49,7 @@ def query_errors(outcome: Outcome, rng: Randomness) -> dict[str, float]:
     return {"query_error": found.median, "query_coverage": found.coverage}
 
 
-USEFULNESS: tuple[Callable[[Outcome, Randomness], dict[str, float]], ...] = (losses, query_errors)
+USEFULNESS: tuple[Callable[[MadeWhole, Randomness], dict[str, float]], ...] = (losses, query_errors)
 """What is measured of how useful a release still is, by name."""
 
 
@@ -62,7 +60,7 @@ def execute(task: Task, table: Table, schema: Schema) -> Run:
     )
     forget_peak()
     try:
-        return _measured(task, publish(recipe, table, silent))
+        return _measured(task, run(prepare(recipe, table)))
     except AuditFailed as error:
         return task.run(AUDIT_FAILED, str(error))
     except Infeasible as error:
@@ -76,7 +74,7 @@ def execute(task: Task, table: Table, schema: Schema) -> Run:
         return task.run(FAULT, f"A fault of the software ({type(error).__name__}). Please report it.")
 
 
-def _measured(task: Task, outcome: Outcome) -> Run:
+def _measured(task: Task, outcome: MadeWhole) -> Run:
     watch = Stopwatch()
     levels = levels_of(outcome.audit)
     figures: dict[str, float] = {}
@@ -133,7 +131,7 @@ def _worst(levels: dict[str, dict[str, float]]) -> dict[str, float]:
     return found
 
 
-def _attacked(task: Task, outcome: Outcome) -> tuple[list[dict[str, Any]], dict[str, str]]:
+def _attacked(task: Task, outcome: MadeWhole) -> tuple[list[dict[str, Any]], dict[str, str]]:
     """Every attack that applies, from outside: as somebody who has the release and no private part of it."""
     target = Target(
         release=outcome.release, original=outcome.data, promises=outcome.promises, algorithm=outcome.algorithm

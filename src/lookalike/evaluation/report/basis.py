@@ -16,15 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from lookalike.audit import Audit, JoinedAudit, expose, public_audit, shows_beliefs
-from lookalike.data.adversary import READS_RELEASE
+from lookalike.audit import Audit, Examined, public_audit, shows_beliefs
 from lookalike.data.contracts import Algorithm, Promise
 from lookalike.data.exposure import Exposure
-from lookalike.data.microdata import Domains, Microdata
+from lookalike.data.microdata import Domains
 from lookalike.data.release import Release, Withheld
 from lookalike.evaluation.advise import review
 from lookalike.metrics import public_losses
-from lookalike.pipeline.run import Outcome
+from lookalike.pipeline.run import Made, MadeInParts, MadeWhole
 
 MOST_SIZES = 12
 
@@ -35,14 +34,6 @@ class SizeLine:
 
     rows: str
     share: float
-
-
-def crowds_of(seen: Exposure) -> dict[int, int]:
-    """How many units there are of each size."""
-    if not seen.counts_rows:
-        return {}
-    sizes, units = np.unique(seen.sizes[seen.sizes > 0], return_counts=True)
-    return dict(zip(sizes.tolist(), units.tolist(), strict=True))
 
 
 def size_lines(crowds: Mapping[int, int], form: str) -> tuple[SizeLine, ...]:
@@ -132,31 +123,34 @@ class Basis:
         )
 
     @classmethod
-    def of(cls, outcome: Outcome) -> Basis:
-        """Of a release in memory."""
-        seen = {index: exposure_of(outcome, index) for index in range(len(outcome.data.domains.sensitive))}
-        bound = outcome.loss_bound
+    def of(cls, made: Made) -> Basis:
+        """Of a release that was made here."""
+        known: dict[str, Any] = {}
+        if isinstance(made, MadeWhole):
+            bound = made.loss_bound
+            known["bound_sentence"] = None if bound is None else bound.sentence(made.losses["gcp"])
+            known["advice"] = review(made).sentences
+        elif isinstance(made, MadeInParts):
+            known |= {"left_out": (MADE_IN_PARTS,), "options": made.options}
         return cls(
-            promises=outcome.promises,
-            algorithm=outcome.algorithm,
-            asked_adversary=outcome.recipe.adversary,
-            domains=outcome.data.domains,
-            audit=outcome.audit,
-            withheld=outcome.release.withheld,
-            seen=seen,
-            crowds=crowds_of(seen[0] if seen else exposure_of(outcome, None)),
-            losses=outcome.losses,
-            loss_by_column=outcome.loss_by_column,
-            bound_sentence=None if bound is None else bound.sentence(outcome.losses["gcp"]),
-            advice=review(outcome).sentences,
+            promises=made.promises,
+            algorithm=made.algorithm,
+            asked_adversary=made.recipe.adversary,
+            domains=made.domains,
+            audit=made.audit,
+            withheld=made.withheld,
+            seen=made.seen,
+            crowds=made.crowds,
+            losses=made.losses,
+            loss_by_column=made.loss_by_column,
+            **known,
         )
 
     @classmethod
     def of_reading(
         cls,
         release: Release,
-        data: Microdata,
-        audit: Audit,
+        examined: Examined,
         *,
         promises: Sequence[Promise],
         algorithm: Algorithm,
@@ -164,55 +158,17 @@ class Basis:
         loss_by_column: dict[str, float],
     ) -> Basis:
         """Of a release that was read back over its original."""
-        seen = {
-            index: expose(release, data, index, adversary=audit.adversary)
-            for index in range(len(data.domains.sensitive) if shows_beliefs(audit) else 0)
-        }
-        nobody = {} if not shows_beliefs(audit) else crowds_of(expose(release, data, None, adversary=audit.adversary))
+        audit, domains, shown = examined.audit, release.domains, shows_beliefs(examined.audit)
+        seen = {index: examined.exposure(index) for index in range(len(domains.sensitive) if shown else 0)}
         return cls(
             promises=tuple(promises),
             algorithm=algorithm,
             asked_adversary=audit.adversary,
-            domains=data.domains,
+            domains=domains,
             audit=audit,
             withheld=release.withheld,
             seen=seen,
-            crowds=crowds_of(seen[0]) if seen else nobody,
+            crowds=(seen[0] if seen else examined.exposure(None)).crowds if shown else {},
             losses=losses,
             loss_by_column=loss_by_column,
         )
-
-    @classmethod
-    def of_parts(
-        cls,
-        joined: JoinedAudit,
-        *,
-        promises: Sequence[Promise],
-        algorithm: Algorithm,
-        domains: Domains,
-        losses: dict[str, float],
-        loss_by_column: dict[str, float],
-        asked_adversary: str = READS_RELEASE,
-        options: Sequence[str] = (),
-    ) -> Basis:
-        """Of a release that was made in parts, from what the parts handed on."""
-        found = ((index, joined.exposure(domain.name)) for index, domain in enumerate(domains.sensitive))
-        return cls(
-            promises=tuple(promises),
-            algorithm=algorithm,
-            asked_adversary=asked_adversary,
-            domains=domains,
-            audit=joined.audit,
-            withheld=joined.withheld,
-            seen={index: exposure for index, exposure in found if exposure is not None},
-            crowds=joined.sizes,
-            losses=losses,
-            loss_by_column=loss_by_column,
-            left_out=(MADE_IN_PARTS,),
-            options=tuple(options),
-        )
-
-
-def exposure_of(outcome: Outcome, index: int | None) -> Exposure:
-    """What the adversary whom the release was made for can infer."""
-    return expose(outcome.release, outcome.data, index, graph=outcome.linkage.graph, adversary=outcome.adversary)

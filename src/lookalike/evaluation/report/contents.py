@@ -12,6 +12,7 @@ import importlib.metadata
 import platform
 import shlex
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
@@ -25,7 +26,6 @@ from lookalike.evaluation.report.basis import Basis, SizeLine, size_lines
 from lookalike.evaluation.report.beliefs import BeliefTable, belief_table
 from lookalike.evaluation.report.examples import Examples
 from lookalike.evaluation.tradeoff import Tradeoff
-from lookalike.pipeline.run import Outcome
 from lookalike.version import __version__
 
 LEAST_GUESSES = 100
@@ -115,19 +115,6 @@ class Report:
     versions: dict[str, str]
 
     @classmethod
-    def of(
-        cls,
-        outcome: Outcome,
-        title: str,
-        *,
-        recipient: str | None = None,
-        evaluation: Evaluation | None = None,
-        examples: Examples | None = None,
-    ) -> Report:
-        """The owner's report on a release in memory."""
-        return cls.on(Basis.of(outcome), title, recipient=recipient, evaluation=evaluation, examples=examples)
-
-    @classmethod
     def on(
         cls,
         basis: Basis,
@@ -183,6 +170,20 @@ class Report:
 
     def to_plain(self) -> dict[str, Any]:
         return asdict(self)
+
+    @cached_property
+    def pictures(self) -> dict[str, str]:
+        """Its charts as SVG by name, drawn once."""
+        from lookalike.evaluation.report.pictures import drawn
+
+        return drawn(self)
+
+    @cached_property
+    def page(self) -> str:
+        """Itself as HTML, written once."""
+        from lookalike.evaluation.report.page import to_html
+
+        return to_html(self)
 
 
 _FORMS = {

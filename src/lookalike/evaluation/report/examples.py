@@ -25,8 +25,7 @@ from lookalike.files.releases.alone import read_alone
 from lookalike.files.releases.read import ReleaseFolder
 from lookalike.files.releases.tablefiles import digest_of, table_paths
 from lookalike.files.releases.write import frames
-from lookalike.pipeline.recipe import refusal, required
-from lookalike.progress import silent
+from lookalike.pipeline.recipe import Recipe, prepare
 from lookalike.randomness import Randomness
 
 MOST_RECORDS = 300
@@ -53,10 +52,8 @@ def made_up_examples(
     data = made_up_people(folder, rng)
     method = algorithm.hurried()
     try:
-        requirements = required(promises, data)
-        if refusal(method, adversary, promises, requirements, data.domains) is not None:
-            return None
-        release, linkage = method.anonymize(data, requirements, rng.child("method"), silent)
+        recipe = Recipe(schema=data.schema, promises=tuple(promises), algorithm=method, adversary=adversary)
+        release, linkage = prepare(recipe, data).anonymize(rng.child("method"))
     except LookalikeError:
         return None
     domains = (*data.domains.quasi, *data.domains.sensitive)

@@ -9,7 +9,6 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from lookalike.evaluation.report import pictures
 from lookalike.evaluation.report.basis import Basis
 from lookalike.evaluation.report.contents import Report
 from lookalike.metrics import METRICS
@@ -23,7 +22,7 @@ def loss_name(name: str) -> str:
 
 def to_html(report: Report) -> str:
     # The SVG comes from the library that draws, which escapes all text in it.
-    shown = {name: Markup(svg) for name, svg in pictures.drawn(report).items()}
+    shown = {name: Markup(svg) for name, svg in report.pictures.items()}
     return _template().render(report=report, pictures=shown)
 
 
@@ -82,7 +81,7 @@ def audit_json(basis: Basis) -> bytes:
 
 def report_documents(report: Report) -> dict[str, bytes]:
     """A report for people and for programs."""
-    return {REPORT_PAGE: to_html(report).encode(), REPORT: as_json(report.to_plain())}
+    return {REPORT_PAGE: report.page.encode(), REPORT: as_json(report.to_plain())}
 
 
 def as_json(plain: Any) -> bytes:

@@ -15,7 +15,7 @@ import hashlib
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,15 +23,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, PublishedTable, Release
+from lookalike.data.release import Bucketized, Grouped, Matched, PublishedTable, Release
 from lookalike.errors import DataError, RecipeError
 from lookalike.files.atomic import sync
 from lookalike.files.releases.assembly import take
 from lookalike.files.releases.cells import Field
-from lookalike.files.releases.describe import Manifest
-from lookalike.files.releases.read import ReleaseFolder, read_again, read_matrices
+from lookalike.files.releases.read import read_again
 from lookalike.files.releases.tablefiles import CSV, ENDINGS, PARQUET, Part, Parts, digest_of, digest_of_part, part_path
-from lookalike.files.releases.write import check_same, check_same_matrices, describe, write_table
+from lookalike.files.releases.write import NewRelease, check_same, write_table
 from lookalike.randomness import Randomness
 
 
@@ -102,18 +101,10 @@ def _keep_files(table: PublishedTable, number: int, fields: tuple[Field, ...], p
     return WrittenTable(fields, files, Part(table.n_rows, digests))
 
 
-def complete(
-    folder: Path,
-    parts: Sequence[WrittenPart],
-    release: Release,
-    *,
-    documents: Mapping[str, str],
-    manifest: Manifest,
-    further: Callable[[Path], Mapping[str, bytes]] = lambda folder: {},
-) -> list[str]:
-    """Make `folder`, which is there and empty (`placed`), a release of these parts; every file of it.
+def complete(out: NewRelease, parts: Sequence[WrittenPart], bare: Release) -> None:
+    """Move the files of all parts into the folder, and let it know them.
 
-    `release` has no rows: it tells form, domains, matrices and what was withheld from the whole. Files of attempts that
+    `bare` has no rows: it tells form, domains, matrices and what was withheld from the whole. Files of attempts that
     are not among the parts are removed. Parts stand in the order of their digests, which tells nothing that the files
     do not, so neither the order of the work nor that of the original's records shows.
     """
@@ -121,7 +112,7 @@ def complete(
         raise DataError("The release has no rows. An empty table is not published.")
     if len({part.number for part in parts}) < len(parts):
         raise RecipeError("A part is named twice. Give one attempt of each part.")
-    fields = {name: table.fields for name, table in parts[0].tables.items()}
+    folder, fields = out.folder, {name: table.fields for name, table in parts[0].tables.items()}
     ordered = sorted(parts, key=lambda part: part.digest)
     for part in ordered:
         if {name: table.fields for name, table in part.tables.items()} != fields:
@@ -137,18 +128,7 @@ def complete(
                     part, _attempts(folder) / part.tables[name].files[ending], folder / part_path(name, ending, place)
                 )
     shutil.rmtree(_attempts(folder), ignore_errors=True)
-    listed = {name: tuple(part.tables[name].part for part in ordered) for name in fields}
-
-    def check(folder: Path) -> None:
-        written = ReleaseFolder(folder).manifest
-        if dict(written.tables) != fields or dict(written.parts) != listed:
-            raise DataError("The list of parts does not read back as it was written. Nothing is published.")
-        if isinstance(release, Perturbed):
-            check_same_matrices(release.randomizers, read_matrices(release.domains, written))
-
-    return describe(
-        folder, release, fields, listed, documents=documents, manifest=manifest, check=check, further=further
-    )
+    out.add_parts(bare, fields, {name: tuple(part.tables[name].part for part in ordered) for name in fields})
 
 
 def _move(part: WrittenPart, source: Path, goal: Path) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -32,6 +32,7 @@ from lookalike.data.release import (
     Release,
     Sets,
 )
+from lookalike.data.schema import Schema
 from lookalike.errors import DataError, RecipeError, quoted
 from lookalike.files.atomic import placed
 from lookalike.files.releases.assembly import take
@@ -43,9 +44,10 @@ from lookalike.files.releases.describe import (
     descriptor,
     matrix_names,
     matrix_rows,
+    parse_descriptor,
     public_schema,
 )
-from lookalike.files.releases.read import ReleaseFolder
+from lookalike.files.releases.read import ReleaseFolder, read_matrices
 from lookalike.files.releases.readme import VIEWS, readme, views
 from lookalike.files.releases.tablefiles import ENDINGS, Parts, blanks_spelled_out, table_paths
 from lookalike.progress import Progress, silent
@@ -54,91 +56,130 @@ README = "README.txt"
 SCHEMA = "schema.yaml"
 
 
+class NewRelease:
+    """A release folder that is being written, step by step; it appears once all of it is there (`new_release`).
+
+    write_tables   the tables, or `add_parts` for those that were written in parts
+    check          reads every file back and holds it against the release
+    add            documents beside the tables
+    describe       descriptor, schema, README, views: the last step
+    """
+
+    def __init__(self, folder: Path, progress: Progress = silent) -> None:
+        self.folder = folder
+        self._progress = progress
+        self._release: Release | None = None
+        self._fields: Tables = {}
+        self._parts: Parts = {}
+        self._documents: list[str] = []
+
+    def write_tables(self, release: Release, *, safe_csv: bool = False) -> None:
+        if release.n_rows == 0:
+            raise DataError("The release has no rows. An empty table is not published.")
+        tables, fields = release.tables(), {}
+        for place, table in enumerate(tables):
+            self._progress("write", place / (len(tables) + 1), f"{table.name}.csv, {table.name}.parquet")
+            csv, parquet = (self.folder / f"{table.name}.{ending}" for ending in ENDINGS)
+            fields[table.name] = write_table(table, csv, parquet, safe_csv=safe_csv)
+        self._begin(release, fields, {}, safe_csv=safe_csv)
+
+    def add_parts(self, bare: Release, fields: Tables, parts: Parts) -> None:
+        """Tables in parts, whose files are there and were checked; `bare` is their release without rows."""
+        self._begin(bare, fields, parts, safe_csv=False)
+
+    def _begin(self, release: Release, fields: Tables, parts: Parts, *, safe_csv: bool) -> None:
+        self._release, self._fields, self._parts = release, fields, parts
+        if isinstance(release, Perturbed):
+            write_matrices(self.folder, release, safe_csv=safe_csv)
+
+    def check(self, manifest: Manifest) -> ReleaseFolder:
+        """Read the tables as their receiver would and hold every cell against the release; the folder as it was read.
+
+        The descriptor is not written yet, so what it will say is handed on.
+        """
+        assert self._release is not None
+        release, tables = self._release, len(self._fields)
+        self._progress("write", tables / (tables + 1), "reading back")
+        opened = ReleaseFolder(self.folder)
+        opened.manifest = parse_descriptor(self._descriptor(manifest), str(self.folder / DESCRIPTOR))
+        opened.schema = Schema.from_yaml(public_schema(release.domains).to_yaml())
+        written = opened.over(release.domains)
+        check_same(release, written)
+        if isinstance(release, Perturbed):
+            assert isinstance(written, Perturbed)
+            check_same_matrices(release.randomizers, written.randomizers)
+        return opened
+
+    def add(self, documents: Mapping[str, bytes]) -> None:
+        """Documents by the name of their file."""
+        assert self._release is not None
+        file_names(self._release, self._parts, [*self._documents, *documents])
+        for name, content in documents.items():
+            (self.folder / name).write_bytes(content)
+        self._documents += documents
+
+    def describe(self, manifest: Manifest) -> list[str]:
+        """Everything that tells about the tables and documents; returns every file of the folder."""
+        assert self._release is not None
+        release, names = self._release, self._names()
+        texts = {
+            SCHEMA: public_schema(release.domains).to_yaml(),
+            README: readme(release, manifest, self._fields, names, self._parts),
+            DESCRIPTOR: self._descriptor(manifest),
+        }
+        if isinstance(release, Bucketized):
+            texts[VIEWS] = views(self._fields, in_parts=bool(self._parts))
+        for name, text in texts.items():
+            (self.folder / name).write_text(text, encoding="utf-8", newline="\n")
+        written = ReleaseFolder(self.folder).manifest
+        if dict(written.tables) != dict(self._fields) or dict(written.parts) != dict(self._parts):
+            raise DataError("The list of columns and parts does not read back as it was written. Nothing is published.")
+        if isinstance(release, Perturbed):
+            check_same_matrices(release.randomizers, read_matrices(release.domains, written))
+        self._progress("write", 1.0)
+        return names
+
+    def _names(self) -> list[str]:
+        assert self._release is not None
+        return file_names(self._release, self._parts, self._documents)
+
+    def _descriptor(self, manifest: Manifest) -> str:
+        assert self._release is not None
+        return descriptor(self._release, manifest, self._fields, self._names(), self._parts)
+
+
+@contextmanager
+def new_release(folder: Path, *, overwrite: bool = False, progress: Progress = silent) -> Iterator[NewRelease]:
+    """A release folder to be written, all or nothing: it appears when the block ends, if nothing was raised."""
+    with placed(folder, marker=DESCRIPTOR, overwrite=overwrite) as building:
+        yield NewRelease(building, progress)
+
+
 def write_release(
     folder: Path,
     release: Release,
     *,
-    documents: Mapping[str, str],
     manifest: Manifest,
-    further: Callable[[Path], Mapping[str, bytes]] = lambda folder: {},
+    documents: Mapping[str, str] | None = None,
     overwrite: bool = False,
     progress: Progress = silent,
 ) -> list[str]:
-    """Write the release and the documents (file name: text) into `folder`; the names of the files written.
-
-    `further` documents are made from the release as it was written: they are asked for when it can be read.
-    """
-    if release.n_rows == 0:
-        raise DataError("The release has no rows. An empty table is not published.")
-    tables = release.tables()
-    file_names(release, {}, documents)
-    with placed(folder, marker=DESCRIPTOR, overwrite=overwrite) as building:
-        fields: dict[str, tuple[Field, ...]] = {}
-        for place, table in enumerate(tables):
-            progress("write", place / (len(tables) + 1), f"{table.name}.csv, {table.name}.parquet")
-            csv, parquet = (building / f"{table.name}.{ending}" for ending in ENDINGS)
-            fields[table.name] = write_table(table, csv, parquet, safe_csv=manifest.safe_csv)
-
-        def check(building: Path) -> None:
-            progress("write", len(tables) / (len(tables) + 1), "reading back")
-            _check_written(building, release)
-
-        names = describe(
-            building, release, fields, {}, documents=documents, manifest=manifest, check=check, further=further
-        )
-    progress("write", 1.0)
-    return names
+    """Write a release and documents that are known beforehand; the names of the files written."""
+    file_names(release, {}, documents or {})
+    with new_release(folder, overwrite=overwrite, progress=progress) as out:
+        out.write_tables(release, safe_csv=manifest.safe_csv)
+        out.check(manifest)
+        out.add({name: text.encode() for name, text in (documents or {}).items()})
+        return out.describe(manifest)
 
 
-def describe(
-    building: Path,
-    release: Release,
-    fields: Tables,
-    parts: Parts,
-    *,
-    documents: Mapping[str, str],
-    manifest: Manifest,
-    check: Callable[[Path], None],
-    further: Callable[[Path], Mapping[str, bytes]],
-) -> list[str]:
-    """Everything but the tables, which are there: descriptor, schema, README, views, matrices and the documents.
-
-    `check` reads what is written, before `further` documents are made from it. Of the release only form, domains,
-    matrices and what was withheld are looked at. Returns every file of the folder.
-    """
-    names = file_names(release, parts, documents)
-    if isinstance(release, Perturbed):
-        write_matrices(building, release, safe_csv=manifest.safe_csv)
-    texts = {
-        **documents,
-        DESCRIPTOR: descriptor(release, manifest, fields, names, parts),
-        SCHEMA: public_schema(release.domains).to_yaml(),
-        README: readme(release, manifest, fields, names, parts),
-    }
-    if isinstance(release, Bucketized):
-        texts[VIEWS] = views(fields, in_parts=bool(parts))
-    _write_texts(building, texts)
-    check(building)
-    if more := further(building):
-        names = file_names(release, parts, {**documents, **more})
-        for name, content in more.items():
-            (building / name).write_bytes(content)
-        about = {DESCRIPTOR: descriptor(release, manifest, fields, names, parts)}
-        _write_texts(building, {**about, README: readme(release, manifest, fields, names, parts)})
-    return names
-
-
-def _write_texts(folder: Path, texts: Mapping[str, str]) -> None:
-    for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8", newline="\n")
-
-
-def file_names(release: Release, parts: Parts, documents: Mapping[str, object]) -> list[str]:
+def file_names(release: Release, parts: Parts, documents: Iterable[str]) -> list[str]:
     """Every file of the folder to be; RecipeError if a document would take another's place."""
     own = [DESCRIPTOR, SCHEMA, README, *matrix_names(release)]
     own += [VIEWS] if isinstance(release, Bucketized) else []
     tables = [table.name for table in release.tables()]
     taken = {*own, *(f"{name}.{ending}" for name in tables for ending in ENDINGS)}
+    documents = [*documents]
     for name in documents:
         if name in taken or not name or name.startswith(".") or {"/", "\\", "\0"} & set(name):
             raise RecipeError(f"A document cannot be called {quoted(name)} in a release. Use another plain file name.")
@@ -227,15 +268,6 @@ def write_matrices(folder: Path, release: Perturbed, *, safe_csv: bool) -> None:
     ):
         became, was, weights = matrix_rows(domain, randomizer)
         write_csv(pl.DataFrame({"became": became, "was": was, "weight": weights}), folder / name, safe=safe_csv)
-
-
-def _check_written(folder: Path, release: Release) -> None:
-    """Read the folder as its receiver would and hold every cell against the release."""
-    written = ReleaseFolder(folder).over(release.domains)
-    check_same(release, written)
-    if isinstance(release, Perturbed):
-        assert isinstance(written, Perturbed)
-        check_same_matrices(release.randomizers, written.randomizers)
 
 
 def check_same(release: Release, written: Release) -> None:

@@ -1,1 +1,88 @@
-"""Where the work on parts runs: this machine or Spark. `data.contracts.Backend` names the operations."""
+"""Where a table lies and the work on it runs: on this machine (`local`) or on Spark (`spark`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.data.microdata import Codes
+from lookalike.randomness import Randomness
+
+LOCAL, SPARK = BACKENDS = ("local", "spark")
+THE_TABLE = "the table"
+
+
+class Fragments(Protocol):
+    """Which part of a table each record belongs to."""
+
+    @property
+    def n_parts(self) -> int: ...
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """About how many records each part has, for whoever plans the work; empty if that is not known."""
+
+    @property
+    def is_ranked(self) -> bool:
+        """Whether a record's part depends on its rank among others."""
+
+    def order(self, codes: Codes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """If it does: the stratum of each record, and the keys by which records of a stratum are ranked.
+
+        Equal keys are ranked by the codes themselves, so records that differ in nothing are the only ties.
+        """
+
+    def part_of(self, codes: Codes, ranks: NDArray[np.int64] | None) -> NDArray[np.int32]:
+        """The part of each record; `ranks` are those in its stratum, from 0."""
+
+
+@runtime_checkable
+class Backend(Protocol):
+    """Where a table lies and the work on it runs: few verbs at the level of the problem.
+
+    All functions given are local code that can be sent elsewhere. After `encode` the table is a matrix of codes, one
+    column for each published column; which machine holds which rows is nobody's business, and nothing may depend on it.
+    """
+
+    @property
+    def names(self) -> list[str]:
+        """The columns of the table."""
+
+    @property
+    def is_text(self) -> bool:
+        """Whether cells are texts of a file without types, to be typed by what they look like."""
+
+    @property
+    def missing(self) -> Collection[str]:
+        """Texts that mean "nothing" in every column."""
+
+    @property
+    def source(self) -> str:
+        """What messages call the table."""
+
+    def distinct(self, names: Sequence[str]) -> list[tuple[Any, NDArray[np.int64]]]:
+        """For each column its different values (a Polars series, missing as null) and how often each occurs."""
+
+    def encode(self, names: Sequence[str], coding: Callable[[Sequence[Any]], Codes]) -> None:
+        """Turn the table into codes; `coding` takes a Polars series for each of the columns."""
+
+    def sample(self, n_rows: int, rng: Randomness) -> Codes:
+        """About so many records at random."""
+
+    def count(self, keys: Callable[[Codes], NDArray[np.int64]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """How often each key occurs, exactly; `keys` gives one or several for each record."""
+
+    def map(self, work: Callable[[int, Codes], bytes], fragments: Fragments, watch: Callable[[], None]) -> list[bytes]:
+        """What `work` makes of every part that has records: its number and records, in any order.
+
+        It may be called more than once for a part, even at the same time. `watch` is called now and then meanwhile.
+        """
+
+    def each(self, work: Callable[[int], bytes], n_numbers: int) -> list[bytes]:
+        """What `work` makes of the numbers from 0 on, in their order; it needs no records."""
+
+    def close(self) -> None:
+        """Let go of what was kept for the work."""

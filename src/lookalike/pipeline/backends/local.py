@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.data.contracts import Fragments
 from lookalike.data.microdata import Codes
+from lookalike.pipeline.backends import THE_TABLE, Fragments
 from lookalike.randomness import Randomness
 
 
 class LocalBackend:
-    """A data frame of Polars, or what Polars makes one of. Fits `contracts.Backend`."""
+    """A data frame of Polars, or what Polars makes one of. Fits `backends.Backend`."""
 
-    def __init__(self, frame: Any, *, is_text: bool = False) -> None:
+    def __init__(
+        self, frame: Any, *, is_text: bool = False, missing: Collection[str] = (), source: str = THE_TABLE
+    ) -> None:
         import polars as pl
 
         self._frame = frame if isinstance(frame, pl.DataFrame) else pl.DataFrame(frame)
-        self.is_text = is_text
+        self.is_text, self.missing, self.source = is_text, missing, source
         self._codes: Codes = np.zeros((0, 0), dtype=np.int32)
 
     @property

@@ -12,15 +12,15 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.data.contracts import Fragments
 from lookalike.data.microdata import Codes
 from lookalike.errors import DataError, LookalikeError, MissingPart, quoted
+from lookalike.pipeline.backends import THE_TABLE, Fragments
 from lookalike.pipeline.backends.spark_sessions import without_pandas_warning
 from lookalike.progress import THREADS_VARIABLE as THREADS
 from lookalike.randomness import Randomness
@@ -38,14 +38,16 @@ _SECONDS_BETWEEN_LOOKS = 0.5
 
 
 class SparkBackend:
-    """A Spark DataFrame. Fits `contracts.Backend`."""
+    """A Spark DataFrame. Fits `backends.Backend`."""
 
-    def __init__(self, frame: DataFrame, *, is_text: bool = False) -> None:
+    def __init__(
+        self, frame: DataFrame, *, is_text: bool = False, missing: Collection[str] = (), source: str = THE_TABLE
+    ) -> None:
         self._frame = frame
         self._codes: DataFrame | None = None
         self._n_codes = 0
         self._n_rows = 0
-        self.is_text = is_text
+        self.is_text, self.missing, self.source = is_text, missing, source
 
     @property
     def names(self) -> list[str]:

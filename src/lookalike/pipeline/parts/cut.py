@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.data.adversary import KNOWS_METHOD
-from lookalike.data.contracts import Algorithm, Backend, Boxes, Cutting, Fragments, Promise, Undivided
+from lookalike.data.contracts import Algorithm, Boxes, Cutting, Promise, Undivided
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Codes
 from lookalike.data.release import Grouped
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, Unsupported, quoted
+from lookalike.pipeline.backends import Backend, Fragments
 from lookalike.pipeline.parts.boxes import LEAST_SHARE, Cells, cut_once, exchanged, grown, put_together
 from lookalike.pipeline.parts.slices import SlicedCells, Slices, even_quotas
 from lookalike.pipeline.parts.survey import Survey

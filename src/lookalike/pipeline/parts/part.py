@@ -16,13 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.audit import PartAudit, audit_part
-from lookalike.data.contracts import Algorithm, Fragments, Metric, PrivacyModel, Promise
+from lookalike.data.contracts import Algorithm, Metric, PrivacyModel, Promise
 from lookalike.data.microdata import Codes, Microdata
 from lookalike.data.release import Bucketized, Linkage, Perturbed, Randomizer, Release
 from lookalike.data.requirement import Requirement
 from lookalike.errors import AuditFailed, DataError, LookalikeError, Unsupported
 from lookalike.files.releases.parts import WrittenPart, write_part
 from lookalike.metrics import METRICS, PartLosses
+from lookalike.pipeline.backends import Fragments
 from lookalike.pipeline.parts.boxes import Cells
 from lookalike.pipeline.parts.slices import SlicedCells
 from lookalike.pipeline.parts.survey import Survey

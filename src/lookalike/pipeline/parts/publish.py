@@ -1,196 +1,119 @@
-"""From a table that lies elsewhere to an audited release folder; the driver holds counts, a sample and summaries.
+"""From a table that lies elsewhere to an audited release in parts; the driver holds counts, a sample and summaries.
 
-    survey -> settle the promises -> choose a method -> encode -> cut -> (each part: anonymize, write, audit) -> join
+    survey -> prepare -> encode -> cut -> (each part: anonymize, write, audit) -> join
 
 Nothing that looks like a release is there until all of it is: parts are written beside a hidden folder, which is moved
-into place in the end.
+into place once its documents are written (`publication`).
 """
 
 from __future__ import annotations
 
-import datetime
 import pickle
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from lookalike.algorithms import ALGORITHMS
-from lookalike.audit import Audit
 from lookalike.audit.joining import joined
 from lookalike.data.adversary import READS_RELEASE
-from lookalike.data.contracts import Algorithm, Backend, Boxes, Cutting, Fragments, Metric, Promise, Undivided
-from lookalike.data.microdata import Domains
+from lookalike.data.contracts import Algorithm, Boxes, Cutting, Metric, Undivided
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Randomizer, Ranges, Release, Sets, Withheld
-from lookalike.errors import AuditFailed, RecipeError, counted
-from lookalike.evaluation.report import AUDIT, Basis, Report, audit_json, report_documents
-from lookalike.files.atomic import check_target, placed
-from lookalike.files.releases.describe import DESCRIPTOR, Manifest, check_titles, stated_promise
-from lookalike.files.releases.parts import complete
+from lookalike.errors import AuditFailed, counted
 from lookalike.metrics import joined_losses
+from lookalike.pipeline.backends import Backend, Fragments
 from lookalike.pipeline.parts.cut import cut, cutting_for
 from lookalike.pipeline.parts.part import Done, Failed, PartWork
 from lookalike.pipeline.parts.survey import Survey, survey
-from lookalike.pipeline.recipe import Recipe, choose, required, settle, stronger
-from lookalike.pipeline.run import Stopwatch, cautions, loss_text, nothing_left, types_of_suppressed
+from lookalike.pipeline.recipe import Recipe, prepare, stronger
+from lookalike.pipeline.run import MadeInParts, Stopwatch, notes_on, refuse_failed
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 
-PART_ROWS = 100_000
-_LEAST_PART = 1_000
 
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class PartedPublication:
-    """A release that was made in parts and written: what is known about it without its rows."""
-
-    folder: Path
-    title: str
-    domains: Domains
-    promises: tuple[Promise, ...]
-    algorithm: Algorithm
-    adversary: str
-    form: str
-    audit: Audit
-    losses: dict[str, float]
-    loss_by_column: dict[str, float]
-    n_rows: int
-    n_suppressed: int
-    n_parts: int
-    notes: tuple[str, ...]
-    seconds: dict[str, float]
-    files: list[str] = field(repr=False)
-
-    def __str__(self) -> str:
-        promises = ", ".join(str(promise) for promise in self.promises)
-        loss = loss_text(self.form, self.losses)
-        return f"{self.n_rows:,} rows in {counted(self.n_parts, 'part')} that keep {promises}; {loss}\n{self.audit}"
-
-
-def publish_in_parts(
-    backend: Backend,
+def run_in_parts(
     recipe: Recipe,
-    out: str | Path,
+    backend: Backend,
+    folder: Path,
     *,
-    title: str = "Anonymised table",
-    recipient: str | None = None,
-    overwrite: bool = False,
-    part_rows: int = PART_ROWS,
+    part_rows: int,
     options: Sequence[str] = (),
     fragments: Fragments | None = None,
-    missing: Collection[str] = (),
-    source: str = "the table",
     progress: Progress = silent,
-) -> PartedPublication:
-    """Publish a table part by part; raises rather than leave a release that does not keep every promise.
+) -> MadeInParts:
+    """As `run`, part by part, with the files of all parts written beside `folder`.
 
-    `options`: what the command needs besides to make such a release again, for the report. `fragments`: where to cut,
-    to do on one back end what was done on another; else it is decided from the table.
+    `fragments`: where to cut, to do on one back end what was done on another; else it is decided from the table.
     """
-    if part_rows < _LEAST_PART:
-        raise RecipeError(f"Parts of {part_rows:,} records are too small. Give at least {_LEAST_PART:,} (--part-rows).")
-    check_titles(title=title, recipient=recipient)
-    folder, watch = Path(out), Stopwatch()
-    check_target(folder, marker=DESCRIPTOR, overwrite=overwrite)
-    rng = Randomness(recipe.seed)
+    watch, rng = Stopwatch(), Randomness(recipe.seed)
     try:
         progress("survey", 0.0)
         with watch.step("survey"):
-            seen = survey(backend, recipe.schema, missing, source)
-        promises = settle(recipe.promises, seen.data)
-        requirements = required(promises, seen.data)
+            seen = survey(backend, recipe.schema)
         divided = [kind for kind in ALGORITHMS.values() if not isinstance(kind().in_parts, Undivided)]
-        algorithm, reason = choose(recipe, promises, requirements, seen.data.domains, divided)
+        prepared = prepare(recipe, seen.data, among=divided)
+        prepared = replace(prepared, notes=(*seen.notes, *prepared.notes))
+        algorithm = prepared.algorithm
         cutting = cutting_for(algorithm, recipe.adversary)
         progress("cut", 0.0)
         with watch.step("cut"):
             backend.encode(seen.names, seen.coding)
             if fragments is None:
                 fragments, cutting = cut(
-                    backend, seen, promises, requirements, cutting, recipe.adversary, part_rows, rng.child("cuts")
+                    backend,
+                    seen,
+                    prepared.promises,
+                    prepared.requirements,
+                    cutting,
+                    recipe.adversary,
+                    part_rows,
+                    rng.child("cuts"),
                 )
             elif fragments.is_ranked and isinstance(cutting, Boxes) and cutting.otherwise is not None:
                 cutting = cutting.otherwise
-        made_for = _made_for(recipe, algorithm, cutting)
-        with placed(folder, marker=DESCRIPTOR, overwrite=overwrite) as building:
-            work = PartWork(
-                survey=seen,
-                promises=promises,
-                requirements=requirements,
-                algorithm=algorithm,
-                adversary=made_for,
-                fragments=fragments,
-                secret=rng,
-                folder=building,
-            )
-            with watch.step("parts"):
-                done = _done(backend, work, fragments, progress)
-            with watch.step("join"):
-                found = joined([part.audit for part in done])
-                _refuse_failed(found.audit, algorithm, done, seen)
-                losses, by_column = joined_losses([part.losses for part in done], work.metrics)
-                bare = skeleton(seen, algorithm.form, found.withheld, done[0].randomizers)
-            notes = (
-                *seen.notes,
-                *reason,
-                *algorithm.cautions(),
-                *cautions(seen.data, promises, recipe),
-                f"Made in {counted(len(done), 'part')}. {cutting.why}",
-                *dict.fromkeys(remark for part in done for remark in part.remarks),
-                *nothing_left(by_column),
-                *_not_joined(work.metrics),
-                *types_of_suppressed(found.audit.n_suppressed, recipe.schema),
-            )
-            stated = tuple(stated_promise(promise, algorithm.form, made_for) for promise in promises)
-            public = Basis.of_parts(
-                found,
-                promises=promises,
-                algorithm=algorithm,
-                domains=seen.data.domains,
-                losses=losses,
-                loss_by_column=by_column,
-                asked_adversary=recipe.adversary,
-                options=options,
-            ).public()
-            report = Report.on(public, title, recipient=recipient)
-            with watch.step("write"):
-                files = complete(
-                    building,
-                    [part.written for part in done],
-                    bare,
-                    documents={
-                        AUDIT: audit_json(public).decode(),
-                        **{name: content.decode() for name, content in report_documents(report).items()},
-                    },
-                    manifest=Manifest(
-                        title=title,
-                        promises=stated,
-                        algorithm=str(algorithm),
-                        adversary=made_for,
-                        created=datetime.date.today(),
-                    ),
-                )
+        work = PartWork(
+            survey=seen,
+            promises=prepared.promises,
+            requirements=prepared.requirements,
+            algorithm=algorithm,
+            adversary=_made_for(recipe, algorithm, cutting),
+            fragments=fragments,
+            secret=rng,
+            folder=folder,
+        )
+        with watch.step("parts"):
+            done = _done(backend, work, fragments, progress)
     finally:
         backend.close()
-    progress("write", 1.0)
-    return PartedPublication(
-        folder=folder,
-        title=title,
-        domains=seen.data.domains,
-        promises=promises,
+    with watch.step("join"):
+        found = joined([part.audit for part in done])
+        _refuse_changed(done, seen)
+        refuse_failed(found.audit, algorithm)
+        losses, by_column = joined_losses([part.losses for part in done], work.metrics)
+    columns = ((index, found.exposure(domain.name)) for index, domain in enumerate(seen.data.domains.sensitive))
+    remarks = dict.fromkeys(remark for part in done for remark in part.remarks)
+    return MadeInParts(
+        recipe=recipe,
+        promises=prepared.promises,
         algorithm=algorithm,
-        adversary=made_for,
-        form=algorithm.form,
+        domains=seen.data.domains,
         audit=found.audit,
+        withheld=found.withheld,
+        seen={index: exposure for index, exposure in columns if exposure is not None},
+        crowds=found.sizes,
         losses=losses,
         loss_by_column=by_column,
-        n_rows=found.audit.n_rows,
-        n_suppressed=found.audit.n_suppressed,
-        n_parts=len(done),
-        notes=notes,
+        notes=notes_on(
+            prepared,
+            (f"Made in {counted(len(done), 'part')}. {cutting.why}", *remarks, *_not_joined(work.metrics)),
+            by_column,
+            found.audit.n_suppressed,
+        ),
         seconds=watch.seconds,
-        files=files,
+        parts=tuple(part.written for part in done),
+        bare=skeleton(seen, algorithm.form, found.withheld, done[0].randomizers),
+        options=tuple(options),
     )
 
 
@@ -224,17 +147,12 @@ def _done(backend: Backend, work: PartWork, fragments: Fragments, progress: Prog
     return sorted((result for result in results if isinstance(result, Done)), key=lambda one: one.number)
 
 
-def _refuse_failed(audit: Audit, algorithm: Algorithm, done: Sequence[Done], seen: Survey) -> None:
+def _refuse_changed(done: Sequence[Done], seen: Survey) -> None:
     n_records = sum(part.n_rows for part in done)
     if n_records != seen.n_rows:
         raise AuditFailed(
             f"The table had {seen.n_rows:,} records when it was surveyed and {n_records:,} when it was published. "
             "Publish a copy that nobody writes to. Nothing is written."
-        )
-    if not audit.passed:
-        known = " ".join(algorithm.cautions()) or "This is a fault of the software, please report it."
-        raise AuditFailed(
-            f"The release made by {algorithm} does not pass its audit; nothing is written. {known}\n{audit}"
         )
 
 

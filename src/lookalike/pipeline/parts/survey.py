@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,11 +10,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from lookalike.data.contracts import Backend
 from lookalike.data.microdata import Codes, Domain, Domains, Microdata, Whole, check_columns, encode_column, no_rows
 from lookalike.data.schema import Role, Schema
 from lookalike.errors import DataError, quoted
 from lookalike.files.tables.frames import observed_column
+from lookalike.pipeline.backends import Backend
 
 _ROLES = (Role.QUASI, Role.SENSITIVE, Role.CARRIED)
 
@@ -65,9 +65,9 @@ class Survey:
         return [n_quasi, n_quasi + len(self.data.domains.sensitive)]
 
 
-def survey(backend: Backend, schema: Schema, missing: Collection[str], source: str) -> Survey:
+def survey(backend: Backend, schema: Schema) -> Survey:
     """Domains and counts, from each column's different values."""
-    check_columns(schema, backend.names, source)
+    check_columns(schema, backend.names, backend.source)
     by_role = {role: [each for each in schema.attributes if each.role is role] for role in _ROLES}
     attributes = [attribute for role in _ROLES for attribute in by_role[role]]
     domains: dict[str, Domain] = {}
@@ -76,15 +76,15 @@ def survey(backend: Backend, schema: Schema, missing: Collection[str], source: s
     distinct = backend.distinct([attribute.name for attribute in attributes])
     for attribute, (values, times) in zip(attributes, distinct, strict=True):
         if not times.sum():
-            raise DataError(no_rows(source))
+            raise DataError(no_rows(backend.source))
         column, said = observed_column(
             attribute.name,
             values,
             times,
             asked=attribute.type,
-            missing=missing,
+            missing=backend.missing,
             guess=backend.is_text,
-            source=source,
+            source=backend.source,
         )
         domain, codes = encode_column(column, attribute)
         domains[attribute.name] = domain

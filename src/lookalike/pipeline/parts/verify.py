@@ -9,7 +9,7 @@ and the release fails.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,12 +19,13 @@ from numpy.typing import NDArray
 
 from lookalike import models
 from lookalike.audit import Audit, Grounds, PartAudit, audit_part, joined
-from lookalike.data.contracts import Backend, Promise
+from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Codes, Domains
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Ranges, Release
 from lookalike.errors import DataError, LookalikeError, RecipeError, Unsupported
 from lookalike.files.releases.parts import mixed
 from lookalike.files.releases.read import ReleaseFolder, read_matrices, withheld_of
+from lookalike.pipeline.backends import Backend
 from lookalike.pipeline.parts.cut import MOST_IN_A_PART
 from lookalike.pipeline.parts.publish import skeleton
 from lookalike.pipeline.parts.survey import Survey, survey
@@ -184,8 +185,6 @@ def verify_in_parts(
     folder: Path,
     promises: Sequence[Promise] = (),
     *,
-    missing: Collection[str] = (),
-    source: str = "the table",
     progress: Progress = silent,
 ) -> Audit:
     """Audit a release in parts; without `promises`, what it promises itself."""
@@ -205,7 +204,7 @@ def verify_in_parts(
         )
     try:
         progress("survey", 0.0)
-        seen = survey(backend, opened.schema, missing, source)
+        seen = survey(backend, opened.schema)
         own = tuple(Promise(models.parse_model(stated.text), stated.column) for stated in manifest.promises)
         settled = settle(promises or own, seen.data)
         domains = seen.data.domains

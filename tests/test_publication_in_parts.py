@@ -29,7 +29,7 @@ def stays(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_parquet_folders_in_and_out(stays: Path, tmp_path: Path) -> None:
     out = tmp_path / "release"
-    made = la.publish_in_parts(
+    made = la.publish(
         stays, qi=[*QI, "year"], sensitive="diagnosis", model="l-diversity:3", part_rows=1_000, out=out, seed=5
     )
     assert made.audit.passed
@@ -55,7 +55,7 @@ def test_the_command_does_the_same_and_says_how_to_repeat_it(stays: Path, tmp_pa
 
 def test_what_cannot_be_done_in_parts_is_refused(stays: Path, tmp_path: Path) -> None:
     with pytest.raises(RecipeError, match="too small"):
-        la.publish_in_parts(stays, qi=QI, model="k-anonymity:4", part_rows=10, out=tmp_path / "release")
+        la.publish(stays, qi=QI, model="k-anonymity:4", part_rows=10, out=tmp_path / "release")
     with pytest.raises(la.Unsupported, match="freeform"):
-        la.publish_in_parts(stays, qi=QI, model="k-anonymity:4", algorithm="freeform", out=tmp_path / "release")
+        la.publish(stays, qi=QI, model="k-anonymity:4", algorithm="freeform", part_rows=1_000, out=tmp_path / "release")
     assert not (tmp_path / "release").exists()
