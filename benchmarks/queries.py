@@ -22,8 +22,8 @@ from foundation import schema_for
 from runs import resampled, tables_in
 
 import lookalike as la
-from lookalike.analysis.counts import estimated
-from lookalike.metrics.query_error import RangeWorkload, SetWorkload, drawn, judged
+from lookalike.analysis.counts import estimate_counts
+from lookalike.metrics.query_error import RangeWorkload, SetWorkload, draw_queries, judge_answers
 from lookalike.pipeline.run import MadeWhole
 from lookalike.samples import sample_schema, sample_table
 
@@ -83,10 +83,10 @@ def published(table: Path, schema: Path, model: str, algorithm: str) -> MadeWhol
 def answered(outcome: MadeWhole, n_queries: int) -> list[str]:
     lines = []
     for workload in WORKLOADS:
-        asked = drawn(workload, outcome.data, n_queries, np.random.default_rng(1))
-        uniform = judged(asked, estimated(asked.queries, outcome.release, "uniform"))
-        answers = estimated(asked.queries, outcome.release)
-        ours = judged(asked, answers)
+        asked = draw_queries(workload, outcome.data, n_queries, np.random.default_rng(1))
+        uniform = judge_answers(asked, estimate_counts(asked.queries, outcome.release, "uniform"))
+        answers = estimate_counts(asked.queries, outcome.release)
+        ours = judge_answers(asked, answers)
         name = f"{type(workload).__name__.removesuffix('Workload').casefold()}, {workload.columns} columns"
         stated = float(np.median(answers.errors / asked.truth))
         lines.append(f"{name:16} {uniform.median:8.1%} {ours.median:9.1%} {ours.coverage:7.1%} {stated:7.1%}")
@@ -94,12 +94,12 @@ def answered(outcome: MadeWhole, n_queries: int) -> list[str]:
 
 
 def timed(outcome: MadeWhole) -> str:
-    warm = drawn(RangeWorkload(3, 0.1), outcome.data, 64, np.random.default_rng(1))
-    estimated(warm.queries, outcome.release)
+    warm = draw_queries(RangeWorkload(3, 0.1), outcome.data, 64, np.random.default_rng(1))
+    estimate_counts(warm.queries, outcome.release)
     begin = time.perf_counter()
-    asked = drawn(RangeWorkload(3, 0.1), outcome.data, 10_000, np.random.default_rng(2))
+    asked = draw_queries(RangeWorkload(3, 0.1), outcome.data, 10_000, np.random.default_rng(2))
     middle = time.perf_counter()
-    estimated(asked.queries, outcome.release)
+    estimate_counts(asked.queries, outcome.release)
     return f"{middle - begin:8.1f} {time.perf_counter() - middle:9.1f}"
 
 

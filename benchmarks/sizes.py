@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from runs import print_heading, print_line, run, tables_in
 
 from lookalike.algorithms.groups.programs import fractions_of_groups
-from lookalike.algorithms.groups.sizes import candidates_for, loss_of_group, planned_sizes
+from lookalike.algorithms.groups.sizes import candidates_for, loss_of_group, plan_sizes
 
 N_ROWS = 10_000
 SHAPES = ((50, 0.9), (200, 0.9), (200, 0.75), (200, 0.5), (50, 0.5), (50, 0.0))
@@ -45,7 +45,7 @@ def sizes_part() -> None:
         for beta in (1, 3):
             ceilings = [min(Fraction(1), (1 + beta) * Fraction(int(number), N_ROWS)) for number in counts]
             begin = time.process_time()
-            plan = planned_sizes([counts], [ceilings], 1)
+            plan = plan_sizes([counts], [ceilings], 1)
             spent = time.process_time() - begin
             assert plan is not None
             loss = loss_of_group([ceilings])

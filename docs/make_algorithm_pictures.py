@@ -19,7 +19,7 @@ import numpy as np
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Column, Microdata, Table
-from lookalike.data.release import Bucketized, Grouped, Linkage, Matched, Perturbed, Ranges
+from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Ranges, RecordMap
 from lookalike.data.schema import Schema, ValueType
 from lookalike.evaluation import charts
 from lookalike.metrics import METRICS
@@ -120,7 +120,7 @@ def rounded(name: str, column: Column, step: int) -> Column:
     return Column(name, ValueType.INTEGER, codes[column.codes].astype(np.int32), numbers)
 
 
-def grouped(release: Grouped, data: Microdata, linkage: Linkage, title: str) -> charts.Chart:
+def grouped(release: Grouped, data: Microdata, linkage: RecordMap, title: str) -> charts.Chart:
     """A box a group, and its records in the same colour; marks are kinds of illness."""
     group_of_record = np.empty(data.n_rows, dtype=np.int64)
     group_of_record[linkage.record_of_row] = release.group_of_row
@@ -133,7 +133,7 @@ def grouped(release: Grouped, data: Microdata, linkage: Linkage, title: str) -> 
     return boxes(frames, points, "group", "illness", title)
 
 
-def matched(release: Matched, data: Microdata, linkage: Linkage, title: str) -> charts.Chart:
+def matched(release: Matched, data: Microdata, linkage: RecordMap, title: str) -> charts.Chart:
     """All records, and the boxes of the rows that one of them may be behind: that whose boxes differ most."""
     graph = linkage.graph
     assert graph is not None

@@ -16,7 +16,7 @@ import numpy as np
 
 import lookalike as la
 from lookalike.evaluation import charts
-from lookalike.metrics.query_error import RangeWorkload, drawn, query_error
+from lookalike.metrics.query_error import RangeWorkload, draw_queries, query_error
 from lookalike.samples import sample_table
 
 PAGES = Path(__file__).parent / "metrics"
@@ -53,7 +53,7 @@ def measured(made: la.Publication) -> dict[str, float]:
 
     original = made.made.data
     found = {name: metric().measure(made.release, original) for name, metric in FIDELITY.items()}
-    asked = drawn(RangeWorkload(columns=2, selectivity=0.1), original, N_QUERIES, np.random.default_rng(1))
+    asked = draw_queries(RangeWorkload(columns=2, selectivity=0.1), original, N_QUERIES, np.random.default_rng(1))
     return {**made.losses, **found, "query_error": query_error(asked, made.release).median}
 
 

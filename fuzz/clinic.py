@@ -17,7 +17,7 @@ import numpy as np
 
 from fuzz.judging import SECRET
 from lookalike.data.microdata import Microdata, Table
-from lookalike.data.release import Linkage, MatchGraph
+from lookalike.data.release import MatchGraph, RecordMap
 from lookalike.data.schema import ValueType
 from lookalike.files.releases.private import write_private
 from lookalike.files.releases.write import write_release
@@ -56,7 +56,7 @@ def folder_of(place: str) -> Path:
 def private_folder_of_matched() -> Path:
     rows = np.arange(12, dtype=np.int64)
     graph = MatchGraph(np.arange(0, 26, 2, dtype=np.int64), np.stack([rows, np.roll(rows, 1)], 1).ravel())
-    return write_private(workplace() / "kept", Linkage(rows, rows, graph), 7)
+    return write_private(workplace() / "kept", RecordMap(rows, rows, graph), 7)
 
 
 @cache

@@ -128,7 +128,7 @@ MUTANTS = [
     ),
     Mutant("pipeline/surplus/canonical.py", "if isinstance(release, Bucketized):", "if False:"),
     Mutant("pipeline/surplus/canonical.py", "if problem is None and isinstance(release, Perturbed):", "if False:"),
-    Mutant("pipeline/surplus/canonical.py", "if stated != stated_promise(", "if False and stated != stated_promise("),
+    Mutant("pipeline/surplus/canonical.py", "if stated != state_promise(", "if False and stated != state_promise("),
     Mutant(
         "pipeline/surplus/canonical.py",
         "if not manifest.promises:\n        return Check(PROMISES, False",

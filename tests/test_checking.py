@@ -14,7 +14,7 @@ from click.testing import CliRunner
 import lookalike
 import lookalike as la
 from lookalike.apps.cli import main
-from lookalike.apps.cli.attack import parted
+from lookalike.apps.cli.attack import split_attacks
 from lookalike.errors import DataError, RecipeError
 from tests.apps.cli.running import lookalike as command
 
@@ -100,8 +100,11 @@ def test_attacks_are_listed() -> None:
 
 
 def test_several_attacks_are_parted_by_commas() -> None:
-    assert parted("linkage") == ["linkage"]
-    assert parted("naive-bayes:kind=classic,within=unit,linkage") == ["naive-bayes:kind=classic,within=unit", "linkage"]
+    assert split_attacks("linkage") == ["linkage"]
+    assert split_attacks("naive-bayes:kind=classic,within=unit,linkage") == [
+        "naive-bayes:kind=classic,within=unit",
+        "linkage",
+    ]
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import lookalike as la
 from lookalike import deprecations
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
 from lookalike.apps.cli import main
-from lookalike.data.parameters import part_text
+from lookalike.data.parameters import component_text
 from lookalike.deprecations import NAME, OPTION, Deprecated, Deprecation
 from lookalike.models import MODELS, parse_model, parse_promise
 from lookalike.version import __version__
@@ -45,14 +45,14 @@ def test_an_old_spelling_works_and_says_what_to_write_since_when_and_how_long() 
     with pytest.warns(Deprecation, match="write k-anonymity"):
         assert parse_promise("k-anon:4").model == la.KAnonymity(4)
     with pytest.warns(Deprecation) as told:
-        assert part_text(parse_algorithm("median-cuts:slices=2")) == "mondrian:cuts=2"
+        assert component_text(parse_algorithm("median-cuts:slices=2")) == "mondrian:cuts=2"
     assert [one.category for one in told] == [Deprecation, Deprecation]
 
 
 @pytest.mark.usefixtures("yesterday")
 def test_the_spelling_of_today_warns_of_nothing() -> None:
     assert parse_promise("k-anonymity:4").model == parse_model("k-anonymity:4")
-    assert part_text(parse_algorithm("mondrian:cuts=2")) == "mondrian:cuts=2"
+    assert component_text(parse_algorithm("mondrian:cuts=2")) == "mondrian:cuts=2"
     with pytest.raises(AttributeError, match="anonymize"):
         la.anonymize
 

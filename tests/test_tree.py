@@ -34,6 +34,7 @@ CROSSING = {
     "models/test_worked_examples.py",
     "pipeline/backends/test_page.py",
     "test_families.py",
+    "test_names.py",
     "test_public_api.py",
     "test_selection.py",
     "test_tree.py",

@@ -43,7 +43,7 @@ from lookalike.extend import (
     register_format,
     register_metric,
     register_model,
-    scored,
+    score_guesses,
 )
 
 
@@ -103,7 +103,9 @@ class Reader(WrittenAttack):
     def run(self, target: Target, rng: Any, progress: Any) -> list[Finding]:
         self.check(target)
         original = target.original
-        score = scored(honest_guesses(Whereabouts.of(target).beliefs(0), original.counts(0)), original.sensitive[:, 0])
+        score = score_guesses(
+            honest_guesses(Whereabouts.of(target).beliefs(0), original.counts(0)), original.sensitive[:, 0]
+        )
         return [
             Finding(
                 attack=str(self),

@@ -44,7 +44,7 @@ class Tape:
     def words(self, count: int) -> np.ndarray:
         return np.arange(1, count + 1, dtype=np.uint64)
 
-    def shuffled(self, values: np.ndarray) -> np.ndarray:
+    def shuffle(self, values: np.ndarray) -> np.ndarray:
         return values[self.permutation(len(values))]
 
 

@@ -85,7 +85,7 @@ class Beliefs:
         weight = self.weights[release]
         return [{value: Fraction(count, weight) for value, count in one.items()} for one in self.counts[release]]
 
-    def learnt(self, ell: int) -> Learnt:
+    def learn(self, ell: int) -> Learnt:
         """Summed up over all releases, weighted by how likely they are."""
         worst, above, guessed = Fraction(0), Fraction(0), Fraction(0)
         total = sum(self.weights.values())
@@ -239,8 +239,8 @@ def by_seeds(cases: Sequence[Case], numbers: Sequence[int], jobs: int) -> list[l
 def _learnt_in_case(task: tuple[str, Case, list[int], int]) -> Learnt:
     how, case, places, seeds = task
     if how == "every choice":
-        return Beliefs.after(strict_runs(case.values, case.ell, places)).learnt(case.ell)
-    return Beliefs.after(seeded_runs(how, case.values, case.ell, places, seeds)).learnt(case.ell)
+        return Beliefs.after(strict_runs(case.values, case.ell, places)).learn(case.ell)
+    return Beliefs.after(seeded_runs(how, case.values, case.ell, places, seeds)).learn(case.ell)
 
 
 def _learnt_by_seeds(task: tuple[str, Case, tuple[int, ...]]) -> list[Learnt]:
@@ -248,7 +248,7 @@ def _learnt_by_seeds(task: tuple[str, Case, tuple[int, ...]]) -> list[Learnt]:
     most = max(numbers)
     runs = list(seeded_runs(mode, case.values, case.ell, places_of(len(case.values), 0), most))
     return [
-        Beliefs.after(run for place, run in enumerate(runs) if place % most < number).learnt(case.ell)
+        Beliefs.after(run for place, run in enumerate(runs) if place % most < number).learn(case.ell)
         for number in numbers
     ]
 

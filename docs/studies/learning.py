@@ -39,7 +39,7 @@ class NaiveBayes:
     """[codes, values] one a quasi-identifier."""
 
     @classmethod
-    def learnt(cls, cells: Sequence[NDArray[np.float64]], values: NDArray[np.float64]) -> NaiveBayes:
+    def learn(cls, cells: Sequence[NDArray[np.float64]], values: NDArray[np.float64]) -> NaiveBayes:
         """From units (groups or records): how their weight lies on the codes, and how much of each value they have."""
         likelihoods = []
         for spread in cells:
@@ -111,15 +111,15 @@ def attacked(data: Microdata, release: Grouped, group_of_record: NDArray[np.int3
     def right(scores: NDArray[np.float64]) -> float:
         return float(np.mean(scores.argmax(axis=1) == truth))
 
-    reader = NaiveBayes.learnt(cells, values_of_group)
+    reader = NaiveBayes.learn(cells, values_of_group)
     likelihood = reader.log_likelihood(data.quasi)
     exact = exact_cells(data)
     plausible = likelihood + log_share
     for _ in range(ROUNDS_OF_RELEARNING):
         weights = np.exp(plausible - plausible.max(axis=1, keepdims=True))
         weights /= weights.sum(axis=1, keepdims=True)
-        plausible = NaiveBayes.learnt(exact, weights).log_likelihood(data.quasi) + log_share
-    knowing = NaiveBayes.learnt(exact, exact_values(data))
+        plausible = NaiveBayes.learn(exact, weights).log_likelihood(data.quasi) + log_share
+    knowing = NaiveBayes.learn(exact, exact_values(data))
     return Attacks(
         any_value=right(likelihood + reader.log_prior),
         in_group=right(likelihood + log_share),
@@ -147,7 +147,7 @@ def most_frequent(data: Microdata) -> float:
 
 def from_original(data: Microdata) -> float:
     """The naive Bayes that learns from the original table, and any value may be guessed."""
-    knowing = NaiveBayes.learnt(exact_cells(data), exact_values(data))
+    knowing = NaiveBayes.learn(exact_cells(data), exact_values(data))
     scores = knowing.log_likelihood(data.quasi) + knowing.log_prior
     return float(np.mean(scores.argmax(axis=1) == data.sensitive[:, 0]))
 

@@ -24,7 +24,7 @@ from scipy.optimize import minimize
 from sklearn.ensemble import RandomForestClassifier
 
 import lookalike as la
-from lookalike.files.releases.cells import typed_values
+from lookalike.files.releases.cells import type_values
 from lookalike.samples import hospital
 
 QUASI, SENSITIVE = ("age", "sex"), "diagnosis"
@@ -67,7 +67,7 @@ def table(rows: int, seed: int | None = None) -> pl.DataFrame:
     columns = []
     for name in (*QUASI, SENSITIVE):
         column = drawn[name]
-        values = typed_values(column.values, column.type)
+        values = type_values(column.values, column.type)
         known = pl.concat([values, pl.Series([None], dtype=values.dtype)])
         columns.append(known.gather(column.codes.astype(np.uint32)).alias(name))
     return pl.DataFrame(columns)

@@ -22,7 +22,7 @@ from lookalike.data.schema import Schema
 from lookalike.errors import DataError, LookalikeError, RecipeError, quoted
 from lookalike.evaluation.fidelity import Fidelity, compare
 from lookalike.files.tables import read_whole
-from lookalike.metrics import public_losses, rounded, same_figure
+from lookalike.metrics import public_losses, round_figure, same_figure
 from lookalike.pipeline import run as pipeline
 from lookalike.pipeline.recipe import ModelLike, parse_promises, settle
 from lookalike.progress import Progress, silent
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from lookalike.files.releases.tablefiles import Parts
 
 
-OWN_AUDIT = "stated audit"
+_OWN_AUDIT = "stated audit"
 
 
 @dataclass(frozen=True)
@@ -100,9 +100,9 @@ def reopen(
     with at_hand(release) as path:
         folder = _folder_of(original, path, schema)
         if folder is not None:
-            return _reopened_folder(original, path, folder, schema, audited, tuple(ignore), reading)
+            return _reopen_folder(original, path, folder, schema, audited, tuple(ignore), reading)
         assert schema is not None
-        return _reopened_table(original, path, schema, suppressed, audited, tuple(ignore), reading)
+        return _reopen_table(original, path, schema, suppressed, audited, tuple(ignore), reading)
 
 
 def _folder_of(original: Any, release: Path, schema: Schema | None) -> Path | None:
@@ -121,7 +121,7 @@ def _folder_of(original: Any, release: Path, schema: Schema | None) -> Path | No
     return folder
 
 
-def _reopened_folder(
+def _reopen_folder(
     original: Any,
     path: Path,
     folder: Path,
@@ -132,21 +132,21 @@ def _reopened_folder(
 ) -> Reopened:
     from lookalike.files.releases.describe import REWRITTEN
     from lookalike.files.releases.read import ReleaseFolder, over_original
-    from lookalike.pipeline.surplus.agreeing import agreed, declared
+    from lookalike.pipeline.surplus.agreeing import agree_schema, list_declared
     from lookalike.pipeline.surplus.canonical import (
         Findings,
         can_be_audited_alike,
         exact_columns,
         examine_folder,
-        stated_by,
+        list_stated,
     )
 
     opened = ReleaseFolder(folder)
     own, manifest = opened.schema, opened.manifest
     given = schema if schema is not None and schema.attributes else None
-    stated = tuple(said for attribute in own.published for said in declared(attribute))
+    stated = tuple(said for attribute in own.published for said in list_declared(attribute))
     if audited and (given is not None or ignore):
-        used, merged = agreed(own, given if given is not None else without(own, ignore), ignore)
+        used, merged = agree_schema(own, given if given is not None else _without(own, ignore), ignore)
         stated = merged if given is not None else stated
     else:
         used = given or own
@@ -158,7 +158,7 @@ def _reopened_folder(
     rewritten = [name for name in REWRITTEN if name in manifest.files] if can_be_audited_alike(manifest) else []
     grounds = Grounds(
         publishers_roles=given is None,
-        stated=(*stated_by(manifest), *stated),
+        stated=(*list_stated(manifest), *stated),
         not_checked=(
             *(f"column {quoted(name)} (ignored on request)" for name in ignore),
             *([f"{', '.join(rewritten)} (about all columns)"] if ignore and rewritten else []),
@@ -176,13 +176,13 @@ def _reopened_folder(
         path,
         examined.checks,
         grounds if audited else None,
-        unpublished=_unpublished(table, used),
+        unpublished=_find_unpublished(table, used),
         documents=_documents(opened, promises, data) if audited and not ignore else None,
     )
 
 
 def _documents(opened: ReleaseFolder, promises: tuple[Promise, ...], data: Microdata) -> Documents | None:
-    from lookalike.evaluation.report import REPORT, has_examples, made_up_examples
+    from lookalike.evaluation.report import REPORT, has_examples, make_up_examples
     from lookalike.files.releases.describe import REWRITTEN
     from lookalike.pipeline.surplus.canonical import can_be_audited_alike
 
@@ -200,7 +200,7 @@ def _documents(opened: ReleaseFolder, promises: tuple[Promise, ...], data: Micro
     if promises and has_examples(contents.get(REPORT, b"")):
         try:
             method = parse_algorithm(manifest.algorithm)
-            examples = made_up_examples(opened, settle(promises, data), method, manifest.adversary)
+            examples = make_up_examples(opened, settle(promises, data), method, manifest.adversary)
         except LookalikeError:
             examples = None
     fields = {field.name: field.type for listed in manifest.tables.values() for field in listed}
@@ -208,18 +208,18 @@ def _documents(opened: ReleaseFolder, promises: tuple[Promise, ...], data: Micro
     return Documents(manifest.title, manifest.algorithm, contents, examples, same_types)
 
 
-def _unpublished(table: Table, schema: Schema) -> dict[str, Codes]:
+def _find_unpublished(table: Table, schema: Schema) -> dict[str, Codes]:
     published = {attribute.name for attribute in schema.published}
     return {column.name: column.codes for column in table.columns if column.name not in published}
 
 
-def without(schema: Schema, names: Iterable[str]) -> Schema:
+def _without(schema: Schema, names: Iterable[str]) -> Schema:
     """The schema less some columns."""
     left_out = set(names)
     return Schema(tuple(attribute for attribute in schema.attributes if attribute.name not in left_out))
 
 
-def _reopened_table(
+def _reopen_table(
     original: Any,
     path: Path,
     schema: Schema,
@@ -249,7 +249,7 @@ def _reopened_table(
             normalised=examined.normalised,
             exact=exact_columns(found),
         )
-    unpublished = _unpublished(table, schema)
+    unpublished = _find_unpublished(table, schema)
     return Reopened(found, data, (), READS_RELEASE, tuple(notes), {}, path, checks, grounds, unpublished=unpublished)
 
 
@@ -280,7 +280,7 @@ def audit_of(
     reopened: Reopened, promises: tuple[Promise, ...], private: str | Path | None = None, progress: Progress = silent
 ) -> Audit:
     """The audit of a release that was read back; without `promises`, of what it promises itself."""
-    from lookalike.files.releases.parts import mixed, parts_of_rows
+    from lookalike.files.releases.parts import mix_parts, parts_of_rows
 
     if not promises and not reopened.promises:
         raise RecipeError(
@@ -288,7 +288,7 @@ def audit_of(
             "k-anonymity:10."
         )
     graph = None
-    release, parts = mixed(reopened.release, reopened.parts)
+    release, parts = mix_parts(reopened.release, reopened.parts)
     if private is not None:
         from lookalike.files.releases.private import check_belongs, read_graph
 
@@ -387,22 +387,22 @@ def _own_audit(text: bytes, basis: Basis) -> Check:
 
     own = audit_json(basis)
     if text == own:
-        return Check(OWN_AUDIT, True, "audit.json is what this audit writes, byte for byte")
+        return Check(_OWN_AUDIT, True, "audit.json is what this audit writes, byte for byte")
     try:
         place = first_difference(load_json(text.decode()), json.loads(own))
     except ValueError:
-        return Check(OWN_AUDIT, False, "audit.json is not valid JSON")
+        return Check(_OWN_AUDIT, False, "audit.json is not valid JSON")
     if place is None:
         detail = "audit.json has other white space, spellings, keys or an other order of keys than lookalike writes"
-        return Check(OWN_AUDIT, False, detail)
-    return Check(OWN_AUDIT, False, f"audit.json says something else than this audit finds: {quoted(place)}")
+        return Check(_OWN_AUDIT, False, detail)
+    return Check(_OWN_AUDIT, False, f"audit.json says something else than this audit finds: {quoted(place)}")
 
 
 def _as_stated(stated: Any, figures: Mapping[str, float]) -> dict[str, float]:
     """Figures as they are stated where that is how they round, on this machine or on another."""
     known = stated if isinstance(stated, dict) else {}
     return {
-        name: known[name] if same_figure(known.get(name), figure) else rounded(figure)
+        name: known[name] if same_figure(known.get(name), figure) else round_figure(figure)
         for name, figure in figures.items()
     }
 
@@ -435,12 +435,12 @@ def attack(
     """
     loaded = Schema.load(schema) if isinstance(schema, str | Path) else schema
     reopened = reopen(original, release, loaded, progress=progress, **reading)
-    target = target_of(reopened, release, others=others, private=private, original=original, schema=loaded)
+    target = _target_of(reopened, release, others=others, private=private, original=original, schema=loaded)
     chosen = [parse_attack(one) if isinstance(one, str) else one for one in attacks]
     return attack_target(target, chosen, Randomness(seed), progress)
 
 
-def target_of(
+def _target_of(
     reopened: Reopened,
     release: str | Path,
     *,

@@ -23,7 +23,7 @@ class Deprecated:
     """One spelling that is on its way out."""
 
     kind: str
-    """`NAME`, `OPTION`, or as in `notation.read_part`: "model", "algorithm", and "mondrian parameter"."""
+    """`NAME`, `OPTION`, or as in `parameters.parse_component`: "model", "algorithm", and "mondrian parameter"."""
     old: str
     new: str
     since: str
@@ -42,7 +42,7 @@ DEPRECATED: tuple[Deprecated, ...] = ()
 """All of them. An entry is removed no sooner than the version it names."""
 
 
-def spelled(kind: str, name: str) -> str:
+def find_spelling(kind: str, name: str) -> str:
     """The name as it is spelled today; a name that is not deprecated is returned as it is. Nobody is told."""
     return next((one.new for one in DEPRECATED if (one.kind, one.old) == (kind, name)), name)
 

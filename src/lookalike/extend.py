@@ -39,7 +39,7 @@ from lookalike.algorithms import ALGORITHMS
 from lookalike.algorithms.shared.method import GROUPS_IN_BOXES, Grouping, Method
 from lookalike.attacks import ATTACKS
 from lookalike.attacks.shared.attack import WrittenAttack, needs_sensitive
-from lookalike.attacks.shared.beliefs import majority, scored
+from lookalike.attacks.shared.beliefs import majority, score_guesses
 from lookalike.attacks.shared.whereabouts import Whereabouts, honest_guesses
 from lookalike.data.contracts import (
     DOMAINS,
@@ -66,7 +66,7 @@ from lookalike.data.exposure import Exposure
 from lookalike.data.guests import load_guests
 from lookalike.data.microdata import Domain, Domains, Microdata
 from lookalike.data.parameters import Choice, ChoiceOrNumber, Exact, OptionalExact, Values, Whole
-from lookalike.data.release import Bucketized, Grouped, Linkage, Matched, Perturbed, Release
+from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, RecordMap, Release
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, LookalikeError, RecipeError, Unsupported, quoted
 from lookalike.files.tables import formats
@@ -74,7 +74,7 @@ from lookalike.files.tables.formats import FORMATS, Asked, Format
 from lookalike.metrics import FIDELITY, METRICS
 from lookalike.metrics.shared.metric import MeanOverRows, WrittenMetric
 from lookalike.models import MODELS
-from lookalike.models.shared.exposures import column_text, highest_beliefs, lowest_beliefs, said
+from lookalike.models.shared.exposures import column_text, describe_reader, highest_beliefs, lowest_beliefs
 from lookalike.models.shared.model import WrittenModel, example_of, read_model
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
@@ -109,7 +109,7 @@ __all__ = [
     "Grouping",
     "Infeasible",
     "Level",
-    "Linkage",
+    "RecordMap",
     "Matched",
     "MeanOverRows",
     "Method",
@@ -148,8 +148,8 @@ __all__ = [
     "register_format",
     "register_metric",
     "register_model",
-    "said",
-    "scored",
+    "describe_reader",
+    "score_guesses",
 ]
 
 _Kind = TypeVar("_Kind", bound=type[Any])

@@ -22,7 +22,7 @@ _UNLIMITED = 1 << 60
 """Control groups without a limit say a number as large as this, or larger."""
 
 
-def needed(n_rows: int, n_columns: int, *, own_rows: bool = False) -> int:
+def estimate_bytes(n_rows: int, n_columns: int, *, own_rows: bool = False) -> int:
     """Bytes beyond what is held when a table has been read; `own_rows`: every row is published with extents of its own.
 
     Measured on census tables with 8 columns, then rounded down: by mondrian, from 100,000 to 300,000 records, 495 bytes

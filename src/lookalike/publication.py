@@ -44,10 +44,10 @@ if TYPE_CHECKING:
     from lookalike.files.releases.describe import Manifest
 
 
-PART_ROWS, LEAST_PART = 100_000, 1_000
+_PART_ROWS, LEAST_PART = 100_000, 1_000
 """Records of a part: about so many, if nothing is said, and never fewer."""
-FULL, BRIEF = REPORTS = ("full", "brief")
-REPORT_VARIABLE = "LOOKALIKE_REPORT"
+FULL, _BRIEF = _REPORTS = ("full", "brief")
+_REPORT_VARIABLE = "LOOKALIKE_REPORT"
 SCORES_NEED_FULL = "The brief report scores nothing on the original. Ask for the full one to publish scores."
 SCORES_REVEAL = (
     "The report in the release folder has figures that were scored on the original (--publish-scores). They confirm "
@@ -193,7 +193,7 @@ class Publication:
         from lookalike.files.releases.send import check_destination, send
         from lookalike.files.urls import is_url, place_of
 
-        report = choose_report(report)
+        report = _choose_report(report)
         if publish_scores and report != FULL:
             raise RecipeError(SCORES_NEED_FULL)
         wanted = _Wanted(report == FULL, publish_scores, pdf, safe_csv)
@@ -242,7 +242,7 @@ class Publication:
         progress: Progress,
     ) -> list[str]:
         """Tables, check, documents, descriptor; what only the owner may see goes into `owners`."""
-        from lookalike.evaluation.report import AUDIT, audit_json, made_up_examples
+        from lookalike.evaluation.report import AUDIT, audit_json, make_up_examples
         from lookalike.files.releases.write import new_release
 
         made, basis = self._whole, self._basis()
@@ -254,7 +254,7 @@ class Publication:
             progress("report", 0.0)
             examples = None
             if wanted.full:
-                examples = made_up_examples(opened, made.promises, made.algorithm, made.adversary)
+                examples = make_up_examples(opened, made.promises, made.algorithm, made.adversary)
             if owned:
                 report = self._kept["report"] = self._report(basis, evaluation, examples)
                 owners |= {AUDIT: audit_json(basis), **_documents(report, wanted.pdf)}
@@ -279,12 +279,12 @@ class Publication:
         return Report.on(basis, self.title, recipient=self.recipient, evaluation=evaluation, examples=examples)
 
     def _manifest(self, *, safe_csv: bool = False) -> Manifest:
-        from lookalike.files.releases.describe import Manifest, stated_promise
+        from lookalike.files.releases.describe import Manifest, state_promise
 
         made = self.made
         return Manifest(
             title=self.title,
-            promises=tuple(stated_promise(promise, made.form, made.adversary) for promise in made.promises),
+            promises=tuple(state_promise(promise, made.form, made.adversary) for promise in made.promises),
             algorithm=str(made.algorithm),
             adversary=made.adversary,
             created=datetime.date.today(),
@@ -459,7 +459,7 @@ def publish_in_parts(
 
     if out is None:
         raise RecipeError("A table that is published in parts is written as it is made. Say where to: out=FOLDER.")
-    n_rows = PART_ROWS if part_rows is None else part_rows
+    n_rows = _PART_ROWS if part_rows is None else part_rows
     if n_rows < LEAST_PART:
         raise RecipeError(f"Parts of {n_rows:,} records are too small. Give at least {LEAST_PART:,} (--part-rows).")
     check_titles(title=title, recipient=recipient)
@@ -548,11 +548,11 @@ def advise(
     )
 
 
-def choose_report(report: str | None) -> str:
+def _choose_report(report: str | None) -> str:
     """Which report is made: the one asked for, or what LOOKALIKE_REPORT says, else the full one."""
-    report = report or os.environ.get(REPORT_VARIABLE) or FULL
-    if report not in REPORTS:
-        raise RecipeError(unknown_name("report", report, REPORTS))
+    report = report or os.environ.get(_REPORT_VARIABLE) or FULL
+    if report not in _REPORTS:
+        raise RecipeError(unknown_name("report", report, _REPORTS))
     return report
 
 
@@ -578,7 +578,7 @@ class Synthesis:
     @property
     def promise(self) -> str:
         """What is promised, about what, and what was taken as public, in sentences."""
-        uncovered = _uncovered(self.made, self.untyped)
+        uncovered = _describe_uncovered(self.made, self.untyped)
         return "\n".join((_promise(self.epsilon), _public(self.made, self.untyped), *uncovered))
 
     def frame(self) -> Any:
@@ -682,7 +682,7 @@ def _public(made: Synthesized, untyped: Sequence[str]) -> str:
     )
 
 
-def _uncovered(made: Synthesized, untyped: Sequence[str]) -> list[str]:
+def _describe_uncovered(made: Synthesized, untyped: Sequence[str]) -> list[str]:
     said = []
     if made.undeclared:
         names = ", ".join(quoted(name) for name in made.undeclared)

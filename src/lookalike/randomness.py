@@ -74,7 +74,7 @@ class Randomness:
             if not (ranked[1:] == ranked[:-1]).any():
                 return order.astype(np.int64, copy=False)
 
-    def shuffled(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
+    def shuffle(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
         """The values in random order."""
         return values[self.permutation(len(values))]
 

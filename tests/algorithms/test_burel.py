@@ -46,7 +46,7 @@ def test_example_two_of_the_paper() -> None:
     buckets = value_buckets(np.array(counts), ceilings)
     assert buckets == [[0, 1], [2, 3], [4, 5]]
     drawing = Bounded(buckets, ceilings, 1)
-    assert drawing.halved(np.array([5, 6, 8])).tolist() == [[1, 1, 2], [1, 2, 2], [3, 3, 4]]
+    assert drawing.halve_all(np.array([5, 6, 8])).tolist() == [[1, 1, 2], [1, 2, 2], [3, 3, 4]]
     assert drawing.halves(np.array([3, 3, 4])) is None
     assert drawing.n_groups(np.array([5, 6, 8])) == 3
 
@@ -58,7 +58,7 @@ def test_example_one_of_the_paper() -> None:
     buckets = value_buckets(np.array([1] * 6), ceilings)
     assert [len(bucket) for bucket in buckets] == [2, 2, 2]
     drawing = Bounded(buckets, ceilings, 1)
-    assert drawing.halved(np.array([2, 2, 2])).tolist() == [[1, 1, 1], [1, 1, 1]]
+    assert drawing.halve_all(np.array([2, 2, 2])).tolist() == [[1, 1, 1], [1, 1, 1]]
 
 
 @settings(max_examples=80, deadline=None)
@@ -141,7 +141,7 @@ def test_dmondrian_keeps_a_negative_bound_beside_its_own() -> None:
     (promise,) = settle([Promise(parse_model("beta-likeness:9,negative=0.1,negative_form=relative"))], data)
     (requirement,) = require([promise], data)
     assert requirement.floors is not None
-    tested = DMondrian().tested(data, requirement)
+    tested = DMondrian().adapt(data, requirement)
     assert tested.floors is not None
     assert all(one >= other for one, other in zip(tested.floors, requirement.floors, strict=True))
 

@@ -18,8 +18,8 @@ from lookalike.algorithms.shared.matchers import MATCHERS
 from lookalike.algorithms.shared.method import (
     SlotGraph,
     disjoint_assignments,
-    drawn_assignment,
-    matched_release,
+    draw_assignment,
+    publish_matched,
     slots_of,
     withstands,
 )
@@ -49,7 +49,7 @@ def eight_people() -> Microdata:
 def loss(data: Microdata, tables: list[np.ndarray]) -> float:
     records = np.concatenate([table.ravel() for table in tables])
     slots = np.concatenate([np.repeat(table[:, 0], table.shape[1]) for table in tables])
-    release, _ = matched_release(data, SlotGraph(records, slots, np.arange(data.n_rows)), Randomness(1))
+    release, _ = publish_matched(data, SlotGraph(records, slots, np.arange(data.n_rows)), Randomness(1))
     return metrics.METRICS["gcp"]().measure(release, data)
 
 
@@ -113,7 +113,7 @@ def test_every_edge_is_drawn_equally_often() -> None:
     draws = 3000
     times = np.zeros((5, 5))
     for seed in range(draws):
-        times[np.arange(5), drawn_assignment(edges, Randomness(seed))] += 1
+        times[np.arange(5), draw_assignment(edges, Randomness(seed))] += 1
     shares = times[np.repeat(np.arange(5), 3), edges.ravel()] / draws
     assert times.sum() == shares.sum() * draws
     assert np.abs(shares - 1 / 3).max() < 4.5 * np.sqrt(2 / 9 / draws)
@@ -140,7 +140,7 @@ def test_a_known_match_can_break_a_graph_that_is_not_reciprocal() -> None:
 def test_a_reciprocal_graph_withstands_a_known_match(data: Microdata, seed: int) -> None:
     (table,) = graphs_of_parts(data, 3, "hungarian", 0, Randomness(seed), silent, mutual=True)
     edges = slots_of(table)
-    known = drawn_assignment(edges, Randomness(seed))
+    known = draw_assignment(edges, Randomness(seed))
     assert withstands(edges, {0: int(known[0])})
 
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookalike.algorithms import OptimalBuckets, optimal_buckets
-from lookalike.algorithms.optimal_buckets import all_sizes, flowed
+from lookalike.algorithms.optimal_buckets import all_sizes, deal_values
 from lookalike.algorithms.shared.bucket_sizes import Part, Range, loss_of, many_sizes, smallest_size, two_sizes
 from lookalike.algorithms.shared.buckets import Asked
 from lookalike.progress import silent
@@ -27,7 +27,7 @@ def least_loss(counts: np.ndarray, sized: Range) -> int | None:
     best = None
     for numbers in itertools.product(*(range(n_rows // size + 1) for size in sized.sizes.tolist())):
         if int((np.array(numbers) * sized.sizes).sum()) == n_rows:
-            parts = flowed(counts, sized, np.array(numbers))
+            parts = deal_values(counts, sized, np.array(numbers))
             if parts is not None and (best is None or loss_of(parts) < best):
                 best = loss_of(parts)
     return best

@@ -17,7 +17,7 @@ from lookalike.algorithms.perturbation import (
     alphas,
     legal_gammas,
     matrix,
-    redrawn,
+    redraw,
     strict_alphas,
 )
 from lookalike.apps.samples import census
@@ -72,7 +72,7 @@ def test_the_printed_matrix_of_three_values() -> None:
     assert rounded(bounds.gammas()) == [2.666667, 3.5, 5.517783]
     found = alphas(bounds, Fraction(0))
     assert rounded(found) == [0.032072, 0.198344, 0.600946]
-    assert published(bounds, bounds.kept(found, "free")).round(6).tolist() == [
+    assert published(bounds, bounds.find_keeps(found, "free")).round(6).tolist() == [
         [0.354715, 0.267219, 0.133018],
         [0.322643, 0.465563, 0.133018],
         [0.322643, 0.267219, 0.733964],
@@ -83,7 +83,7 @@ def test_uniform_values_have_one_alpha() -> None:
     bounds = bounds_of([25, 25, 25, 25])
     assert bounds.gammas() == [3] * 4
     assert alphas(bounds, HALF) == [Fraction(1, 3)] * 4
-    assert np.linalg.det(published(bounds, bounds.kept(alphas(bounds, HALF), "free"))) == pytest.approx(1 / 27)
+    assert np.linalg.det(published(bounds, bounds.find_keeps(alphas(bounds, HALF), "free"))) == pytest.approx(1 / 27)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_the_fix_lowers_the_large_gamma() -> None:
     assert rounded(legal_gammas(bounds.gammas(), HALF)) == [2.985816, 2.111111, 2.111111]
     found = alphas(bounds, HALF)
     assert rounded(found) == [0.398293, 0.135135, 0.135135]
-    keeps = bounds.kept(found, "free")
+    keeps = bounds.find_keeps(found, "free")
     assert float(largest_posterior(bounds, keeps)) == pytest.approx(0.9797, abs=1e-4)
     assert np.linalg.det(published(bounds, keeps)) == pytest.approx(0.04197, abs=1e-5)
 
@@ -123,7 +123,7 @@ def test_without_any_kappa_a_value_says_nothing_and_is_refused() -> None:
     bounds = bounds_of([900, 50, 50])
     assert min(alphas(bounds, Fraction(0))) == 0
     with pytest.raises(Unsupported, match="noise alone"):
-        bounds.kept(alphas(bounds, Fraction(0)), "free")
+        bounds.find_keeps(alphas(bounds, Fraction(0)), "free")
 
 
 # -- the bounds hold, exactly ----------------------------------------------------------------------------------------
@@ -144,7 +144,7 @@ promises = st.one_of(
 def test_every_posterior_stays_within_its_bounds(counts: list[int], model: BetaLikeness, kappa: str) -> None:
     try:
         bounds = bounds_of(counts, model)
-        keeps = bounds.kept(alphas(bounds, Fraction(kappa)), "free")
+        keeps = bounds.find_keeps(alphas(bounds, Fraction(kappa)), "free")
     except Unsupported:
         return
     assert all(0 < keep < ONE for keep in keeps)
@@ -177,7 +177,7 @@ def test_the_formula_alone_keeps_nearly_all_of_what_it_gives(counts: list[int], 
     try:
         bounds = bounds_of(counts, model)
         wanted = alphas(bounds, HALF)
-        keeps = bounds.kept(wanted, "free")
+        keeps = bounds.find_keeps(wanted, "free")
     except Unsupported:
         return
     assert all(keep >= alpha * ONE * Fraction(999, 1000) - 2 for keep, alpha in zip(keeps, wanted, strict=True))
@@ -250,9 +250,9 @@ def test_the_published_column_follows_the_matrix() -> None:
     from scipy.stats import chi2
 
     bounds = bounds_of([120_000, 0, 50_000, 20_000, 10_000], BetaLikeness(2))
-    keeps = bounds.kept(alphas(bounds, HALF), "free")
+    keeps = bounds.find_keeps(alphas(bounds, HALF), "free")
     codes = np.repeat(np.array(bounds.values, dtype=np.int32), bounds.counts)
-    drawn = redrawn(codes, bounds, keeps, Randomness())
+    drawn = redraw(codes, bounds, keeps, Randomness())
     expected = matrix(bounds, keeps)
     assert (drawn != 1).all()
     for value, count in zip(bounds.values, bounds.counts, strict=True):
@@ -320,7 +320,7 @@ def test_knowing_every_count_breaks_free_draws_and_not_strict_ones(counts: tuple
     bounds = bounds_of(counts, BetaLikeness("0.5"))
     ratios = {}
     for mode, wanted in (("free", alphas(bounds, HALF)), ("strict", strict_alphas(bounds))):
-        randomizer = matrix(bounds, bounds.kept(wanted, mode))
+        randomizer = matrix(bounds, bounds.find_keeps(wanted, mode))
         found = beliefs_given_counts(counts, randomizer.weights)
         ratios[mode] = max(found[value] / bounds.ceilings[value] for value in found)
     assert ratios["strict"] <= 1 < ratios["free"]

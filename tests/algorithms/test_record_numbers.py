@@ -33,7 +33,7 @@ from lookalike.algorithms.shared.method import Method
 from lookalike.attacks.minimality.enumeration import as_published
 from lookalike.data.adversary import KNOWS_METHOD
 from lookalike.data.microdata import Microdata
-from lookalike.data.release import Linkage, MatchGraph
+from lookalike.data.release import MatchGraph, RecordMap
 from lookalike.data.requirement import Requirement
 from lookalike.errors import LookalikeError
 from lookalike.progress import silent
@@ -222,7 +222,7 @@ def test_who_became_which_row_is_told_in_the_numbers_of_the_original(data: Micro
 
 def test_a_graph_keeps_each_record_with_its_rows() -> None:
     graph = MatchGraph(np.array([0, 2, 2, 5]), np.array([7, 8, 1, 2, 3], dtype=np.int32))
-    linkage = Linkage(np.array([0, 2, 1]), graph=graph).renumber(np.array([2, 0, 1]))
+    linkage = RecordMap(np.array([0, 2, 1]), graph=graph).renumber(np.array([2, 0, 1]))
     assert linkage.record_of_row.tolist() == [2, 1, 0]
     assert linkage.graph is not None
     assert [part.tolist() for part in np.split(linkage.graph.rows, linkage.graph.starts[1:-1])] == [
@@ -236,7 +236,7 @@ AGES = np.random.default_rng(1).integers(0, 12, 1000).tolist()
 """What the attacker knows of a thousand persons: few ages, so there are many ties."""
 
 
-def lasting_guess(publish: Callable[[Microdata, int], tuple[Any, Linkage]], n_releases: int) -> tuple[float, float]:
+def lasting_guess(publish: Callable[[Microdata, int], tuple[Any, RecordMap]], n_releases: int) -> tuple[float, float]:
     """How often a guess learnt from earlier releases is right, and its standard error.
 
     The guess: who of two persons in a group has which value, given both ages and both values. All groups of a release
@@ -271,7 +271,7 @@ def _pairs(group_of_row: np.ndarray, record_of_row: np.ndarray, file: Microdata)
             )
 
 
-def strict_release(file: Microdata, seed: int) -> tuple[Any, Linkage]:
+def strict_release(file: Microdata, seed: int) -> tuple[Any, RecordMap]:
     return Groups(mode="strict", effort="fast").anonymize(file, [ell(2, 3)], Randomness(seed), silent)
 
 

@@ -68,13 +68,13 @@ def test_no_group_is_farther_than_its_draws_allow(
     assert sorted(value for bucket in buckets for value in bucket) == [0, 1, 2, 3, 4]
     assert sum(cost(bucket, numbers, requirement) for bucket in buckets) <= bound
     drawing = Drawn(buckets, numbers, requirement, 1)
-    assert drawing.moved(drawing.sizes(numbers)) <= bound
+    assert drawing.measure_move(drawing.sizes(numbers)) <= bound
     rng = np.random.default_rng(seed)
     records = rng.permutation(np.repeat(np.arange(5), numbers))
     group = np.bincount(records[: rng.integers(1, len(records) + 1)], minlength=5)
     draws = drawing.sizes(group)
-    assert earth_movers(group, numbers, distance) <= drawing.moved(draws)
-    assert drawing.is_fine(draws) == (drawing.moved(draws) <= bound)
+    assert earth_movers(group, numbers, distance) <= drawing.measure_move(draws)
+    assert drawing.is_fine(draws) == (drawing.measure_move(draws) <= bound)
 
 
 @pytest.mark.parametrize(("ends", "expected"), TREE_DISTANCES.items())

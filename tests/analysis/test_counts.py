@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.analysis.counts import Queries, estimated, independent, true_counts
+from lookalike.analysis.counts import Queries, estimate_counts, independent, true_counts
 from lookalike.data.microdata import Domain, Microdata
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Randomizer, Ranges, Release
 from lookalike.data.schema import Kind
 from lookalike.errors import RecipeError
-from lookalike.metrics.query_error import RangeWorkload, SubsetWorkload, drawn, judged
+from lookalike.metrics.query_error import RangeWorkload, SubsetWorkload, draw_queries, judge_answers
 from tests.attacks.planting import FORMS, target_of
 from tests.audit.making import bucketized, grouped, mixed_table, mixing_matrix, number_table, perturbed, random_groups
 from tests.strategies import microdatas
@@ -53,7 +53,7 @@ def test_a_range_counts_whole_numbers() -> None:
     queries = Queries.everything(data.domains, 1)
     queries.quasi[0][0] = (data.domains.quasi[0].values >= 25) & (data.domains.quasi[0].values <= 34)
     queries.sensitive[0][0] = data.domains.sensitive[0].values == 1
-    answers = estimated(queries, release, "uniform")
+    answers = estimate_counts(queries, release, "uniform")
     assert answers.counts[0] == pytest.approx(1.5)
     truth = judged_alone(answers.counts[0], 2)
     assert truth == pytest.approx(0.25)
@@ -106,7 +106,7 @@ def test_uniform_estimates_are_products_of_shares(seed: int) -> None:
                         )
                     ]
                 )
-    assert estimated(queries, release, "uniform").counts == pytest.approx(expected)
+    assert estimate_counts(queries, release, "uniform").counts == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("inside", ["uniform", "weighted"])
@@ -117,7 +117,7 @@ def test_queries_about_nothing_count_everybody(form: str, inside: str) -> None:
     values = rng.permutation(np.arange(120) % 6).astype(np.int32)
     data = Microdata(data.schema, data.domains, data.quasi, values[:, None], data.carried)
     release = target_of(form, data, rng).release
-    answers = estimated(Queries.everything(data.domains, 3), release, inside)
+    answers = estimate_counts(Queries.everything(data.domains, 3), release, inside)
     assert answers.counts == pytest.approx([120] * 3)
     assert answers.errors == pytest.approx([0] * 3, abs=1e-6)
 
@@ -134,8 +134,8 @@ def test_parts_of_a_whole_add_up(inside: str, data: Microdata, seed: int) -> Non
     side = rng.random(queries.sensitive[0].shape) < 0.5
     halves[0].sensitive[0][:] &= side
     halves[1].sensitive[0][:] &= ~side
-    whole = estimated(queries, release, inside).counts
-    assert sum(estimated(half, release, inside).counts for half in halves) == pytest.approx(whole)
+    whole = estimate_counts(queries, release, inside).counts
+    assert sum(estimate_counts(half, release, inside).counts for half in halves) == pytest.approx(whole)
 
 
 def test_weights_use_what_is_certain() -> None:
@@ -149,9 +149,9 @@ def test_weights_use_what_is_certain() -> None:
     release = grouped(data, np.arange(100) // 10, np.arange(100))
     queries = Queries.everything(domains, 1)
     queries.quasi[0][0] = np.arange(words.n_codes) == 0
-    assert estimated(queries, release, "uniform").counts[0] == pytest.approx(5.0)
+    assert estimate_counts(queries, release, "uniform").counts[0] == pytest.approx(5.0)
     # One is certain; 8 more of its group are spread by weights 1 + 4 and 90 + 1 + 4.
-    assert estimated(queries, release).counts[0] == pytest.approx(1 + 8 * 5 / 100)
+    assert estimate_counts(queries, release).counts[0] == pytest.approx(1 + 8 * 5 / 100)
 
 
 def repeated(make: Any, queries: Queries, truth_of: Any, n_times: int, inside: str = "uniform") -> tuple[Any, Any, Any]:
@@ -160,7 +160,7 @@ def repeated(make: Any, queries: Queries, truth_of: Any, n_times: int, inside: s
     for turn in range(n_times):
         rng = np.random.default_rng(turn)
         data, release = make(rng)
-        answers = estimated(queries, release, inside)
+        answers = estimate_counts(queries, release, inside)
         miss = answers.counts - truth_of(data)
         misses.append(miss)
         held.append(np.abs(miss) <= 1.96 * answers.errors + 0.5)
@@ -215,7 +215,7 @@ def test_estimates_from_buckets_have_no_bias_where_values_are_dealt_at_random() 
 def test_estimates_from_redrawn_values_have_no_bias() -> None:
     rng = np.random.default_rng(5)
     base = number_table(rng.integers(0, 9, (300, 2)), rng.integers(0, 4, 300))
-    queries = drawn(RangeWorkload(columns=1, selectivity=0.3), base, 6, rng).queries
+    queries = draw_queries(RangeWorkload(columns=1, selectivity=0.3), base, 6, rng).queries
     truth = true_counts(queries, base)
 
     def make(rng: np.random.Generator) -> tuple[Microdata, Release]:
@@ -236,7 +236,7 @@ def test_records_made_up_are_taken_out() -> None:
     padded = replace(release, withheld=Withheld(dummies=(np.array([1, 0]),), n_dummies=1))
     queries = Queries.everything(data.domains, 2)
     queries.sensitive[0][:] = np.eye(2, dtype=bool)
-    assert estimated(queries, padded).counts == pytest.approx([1, 2])
+    assert estimate_counts(queries, padded).counts == pytest.approx([1, 2])
 
 
 def test_independent_sides() -> None:
@@ -254,13 +254,13 @@ def test_blocks_do_not_change_answers(form: str) -> None:
     rng = np.random.default_rng(8)
     data = number_table(rng.integers(0, 12, (60, 3)), rng.permutation(np.arange(60) % 6))
     release = target_of(form, data, rng).release
-    asked = drawn(SubsetWorkload(columns=2, selectivity=0.5), data, 150, rng)
-    together = estimated(asked.queries, release)
+    asked = draw_queries(SubsetWorkload(columns=2, selectivity=0.5), data, 150, rng)
+    together = estimate_counts(asked.queries, release)
     some = rng.permutation(150)[:20]
-    alone = estimated(asked.queries[some], release)
+    alone = estimate_counts(asked.queries[some], release)
     assert alone.counts == pytest.approx(together.counts[some])
     assert alone.errors == pytest.approx(together.errors[some])
-    assert judged(asked, together).relative == pytest.approx(np.abs(together.counts - asked.truth) / asked.truth)
+    assert judge_answers(asked, together).relative == pytest.approx(np.abs(together.counts - asked.truth) / asked.truth)
 
 
 def test_values_that_are_never_drawn_count_nothing() -> None:
@@ -276,7 +276,7 @@ def test_values_that_are_never_drawn_count_nothing() -> None:
     )
     queries = Queries.everything(data.domains, 3)
     queries.sensitive[0][:] = np.eye(3, dtype=bool)
-    counts = estimated(queries, release).counts
+    counts = estimate_counts(queries, release).counts
     assert counts[:2].sum() == pytest.approx(40)
     assert counts[2] == 0
 
@@ -284,7 +284,7 @@ def test_values_that_are_never_drawn_count_nothing() -> None:
 def test_unknown_assumptions_about_cells_are_refused() -> None:
     data = number_table([[1], [2]], [0, 1])
     with pytest.raises(RecipeError, match="weighted"):
-        estimated(Queries.everything(data.domains, 1), grouped(data, [0, 0], np.arange(2)), "wieghted")
+        estimate_counts(Queries.everything(data.domains, 1), grouped(data, [0, 0], np.arange(2)), "wieghted")
 
 
 def test_nobody_need_have_the_outermost_leaves_of_a_node() -> None:
@@ -293,4 +293,4 @@ def test_nobody_need_have_the_outermost_leaves_of_a_node() -> None:
     colour = data.domains.quasi[2]
     queries = Queries.everything(data.domains, colour.n_codes)
     queries.quasi[2][:] = np.eye(colour.n_codes, dtype=bool)
-    assert estimated(queries, release).counts == pytest.approx([60 / colour.n_codes] * colour.n_codes)
+    assert estimate_counts(queries, release).counts == pytest.approx([60 / colour.n_codes] * colour.n_codes)

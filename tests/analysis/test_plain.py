@@ -86,7 +86,7 @@ def test_made_up_records_are_left_out_and_it_is_said(tmp_path: Path) -> None:
     dummies = (np.array([0, 1, 1, 0]), np.array([0, 2]))
     folder = written(tmp_path, "grouped", dummies=dummies, n_dummies=2, indistinguishable=True, n_suppressed=1)
     plain = Plain.of(folder)
-    (frame,) = plain.drawn(1, seed=1)
+    (frame,) = plain.draw(1, seed=1)
     assert len(frame) == plain.n_people == 10
     assert plain.notes[1:] == [
         "2 made-up records are taken away at random.",

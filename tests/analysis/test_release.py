@@ -12,7 +12,7 @@ import pytest
 
 import lookalike as la
 from lookalike import untrusted
-from lookalike.analysis.counts import Queries, estimated
+from lookalike.analysis.counts import Queries, estimate_counts
 from lookalike.files.releases.write import write_release
 from tests.apps.cli.running import lookalike
 from tests.files.releases.release_forms import FORMS, MANIFEST, clinic_release
@@ -65,6 +65,6 @@ def test_a_folder_answers_as_the_release_in_memory_does(form: str, tmp_path: Pat
     queries.quasi[names.index("age")][0, : len(known.values)] = known.values > 30
     queries.quasi[names.index("age")][0, len(known.values) :] = False
     queries.sensitive[0][0] = np.arange(illness.n_codes) == list(illness.values).index("flu")
-    answers = estimated(queries, release)
+    answers = estimate_counts(queries, release)
     found = opened.count({"age": (31, None), illness.name: "flu"})
     assert (found.unclipped, found.error) == (pytest.approx(answers.counts[0]), pytest.approx(answers.errors[0]))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lookalike.attacks import parse_attack
-from lookalike.attacks.composition import combined
+from lookalike.attacks.composition import combine_beliefs
 from lookalike.attacks.shared.whereabouts import Whereabouts
 from lookalike.data.contracts import Target
 from lookalike.errors import Unsupported
@@ -26,7 +26,7 @@ def test_two_groupings_that_cross() -> None:
     """Rows and columns of a square with the values a b / b c: whoever has b is settled by the crossing."""
     data = SQUARE
     first, other = in_groups(data, [0, 0, 1, 1]), grouped(data, [0, 1, 0, 1], np.arange(4))
-    beliefs, n_torn = combined(
+    beliefs, n_torn = combine_beliefs(
         [Whereabouts(replace(first, release=release)).beliefs(0) for release in (first.release, other)],
         data.counts(0),
     )

@@ -29,7 +29,7 @@ def run(target: Target, seed: int = 1, **parameters: Any) -> Finding:
 
 
 def dealt(target: Target, seed: int = 1) -> definetti.Dealing:
-    return definetti._dealt_at_random(Whereabouts(target), 0, Randomness(seed))
+    return definetti._deal_at_random(Whereabouts(target), 0, Randomness(seed))
 
 
 def by_unit(dealing: definetti.Dealing, listed: Any) -> list[list[int]]:
@@ -41,7 +41,7 @@ def test_dealing_is_the_best_of_all_permutations(form: str) -> None:
     rng = np.random.default_rng(2)
     dealing = dealt(target_of(form, people(rng, 60, determined=False), rng, size=3))
     before = by_unit(dealing, dealing.value_of_seat)
-    learnt = dealing.learnt()
+    learnt = dealing.learn()
     scores = learnt.log_likelihood(dealing.quasi[dealing.record_of_seat])
     dealing.deal_again(learnt, Randomness(1))
     assert by_unit(dealing, dealing.value_of_seat) == before
@@ -56,7 +56,7 @@ def test_swaps_never_make_a_dealing_less_likely(form: str, monkeypatch: pytest.M
     monkeypatch.setattr(definetti, "EXACT_UP_TO", 1)
     rng = np.random.default_rng(3)
     dealing = dealt(target_of(form, people(rng, 120, determined=False), rng, size=6))
-    before, learnt = dealing.value_of_seat.copy(), dealing.learnt()
+    before, learnt = dealing.value_of_seat.copy(), dealing.learn()
     dealing.deal_again(learnt, Randomness(1))
     assert by_unit(dealing, dealing.value_of_seat) == by_unit(dealing, before)
     scores = learnt.log_likelihood(dealing.quasi[dealing.record_of_seat])
@@ -138,7 +138,7 @@ def test_more_values_than_records_leave_some_to_nobody() -> None:
     dealing = dealt(Target(release=release, original=data))
     assert np.diff(dealing.starts).tolist() == [3, 2]
     assert np.count_nonzero(dealing.is_real) == 4
-    dealing.deal_again(dealing.learnt(), Randomness(1))
+    dealing.deal_again(dealing.learn(), Randomness(1))
     assert by_unit(dealing, dealing.value_of_seat) == [[0, 1, 1], [0, 1]]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lookalike.attacks import parse_attack
-from lookalike.attacks.learner import LearnerAttack, Trees, drawn_rows
+from lookalike.attacks.learner import LearnerAttack, Trees, draw_rows
 from lookalike.attacks.shared.whereabouts import Whereabouts
 from lookalike.data.contracts import Finding, Target
 from lookalike.data.release import Perturbed, Randomizer
@@ -35,17 +35,17 @@ def test_drawn_rows_are_published_rows(form: str) -> None:
         grouped(data, random_groups(rng, 40, 4), rng.permutation(40)) if form == "grouped" else ring(rng, data, 3)[0]
     )
     where = Whereabouts(Target(release=release, original=data))
-    quasi, values = drawn_rows(where, 0, 1000, 3, Randomness(1))
+    quasi, values = draw_rows(where, 0, 1000, 3, Randomness(1))
     assert quasi.shape == (120, 3)
     assert np.bincount(values).tolist() == (3 * data.counts(0)).tolist()
-    assert len(drawn_rows(where, 0, 50, 3, Randomness(1))[1]) == 50
-    assert len(drawn_rows(where, 0, 30, 3, Randomness(1))[1]) == 30
+    assert len(draw_rows(where, 0, 50, 3, Randomness(1))[1]) == 50
+    assert len(draw_rows(where, 0, 30, 3, Randomness(1))[1]) == 30
 
 
 def test_rows_of_buckets_get_values_of_their_bucket() -> None:
     data = coded([[0], [0], [1], [1]], [0, 1, 2, 2])
     target = Target(release=bucketized(data, [0, 0, 1, 1], [3, 0, 1, 2], [1, 2, 0, 3]), original=data)
-    quasi, values = drawn_rows(Whereabouts(target), 0, 4000, 1000, Randomness(1))
+    quasi, values = draw_rows(Whereabouts(target), 0, 4000, 1000, Randomness(1))
     assert len(values) == 4000
     assert set(values[quasi[:, 0] == 1]) == {2}
     first = values[quasi[:, 0] == 0]

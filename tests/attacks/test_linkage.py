@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lookalike.attacks.linkage import ClassSizes, estimate_uniques, journalist_risks, narrowed_down, pitman, snb, zayatz
+from lookalike.attacks.linkage import ClassSizes, estimate_uniques, journalist_risks, narrow_down, pitman, snb, zayatz
 from lookalike.data.contracts import Target
 from lookalike.models import parse_model
 from tests.attacks.targets import attacked, in_groups, table
@@ -59,7 +59,7 @@ def test_matched_rows_are_counted_as_brute_force_counts_them() -> None:
     data = mixed_table(rng, 40)
     release, _ = ring(rng, data, 4)
     fits = fit_table(release, data).sum(axis=1)
-    narrowed = narrowed_down(Target(release=release, original=data))
+    narrowed = narrow_down(Target(release=release, original=data))
     assert dict(zip(*(part.tolist() for part in narrowed), strict=True)) == dict(
         zip(*(part.tolist() for part in np.unique(fits, return_counts=True)), strict=True)
     )

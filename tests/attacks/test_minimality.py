@@ -20,7 +20,7 @@ from lookalike.algorithms import (
 from lookalike.algorithms.mondrian import Mondrian
 from lookalike.attacks import parse_attack
 from lookalike.attacks.minimality import Minimality
-from lookalike.attacks.minimality.enumeration import as_published, box_key, enumerated_posteriors, n_worlds
+from lookalike.attacks.minimality.enumeration import as_published, box_key, enumerate_posteriors, n_worlds
 from lookalike.attacks.minimality.growth import acceptance, bucket_shares, first_bucket_limit
 from lookalike.attacks.minimality.replaying import runs_of, sample
 from lookalike.data.contracts import Algorithm, Attack, Finding, Promise, Replay, Target
@@ -178,7 +178,7 @@ def test_hardly_any_acceptance_is_no_estimate() -> None:
 def beliefs_in_p(algorithm: Algorithm, world: str, points: list[int], model: str, seeds: int = 1) -> list[Fraction]:
     data = tiny_table(world, points)
     release, _ = algorithm.anonymize(data, required(data, model), Randomness(0), silent)
-    beliefs = enumerated_posteriors(algorithm, data, required(data, model), range(seeds)).of(release)
+    beliefs = enumerate_posteriors(algorithm, data, required(data, model), range(seeds)).of(release)
     assert beliefs is not None
     return [row[1] for row in beliefs]
 
@@ -326,7 +326,7 @@ def test_groups_that_were_never_cut_give_the_beliefs_of_all_worlds(method: Mondr
         assert isinstance(release, Grouped)
         if len(release.extents[0]) > 1 or len(set(data.quasi[:, 0].tolist())) == 1:
             continue
-        exact = enumerated_posteriors(method, data, requirements, range(1 if method.strict else 40), silent).of(
+        exact = enumerate_posteriors(method, data, requirements, range(1 if method.strict else 40), silent).of(
             release, 0
         )
         assert exact is not None

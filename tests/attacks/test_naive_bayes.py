@@ -11,7 +11,7 @@ import pytest
 from lookalike.attacks import ATTACKS, parse_attack
 from lookalike.attacks.naive_bayes import SMOOTHING, NaiveBayesAttack
 from lookalike.attacks.shared import judging
-from lookalike.attacks.shared.bayes import NaiveBayes, counts_of, taken_back
+from lookalike.attacks.shared.bayes import NaiveBayes, counts_of, take_back
 from lookalike.attacks.shared.whereabouts import Whereabouts, honest_guesses, honest_share
 from lookalike.data.contracts import Finding, Promise, Target
 from lookalike.data.microdata import Microdata, Table
@@ -102,7 +102,7 @@ def test_counts_of_perturbed_values_by_hand() -> None:
 
 def test_values_that_the_matrix_never_gives_are_impossible() -> None:
     matrix = Randomizer(np.array([[3, 1, 2], [1, 3, 2], [0, 0, 0]]), 4)
-    assert np.allclose(taken_back(np.array([[60.0, 40.0, 0.0]]), matrix), [[70, 30, 0]])
+    assert np.allclose(take_back(np.array([[60.0, 40.0, 0.0]]), matrix), [[70, 30, 0]])
 
 
 def codes_in(release: Any, attribute: int, unit: int) -> list[int]:
@@ -140,7 +140,7 @@ def test_likelihoods_agree_with_going_through_the_rows(form: str, kind: str) -> 
         else:
             release, _ = ring(rng, data, 3)
         target = Target(release=release, original=data)
-        learnt = NaiveBayes.learnt(counted(target, by_volume=kind == "volume"), SMOOTHING[kind])
+        learnt = NaiveBayes.learn(counted(target, by_volume=kind == "volume"), SMOOTHING[kind])
         scores = learnt.log_posterior(data.quasi)
         by_hand = [
             [score_by_hand(release, record, value, kind) for value in range(scores.shape[1])] for record in data.quasi
@@ -172,8 +172,8 @@ def test_within_the_group_only_its_values_are_guessed() -> None:
     data = people(rng, 300, determined=False)
     target = target_of("grouped", data, rng)
     where = Whereabouts(target)
-    learnt = NaiveBayes.learnt(counts_of(where, 0, by_volume=False), 1.0)
-    found = judging.judged(where, 0, learnt, within="unit", progress=silent)
+    learnt = NaiveBayes.learn(counts_of(where, 0, by_volume=False), 1.0)
+    found = judging.judge_records(where, 0, learnt, within="unit", progress=silent)
     honest = where.beliefs(0).toarray()
     assert (honest[np.arange(300), found.guesses] > 0).all()
     joint = honest * np.exp(learnt.log_likelihood(data.quasi))
@@ -199,26 +199,26 @@ def test_ties_go_to_the_most_frequent_value() -> None:
     data = coded([[0]] * 3 + [[1]] * 3, [2, 1, 1, 2, 2, 0])
     target = Target(release=grouped(data, [0] * 6, np.arange(6)), original=data)
     for kind in KINDS:
-        found = judging.judged(
+        found = judging.judge_records(
             Whereabouts(target),
             0,
-            NaiveBayes.learnt(counted(target), SMOOTHING[kind]),
+            NaiveBayes.learn(counted(target), SMOOTHING[kind]),
             within="all",
             progress=silent,
         )
         assert found.guesses.tolist() == [2] * 6
     order = np.array([2, 0, 1])
     scores = np.array([[0.5, 0.5 + 1e-12, 0.5], [0.5, 0.6, 0.5], [-np.inf] * 3])
-    assert judging.first_best(scores, order).tolist() == [2, 1, 2]
+    assert judging.pick_best(scores, order).tolist() == [2, 1, 2]
 
 
 def test_what_no_value_explains_is_guessed_as_the_most_frequent() -> None:
     data = coded([[0, 0], [0, 0], [1, 1], [0, 1]], [1, 1, 0, 0])
     release = moved(grouped(data, [0, 0, 1, 2], np.arange(4)), [0, 1, 2])
     target = Target(release=release, original=data)
-    learnt = NaiveBayes.learnt(counted(target), 0.0)
+    learnt = NaiveBayes.learn(counted(target), 0.0)
     assert np.isneginf(learnt.log_posterior(data.quasi[3:])).all()
-    found = judging.judged(Whereabouts(target), 0, learnt, within="all", progress=silent)
+    found = judging.judge_records(Whereabouts(target), 0, learnt, within="all", progress=silent)
     assert found.guesses.tolist() == [1, 1, 0, 1]
     assert found.beliefs is not None
     assert np.allclose(found.beliefs[3], [1 / 3, 2 / 3])
@@ -227,7 +227,7 @@ def test_what_no_value_explains_is_guessed_as_the_most_frequent() -> None:
 def test_codes_that_the_release_does_not_show_are_likely_by_smoothing_alone() -> None:
     data = coded([[0], [0], [1], [2]], [0, 0, 1, 1])
     target = Target(release=moved(grouped(data, [0, 0, 1, 2], np.arange(4)), [0, 1, 2]), original=data)
-    learnt = NaiveBayes.learnt(counted(target), 1.0)
+    learnt = NaiveBayes.learn(counted(target), 1.0)
     assert np.allclose(np.exp(learnt.log_likelihood(data.quasi[3:])), [[1 / 5, 1 / 4]])
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lookalike.audit import audit_part, joined, verify
+from lookalike.audit import audit_part, join_audits, verify
 from lookalike.data.contracts import Promise
 from lookalike.data.release import Randomizer
 from lookalike.models import LDiversity, RhoPrivacy, TCloseness
@@ -136,7 +136,7 @@ def test_numbers_that_are_no_matrix_leave_no_belief(model):
     release = replace(honest, randomizers=(Randomizer(np.array([[-1, 1], [4, 2]]), 3),))
     for audit in (
         verify(release, data, [Promise(model, "s")]),
-        joined([audit_part(release, data, [Promise(model, "s")])]).audit,
+        join_audits([audit_part(release, data, [Promise(model, "s")])]).audit,
     ):
         assert not audit.passed
         assert "below 0" in check(audit, 'matrix of "s"').detail

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.audit import audit_part, joined, verify
+from lookalike.audit import audit_part, join_audits, verify
 from lookalike.audit.parts import thin_exposure
 from lookalike.audit.verdicts import UNDECIDED
 from lookalike.data.adversary import KNOWS_METHOD, READS_RELEASE
@@ -124,7 +124,7 @@ def test_grouped(seed, n_rows, size, n_parts):
         own = part_of(data, records)
         local = np.unique(groups[records], return_inverse=True)[1]
         audits.append(audit_part(grouped(own, local, rng.permutation(len(records))), own, promises, measures=MODELS))
-    found = joined(pickle.loads(pickle.dumps(audits)))
+    found = join_audits(pickle.loads(pickle.dumps(audits)))
     assert_alike(found.audit, wanted)
     assert sum(size * number for size, number in found.sizes.items()) == n_rows
     whole = {len(np.flatnonzero(groups == group)) for group in groups}
@@ -144,7 +144,7 @@ def test_classes_that_recur_in_another_part_are_never_said_to_hide_more_than_the
         audits.append(audit_part(grouped(own, local, rng.permutation(own.n_rows)), own, promises))
     # The same cells in every part: one class each, wherever its rows are.
     wanted = verify(grouped(data, groups, rng.permutation(n_rows)), data, promises)
-    for one, other in zip(joined(audits).audit.verdicts, wanted.verdicts, strict=True):
+    for one, other in zip(join_audits(audits).audit.verdicts, wanted.verdicts, strict=True):
         assert other.passed or not one.passed
 
 
@@ -163,7 +163,7 @@ def test_bucketized(seed, n_rows, size, n_parts):
         own = part_of(data, records)
         orders = rng.permutation(len(records)), rng.permutation(len(records))
         audits.append(audit_part(bucketized(own, buckets[records], *orders), own, promises, measures=MODELS))
-    assert_alike(joined(audits).audit, verify(release, data, promises, measures=MODELS))
+    assert_alike(join_audits(audits).audit, verify(release, data, promises, measures=MODELS))
 
 
 @given(seeds, st.integers(2, 4), st.integers(1, 3), st.booleans())
@@ -191,7 +191,7 @@ def test_matched(seed, degree, n_parts, with_graph):
         release, graph = published(own, block[records])
         given_graph = graph if with_graph else None
         audits.append(audit_part(release, own, promises, measures=MODELS, graph=given_graph))
-    found = joined(audits)
+    found = join_audits(audits)
     if with_graph:
         assert_alike(found.audit, wanted)
         assert found.exposures[None, True].concealed is not None
@@ -215,7 +215,7 @@ def test_perturbed(seed, n_parts, adversary):
         own = part_of(data, np.flatnonzero(parts == number))
         made = perturbed(rng, own, [matrix], rng.permutation(own.n_rows))
         audits.append(audit_part(made, own, promises, measures=MODELS, adversary=adversary))
-    found = joined(audits)
+    found = join_audits(audits)
     assert_alike(found.audit, wanted)
     assert found.sizes == {}
 
@@ -265,10 +265,10 @@ class TestPlanted:
 
     def found(self, honest, parts, change):
         release, own = parts[1]
-        return joined([honest[0], audit_part(change(release), own, PROMISES), honest[2]]).audit
+        return join_audits([honest[0], audit_part(change(release), own, PROMISES), honest[2]]).audit
 
     def test_honest_parts_pass_and_are_added_up(self, honest):
-        audit = joined(honest).audit
+        audit = join_audits(honest).audit
         assert audit.passed, str(audit)
         assert check(audit, "number of rows").detail == "300 rows for 300 records"
         assert check(audit, "a row for every record").detail.startswith("300 records can each")
@@ -294,7 +294,7 @@ class TestPlanted:
         rng = np.random.default_rng(0)
         own = parts[1][1]
         same = audit_part(grouped(own, random_groups(rng, SIZE, 20), np.arange(SIZE)), own, PROMISES)
-        audit = joined([honest[0], same, honest[2]]).audit
+        audit = join_audits([honest[0], same, honest[2]]).audit
         assert not check(audit, "row order").passed
         assert not audit.passed
 
@@ -303,7 +303,7 @@ class TestPlanted:
         own = parts[1][1]
         groups = np.maximum(np.arange(SIZE) // 4, 5)
         small = audit_part(grouped(own, groups, rng.permutation(SIZE)), own, PROMISES)
-        audit = joined([honest[0], small, honest[2]]).audit
+        audit = join_audits([honest[0], small, honest[2]]).audit
         verdict = audit.verdicts[0]
         assert (verdict.passed, verdict.reached, verdict.unit_size) == (False, 4, 4)
         assert verdict.failing_units == small.audit.verdicts[0].failing_units > 10
@@ -323,21 +323,21 @@ class TestPlanted:
 
     def test_a_part_is_missing_or_doubled(self, honest):
         for some in (honest[:2], [*honest, honest[0]], [honest[0], honest[0], honest[1]]):
-            assert not joined(some).audit.passed
-            assert not check(joined(some).audit, "parts complete").passed
+            assert not join_audits(some).audit.passed
+            assert not check(join_audits(some).audit, "parts complete").passed
 
     def test_parts_of_different_tables(self, honest, parts):
         release, own = parts[1]
         alone = audit_part(release, replace(own, whole=None), PROMISES)
-        audit = joined([honest[0], alone, honest[2]]).audit
+        audit = join_audits([honest[0], alone, honest[2]]).audit
         assert "different counts" in check(audit, "parts complete").detail
 
     def test_parts_held_to_different_promises_are_refused(self, honest, parts):
         weaker = audit_part(*parts[1], [Promise(KAnonymity(2))])
         with pytest.raises(RecipeError, match="same promises"):
-            joined([honest[0], weaker])
+            join_audits([honest[0], weaker])
         with pytest.raises(RecipeError, match="no part"):
-            joined([])
+            join_audits([])
 
     def test_a_part_of_which_nothing_is_published(self, honest, parts):
         def emptied(release):
@@ -363,7 +363,7 @@ class TestPerturbedInParts:
         bare = noisy[0][1]
         order = np.random.default_rng(1).permutation(300)
         same = replace(noisy[0][0], quasi=bare.quasi[order], sensitive=bare.sensitive[order])
-        audit = joined([audit_part(same, bare, []), *(audit_part(*part, []) for part in noisy[1:])]).audit
+        audit = join_audits([audit_part(same, bare, []), *(audit_part(*part, []) for part in noisy[1:])]).audit
         assert check(audit, 'values of "illness" redrawn').detail.startswith("in 1 of 3 parts")
 
     def test_what_is_too_little_to_tell_in_a_part_is_plain_in_all(self, noisy):
@@ -373,7 +373,7 @@ class TestPerturbedInParts:
             made = perturbed(rng, own, [mixing_matrix(4, 52, 100)], rng.permutation(300))
             audits.append(audit_part(replace(made, randomizers=release.randomizers), own, []))
         assert all(part.audit.passed for part in audits)
-        audit = joined(audits).audit
+        audit = join_audits(audits).audit
         assert not check(audit, 'values of "illness" redrawn').passed
         assert not audit.passed
 
@@ -381,7 +381,7 @@ class TestPerturbedInParts:
         rng = np.random.default_rng(3)
         own = noisy[0][1]
         other = perturbed(rng, own, [mixing_matrix(4, 7, 10)], rng.permutation(300))
-        audit = joined([audit_part(other, own, []), *(audit_part(*part, []) for part in noisy[1:])]).audit
+        audit = join_audits([audit_part(other, own, []), *(audit_part(*part, []) for part in noisy[1:])]).audit
         assert check(audit, 'matrix of "illness"').detail == "parts differ in it"
 
     def test_what_a_row_carries_cannot_be_judged_in_a_part(self):

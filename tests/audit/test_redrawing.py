@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from lookalike.audit import audit_part, joined, verify
+from lookalike.audit import audit_part, join_audits, verify
 from lookalike.audit.redrawing import movement
 from lookalike.audit.selecting import Choices
 from lookalike.audit.verdicts import UNDECIDED
@@ -154,7 +154,7 @@ def test_what_is_too_little_to_tell_in_a_part_is_told_by_all():
     for rows in np.split(rng.permutation(n_rows), 20):
         audits.append(audit_part(moved(chosen, rows), part_of(data, np.sort(rows)), []))
         assert not check(audits[-1].audit, "values of").blocks
-    assert check(joined(audits).audit, "values of").blocks
+    assert check(join_audits(audits).audit, "values of").blocks
 
 
 @pytest.mark.parametrize("classes", [[0, 1, 2, 3], [0, 0, 1, 1], [0, 0, 0, 1]])

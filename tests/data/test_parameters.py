@@ -20,14 +20,14 @@ from lookalike.data.parameters import (
     Exact,
     Whole,
     as_fraction,
+    component_text,
     describe,
     escape_name,
     meanings,
     number_text,
-    part_text,
-    read_part,
+    parse_component,
     split,
-    unescaped,
+    unescape,
 )
 from lookalike.errors import RecipeError
 from lookalike.models import AlphaK, BetaLikeness, KAnonymity, LDiversity, TCloseness
@@ -84,7 +84,7 @@ def test_subsets_are_sets_of_names() -> None:
 
 @pytest.mark.parametrize("name", ["a,b", "a|b", "a:b", "back\\slash", "a\\,b", "plain", "a=b"])
 def test_escapes_are_undone(name: str) -> None:
-    assert unescaped(escape_name(name)) == name
+    assert unescape(escape_name(name)) == name
     assert split(escape_name(name), ",") == [escape_name(name)]
 
 
@@ -152,7 +152,7 @@ def test_text_of_a_number_reads_back(value: Fraction) -> None:
 
 @pytest.mark.parametrize("text", ["sieve:0.5", "sieve:0.5,times=3", "sieve:1/3,shape=square", "plain"])
 def test_parts_read_back_as_they_are_written(text: str) -> None:
-    assert part_text(read_part(text, "tool", TABLE)) == text
+    assert component_text(parse_component(text, "tool", TABLE)) == text
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_parts_read_back_as_they_are_written(text: str) -> None:
 )
 def test_slips_are_explained(text: str, said: str) -> None:
     with pytest.raises(RecipeError) as refusal:
-        read_part(text, "tool", TABLE)
+        parse_component(text, "tool", TABLE)
     assert said in str(refusal.value)
 
 

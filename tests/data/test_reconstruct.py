@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.algorithms.perturbation import ONE, Bounds, alphas, matrix, redrawn
+from lookalike.algorithms.perturbation import ONE, Bounds, alphas, matrix, redraw
 from lookalike.data.reconstruct import Reconstruction
 from lookalike.data.release import Randomizer
 from lookalike.errors import DataError
@@ -21,7 +21,7 @@ def worked() -> Reconstruction:
     """Shares 0.2, 0.3 and 0.5, beta = 1, every gamma as it is."""
     counts = np.array([200, 300, 500])
     bounds = Bounds.of(counts, [BetaLikeness(1).requirement(counts, None, 0)])
-    return Reconstruction(matrix(bounds, bounds.kept(alphas(bounds, Fraction(0)), "free")))
+    return Reconstruction(matrix(bounds, bounds.find_keeps(alphas(bounds, Fraction(0)), "free")))
 
 
 def even(keeps: list[int]) -> Randomizer:
@@ -75,7 +75,7 @@ def test_a_matrix_that_forgets_is_refused() -> None:
 
 def test_values_that_are_never_drawn_are_left_out() -> None:
     bounds = Bounds.of(np.array([30, 0, 50, 20]), [BetaLikeness(1).requirement(np.array([30, 0, 50, 20]), None, 0)])
-    back = Reconstruction(matrix(bounds, bounds.kept(alphas(bounds, Fraction(1, 2)), "free")))
+    back = Reconstruction(matrix(bounds, bounds.find_keeps(alphas(bounds, Fraction(1, 2)), "free")))
     assert back.drawn.tolist() == [0, 2, 3]
     assert (back.inverse @ np.array([40, 0, 30, 30]))[1] == 0
     assert (back.inverse @ np.array([40, 0, 30, 30])).sum() == pytest.approx(100)
@@ -85,12 +85,12 @@ def test_estimates_have_no_bias_and_intervals_cover() -> None:
     """2,000 releases of one table: the mean estimate, the spread, and how often 95 % intervals hold the true count."""
     counts = np.array([300, 500, 900, 1300])
     bounds = Bounds.of(counts, [BetaLikeness(2).requirement(counts, None, 0)])
-    keeps = bounds.kept(alphas(bounds, Fraction(1, 2)), "free")
+    keeps = bounds.find_keeps(alphas(bounds, Fraction(1, 2)), "free")
     back, chosen = Reconstruction(matrix(bounds, keeps)), np.array([True, False, True, False])
     codes = np.repeat(np.arange(4, dtype=np.int32), counts)
     weights = chosen @ back.inverse
     observed = np.array(
-        [np.bincount(redrawn(codes, bounds, keeps, Randomness(seed)), minlength=4) for seed in range(2000)]
+        [np.bincount(redraw(codes, bounds, keeps, Randomness(seed)), minlength=4) for seed in range(2000)]
     )
     estimates = observed @ weights
     errors = np.sqrt(observed @ weights**2 - estimates)

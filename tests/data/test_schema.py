@@ -247,7 +247,7 @@ def test_only_known_columns_can_be_looked_up_or_replaced() -> None:
     with pytest.raises(SchemaError, match='There is no column "Age". Did you mean "age"'):
         schema["Age"]
     with pytest.raises(SchemaError, match='There is no column "sex"'):
-        schema.replaced(Attribute(name="sex", role=Role.QUASI))
+        schema.replace_attribute(Attribute(name="sex", role=Role.QUASI))
 
 
 def test_settings_left_open_are_not_written() -> None:

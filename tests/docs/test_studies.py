@@ -57,7 +57,7 @@ def test_strict_tells_whoever_knows_the_method_one_in_the_size_of_the_group(
         for record, posterior in enumerate(beliefs.posteriors(release)):
             members = next(members for members, _ in release if record in members)
             assert set(posterior.values()) == {Fraction(1, len(members))}
-    learnt = beliefs.learnt(ELL)
+    learnt = beliefs.learn(ELL)
     assert learnt.worst == Fraction(1, ELL)
     assert learnt.above == 0
 
@@ -70,14 +70,14 @@ def test_beliefs_about_free_are_proper(exact: ModuleType) -> None:
         assert [sum(posterior.values()) for posterior in posteriors] == [1] * len(PLACES)
         for members, values in release:
             assert all(set(posteriors[record]) <= set(values) for record in members)
-    learnt = beliefs.learnt(ELL)
+    learnt = beliefs.learn(ELL)
     assert Fraction(1, ELL) <= learnt.guessed <= learnt.worst <= 1
 
 
 def test_few_seeds_tell_more_than_all_choices(exact: ModuleType) -> None:
     """Whoever knows the seed of strict knows who stands in which column."""
     beliefs = exact.Beliefs.after(exact.seeded_runs("strict", "aabbcc", ELL, [0, 1, 3, 7, 8, 20], seeds=1))
-    assert beliefs.learnt(ELL).worst > Fraction(1, ELL)
+    assert beliefs.learn(ELL).worst > Fraction(1, ELL)
 
 
 def test_cells_spread_their_weight_evenly(learning: ModuleType) -> None:
@@ -94,7 +94,7 @@ def test_a_reader_of_the_exact_table_has_learnt_it_all(learning: ModuleType) -> 
     """Groups of one record each: the reader is the one who learns from the original."""
     data = learning.coded_table(census(300, seed=3))
     release, group_of_record = learning.released(data, "free", 1, seed=1)
-    found = learning.attacked(data, release, group_of_record)
+    found = learning.attack(data, release, group_of_record)
     assert len(np.unique(group_of_record)) == 300
     assert found.any_value == pytest.approx(learning.from_original(data))
     assert found.in_group == 1
@@ -104,7 +104,7 @@ def test_a_reader_of_the_exact_table_has_learnt_it_all(learning: ModuleType) -> 
 def test_learning_attackers_guess_within_reason(learning: ModuleType, mode: str) -> None:
     data = learning.coded_table(census(400, seed=2))
     release, group_of_record = learning.released(data, mode, 4, seed=1)
-    found = learning.attacked(data, release, group_of_record)
+    found = learning.attack(data, release, group_of_record)
     assert all(0 <= share <= 1 for share in vars(found).values())
     assert learning.most_frequent(data) <= learning.from_original(data) <= 1
     assert found.in_group_knowing >= Fraction(1, 5)
@@ -119,7 +119,7 @@ def test_intervals_hold_the_share(learning: ModuleType) -> None:
 def test_knowing_burel_helps_and_random_draws_from_everybody_do_not() -> None:
     study = script("burel")
     places = [0, 1, 3, 7, 8, 20]
-    curve, cuts, shuffled = (study.learnt("aaaabb", way, places, 400) for way in ("curve", "cuts", "random:3"))
+    curve, cuts, shuffled = (study.learn("aaaabb", way, places, 400) for way in ("curve", "cuts", "random:3"))
     assert curve.worst == 1
     assert curve.above > 0.1
     assert cuts.worst > 1 / 3

@@ -16,7 +16,7 @@ from lookalike.attacks.shared.attack import WrittenAttack
 from lookalike.data.contracts import Promise, Target
 from lookalike.errors import MissingPart
 from lookalike.evaluation import evaluate as evaluation
-from lookalike.evaluation.evaluate import BOUNDS, Answered, answered
+from lookalike.evaluation.evaluate import BOUNDS, Answered, answer_queries
 from lookalike.evaluation.tradeoff import MOST_RECORDS, some_records, tradeoff
 from lookalike.metrics.query_error import QueryError
 from lookalike.randomness import Randomness
@@ -61,9 +61,9 @@ def test_a_part_of_a_large_table_is_enough(made: la.Publication) -> None:
 
 
 def test_no_long_search_is_repeated() -> None:
-    assert str(la.Groups(effort="best").hurried()) == str(la.Groups(effort="fast"))
-    assert la.Mondrian().hurried() == la.Mondrian()
-    assert OptimalBuckets(seconds=3).hurried() == OptimalBuckets()
+    assert str(la.Groups(effort="best").hurry()) == str(la.Groups(effort="fast"))
+    assert la.Mondrian().hurry() == la.Mondrian()
+    assert OptimalBuckets(seconds=3).hurry() == OptimalBuckets()
 
 
 def test_large_tables_get_fast_attacks_and_say_so(made: la.Publication, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,7 +99,7 @@ def test_answers_are_put_into_the_right_part() -> None:
 
 def test_an_exact_release_answers_exactly() -> None:
     made = la.publish(hospital(80, seed=1), schema=sample_schema(), model="k-anonymity:1", algorithm="mondrian")
-    for line in answered(made.release, made.made.data, np.random.default_rng(1)):
+    for line in answer_queries(made.release, made.made.data, np.random.default_rng(1)):
         assert line.median == 0
         assert line.shares[0] == 1
 

@@ -22,7 +22,7 @@ from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Rang
 from lookalike.data.requirement import Requirement
 from lookalike.data.schema import Role, Schema
 from lookalike.errors import Infeasible, Unsupported
-from lookalike.files.releases.describe import Manifest, stated_promise
+from lookalike.files.releases.describe import Manifest, state_promise
 from lookalike.files.releases.read import ReleaseFolder
 from lookalike.files.releases.write import write_release
 from lookalike.models import parse_model
@@ -170,7 +170,7 @@ def test_what_is_written_says_no_more_than_the_release(algorithm: Algorithm, dat
         release, _, promises = publish(data, algorithm, usual(algorithm))
     except (Infeasible, Unsupported):
         return
-    stated = tuple(stated_promise(promise, release.form, algorithm.adversary) for promise in promises)
+    stated = tuple(state_promise(promise, release.form, algorithm.adversary) for promise in promises)
     manifest = Manifest(
         title="x", promises=stated, algorithm=str(algorithm), adversary=algorithm.adversary, safe_csv=safe_csv
     )

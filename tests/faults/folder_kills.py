@@ -1,4 +1,4 @@
-"""Kills at every moment at which `placed` touches the disk. Run as a script, in a process that never used Polars.
+"""Kills at every moment at which `place_folder` touches the disk. Run as a script, in a process that never used Polars.
 
 python folder_kills.py FOLDER         prints {"kills": n, "refusals": n, "old": n, "new": n, "absent": n}
 """
@@ -26,7 +26,7 @@ def build(target: Path, content: str, *, exchange: bool = True) -> int:
     if not exchange:
         atomic._exchange = lambda first, second: False
     try:
-        with atomic.placed(target, marker=MARKER, overwrite=True) as building:
+        with atomic.place_folder(target, marker=MARKER, overwrite=True) as building:
             (building / "sub").mkdir()
             for name in FILES[1:]:
                 (building / name).write_text(content)

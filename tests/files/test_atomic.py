@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 from lookalike.apps.samples import hospital
-from lookalike.data.release import Linkage
+from lookalike.data.release import RecordMap
 from lookalike.errors import DataError, RecipeError
-from lookalike.files.atomic import ASIDE, cannot_write, clear_leftovers, hidden_beside, placed
+from lookalike.files.atomic import ASIDE, cannot_write, clear_leftovers, hide_beside, place_folder
 from lookalike.files.releases import private
 from lookalike.files.releases.private import check_belongs, private_folder, write_private
 from lookalike.files.releases.write import errors_of_the_system
@@ -28,8 +28,8 @@ def _left(home: Path, name: str, mode: int = 0o700) -> Path:
 
 
 def test_a_run_that_lives_is_left_alone(tmp_path: Path) -> None:
-    with hidden_beside(tmp_path / "out") as mine:
-        with hidden_beside(tmp_path / "out") as other:
+    with hide_beside(tmp_path / "out") as mine:
+        with hide_beside(tmp_path / "out") as other:
             assert mine != other
             clear_leftovers(tmp_path / "out")
             assert mine.is_dir()
@@ -71,7 +71,7 @@ def test_what_was_set_aside_is_put_back_unless_there_is_a_newer_one(tmp_path: Pa
 def test_a_full_disk_is_said_in_words_also_if_polars_met_it(tmp_path: Path, number: int) -> None:
     with (
         pytest.raises(RecipeError, match=r"no room left to write to .* What was there before is unchanged"),
-        placed(tmp_path / "out", marker="m", overwrite=False),
+        place_folder(tmp_path / "out", marker="m", overwrite=False),
         errors_of_the_system(),
     ):
         raise pl.exceptions.ComputeError(f"parquet: underlying IO error: whatever (os error {number})")
@@ -97,7 +97,7 @@ def test_a_private_part_knows_its_release(tmp_path: Path) -> None:
     release = tmp_path / "out"
     release.mkdir()
     (release / "release.parquet").write_bytes(b"one")
-    write_private(release, Linkage(np.arange(3)), None)
+    write_private(release, RecordMap(np.arange(3)), None)
     check_belongs(private_folder(release), release)
     (release / "release.parquet").write_bytes(b"another")
     with pytest.raises(DataError, match="belongs to another release"):

@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 from lookalike.analysis.release import open_release
-from lookalike.data.release import Grouped, Linkage, MatchGraph
+from lookalike.data.release import Grouped, MatchGraph, RecordMap
 from lookalike.data.schema import ValueType
 from lookalike.errors import DataError, LookalikeError, SchemaError
 from lookalike.files.releases.alone import read_alone, taxonomy_over
@@ -108,7 +108,7 @@ def test_parts_that_a_manifest_only_claims_are_missed(tmp_path: Path) -> None:
 def test_a_private_folder_that_was_changed_is_refused(tmp_path: Path) -> None:
     rows = np.arange(3, dtype=np.int64)
     graph = MatchGraph(np.arange(4, dtype=np.int64), np.arange(3, dtype=np.int32))
-    private = write_private(tmp_path / "release", Linkage(rows, rows, graph), None)
+    private = write_private(tmp_path / "release", RecordMap(rows, rows, graph), None)
     assert read_linkage(private).record_of_row.tolist() == [0, 1, 2]
     assert read_graph(private).rows.tolist() == [0, 1, 2]
     for name, frame in (

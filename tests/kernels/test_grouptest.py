@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lookalike.data.requirement import Distance, Requirement, pack
 from lookalike.data.taxonomy import Taxonomy
-from lookalike.kernels.grouptest import allowed, at_most, tally_for
+from lookalike.kernels.grouptest import at_most, is_group_allowed, tally_for
 from tests.oracles.group_rule import accepts
 
 TREE = Taxonomy.from_paths([("a", "x", "*"), ("b", "x", "*"), ("c", "y", "*"), ("d", "y", "*"), ("e", "*")])
@@ -54,7 +54,7 @@ def judged(rule_of: list[Requirement], group: list[int], prior: list[int]) -> bo
     rule = pack(rule_of, [np.array(prior)], sum(prior))
     tally = tally_for(rule)
     sensitive = np.array(group, dtype=np.int32).reshape(-1, 1)
-    verdict = allowed(rule, sensitive, np.arange(len(group)), 0, len(group), tally)
+    verdict = is_group_allowed(rule, sensitive, np.arange(len(group)), 0, len(group), tally)
     assert not tally.counts.any(), "the tally must be left clean"
     return bool(verdict)
 

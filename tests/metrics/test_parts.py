@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Release
 from lookalike.errors import RecipeError
-from lookalike.metrics import METRICS, PartLosses, joined_losses
+from lookalike.metrics import METRICS, PartLosses, join_losses
 from lookalike.pipeline.run import measure
 from tests.audit.making import bucketized, grouped, mixed_table, mixing_matrix, perturbed, ring
 
@@ -61,7 +61,7 @@ def test_joined_losses_are_those_of_the_whole(making: Making, seed: int, n_parts
         local = np.unique(groups[records], return_inverse=True)[1]
         parts.append(PartLosses.of(making(rng, own, local), own, METRICS.values()))
     wanted, wanted_by_column = measure(making(rng, data, groups), data)
-    losses, by_column = joined_losses(pickle.loads(pickle.dumps(parts)), METRICS.values())
+    losses, by_column = join_losses(pickle.loads(pickle.dumps(parts)), METRICS.values())
     assert list(losses) == list(wanted)
     assert losses == pytest.approx(wanted, rel=1e-12)
     assert by_column == pytest.approx(wanted_by_column, rel=1e-12)
@@ -71,7 +71,7 @@ def test_matched_rows_are_weighed_by_their_number() -> None:
     rng = np.random.default_rng(1)
     tables = [mixed_table(rng, n_rows, missing=False) for n_rows in (10, 30)]
     releases = [of_rings(rng, data, np.zeros(0)) for data in tables]
-    found, by_column = joined_losses(
+    found, by_column = join_losses(
         [PartLosses.of(release, data, METRICS.values()) for release, data in zip(releases, tables, strict=True)],
         METRICS.values(),
     )
@@ -84,4 +84,4 @@ def test_matched_rows_are_weighed_by_their_number() -> None:
 
 def test_something_must_be_joined() -> None:
     with pytest.raises(RecipeError, match="no part"):
-        joined_losses([], METRICS.values())
+        join_losses([], METRICS.values())

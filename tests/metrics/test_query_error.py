@@ -14,7 +14,7 @@ from lookalike.metrics.query_error import (
     RangeWorkload,
     SetWorkload,
     SubsetWorkload,
-    drawn,
+    draw_queries,
     range_length,
 )
 from tests.audit.making import number_table
@@ -86,7 +86,7 @@ def test_correlated_queries_are_those_furthest_from_independence(data: Microdata
 
 
 def test_queries_that_nobody_satisfies_are_dropped_and_counted(data: Microdata) -> None:
-    asked = drawn(SubsetWorkload(columns=4, selectivity=0.1), data, 100, np.random.default_rng(7))
+    asked = draw_queries(SubsetWorkload(columns=4, selectivity=0.1), data, 100, np.random.default_rng(7))
     assert len(asked.queries) == len(asked.truth) <= 100
     assert (asked.truth > 0).all()
     assert asked.n_dropped > 0
@@ -99,7 +99,7 @@ def test_too_many_columns_and_hopeless_workloads_are_refused(data: Microdata) ->
         RangeWorkload(columns=5).draw(data.domains, 1, rng)
     tiny = number_table([[0, 0], [9, 9]], [0, 1])
     with pytest.raises(Unsupported, match="wider"):
-        drawn(CrossedWorkload(columns=2), tiny, 3, rng)
+        draw_queries(CrossedWorkload(columns=2), tiny, 3, rng)
 
 
 class CrossedWorkload(SubsetWorkload):

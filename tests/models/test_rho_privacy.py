@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lookalike.errors import RecipeError
 from lookalike.models import RhoPrivacy
-from lookalike.models.rho_privacy import most_within
+from lookalike.models.rho_privacy import find_most_within
 from tests.models.building import exposure_of, partitions, weighed
 
 
@@ -36,7 +36,7 @@ def test_the_knapsack_agrees_with_all_subsets(capacity: int, items: list[tuple[i
         for size in range(len(items) + 1)
         for chosen in itertools.combinations(items, size)
     )
-    assert most_within(capacity, items) == max(gain for cost, gain in sums if cost <= capacity)
+    assert find_most_within(capacity, items) == max(gain for cost, gain in sums if cost <= capacity)
 
 
 def test_unlikely_values_grow_together() -> None:

@@ -31,7 +31,7 @@ from lookalike.algorithms.perturbation import Bounds, matrix, strict_alphas
 from lookalike.algorithms.shared.method import Method
 from lookalike.attacks.run import Attacked, Attacks
 from lookalike.data.contracts import Algorithm, Finding, Promise, Score
-from lookalike.data.release import Bucketized, Grouped, Linkage, Matched, MatchGraph, Perturbed, Release
+from lookalike.data.release import Bucketized, Grouped, Matched, MatchGraph, Perturbed, RecordMap, Release
 from lookalike.data.schema import Schema
 from lookalike.evaluation import evaluate as evaluation
 from lookalike.evaluation.evaluate import BOUNDS, Answered, Evaluation
@@ -66,7 +66,7 @@ MOST_GROUPS, MOST_ORIGINALS = 2, 2
 # -- the same release from several originals -------------------------------------------------------------------------
 
 
-def in_fixed_order(release: Release, linkage: Linkage) -> tuple[Release, Linkage]:
+def in_fixed_order(release: Release, linkage: RecordMap) -> tuple[Release, RecordMap]:
     """The release with its rows, and its buckets, in an order that follows from what is published."""
     tables = [frame.with_columns(pl.all().cast(pl.String)) for frame in frames(release).values()]
     if isinstance(release, Bucketized):
@@ -87,8 +87,8 @@ def in_fixed_order(release: Release, linkage: Linkage) -> tuple[Release, Linkage
 
 
 def _buckets_in_fixed_order(
-    release: Bucketized, linkage: Linkage, tables: list[pl.DataFrame]
-) -> tuple[Bucketized, Linkage]:
+    release: Bucketized, linkage: RecordMap, tables: list[pl.DataFrame]
+) -> tuple[Bucketized, RecordMap]:
     sides = [release.bucket_of_quasi, release.bucket_of_sensitive]
     rows = [frame.select(pl.exclude("bucket")).rows() for frame in tables]
     contents: dict[int, list[list[Any]]] = defaultdict(lambda: [[], []])
@@ -319,7 +319,7 @@ def test_certainty_about_redrawn_values_with_all_figures_of_the_folder() -> None
     values, promise = "aabbc", Promise(LDiversity(2), "s")
     prior = np.array([2, 2, 1])
     bounds = Bounds.of(prior, [promise.model.requirement(prior, None, 0)])
-    randomizer = matrix(bounds, bounds.kept(strict_alphas(bounds), "strict"))
+    randomizer = matrix(bounds, bounds.find_keeps(strict_alphas(bounds), "strict"))
     folder: dict[Any, dict[tuple[int, str], Fraction]] = defaultdict(lambda: defaultdict(Fraction))
     with_count: dict[Any, dict[tuple[int, str], Fraction]] = defaultdict(lambda: defaultdict(Fraction))
     # Which persons are behind the points does not matter: published values in rising order stand for all.
@@ -339,7 +339,7 @@ def test_certainty_about_redrawn_values_with_all_figures_of_the_folder() -> None
                 MadeWhole(
                     recipe=Recipe(schema=data.schema, promises=(promise,), adversary="knows-method"),
                     data=data, promises=(promise,), algorithm=Perturbation(mode="strict"), release=release,
-                    linkage=Linkage(np.arange(5)), audit=examined.audit, losses=losses, loss_by_column=by_column,
+                    linkage=RecordMap(np.arange(5)), audit=examined.audit, losses=losses, loss_by_column=by_column,
                     loss_bound=None, seconds={}, notes=(), domains=data.domains, withheld=release.withheld,
                     seen={0: examined.exposure(0)}, crowds={},
                 )

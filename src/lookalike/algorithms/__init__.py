@@ -31,7 +31,7 @@ from lookalike.algorithms.tmondrian import TMondrian
 from lookalike.algorithms.two_size import TwoSize
 from lookalike.data.adversary import KNOWS_METHOD
 from lookalike.data.contracts import Algorithm
-from lookalike.data.parameters import describe, read_part
+from lookalike.data.parameters import describe, parse_component
 from lookalike.errors import Unsupported
 
 # Where none is named, the first that serves every promise is taken.
@@ -90,7 +90,7 @@ def parse_algorithm(text: str) -> Algorithm:
     """
     if text.strip().partition(":")[0] == PrivBayes.name:
         raise Unsupported(PrivBayes.instead)
-    return read_part(text, "algorithm", ALGORITHMS)
+    return parse_component(text, "algorithm", ALGORITHMS)
 
 
 def describe_algorithms() -> list[dict[str, Any]]:

@@ -71,14 +71,14 @@ class Burel(Grouping):
     def partition(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
     ) -> tuple[NDArray[np.int32], int]:
-        from lookalike.algorithms.shared.value_buckets import retrieved
+        from lookalike.algorithms.shared.value_buckets import retrieve_groups
 
         values, ceilings, least = least_ceilings(self.name, data, requirements)
         counts = np.bincount(values, minlength=len(ceilings))
         fills = _FILLS if self.fill == "auto" else [Fraction(self.fill)]
         attempts = (Bounded(value_buckets(counts, ceilings, fill), ceilings, least) for fill in fills)
         drawing = most_groups(attempts, counts)
-        return retrieved(data, drawing.bucket_of(values), drawing, self, rng, progress)
+        return retrieve_groups(data, drawing.bucket_of(values), drawing, self, rng, progress)
 
 
 class Bounded(Drawing):

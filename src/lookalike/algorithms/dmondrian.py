@@ -21,7 +21,7 @@ class DMondrian(MedianCuts):
     name: ClassVar[str] = "dmondrian"
     model: ClassVar[str] = "beta-likeness"
 
-    def tested(self, data: Microdata, requirement: Requirement) -> Requirement:
+    def adapt(self, data: Microdata, requirement: Requirement) -> Requirement:
         """Every value strictly between p / e^delta and p e^delta; e^delta is the least ceiling over share."""
         assert requirement.column is not None
         assert requirement.ceilings is not None

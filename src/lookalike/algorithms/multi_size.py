@@ -22,5 +22,5 @@ class MultiSize(Sized):
     name: ClassVar[str] = "multi-size"
     suits: ClassVar[Collection[str]] = ("f-privacy",)
 
-    def searched(self, asked: Asked, tried: Range, progress: Progress) -> tuple[Found | None, tuple[str, ...]]:
+    def search_sizes(self, asked: Asked, tried: Range, progress: Progress) -> tuple[Found | None, tuple[str, ...]]:
         return several_sizes(asked.counts, tried), ()

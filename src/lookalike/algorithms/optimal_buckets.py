@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.groups.programs import relaxed, ways_to_round
+from lookalike.algorithms.groups.programs import solve_relaxed, ways_to_round
 from lookalike.algorithms.shared.bucket_sizes import Found, Part, Range, Sized, loss_of, several_sizes
 from lookalike.algorithms.shared.buckets import Asked, Counts
 from lookalike.algorithms.shared.method import BY_SECONDS
@@ -41,10 +41,10 @@ class OptimalBuckets(Sized):
     def in_parts(self) -> Slices | Undivided:
         return super().in_parts if self.seconds is None else Undivided(f"{BY_SECONDS}; use nodes")
 
-    def hurried(self) -> Self:
+    def hurry(self) -> Self:
         return replace(self, seconds=None)
 
-    def searched(self, asked: Asked, tried: Range, progress: Progress) -> tuple[Found | None, tuple[str, ...]]:
+    def search_sizes(self, asked: Asked, tried: Range, progress: Progress) -> tuple[Found | None, tuple[str, ...]]:
         fallback = several_sizes(asked.counts, tried)
         if fallback is None:
             return None, ()
@@ -94,7 +94,7 @@ def all_sizes(
     settings = [known] if known else []
     for way in sorted(ways_to_round(int(counts.sum()), wanted), key=_loss_of_numbers)[:_MOST_ROUNDED]:
         numbers = np.array([way.get(size, 0) for size in tried.sizes.tolist()])
-        if numbers @ tried.sizes == counts.sum() and (parts := flowed(counts, tried, numbers)) is not None:
+        if numbers @ tried.sizes == counts.sum() and (parts := deal_values(counts, tried, numbers)) is not None:
             settings.append(parts)
             break
     best = min(settings, key=loss_of, default=None)
@@ -134,7 +134,7 @@ def _least_by_fractions(
     spaced = np.geomspace(1, len(tried.sizes), _FIRST_SIZES).round().astype(np.int64) - 1
     taken = np.unique(np.append(spaced, len(tried.sizes) - 1))
     while True:
-        solved = relaxed([counts], [tried.rooms[taken]], tried.sizes[taken], losses[taken])
+        solved = solve_relaxed([counts], [tried.rooms[taken]], tried.sizes[taken], losses[taken])
         if solved is None:
             rest = np.setdiff1d(np.arange(len(tried.sizes)), taken)
             if not len(rest):
@@ -187,10 +187,10 @@ def _by_integers(
     bound = n_rows**2 if infeasible else 0 if result.mip_dual_bound is None else _whole_bound(result.mip_dual_bound)
     if result.x is None:
         return None, bound
-    return flowed(counts, tried, np.rint(result.x[:n_sizes]).astype(np.int64)), bound
+    return deal_values(counts, tried, np.rint(result.x[:n_sizes]).astype(np.int64)), bound
 
 
-def flowed(counts: Counts, tried: Range, n_buckets: Counts) -> tuple[Part, ...] | None:
+def deal_values(counts: Counts, tried: Range, n_buckets: Counts) -> tuple[Part, ...] | None:
     """The values dealt to so many buckets of each size, in whole numbers: a maximum flow. None if they do not fit."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_flow

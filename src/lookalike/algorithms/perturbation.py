@@ -33,14 +33,14 @@ from lookalike.data.adversary import KNOWS_METHOD, READS_RELEASE
 from lookalike.data.contracts import Boxes, Promise
 from lookalike.data.microdata import Codes, Domains, Microdata
 from lookalike.data.parameters import Choice, Exact
-from lookalike.data.release import Linkage, Perturbed, Randomizer
+from lookalike.data.release import Perturbed, Randomizer, RecordMap
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Unsupported, quoted
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 
-BITS = 32
-ONE = 1 << BITS
+_BITS = 32
+ONE = 1 << _BITS
 """Probabilities to keep a value are whole numbers over this."""
 _SHRINKS = 1 << 20
 
@@ -103,14 +103,16 @@ class Perturbation(Method):
 
     def make_release(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
-    ) -> tuple[Perturbed, Linkage]:
+    ) -> tuple[Perturbed, RecordMap]:
         if (reason := self.refuses_columns(data.domains)) is not None:
             raise Unsupported(f"{self.name}: {reason}")
         progress("perturb", 0.0, "matrix")
         bounds = Bounds.of(data.prior(0), requirements)
-        keeps = bounds.kept(strict_alphas(bounds) if self.mode == "strict" else alphas(bounds, self.kappa), self.mode)
+        keeps = bounds.find_keeps(
+            strict_alphas(bounds) if self.mode == "strict" else alphas(bounds, self.kappa), self.mode
+        )
         progress("perturb", 0.2, "draws")
-        drawn = redrawn(data.sensitive[:, 0], bounds, keeps, rng.child("draws"))
+        drawn = redraw(data.sensitive[:, 0], bounds, keeps, rng.child("draws"))
         progress("perturb", 0.8, "row order")
         record_of_row = rng.child("row order").permutation(data.n_rows)
         release = Perturbed(
@@ -121,7 +123,7 @@ class Perturbation(Method):
             randomizers=(matrix(bounds, keeps),),
         )
         progress("perturb", 1.0)
-        return release, Linkage(record_of_row)
+        return release, RecordMap(record_of_row)
 
 
 @dataclass(frozen=True)
@@ -193,7 +195,7 @@ class Bounds:
             for floor, share in zip(self.floors, self.shares, strict=True)
         ]
 
-    def kept(self, wanted: Sequence[Fraction], mode: str) -> list[int]:
+    def find_keeps(self, wanted: Sequence[Fraction], mode: str) -> list[int]:
         """Probabilities to keep each value, over `ONE`: those wanted, or all lowered until every bound holds."""
         holds = self.hold_against_counts if mode == "strict" else self.hold
         tenable, untenable = 0, _SHRINKS + 1
@@ -282,10 +284,10 @@ def matrix(bounds: Bounds, keeps: Iterable[int]) -> Randomizer:
     return Randomizer(weights, m * ONE)
 
 
-def redrawn(codes: Codes, bounds: Bounds, keeps: Sequence[int], rng: Randomness) -> Codes:
+def redraw(codes: Codes, bounds: Bounds, keeps: Sequence[int], rng: Randomness) -> Codes:
     """Each value kept with its own chance, else drawn evenly: independently, and with exactly these probabilities."""
     keep_of_code = np.zeros(bounds.n_codes, dtype=np.uint64)
     keep_of_code[bounds.values] = keeps
-    is_kept = (rng.child("keep").words(len(codes)) >> np.uint64(64 - BITS)) < keep_of_code[codes]
+    is_kept = (rng.child("keep").words(len(codes)) >> np.uint64(64 - _BITS)) < keep_of_code[codes]
     others = np.asarray(bounds.values, dtype=np.int32)[rng.child("value").integers(bounds.n_values, len(codes))]
     return np.where(is_kept, codes, others)

@@ -20,7 +20,7 @@ from lookalike.algorithms.shared.method import Method
 from lookalike.data.contracts import Promise, Undivided
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Whole
-from lookalike.data.release import Linkage, Matched
+from lookalike.data.release import Matched, RecordMap
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Unsupported
 from lookalike.progress import Progress
@@ -52,12 +52,12 @@ class Ring(Method):
 
     def make_release(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
-    ) -> tuple[Matched, Linkage]:
+    ) -> tuple[Matched, RecordMap]:
         from lookalike.algorithms.groups.boxes import chunks_of
         from lookalike.algorithms.shared.axes import axes_of
-        from lookalike.algorithms.shared.method import SlotGraph, matched_release
+        from lookalike.algorithms.shared.method import SlotGraph, publish_matched
 
-        axes, values, degree = axes_of(data), *_wanted(data, requirements)
+        axes, values, degree = axes_of(data), *_find_wanted(data, requirements)
         least = max(self.part or 3 * degree, degree)
         order = rng.child("parts").permutation(data.n_rows)
         # Halves of what is larger than this have the least number.
@@ -72,10 +72,10 @@ class Ring(Method):
             givers[ring] = around[:, offset]
             done += len(ring)
             progress("rings", done / data.n_rows)
-        return matched_release(data, SlotGraph(np.concatenate(records), np.concatenate(slots), givers), rng)
+        return publish_matched(data, SlotGraph(np.concatenate(records), np.concatenate(slots), givers), rng)
 
 
-def _wanted(data: Microdata, requirements: Sequence[Requirement]) -> tuple[NDArray[np.int32], int]:
+def _find_wanted(data: Microdata, requirements: Sequence[Requirement]) -> tuple[NDArray[np.int32], int]:
     """The values of which no two may be alike among so many neighbours, and how many; all different if any will do."""
     about_values = [requirement for requirement in requirements if requirement.column is not None]
     columns = sorted({requirement.column or 0 for requirement in about_values})

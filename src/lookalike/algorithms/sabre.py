@@ -61,7 +61,7 @@ class Sabre(Grouping):
     def partition(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
     ) -> tuple[NDArray[np.int32], int]:
-        from lookalike.algorithms.shared.value_buckets import retrieved
+        from lookalike.algorithms.shared.value_buckets import retrieve_groups
 
         about_values = [requirement for requirement in requirements if requirement.column is not None]
         least = max([1, *(requirement.min_size for requirement in requirements)])
@@ -69,7 +69,7 @@ class Sabre(Grouping):
             raise Unsupported("sabre keeps one promise of t-closeness. Use groups for several.")
         if not about_values:
             everybody = Drawn([[0]], np.array([data.n_rows]), Requirement(column=0), least)
-            return retrieved(data, np.zeros(data.n_rows, dtype=np.int64), everybody, self, rng, progress)
+            return retrieve_groups(data, np.zeros(data.n_rows, dtype=np.int64), everybody, self, rng, progress)
         (requirement,) = about_values
         column = requirement.column or 0
         counts = data.counts(column)
@@ -78,7 +78,7 @@ class Sabre(Grouping):
             for fill in _FILLS
         )
         drawing = most_groups(attempts, counts)
-        return retrieved(data, drawing.bucket_of(data.sensitive[:, column]), drawing, self, rng, progress)
+        return retrieve_groups(data, drawing.bucket_of(data.sensitive[:, column]), drawing, self, rng, progress)
 
 
 def spread(bucket: Sequence[int], n_codes: int, requirement: Requirement) -> Fraction:
@@ -150,9 +150,9 @@ class Drawn(Drawing):
         moved = float(np.abs(drawn - shares).sum() / 2 + ((held - np.minimum(held, rarest)) * spreads).sum())
         if abs(moved - float(self.bound)) > _CLOSE:
             return moved < self.bound
-        return self.moved(draws) <= self.bound
+        return self.measure_move(draws) <= self.bound
 
-    def moved(self, draws: Counts) -> Fraction:
+    def measure_move(self, draws: Counts) -> Fraction:
         """What may have to move, and how far, to make a group with these draws like the table."""
         total, moved = int(draws.sum()), Fraction(0)
         for number, share, rarest, farthest in zip(draws.tolist(), self.shares, self.rarest, self.spreads, strict=True):

@@ -42,19 +42,19 @@ class SymmetricGrouping(Runs):
             return "anatomize keeps the number of records and ceilings on values, no more"
         return None
 
-    def grown(self, data: Microdata, rules: Rules, rng: Randomness) -> Grown:
+    def grow(self, data: Microdata, rules: Rules, rng: Randomness) -> Grown:
         return self._halving(data, rules, rng).run(data, self.name)
 
     def replay(self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness) -> Replay | None:
         # Buckets inside of groups do not say which records shared a group.
         return None if self.anatomize == "true" else self._halving(data, Rules.of(data, requirements), rng)
 
-    def _halving(self, data: Microdata, rules: Rules, rng: Randomness) -> Halving:
-        return Halving(rules, in_order(data, self.order, rng.child("ties")), rules.least)
+    def _halving(self, data: Microdata, rules: Rules, rng: Randomness) -> _Halving:
+        return _Halving(rules, in_order(data, self.order, rng.child("ties")), rules.least)
 
 
 @dataclass(frozen=True, eq=False)
-class Halving:
+class _Halving:
     """Runs that are halved while both halves may stand. Fits `contracts.Replay`."""
 
     rules: Rules
@@ -65,12 +65,12 @@ class Halving:
     tail_is_merged: bool = False
 
     def run(self, data: Microdata, method: str) -> Grown:
-        from lookalike.kernels.grouptest import allowed, tally_for
+        from lookalike.kernels.grouptest import is_group_allowed, tally_for
         from lookalike.kernels.growing import halve
 
         rule, tally = self.rules.rule, tally_for(self.rules.rule)
         n_rows = data.n_rows
-        if not allowed(rule, data.sensitive, self.order, 0, n_rows, tally):
+        if not is_group_allowed(rule, data.sensitive, self.order, 0, n_rows, tally):
             raise Unsupported(f"{method}: not even all records as one group keep every promise. Ask for less.")
         starts = np.zeros(n_rows // self.least + 2, dtype=np.int64)
         stack = np.zeros((n_rows.bit_length() + 3, 2), dtype=np.int64)

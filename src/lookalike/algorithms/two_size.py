@@ -24,5 +24,5 @@ class TwoSize(Sized):
     pruning: Choice = Choice("full", "loss", "none", default="full")
     """How the search is cut short; for experiments, the result is the same."""
 
-    def searched(self, asked: Asked, tried: Range, progress: Progress) -> tuple[Found | None, tuple[str, ...]]:
+    def search_sizes(self, asked: Asked, tried: Range, progress: Progress) -> tuple[Found | None, tuple[str, ...]]:
         return two_sizes(asked.counts, tried, self.pruning), ()

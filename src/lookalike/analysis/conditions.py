@@ -93,7 +93,7 @@ def satisfies(column: pl.Series, wanted: Any) -> pl.Series:
 
 
 def _one_of(column: pl.Series, values: list[Any]) -> pl.Series:
-    typed = [_typed(column, value) for value in values]
+    typed = [_convert_value(column, value) for value in values]
     if column.dtype.is_integer():
         # No whole number of the column equals one that is not whole, or one beyond 64 bits.
         typed = [value for value in typed if isinstance(value, int) and _LEAST <= value <= _MOST]
@@ -101,11 +101,11 @@ def _one_of(column: pl.Series, values: list[Any]) -> pl.Series:
 
 
 def _within(column: pl.Series, wanted: Range) -> pl.Series:
-    low, high = (None if end is None else _typed(column, end) for end in (wanted.low, wanted.high))
+    low, high = (None if end is None else _convert_value(column, end) for end in (wanted.low, wanted.high))
     low_included, high_included = wanted.low_included, wanted.high_included
     if column.dtype.is_integer():
         # Ends become whole numbers: a comparison with a fraction would go through floats, which round beyond 2^53.
-        low, high = _first_whole(low, low_included), _last_whole(high, high_included)
+        low, high = _find_first_whole(low, low_included), _find_last_whole(high, high_included)
         low_included = high_included = True
         if (low is not None and low > _MOST) or (high is not None and high < _LEAST):
             return pl.Series([False]).new_from_index(0, len(column))
@@ -118,19 +118,19 @@ def _within(column: pl.Series, wanted: Range) -> pl.Series:
     return mask
 
 
-def _first_whole(low: int | Fraction | float | None, included: bool) -> int | None:
+def _find_first_whole(low: int | Fraction | float | None, included: bool) -> int | None:
     if low is None or low in (math.inf, -math.inf):
         return _MOST + 1 if low == math.inf else None
     return math.ceil(low) if included else math.floor(low) + 1
 
 
-def _last_whole(high: int | Fraction | float | None, included: bool) -> int | None:
+def _find_last_whole(high: int | Fraction | float | None, included: bool) -> int | None:
     if high is None or high in (math.inf, -math.inf):
         return _LEAST - 1 if high == -math.inf else None
     return math.floor(high) if included else math.ceil(high) - 1
 
 
-def _typed(column: pl.Series, value: Any) -> Any:
+def _convert_value(column: pl.Series, value: Any) -> Any:
     """A value with the column's type; numbers, dates and truths may be written as text."""
     try:
         if column.dtype == pl.String:

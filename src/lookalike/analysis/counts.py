@@ -56,7 +56,7 @@ class Queries:
         return np.stack([~mask.all(axis=1) for mask in self.quasi], axis=1)
 
     @classmethod
-    def joined(cls, parts: Iterable[Queries]) -> Queries:
+    def join(cls, parts: Iterable[Queries]) -> Queries:
         parts = list(parts)
         return cls(
             tuple(np.concatenate(masks) for masks in zip(*(part.quasi for part in parts), strict=True)),
@@ -64,7 +64,7 @@ class Queries:
         )
 
 
-INSIDE = ("weighted", "uniform")
+_INSIDE = ("weighted", "uniform")
 _DOUBT, _DOUBT_OF_ENDS, _DOUBT_OF_LINK = 1.0, 0.5, 2.0
 """What is inside cells is not known. By so much of what the answer moves under another assumption it may be
 wrong. Tried on releases of all methods: with this, intervals hold about as often as they say."""
@@ -87,7 +87,7 @@ def count_rows(masks: Sequence[Masks], codes: Codes, n_queries: int) -> NDArray[
         return np.full(n_queries, len(codes), dtype=np.int64)
     layout = _Layout.of(*distinct_rows(codes[:, asked]), np.zeros((len(codes), 0), dtype=np.int32))
     queries = Queries(tuple(masks[place] for place in asked), ())
-    return np.rint(layout.summed(queries, [_as_numbers] * len(asked), ())[:, 0]).astype(np.int64)
+    return np.rint(layout.sum_queries(queries, [_as_numbers] * len(asked), ())[:, 0]).astype(np.int64)
 
 
 def true_counts(queries: Queries, data: Microdata) -> NDArray[np.int64]:
@@ -101,20 +101,20 @@ def independent(queries: Queries, source: Microdata | Release) -> Numbers:
     def count(asked: Queries) -> Numbers:
         if isinstance(source, Microdata):
             return true_counts(asked, source).astype(np.float64)
-        return np.maximum(estimated(asked, source).counts, 0.0)
+        return np.maximum(estimate_counts(asked, source).counts, 0.0)
 
     nothing = Queries.everything(source.domains, len(queries))
     about_quasi = count(Queries(queries.quasi, nothing.sensitive))
     return about_quasi * count(Queries(nothing.quasi, queries.sensitive)) / np.maximum(count(nothing), 1.0)
 
 
-def estimated(queries: Queries, release: Release, inside: str = "weighted") -> Answers:
+def estimate_counts(queries: Queries, release: Release, inside: str = "weighted") -> Answers:
     """What the release answers, by the estimator of its form.
 
     `inside` says what is assumed inside cells (`spreading`): `weighted`, or `uniform` as in the papers.
     """
-    if inside not in INSIDE:
-        raise RecipeError(unknown_name("assumption about cells", inside, INSIDE))
+    if inside not in _INSIDE:
+        raise RecipeError(unknown_name("assumption about cells", inside, _INSIDE))
     if isinstance(release, Bucketized):
         return _from_buckets(queries, release)
     if isinstance(release, Perturbed):
@@ -155,13 +155,13 @@ def _from_extents(queries: Queries, release: Grouped | Matched, inside: str) -> 
     columns = [cells_of(release.domains.quasi[place], release.extents[place], n_rows, n_behind) for place in asked]
     cells, cell_of_unit = distinct_rows(np.stack([column.cell_of_unit for column in columns], axis=1))
     layout = _Layout.of(cells, cell_of_unit[release.unit_of_row], release.sensitive)
-    uniform = layout.summed(queries, [column.shares for column in columns], weights)
+    uniform = layout.sum_queries(queries, [column.shares for column in columns], weights)
     if inside == "uniform":
         return Answers(uniform[:, 0], np.sqrt(np.maximum(uniform[:, 1] - uniform[:, 2], 0.0)))
-    columns = [column.weighted() for column in columns]
+    columns = [column.weigh() for column in columns]
     drift = np.zeros(len(queries))
-    sums = layout.summed(queries, [column.shares for column in columns], weights, drift)
-    at_ends = layout.summed(queries, [column.shares_at_ends for column in columns], weights)
+    sums = layout.sum_queries(queries, [column.shares for column in columns], weights, drift)
+    at_ends = layout.sum_queries(queries, [column.shares_at_ends for column in columns], weights)
     by_chance = np.maximum(sums[:, 1] - sums[:, 2], 0.0)
     by_spread = (_DOUBT * (sums[:, 0] - uniform[:, 0])) ** 2 + (_DOUBT_OF_ENDS * (sums[:, 0] - at_ends[:, 0])) ** 2
     return Answers(sums[:, 0], np.sqrt(by_chance + by_spread + (_DOUBT_OF_LINK * drift) ** 2))
@@ -177,12 +177,12 @@ def _from_redrawn(queries: Queries, release: Perturbed) -> Answers:
         weights.append(np.where(mask.all(axis=1, keepdims=True), 1.0, back))
     asked, queries = _about_quasi(queries)
     layout = _Layout.of(*distinct_rows(release.quasi[:, asked]), release.sensitive[:, redrawn])
-    sums = layout.summed(queries, [_as_numbers] * len(asked), weights)
+    sums = layout.sum_queries(queries, [_as_numbers] * len(asked), weights)
     return Answers(sums[:, 0], np.sqrt(np.maximum(sums[:, 1] - sums[:, 0], 0.0)))
 
 
 def _from_buckets(queries: Queries, release: Bucketized) -> Answers:
-    from lookalike.kernels.counting import summed_by_bucket
+    from lookalike.kernels.counting import sum_by_bucket
 
     both = np.concatenate((release.bucket_of_quasi, release.bucket_of_sensitive))
     numbers = np.unique(both, return_inverse=True)[1].reshape(-1).astype(np.int64)
@@ -198,7 +198,7 @@ def _from_buckets(queries: Queries, release: Bucketized) -> Answers:
     links = Links.of(of_sensitive, joint, n_buckets, len(combinations))
     counts, errors = np.zeros(len(queries)), np.zeros(len(queries))
 
-    def work(block: Block) -> None:
+    def work(block: _Block) -> None:
         masks = [mask[block.queries] for mask in queries.quasi]
         of_values = _joint_weights(weights, combinations, block.queries)
         sums, together = np.zeros((4, len(block.queries))), np.zeros((len(combinations), len(block.queries)))
@@ -208,17 +208,17 @@ def _from_buckets(queries: Queries, release: Bucketized) -> Answers:
             matching &= masks[place].any(axis=0)[cells[:, place]]
         touched = np.bincount(bucket_of_cell[matching], minlength=n_buckets) > 0
         rows, entries = touched[bucket_of_cell], touched[bucket_of_value]
-        summed_by_bucket(
+        sum_by_bucket(
             np.concatenate([mask.T.astype(np.float64) for mask in masks]), offsets, block.columns,
             cells[rows], _starts(bucket_of_cell, touched), values[entries], _starts(bucket_of_value, touched),
             of_values, sums, together,
         )  # fmt: skip
-        otherwise = (of_values * links.counts[:, None] * links.likely(together)).sum(axis=0)
+        otherwise = (of_values * links.counts[:, None] * links.match_likely(together)).sum(axis=0)
         most = np.minimum(sums[2], links.counts @ of_values)
         counts[block.queries] = sums[0]
         errors[block.queries] = np.sqrt(links.variances(sums[1], sums[0], otherwise, most))
 
-    in_blocks(work, queries)
+    _in_blocks(work, queries)
     return Answers(counts, errors)
 
 
@@ -242,18 +242,20 @@ class _Layout:
         starts = np.searchsorted(keys // len(values), np.arange(len(cells) + 1))
         return cls(np.ascontiguousarray(cells, dtype=np.int32), starts, keys % len(values), counts, values)
 
-    def summed(self, queries: Queries, shares_of: list[Any], weights: Any, drift: Numbers | None = None) -> Numbers:
+    def sum_queries(
+        self, queries: Queries, shares_of: list[Any], weights: Any, drift: Numbers | None = None
+    ) -> Numbers:
         """[queries, 3] sums of the kernel; `drift` [queries] gets what the answers may move by association."""
-        from lookalike.kernels.counting import summed
+        from lookalike.kernels.counting import sum_entries
 
         found = np.zeros((len(queries), 3))
 
-        def work(block: Block) -> None:
+        def work(block: _Block) -> None:
             shares = [shares_of[index](mask[block.queries]).T for index, mask in enumerate(queries.quasi)]
             sums = np.zeros((3, len(block.queries)))
             by_value = np.zeros((2, 0 if drift is None else len(self.values), len(block.queries)))
             of_values = _joint_weights(weights, self.values, block.queries)
-            summed(
+            sum_entries(
                 np.ascontiguousarray(np.concatenate(shares)), _offsets([len(one) for one in shares]), block.columns,
                 self.cells, self.starts, self.value_of_entry, self.counts, of_values, sums, by_value,
             )  # fmt: skip
@@ -261,7 +263,7 @@ class _Layout:
             if drift is not None:
                 drift[block.queries] = self._drift(by_value, of_values)
 
-        in_blocks(work, queries)
+        _in_blocks(work, queries)
         return found
 
     def _drift(self, by_value: Numbers, of_values: Numbers) -> Numbers:
@@ -318,17 +320,17 @@ def _offsets(lengths: list[int]) -> NDArray[np.int64]:
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class _Block:
     """Queries that are answered side by side, and the quasi-identifiers that any of them asks about."""
 
     queries: NDArray[np.int64]
     columns: NDArray[np.int64]
 
 
-def in_blocks(work: Callable[[Block], None], queries: Queries) -> None:
+def _in_blocks(work: Callable[[_Block], None], queries: Queries) -> None:
     """Work on all queries, those that ask about the same columns together."""
     asked = queries.asked
     order = np.lexsort(asked.T)
     blocks = [order[start : start + _BLOCK] for start in range(0, len(order), _BLOCK)]
     with ThreadPoolExecutor(max_workers=available_threads()) as pool:
-        list(pool.map(lambda block: work(Block(block, np.flatnonzero(asked[block].any(axis=0)))), blocks))
+        list(pool.map(lambda block: work(_Block(block, np.flatnonzero(asked[block].any(axis=0)))), blocks))

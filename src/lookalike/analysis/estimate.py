@@ -35,14 +35,14 @@ class Estimate:
     @property
     def value(self) -> float:
         """The estimate, within what is possible."""
-        return self._possible(self.unclipped)
+        return self._clip(self.unclipped)
 
     def interval(self, level: float = LEVEL) -> tuple[float, float]:
         """Where the true count lies with about that probability; by the normal law, so rough below some ten rows."""
         reach = spread(level) * self.error
-        return self._possible(self.unclipped - reach), self._possible(self.unclipped + reach)
+        return self._clip(self.unclipped - reach), self._clip(self.unclipped + reach)
 
-    def _possible(self, number: float) -> float:
+    def _clip(self, number: float) -> float:
         return min(max(number, 0.0), float(self.n_rows))
 
     def __float__(self) -> float:

@@ -28,9 +28,9 @@ from lookalike.data.microdata import Codes, Domain
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Release
 from lookalike.data.worlds import World, draw_world
 from lookalike.errors import RecipeError, counted, quoted
-from lookalike.files.atomic import cannot_write, hidden_beside, sync
+from lookalike.files.atomic import cannot_write, hide_beside, sync
 from lookalike.files.releases.alone import read_alone
-from lookalike.files.releases.cells import safe_frame, typed_values
+from lookalike.files.releases.cells import safe_frame, type_values
 from lookalike.files.releases.describe import PublishedManifest
 from lookalike.files.releases.read import find_release
 from lookalike.files.releases.write import errors_of_the_system
@@ -38,7 +38,7 @@ from lookalike.files.urls import local_path
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 
-WORLDS = 5
+_WORLDS = 5
 """How many worlds are drawn unless told; enough to see how far results differ between them."""
 
 _SAID = {
@@ -50,14 +50,14 @@ _SAID = {
 
 
 def sample(
-    folder: str | Path, *, worlds: int = WORLDS, seed: int | None = None, progress: Progress = silent
+    folder: str | Path, *, worlds: int = _WORLDS, seed: int | None = None, progress: Progress = silent
 ) -> list[pl.DataFrame]:
     """Plain tables that a release may come from: `worlds` of them, each with the columns and types of the original.
 
     No row of them is about a person. Do what you want to do with each table, then `pool` the results: how far they
     differ tells how much the release leaves open. A seed only repeats a draw; it gives nothing away.
     """
-    return list(Plain.of(folder).drawn(worlds, seed, progress))
+    return list(Plain.of(folder).draw(worlds, seed, progress))
 
 
 class Plain:
@@ -94,17 +94,17 @@ class Plain:
             notes.append(f"{counted(left_out, 'record')} of the original {verb} left out of the release.")
         return notes
 
-    def drawn(self, worlds: int, seed: int | None, progress: Progress = silent) -> Iterator[pl.DataFrame]:
+    def draw(self, worlds: int, seed: int | None, progress: Progress = silent) -> Iterator[pl.DataFrame]:
         """One table after the other."""
         if worlds < 1:
             raise RecipeError(f"worlds is {worlds}. Draw one world or more.")
         rng = Randomness(seed)
         for world in range(worlds):
             progress("drawing", world / worlds)
-            yield self._decoded(draw_world(self.release, rng.child("world", world)))
+            yield self._decode(draw_world(self.release, rng.child("world", world)))
         progress("drawing", 1.0)
 
-    def _decoded(self, world: World) -> pl.DataFrame:
+    def _decode(self, world: World) -> pl.DataFrame:
         domains = self.release.domains
         blocks = ((domains.quasi, world.quasi), (domains.sensitive, world.sensitive), (domains.carried, world.carried))
         return pl.DataFrame(
@@ -114,13 +114,13 @@ class Plain:
 
 def value_series(domain: Domain, codes: Codes) -> pl.Series:
     """Codes as the values that they stand for, missing as null."""
-    values = typed_values(domain.values, domain.type)
+    values = type_values(domain.values, domain.type)
     known = pl.concat([values, pl.Series([None], dtype=values.dtype)])
     return known.gather(np.minimum(codes, len(domain.values)).astype(np.uint32)).alias(domain.name)
 
 
-PLACE = "{world}"
-WORLD = "world"
+_PLACE = "{world}"
+_WORLD = "world"
 
 _WRITERS: dict[str, Callable[[pl.DataFrame, Path], None]] = {
     ".csv": lambda frame, path: frame.write_csv(path),
@@ -151,34 +151,34 @@ def write_worlds(
         raise RecipeError(f"{out} should end in .csv or .parquet, which says how the tables are written.")
     if safe_csv and Path(out).suffix.lower() == ".csv":
         write = _write_safely
-    each = PLACE in out
-    paths = [Path(out.replace(PLACE, str(world + 1))) for world in range(worlds if each else 1)]
+    each = _PLACE in out
+    paths = [Path(out.replace(_PLACE, str(world + 1))) for world in range(worlds if each else 1)]
     for path in paths:
         if path.exists():
             raise RecipeError(f"{path} exists already. Name another file, or remove it first.")
         if not path.parent.is_dir():
             raise RecipeError(f"There is no folder {path.parent}. Make it first, or name another file.")
-    if not each and WORLD in plain.columns:
+    if not each and _WORLD in plain.columns:
         raise RecipeError(
-            f"The release has a column {quoted(WORLD)} of its own. Write one file each: put {PLACE} into the name."
+            f"The release has a column {quoted(_WORLD)} of its own. Write one file each: put {_PLACE} into the name."
         )
-    drawn = plain.drawn(worlds, seed, progress)
+    drawn = plain.draw(worlds, seed, progress)
     if each:
         for path, frame in zip(paths, drawn, strict=True):
-            _written(write, frame, path)
+            _write_hidden(write, frame, path)
     else:
         numbered = [
-            frame.insert_column(0, pl.Series(WORLD, [number], dtype=pl.Int64).new_from_index(0, len(frame)))
+            frame.insert_column(0, pl.Series(_WORLD, [number], dtype=pl.Int64).new_from_index(0, len(frame)))
             for number, frame in enumerate(drawn, start=1)
         ]
-        _written(write, pl.concat(numbered), paths[0])
+        _write_hidden(write, pl.concat(numbered), paths[0])
     return paths
 
 
-def _written(write: Callable[[pl.DataFrame, Path], None], frame: pl.DataFrame, path: Path) -> None:
+def _write_hidden(write: Callable[[pl.DataFrame, Path], None], frame: pl.DataFrame, path: Path) -> None:
     """In a hidden folder first: who finds the file finds all of it."""
     try:
-        with hidden_beside(path) as hidden:
+        with hide_beside(path) as hidden:
             building = hidden / path.name
             with errors_of_the_system():
                 write(frame, building)

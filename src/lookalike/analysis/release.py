@@ -25,7 +25,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from lookalike.analysis.conditions import Where, satisfies
-from lookalike.analysis.counts import Answers, Queries, count_rows, distinct_rows, estimated, independent
+from lookalike.analysis.counts import Answers, Queries, count_rows, distinct_rows, estimate_counts, independent
 from lookalike.analysis.estimate import LEVEL, Estimate, spread
 from lookalike.analysis.plain import Plain, value_series
 from lookalike.data.microdata import Codes, Domain
@@ -35,12 +35,12 @@ from lookalike.files.releases.alone import read_alone
 from lookalike.files.releases.describe import PublishedManifest
 from lookalike.files.releases.read import find_release
 
-BASELINE = "baseline"
-METHODS = {
-    Grouped.form: ("weighted", "uniform", BASELINE),
-    Matched.form: ("weighted", "uniform", BASELINE),
-    Bucketized.form: ("buckets", BASELINE),
-    Perturbed.form: ("reconstruction", BASELINE),
+_BASELINE = "baseline"
+_METHODS = {
+    Grouped.form: ("weighted", "uniform", _BASELINE),
+    Matched.form: ("weighted", "uniform", _BASELINE),
+    Bucketized.form: ("buckets", _BASELINE),
+    Perturbed.form: ("reconstruction", _BASELINE),
 }
 """How counts of each form can be estimated; the first is the default."""
 _MOST_LINES = 100_000
@@ -51,7 +51,7 @@ Wanted = Mapping[str, NDArray[np.bool_]]
 """The codes that are wanted, by column: [codes], or [queries, codes]."""
 
 
-class Side(NamedTuple):
+class _Side(NamedTuple):
     """Columns of one table that show a value in each row."""
 
     domains: tuple[Domain, ...]
@@ -107,7 +107,7 @@ class PublishedRelease:
     @property
     def methods(self) -> tuple[str, ...]:
         """How counts can be estimated; the first is the default."""
-        return METHODS[self.release.form]
+        return _METHODS[self.release.form]
 
     @property
     def columns(self) -> list[str]:
@@ -137,13 +137,13 @@ class PublishedRelease:
         if method not in self.methods:
             raise RecipeError(unknown_name("method", method, self.methods))
         self._check_columns(where)
-        wanted = self._wanted(where)
+        wanted = self._find_wanted(where)
         release = self._about(wanted)
         queries = _queries(release, wanted, 1)
         n_rows = int(self._exact[0].count_rows(wanted, 1)[0])
-        if method == BASELINE:
+        if method == _BASELINE:
             return Estimate(float(independent(queries, release)[0]), math.nan, n_rows, method)
-        answers = estimated(queries, release, "uniform" if method == "uniform" else "weighted")
+        answers = estimate_counts(queries, release, "uniform" if method == "uniform" else "weighted")
         return Estimate(float(answers.counts[0]), float(answers.errors[0]), n_rows, method)
 
     def counts(
@@ -172,11 +172,11 @@ class PublishedRelease:
         if len(set(names)) != len(names):
             raise RecipeError("A column is named twice. Cross different columns.")
         self._check_columns([*names, *(where or {})])
-        reach, wanted = spread(level), self._wanted(where or {})
+        reach, wanted = spread(level), self._find_wanted(where or {})
         lines = self._lines(names, wanted)
-        n_rows, published, answers = self._answered(names, lines, wanted)
+        n_rows, published, answers = self._answer(names, lines, wanted)
         figures: dict[str, NDArray[Any]] = {} if published is None else {"published": published}
-        figures["clipped" if clip else "estimate"] = self._clipped(names, lines, answers) if clip else answers.counts
+        figures["clipped" if clip else "estimate"] = self._clip(names, lines, answers) if clip else answers.counts
         figures["error"] = answers.errors
         figures["low"] = np.clip(answers.counts - reach * answers.errors, 0, n_rows)
         figures["high"] = np.clip(answers.counts + reach * answers.errors, 0, n_rows)
@@ -204,7 +204,7 @@ class PublishedRelease:
 
     def sample(self, worlds: int = 5, seed: int | None = None) -> list[pl.DataFrame]:
         """Plain tables that the release may come from, with the columns and types of the original; see `pool`."""
-        return list(Plain(self.release, self.manifest).drawn(worlds, seed))
+        return list(Plain(self.release, self.manifest).draw(worlds, seed))
 
     def _check_columns(self, names: Iterable[str]) -> None:
         for name in names:
@@ -226,23 +226,23 @@ class PublishedRelease:
         return replace(release, domains=domains, sensitive=np.hstack((release.sensitive, codes)))
 
     @cached_property
-    def _exact(self) -> tuple[Side, ...]:
+    def _exact(self) -> tuple[_Side, ...]:
         """Columns whose values are the people's own, table by table. No count exceeds the rows that match on the
         first."""
         release = self._about(self.columns)
-        quasi, sensitive = release.domains.quasi, Side(release.domains.sensitive, release.sensitive)
+        quasi, sensitive = release.domains.quasi, _Side(release.domains.sensitive, release.sensitive)
         if isinstance(release, Bucketized):
-            return Side(quasi, release.quasi), sensitive
-        return (Side(quasi, release.quasi),) if isinstance(release, Perturbed) else (sensitive,)
+            return _Side(quasi, release.quasi), sensitive
+        return (_Side(quasi, release.quasi),) if isinstance(release, Perturbed) else (sensitive,)
 
     @cached_property
-    def _shown(self) -> tuple[Side, ...]:
+    def _shown(self) -> tuple[_Side, ...]:
         """Columns that show a value in each row, be it the person's own or a redrawn one, table by table."""
         if not isinstance(self.release, Perturbed):
             return self._exact
         (exact,) = self._exact
         domains = exact.domains + self.release.domains.sensitive
-        return (Side(domains, np.hstack((exact.codes, self.release.sensitive))),)
+        return (_Side(domains, np.hstack((exact.codes, self.release.sensitive))),)
 
     @cached_property
     def _values(self) -> dict[str, pl.Series]:
@@ -252,7 +252,7 @@ class PublishedRelease:
             for domain in self.release.domains.all
         }
 
-    def _wanted(self, where: Where) -> Wanted:
+    def _find_wanted(self, where: Where) -> Wanted:
         return {name: satisfies(self._values[name], wanted).to_numpy().astype(bool) for name, wanted in where.items()}
 
     def _lines(self, names: Sequence[str], wanted: Wanted) -> Codes:
@@ -267,7 +267,7 @@ class PublishedRelease:
         listed = {name for columns, _ in axes for name in columns}
         for name in names:
             if name not in listed:
-                possible = self._possible(name)
+                possible = self._find_possible(name)
                 axes.append(([name], np.flatnonzero(wanted.get(name, possible) & possible)[:, None]))
         n_lines = math.prod(len(codes) for _, codes in axes)
         if n_lines > _MOST_LINES:
@@ -281,7 +281,7 @@ class PublishedRelease:
         lines = crossed[:, [order.index(name) for name in names]]
         return np.asarray(lines[np.lexsort(lines.T[::-1])])
 
-    def _possible(self, name: str) -> NDArray[np.bool_]:
+    def _find_possible(self, name: str) -> NDArray[np.bool_]:
         """The codes of a column that is not exact; values that are never drawn occur nowhere."""
         if isinstance(self.release, Perturbed):
             for domain, randomizer in zip(self.release.domains.sensitive, self.release.randomizers, strict=True):
@@ -289,7 +289,7 @@ class PublishedRelease:
                     return np.asarray(randomizer.weights.any(axis=1))
         return np.ones(len(self._values[name]), dtype=bool)
 
-    def _answered(
+    def _answer(
         self, names: Sequence[str], lines: Codes, wanted: Wanted
     ) -> tuple[NDArray[np.int64], NDArray[np.int64] | None, Answers]:
         """For each line the rows that match on exact columns, the rows that show it (None if none do), the answers."""
@@ -303,14 +303,14 @@ class PublishedRelease:
             part = lines[start : start + step]
             single = {name: np.arange(len(self._values[name])) == part[:, [at]] for at, name in enumerate(names)}
             each = {**wanted, **single}
-            answers = estimated(_queries(release, each, len(part)), release)
+            answers = estimate_counts(_queries(release, each, len(part)), release)
             n_rows = self._exact[0].count_rows(each, len(part))
             published = n_rows if shown is None else shown.count_rows(each, len(part))
             found.append((n_rows, published, answers.counts, answers.errors))
         n_rows, published, counts, errors = (np.concatenate(figures) for figures in zip(*found, strict=True))
         return n_rows, None if shown is None else published, Answers(counts, errors)
 
-    def _clipped(self, names: Sequence[str], lines: Codes, answers: Answers) -> NDArray[np.float64]:
+    def _clip(self, names: Sequence[str], lines: Codes, answers: Answers) -> NDArray[np.float64]:
         """Estimates without negative ones, with the sum that they had in each combination of exact columns."""
         exact = [at for at, name in enumerate(names) if any(side.places([name]) for side in self._exact)]
         group = distinct_rows(lines[:, exact])[1]

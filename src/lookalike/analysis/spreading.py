@@ -51,7 +51,7 @@ class Links:
         """[values] how often each occurs in all."""
         return np.asarray(self.stock.sum(axis=0), dtype=np.float64).reshape(-1)
 
-    def likely(self, together: Numbers) -> Numbers:
+    def match_likely(self, together: Numbers) -> Numbers:
         """[values, questions] how likely those with a value match; `together`: matching rows of their buckets."""
         return np.asarray(self.inverse @ together)
 
@@ -79,7 +79,7 @@ class CellsOfColumn(Protocol):
     def shares(self, mask: Masks) -> Numbers:
         """[queries, cells] which part of each cell is wanted, by queries that want these codes."""
 
-    def weighted(self) -> CellsOfColumn:
+    def weigh(self) -> CellsOfColumn:
         """The same cells, with what is certain about them and weights for the rest."""
 
     def shares_at_ends(self, mask: Masks) -> Numbers:
@@ -165,7 +165,7 @@ class _Ranges:
         n_certain = self.some * (2 - self._one_value) + self.missing
         return np.where(self._one_value & ~self.missing, 0.0, 1.0 - n_certain / self.n_behind)
 
-    def _covered(self, own: Numbers, between: Numbers) -> Numbers:
+    def _measure_cover(self, own: Numbers, between: Numbers) -> Numbers:
         """[..., cells] the weight that each cell covers."""
         reach = np.zeros((*own.shape[:-1], own.shape[-1] + 1))
         np.cumsum(own, axis=-1, out=reach[..., 1:])
@@ -176,13 +176,13 @@ class _Ranges:
 
     @property
     def _totals(self) -> Numbers:
-        return np.maximum(self._covered(self.own, self.between) + self.missing * self.of_missing, _NOTHING)
+        return np.maximum(self._measure_cover(self.own, self.between) + self.missing * self.of_missing, _NOTHING)
 
     def shares(self, mask: Masks) -> Numbers:
         known = mask[:, : len(self.own)].astype(np.float64)
         both = np.zeros_like(known)
         both[:, :-1] = known[:, :-1] * known[:, 1:]
-        wanted = self._covered(known * self.own, both * self.between)
+        wanted = self._measure_cover(known * self.own, both * self.between)
         at_missing = mask[:, self.missing_code, None] * self.missing if self.missing_code >= 0 else 0.0
         spread = np.asarray((wanted + at_missing * self.of_missing) / self._totals)
         if not self.ends_are_certain:
@@ -201,7 +201,7 @@ class _Ranges:
         n_ends = np.maximum(self.some * (2 - self._one_value) + self.missing, 1)
         return np.asarray((ends * self.some + at_missing) / n_ends)
 
-    def weighted(self) -> _Ranges:
+    def weigh(self) -> _Ranges:
         if self.are_nodes:
             return self
         rate = self.n_rows * self._rest / self._totals
@@ -279,7 +279,7 @@ class _Sets:
     def shares_at_ends(self, mask: Masks) -> Numbers:
         return self.shares(mask)
 
-    def weighted(self) -> _Sets:
+    def weigh(self) -> _Sets:
         certain = self.holds.T @ (self.n_rows * self._certain)
         spread = self.own * (self.holds.T @ (self.n_rows * self._rest / self._totals))
         return replace(self, own=certain + spread, all_are_certain=True)

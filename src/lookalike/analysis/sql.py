@@ -26,7 +26,7 @@ SUPPORTED = (
     "[GROUP BY columns]. A condition is =, <>, <, <=, >, >=, [NOT] IN (...), [NOT] BETWEEN ... AND ..., or "
     "IS [NOT] NULL; OR joins conditions on the same column."
 )
-LONGEST = 100_000
+_LONGEST = 100_000
 _SELECT_PARTS = {"expressions", "where", "group", "from", "from_", "kind", "hint"}
 _PART_NAMES = {"joins": "JOIN", "with_": "WITH", "order": "ORDER BY", "laterals": "LATERAL", "sample": "SAMPLE"}
 _FLIPPED: dict[type[exp.Binary], type[exp.Binary]] = {
@@ -51,7 +51,7 @@ def parse(sql: str, columns: Sequence[str]) -> Question:
     """The question that a statement asks about these columns; RecipeError for any that is not understood."""
     select = _select(sql)
     reader = _Reader(columns, _table_names(select))
-    group_by = tuple(reader.column(node) for node in _grouped(select))
+    group_by = tuple(reader.column(node) for node in _read_group_by(select))
     if len(set(group_by)) != len(group_by):
         raise RecipeError("GROUP BY names a column twice. Name different columns.")
     counts = 0
@@ -59,22 +59,22 @@ def parse(sql: str, columns: Sequence[str]) -> Question:
         if isinstance(node, exp.Count) and isinstance(node.this, exp.Star) and not node.expressions:
             counts += 1
         elif not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
-            raise _refused(f"SELECT cannot give {_shown(node)}.")
+            raise _explain_refusal(f"SELECT cannot give {_quote_node(node)}.")
         elif reader.column(node) not in group_by:
             raise RecipeError(f"{quoted(node.name)} is selected, so it must stand in GROUP BY too.")
     if counts != 1:
-        raise _refused("SELECT needs COUNT(*) once.")
+        raise _explain_refusal("SELECT needs COUNT(*) once.")
     conditions: dict[str, list[Any]] = {}
     if select.args.get("where"):
-        for name, wanted in map(reader.condition, _flattened(select.args["where"].this, exp.And)):
+        for name, wanted in map(reader.condition, _flatten(select.args["where"].this, exp.And)):
             conditions.setdefault(name, []).append(wanted)
     where = {name: parts[0] if len(parts) == 1 else AllOf(tuple(parts)) for name, parts in conditions.items()}
     return Question(where, group_by)
 
 
 def _select(sql: str) -> exp.Select:
-    if len(sql) > LONGEST:
-        raise RecipeError(f"The question has {len(sql):,} characters, too many: {LONGEST:,} are read. Shorten it.")
+    if len(sql) > _LONGEST:
+        raise RecipeError(f"The question has {len(sql):,} characters, too many: {_LONGEST:,} are read. Shorten it.")
     if any("\ud800" <= character <= "\udfff" for character in sql):
         raise RecipeError("The question holds half of a character, which no value can. Write it anew, as UTF-8.")
     logger = logging.getLogger("sqlglot")
@@ -83,20 +83,20 @@ def _select(sql: str) -> exp.Select:
     try:
         statements = [statement for statement in sqlglot.parse(sql, read="duckdb") if statement is not None]
     except (SqlglotError, RecursionError):
-        raise _refused(
+        raise _explain_refusal(
             "This is not SQL that can be read. Text stands in 'single' quotes. Names with spaces, and names that are "
             'words of SQL themselves (order, alter, group), stand in "double" ones.'
         ) from None
     finally:
         logger.setLevel(level)
     if len(statements) != 1 or not isinstance(statements[0], exp.Select):
-        raise _refused("One SELECT is needed.")
+        raise _explain_refusal("One SELECT is needed.")
     select = statements[0]
     for part, content in select.args.items():
         if content and part not in _SELECT_PARTS:
-            raise _refused(f"{_PART_NAMES.get(part, part.strip('_').upper())} is not understood.")
+            raise _explain_refusal(f"{_PART_NAMES.get(part, part.strip('_').upper())} is not understood.")
     if select.args.get("kind") or select.args.get("hint"):
-        raise _refused("SELECT takes COUNT(*) and columns only.")
+        raise _explain_refusal("SELECT takes COUNT(*) and columns only.")
     return select
 
 
@@ -109,20 +109,20 @@ def _table_names(select: exp.Select) -> set[str]:
     if not plain or any(
         content for part, content in table.args.items() if part not in ("this", "alias", "db", "catalog")
     ):
-        raise _refused("FROM takes one name: whatever it is, the release is meant.")
+        raise _explain_refusal("FROM takes one name: whatever it is, the release is meant.")
     return {table.name.casefold(), table.alias.casefold()} - {""}
 
 
-def _grouped(select: exp.Select) -> list[exp.Expression]:
+def _read_group_by(select: exp.Select) -> list[exp.Expression]:
     group = select.args.get("group")
     if group is None:
         return []
     if any(content for part, content in group.args.items() if part != "expressions"):
-        raise _refused("GROUP BY takes columns only.")
+        raise _explain_refusal("GROUP BY takes columns only.")
     return list(group.expressions)
 
 
-def _flattened(node: exp.Expression, joined_by: type[exp.Connector]) -> Iterator[exp.Expression]:
+def _flatten(node: exp.Expression, joined_by: type[exp.Connector]) -> Iterator[exp.Expression]:
     """The parts of a chain of ANDs or ORs, without a step of recursion a link."""
     waiting = [node]
     while waiting:
@@ -145,7 +145,7 @@ class _Reader:
     def column(self, node: exp.Expression) -> str:
         """The column that a name means: exactly that one, or the only one that differs in case alone."""
         if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
-            raise _refused(f"A column is needed where {_shown(node)} stands.")
+            raise _explain_refusal(f"A column is needed where {_quote_node(node)} stands.")
         if node.table and (node.table.casefold() not in self.table_names or node.args.get("db")):
             raise RecipeError(f"{quoted(node.table)} is no table of this question. Write the column's name alone.")
         if node.name in self.columns:
@@ -171,23 +171,25 @@ class _Reader:
         if isinstance(node, exp.Cast) and node.to.is_type("date", "timestamp", "datetime"):
             return self.value(node.this)
         if isinstance(node, exp.Null):
-            raise _refused("Nothing equals NULL. Missing values are asked for with IS NULL.")
+            raise _explain_refusal("Nothing equals NULL. Missing values are asked for with IS NULL.")
         if isinstance(node, exp.Column):
-            raise _refused(f"A value is needed where {_shown(node)} stands. Text stands in 'single' quotes.")
-        raise _refused(f"A value is needed where {_shown(node)} stands.")
+            raise _explain_refusal(
+                f"A value is needed where {_quote_node(node)} stands. Text stands in 'single' quotes."
+            )
+        raise _explain_refusal(f"A value is needed where {_quote_node(node)} stands.")
 
     def condition(self, node: exp.Expression) -> tuple[str, Any]:
         """A column, and what is wanted of it."""
         if isinstance(node, exp.Paren):
             return self.condition(node.this)
         if isinstance(node, exp.And | exp.Or):
-            parts = [self.condition(part) for part in _flattened(node, type(node))]
+            parts = [self.condition(part) for part in _flatten(node, type(node))]
             if len({name for name, _ in parts}) > 1:
-                raise _refused("OR joins conditions on different columns. Ask for them one by one.")
+                raise _explain_refusal("OR joins conditions on different columns. Ask for them one by one.")
             wanted = tuple(wanted for _, wanted in parts)
             return parts[0][0], AllOf(wanted) if isinstance(node, exp.And) else AnyOf(wanted)
         if isinstance(node, exp.Not):
-            return self._negated(node.this)
+            return self._negate(node.this)
         if isinstance(node, exp.Binary) and type(node) in _FLIPPED:
             return self._comparison(node)
         if isinstance(node, exp.In) and not any(node.args.get(part) for part in ("query", "unnest", "field")):
@@ -196,13 +198,13 @@ class _Reader:
             return self.column(node.this), Range(self.value(node.args["low"]), self.value(node.args["high"]))
         if isinstance(node, exp.Is) and isinstance(node.expression, exp.Null):
             return self.column(node.this), None
-        raise _refused(f"{_shown(node)} is no condition that is understood.")
+        raise _explain_refusal(f"{_quote_node(node)} is no condition that is understood.")
 
-    def _negated(self, node: exp.Expression) -> tuple[str, Any]:
+    def _negate(self, node: exp.Expression) -> tuple[str, Any]:
         while isinstance(node, exp.Paren):
             node = node.this
         if not isinstance(node, exp.In | exp.Between | exp.Is):
-            raise _refused("NOT stands before IN, BETWEEN and NULL only.")
+            raise _explain_refusal("NOT stands before IN, BETWEEN and NULL only.")
         name, wanted = self.condition(node)
         if wanted is None:
             return name, Range()
@@ -225,9 +227,9 @@ class _Reader:
         return name, Range(value, low_included=included)
 
 
-def _shown(node: exp.Expression) -> str:
+def _quote_node(node: exp.Expression) -> str:
     return quoted(node.sql(dialect="duckdb"))
 
 
-def _refused(problem: str) -> RecipeError:
+def _explain_refusal(problem: str) -> RecipeError:
     return RecipeError(f"{problem} {SUPPORTED}")

@@ -21,7 +21,7 @@ from lookalike.attacks.repeated_values import RepeatedValues
 from lookalike.attacks.similarity import Similarity
 from lookalike.attacks.skewness import Skewness
 from lookalike.data.contracts import Attack
-from lookalike.data.parameters import describe, read_part
+from lookalike.data.parameters import describe, parse_component
 
 ATTACKS: dict[str, type[Attack]] = {
     Linkage.name: Linkage,
@@ -42,7 +42,7 @@ __all__ = ["ATTACKS", "describe_attacks", "parse_attack"]
 
 
 def parse_attack(text: str) -> Attack:
-    return read_part(text, "attack", ATTACKS)
+    return parse_component(text, "attack", ATTACKS)
 
 
 def describe_attacks() -> list[dict[str, Any]]:

@@ -18,14 +18,14 @@ from lookalike.attacks.shared.attack import WrittenAttack, needs_sensitive
 from lookalike.attacks.shared.beliefs import (
     CERTAIN,
     best_guess_share,
-    kept_exposure,
+    build_exposure,
+    find_ceilings,
     majority,
     n_rows_above,
-    promised_ceilings,
     row_max,
-    scored,
+    score_guesses,
 )
-from lookalike.attacks.shared.whereabouts import Whereabouts, honest_guesses, normalised
+from lookalike.attacks.shared.whereabouts import Whereabouts, honest_guesses, normalise
 from lookalike.data.contracts import Finding, Target
 from lookalike.data.microdata import Domains
 from lookalike.errors import counted
@@ -58,13 +58,13 @@ class Composition(WrittenAttack):
         original = target.original
         prior, truth = original.counts(column), original.sensitive[:, column]
         single = [reader.beliefs(column) for reader in readers]
-        beliefs, n_torn = combined(single, prior)
-        score = scored(honest_guesses(beliefs, prior), truth)
+        beliefs, n_torn = combine_beliefs(single, prior)
+        score = score_guesses(honest_guesses(beliefs, prior), truth)
         alone = [best_guess_share(found, prior, truth) for found in single]
         n_certain = int(np.count_nonzero(row_max(beliefs) >= CERTAIN))
         before = np.max([row_max(found) for found in single], axis=0)
         n_certain_alone = int(np.count_nonzero(before >= CERTAIN))
-        ceilings = promised_ceilings(target, column)
+        ceilings = find_ceilings(target, column)
         name = original.domains.sensitive[column].name
         sentence = (
             f'{len(readers)} releases together leave one value of "{name}" for {n_certain:,} of {original.n_rows:,} '
@@ -83,7 +83,7 @@ class Composition(WrittenAttack):
             score=score,
             baselines={"most frequent value": majority(original, column), "values of the group": max(alone)},
             n_affected=n_certain - n_certain_alone if ceilings is None else n_rows_above(beliefs, ceilings),
-            exposure=kept_exposure(target, column, beliefs, f"reads {len(readers)} releases"),
+            exposure=build_exposure(target, column, beliefs, f"reads {len(readers)} releases"),
             figures={
                 "records left with one value": float(n_certain),
                 "records left with one value by one release": float(n_certain_alone),
@@ -93,7 +93,7 @@ class Composition(WrittenAttack):
         )
 
 
-def combined(single: list[Any], prior: NDArray[np.int64]) -> tuple[Any, int]:
+def combine_beliefs(single: list[Any], prior: NDArray[np.int64]) -> tuple[Any, int]:
     """Beliefs from all releases together, and about how many records they contradict each other.
 
     A record that a release says nothing about is read from the others; of a contradiction the first release remains.
@@ -107,15 +107,15 @@ def combined(single: list[Any], prior: NDArray[np.int64]) -> tuple[Any, int]:
         quiet = np.diff(found.indptr) == 0
         product = sparse.csr_array((together * found) @ sparse.diags_array(inverse))
         # Scaled at once: many small factors would vanish.
-        together = normalised(_chosen([product, found, together], np.where(silent, 1, np.where(quiet, 2, 0))))
+        together = normalise(_choose_rows([product, found, together], np.where(silent, 1, np.where(quiet, 2, 0))))
         silent &= quiet
     torn = (np.diff(together.indptr) == 0) & ~silent
     heard = np.zeros(n_records, dtype=np.int64)
     heard[torn] = 1
-    return _chosen([together, single[0]], heard), int(torn.sum())
+    return _choose_rows([together, single[0]], heard), int(torn.sum())
 
 
-def _chosen(matrices: list[Any], which: NDArray[np.int64]) -> Any:
+def _choose_rows(matrices: list[Any], which: NDArray[np.int64]) -> Any:
     """Row i of the matrix which[i]."""
     return sparse.csr_array(
         sum(sparse.diags_array((which == index).astype(np.float64)) @ part for index, part in enumerate(matrices))

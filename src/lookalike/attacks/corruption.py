@@ -27,14 +27,14 @@ from lookalike.attacks.shared.attack import WrittenAttack, needs_sensitive
 from lookalike.attacks.shared.beliefs import (
     CERTAIN,
     best_guess_share,
-    kept_exposure,
+    build_exposure,
+    find_ceilings,
     majority,
     n_rows_above,
-    promised_ceilings,
     row_max,
-    scored,
+    score_guesses,
 )
-from lookalike.attacks.shared.whereabouts import Whereabouts, honest_guesses, normalised
+from lookalike.attacks.shared.whereabouts import Whereabouts, honest_guesses, normalise
 from lookalike.data.contracts import Finding, Score, Target
 from lookalike.data.parameters import Exact, Whole
 from lookalike.data.release import Bucketized, Matched, Perturbed
@@ -89,20 +89,20 @@ class Corruption(WrittenAttack):
         original = target.original
         prior, truth = original.counts(column), original.sensitive[:, column]
         honest, sharpened = whereabouts.beliefs(column), sharpener(whereabouts, column)
-        ceilings = promised_ceilings(target, column)
-        unaided = self._unaided(target, sharpened, honest)
+        ceilings = find_ceilings(target, column)
+        unaided = self._believe_unaided(target, sharpened, honest)
         right, honestly, alone, above, certain, certain_before, exposure = 0, 0.0, 0.0, 0, 0, 0, None
         for repeat, (known, unknown) in enumerate(draws):
             progress("corruption", repeat / len(draws))
             beliefs, before = sharpened(known, unknown), unaided[unknown]
-            right += scored(honest_guesses(beliefs, prior), truth[unknown]).n_right
+            right += score_guesses(honest_guesses(beliefs, prior), truth[unknown]).n_right
             honestly += best_guess_share(honest[unknown], prior, truth[unknown])
             alone += best_guess_share(before, prior, truth[unknown])
             above += n_rows_above(beliefs, ceilings) or 0
             certain += int(np.count_nonzero(row_max(beliefs) >= CERTAIN))
             certain_before += int(np.count_nonzero(row_max(before) >= CERTAIN))
             if repeat == 0:
-                exposure = kept_exposure(target, column, beliefs, f"knows the values of {len(known)} records")
+                exposure = build_exposure(target, column, beliefs, f"knows the values of {len(known)} records")
         n_draws, n_unknown, n_known = len(draws), len(draws[0][1]), len(draws[0][0])
         score = Score(round(right / n_draws), n_unknown)
         name = original.domains.sensitive[column].name
@@ -132,7 +132,7 @@ class Corruption(WrittenAttack):
             },
         )
 
-    def _unaided(self, target: Target, sharpened: Callable[[Records, Records], Any], honest: Any) -> Any:
+    def _believe_unaided(self, target: Target, sharpened: Callable[[Records, Records], Any], honest: Any) -> Any:
         """What the same reading believes if nobody is known."""
         if not isinstance(target.release, Matched):
             return honest
@@ -166,17 +166,17 @@ def _without_values(whereabouts: Whereabouts, column: int) -> Callable[[Records,
         where = places[known].tocoo()
         if where.nnz:
             where.data = where.data * np.asarray(stock[where.col, truth[known][where.row]]).reshape(-1)
-        at = normalised(where.tocsr()).tocoo()
+        at = normalise(where.tocsr()).tocoo()
         taken = sparse.coo_array((at.data, (at.col, truth[known][at.row])), shape=stock.shape).tocsr()
-        left = normalised(_positive(stock - taken))
+        left = normalise(_keep_positive(stock - taken))
         if listed is None:
             mine = places[unknown]
         else:
             points = reading.point_of_record
             gone = sparse.coo_array((at.data, (points[known][at.row], at.col)), shape=(len(listed), stock.shape[0]))
             rest = sparse.diags_array(listed[points[unknown]].astype(np.float64)) @ places[unknown]
-            mine = normalised(_positive(rest - gone.tocsr()[points[unknown]]))
-        return _or_else(normalised(mine @ left), honest[unknown])
+            mine = normalise(_keep_positive(rest - gone.tocsr()[points[unknown]]))
+        return _or_else(normalise(mine @ left), honest[unknown])
 
     return sharpened
 
@@ -196,7 +196,7 @@ def _without_rows(whereabouts: Whereabouts, column: int) -> Callable[[Records, R
         kept = same | ~is_known[owners]
         likely = likely_pairs(owners[kept], rows[kept], original.n_rows, release.n_rows)
         beliefs = sparse.coo_array((likely, (owners[kept], values[kept])), shape=honest.shape).tocsr()
-        return _or_else(normalised(_positive(beliefs[unknown])), honest[unknown])
+        return _or_else(normalise(_keep_positive(beliefs[unknown])), honest[unknown])
 
     return sharpened
 
@@ -220,7 +220,7 @@ def likely_pairs(owners: NDArray[Any], rows: NDArray[Any], n_owners: int, n_rows
     return likely
 
 
-def _positive(matrix: Any) -> Any:
+def _keep_positive(matrix: Any) -> Any:
     """What is left after taking away; rounding leaves no crumbs."""
     kept = sparse.csr_array(matrix)
     kept.data[kept.data < 1e-9] = 0.0

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from lookalike.attacks.shared.attack import WrittenAttack, needs_sensitive
 from lookalike.attacks.shared.bayes import NaiveBayes, counts_of_records
-from lookalike.attacks.shared.beliefs import scored
-from lookalike.attacks.shared.judging import finding, judged
+from lookalike.attacks.shared.beliefs import score_guesses
+from lookalike.attacks.shared.judging import finding, judge_records
 from lookalike.attacks.shared.whereabouts import Whereabouts
 from lookalike.data.contracts import Finding, Target
 from lookalike.data.microdata import Codes
@@ -31,10 +31,10 @@ from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 
 Ints = NDArray[np.int64]
-SMOOTHING = 1.0
+_SMOOTHING = 1.0
 EXACT_UP_TO = 32
 """Units with more records than this are dealt by swaps."""
-SWEEPS = 8
+_SWEEPS = 8
 """How often in a round every record of a large unit is offered a swap."""
 _BLOCK = 4_000_000
 _NOBODY = -1
@@ -63,23 +63,23 @@ class DeFinettiAttack(WrittenAttack):
         where = Whereabouts.of(target)
         findings = []
         for column in range(len(target.original.domains.sensitive)):
-            dealing, learnt, n_rounds, settled = self._settled(where, column, rng.child(column), progress)
-            found = judged(where, column, learnt, within="unit", progress=progress)
+            dealing, learnt, n_rounds, settled = self._settle_dealing(where, column, rng.child(column), progress)
+            found = judge_records(where, column, learnt, within="unit", progress=progress)
             guesses = _guesses_about_people(where, dealing, found.guesses)
-            score = scored(guesses, target.original.sensitive[:, column])
+            score = score_guesses(guesses, target.original.sensitive[:, column])
             figures = {"rounds": float(n_rounds), "settled": float(settled)}
             findings.append(finding(self, target, column, found, score, _SAID, figures))
         return findings
 
-    def _settled(
+    def _settle_dealing(
         self, where: Whereabouts, column: int, rng: Randomness, progress: Progress
     ) -> tuple[Dealing, NaiveBayes, int, bool]:
-        dealing = _dealt_at_random(where, column, rng.child("deal"))
+        dealing = _deal_at_random(where, column, rng.child("deal"))
         for turn in range(self.rounds):
             progress("dealing", turn / self.rounds)
-            if not dealing.deal_again(dealing.learnt(), rng.child("swaps", turn)):
-                return dealing, dealing.learnt(), turn + 1, True
-        return dealing, dealing.learnt(), self.rounds, False
+            if not dealing.deal_again(dealing.learn(), rng.child("swaps", turn)):
+                return dealing, dealing.learn(), turn + 1, True
+        return dealing, dealing.learn(), self.rounds, False
 
 
 _SAID = "The deFinetti attack, which learns from all groups who in a group has which of its values,"
@@ -109,7 +109,7 @@ class Dealing:
     def is_real(self) -> NDArray[np.bool_]:
         return np.not_equal(self.record_of_seat, _NOBODY)
 
-    def learnt(self) -> NaiveBayes:
+    def learn(self) -> NaiveBayes:
         used = self.is_real & (self.value_of_seat != _NOBODY)
         domains = self.where.target.original.domains
         counts = counts_of_records(
@@ -118,7 +118,7 @@ class Dealing:
             domains.quasi,
             domains.sensitive[self.column].n_codes,
         )
-        return NaiveBayes.learnt(counts, SMOOTHING)
+        return NaiveBayes.learn(counts, _SMOOTHING)
 
     def deal_again(self, learnt: NaiveBayes, rng: Randomness) -> int:
         """The likeliest values for the records of each unit; returns how many seats changed theirs."""
@@ -163,7 +163,7 @@ def _swap(scores: NDArray[np.float64], values: Ints, sizes: Ints, rng: Randomnes
     """Pair the seats of each large unit at random, again and again; pairs swap values if that is likelier."""
     unit_of_seat = np.repeat(np.arange(len(sizes)), sizes)
     large = np.flatnonzero(sizes[unit_of_seat] > EXACT_UP_TO)
-    for sweep in range(SWEEPS if len(large) else 0):
+    for sweep in range(_SWEEPS if len(large) else 0):
         seats = large[np.lexsort((rng.child(sweep).words(len(large)), unit_of_seat[large]))]
         units = unit_of_seat[seats]
         rank = np.arange(len(seats)) - np.searchsorted(units, units)
@@ -175,7 +175,7 @@ def _swap(scores: NDArray[np.float64], values: Ints, sizes: Ints, rng: Randomnes
         values[one[likelier]], values[other[likelier]] = yours[likelier], mine[likelier]
 
 
-def _dealt_at_random(where: Whereabouts, column: int, rng: Randomness) -> Dealing:
+def _deal_at_random(where: Whereabouts, column: int, rng: Randomness) -> Dealing:
     release = where.target.release
     told = np.flatnonzero(~where.reading.is_told_dummy)
     values, unit_of_value = release.sensitive[told, column].astype(np.int64), where.unit_of_row[told]
@@ -197,12 +197,12 @@ def _dealt_at_random(where: Whereabouts, column: int, rng: Randomness) -> Dealin
         column,
         quasi,
         starts,
-        _seated(records, unit_of_record.astype(np.int64), starts),
-        _seated(values[shuffled], unit_of_value[shuffled], starts),
+        _seat_things(records, unit_of_record.astype(np.int64), starts),
+        _seat_things(values[shuffled], unit_of_value[shuffled], starts),
     )
 
 
-def _seated(things: Ints, units: Ints, starts: Ints) -> Ints:
+def _seat_things(things: Ints, units: Ints, starts: Ints) -> Ints:
     """Things on the first seats of their units, in the order given."""
     order = np.argsort(units, kind="stable")
     ranked = units[order]

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from lookalike.attacks.shared.beliefs import majority, row_max, scored
+from lookalike.attacks.shared.beliefs import majority, row_max, score_guesses
 from lookalike.attacks.shared.whereabouts import SLACK, OnBeliefs, Whereabouts, honest_guesses
 from lookalike.data.contracts import Finding
 from lookalike.data.parameters import Exact
@@ -34,7 +34,7 @@ class Homogeneity(OnBeliefs):
         highest = row_max(beliefs)
         caught = np.flatnonzero(highest >= float(self.share) - SLACK)
         guesses = honest_guesses(beliefs[caught], original.counts(column))
-        score = scored(guesses, original.sensitive[caught, column])
+        score = score_guesses(guesses, original.sensitive[caught, column])
         name = original.domains.sensitive[column].name
         about = "one value only" if self.share == 1 else f"one value in {float(self.share):.1%} of them or more"
         sentence = (

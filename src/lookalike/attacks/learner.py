@@ -18,23 +18,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.attacks.shared.attack import WrittenAttack, needs_sensitive
-from lookalike.attacks.shared.bayes import frequencies_of, logs_of, taken_back
-from lookalike.attacks.shared.beliefs import Shares, scored
-from lookalike.attacks.shared.judging import finding, judged, right_about_strangers
+from lookalike.attacks.shared.bayes import frequencies_of, logs_of, take_back
+from lookalike.attacks.shared.beliefs import Shares, score_guesses
+from lookalike.attacks.shared.judging import finding, judge_records, right_about_strangers
 from lookalike.attacks.shared.whereabouts import Whereabouts
 from lookalike.data.contracts import Finding, Target
 from lookalike.data.microdata import Codes
 from lookalike.data.parameters import Choice, Whole
 from lookalike.data.release import Bucketized, Perturbed
-from lookalike.data.worlds import drawn_from_cells, nth_of
+from lookalike.data.worlds import draw_from_cells, nth_of
 from lookalike.errors import MissingPart
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 
 Ints = NDArray[np.int64]
-LEAST_LEAF = 10
+_LEAST_LEAF = 10
 """Rows that a leaf of a tree must have: smaller ones only remember."""
-DOUBT = 0.001
+_DOUBT = 0.001
 """What is taken from a prediction and given to all values by frequency: a tree's "never" is no proof."""
 
 
@@ -60,15 +60,15 @@ class LearnerAttack(WrittenAttack):
         return needs_sensitive(target)
 
     def run(self, target: Target, rng: Randomness, progress: Progress) -> list[Finding]:
-        untrained = _untrained(self.kind, self.trees)
+        untrained = _choose_learner(self.kind, self.trees)
         where = Whereabouts.of(target)
         findings = []
         for column in range(len(target.original.domains.sensitive)):
             progress("training", column / len(target.original.domains.sensitive))
-            learn = partial(self._learnt, column=column, untrained=untrained, rng=rng.child(column))
+            learn = partial(self._learn, column=column, untrained=untrained, rng=rng.child(column))
             learnt = learn(where)
-            found = judged(where, column, learnt, within=self.within, progress=progress)
-            score = scored(found.guesses, target.original.sensitive[:, column])
+            found = judge_records(where, column, learnt, within=self.within, progress=progress)
+            score = score_guesses(found.guesses, target.original.sensitive[:, column])
             strangers = None
             if self.within == "all" and score.interval[0] > found.honest["most frequent value"]:
                 strangers = right_about_strangers(where, column, found.guesses, learn, rng.child(column, "strangers"))
@@ -77,10 +77,10 @@ class LearnerAttack(WrittenAttack):
             findings.append(finding(self, target, column, found, score, said, figures, strangers))
         return findings
 
-    def _learnt(self, where: Whereabouts, column: int, untrained: Callable[[int], Any], rng: Randomness) -> Trees:
-        quasi, values = drawn_rows(where, column, self.rows, self.worlds, rng.child("draw"))
+    def _learn(self, where: Whereabouts, column: int, untrained: Callable[[int], Any], rng: Randomness) -> Trees:
+        quasi, values = draw_rows(where, column, self.rows, self.worlds, rng.child("draw"))
         seed = int(rng.child("train").integers(1 << 31, 1)[0])
-        return Trees(where, column, _trained(untrained, seed, quasi, values), len(values))
+        return Trees(where, column, _train(untrained, seed, quasi, values), len(values))
 
 
 _SAID = {
@@ -111,14 +111,14 @@ class Trees:
         shares[:, values] = predicted
         release = self.where.target.release
         if isinstance(release, Perturbed):
-            shares = taken_back(shares, release.randomizers[self.column])
+            shares = take_back(shares, release.randomizers[self.column])
             shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1e-300)
-        shares = (1 - DOUBT) * shares + DOUBT * prior
+        shares = (1 - _DOUBT) * shares + _DOUBT * prior
         likelihood: Shares = np.where(prior > 0, logs_of(shares) - np.where(prior > 0, logs_of(prior), 0.0), -np.inf)
         return likelihood
 
 
-def drawn_rows(where: Whereabouts, column: int, most: int, worlds: int, rng: Randomness) -> tuple[Codes, Ints]:
+def draw_rows(where: Whereabouts, column: int, most: int, worlds: int, rng: Randomness) -> tuple[Codes, Ints]:
     """Quasi-identifiers and values of rows drawn from the release: all of them once, then again, until enough."""
     release = where.target.release
     told = np.flatnonzero(~where.reading.is_told_dummy)
@@ -129,18 +129,18 @@ def drawn_rows(where: Whereabouts, column: int, most: int, worlds: int, rng: Ran
     ]
     rows = np.concatenate(turns)[:most]
     if isinstance(release, Bucketized):
-        return release.quasi[rows], _drawn_from_buckets(where, release, column, rows, rng.child("values"))
+        return release.quasi[rows], _draw_from_buckets(where, release, column, rows, rng.child("values"))
     if isinstance(release, Perturbed):
         return release.quasi[rows], release.sensitive[rows, column].astype(np.int64)
     units = release.unit_of_row[rows].astype(np.int64)
     columns = [
-        drawn_from_cells(domain, extents, units, rng.child("cells", place))
+        draw_from_cells(domain, extents, units, rng.child("cells", place))
         for place, (domain, extents) in enumerate(zip(release.domains.quasi, release.extents, strict=True))
     ]
     return np.column_stack(columns).astype(np.int32), release.sensitive[rows, column].astype(np.int64)
 
 
-def _drawn_from_buckets(where: Whereabouts, release: Bucketized, column: int, rows: Ints, rng: Randomness) -> Ints:
+def _draw_from_buckets(where: Whereabouts, release: Bucketized, column: int, rows: Ints, rng: Randomness) -> Ints:
     told = ~where.reading.is_told_dummy
     buckets, values = release.bucket_of_sensitive[told], release.sensitive[told, column].astype(np.int64)
     order = np.argsort(buckets, kind="stable")
@@ -151,7 +151,7 @@ def _drawn_from_buckets(where: Whereabouts, release: Bucketized, column: int, ro
     return drawn
 
 
-def _untrained(kind: str, trees: int) -> Callable[[int], Any]:
+def _choose_learner(kind: str, trees: int) -> Callable[[int], Any]:
     """What makes a model of a seed."""
     try:
         from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
@@ -160,13 +160,13 @@ def _untrained(kind: str, trees: int) -> Callable[[int], Any]:
             "The attack learner needs scikit-learn, which is missing. Install it: pip install 'lookalike[attacks]'."
         ) from None
     if kind == "forest":
-        return lambda seed: RandomForestClassifier(trees, min_samples_leaf=LEAST_LEAF, random_state=seed)
+        return lambda seed: RandomForestClassifier(trees, min_samples_leaf=_LEAST_LEAF, random_state=seed)
     return lambda seed: HistGradientBoostingClassifier(
-        max_iter=trees, min_samples_leaf=LEAST_LEAF, early_stopping=False, random_state=seed
+        max_iter=trees, min_samples_leaf=_LEAST_LEAF, early_stopping=False, random_state=seed
     )
 
 
-def _trained(
+def _train(
     untrained: Callable[[int], Any], seed: int, quasi: Codes, values: Ints
 ) -> Callable[[Codes], tuple[Ints, Shares]]:
     known = np.unique(values)

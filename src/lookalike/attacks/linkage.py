@@ -61,7 +61,7 @@ class Linkage(WrittenAttack):
 
     def run(self, target: Target, rng: Randomness, progress: Progress) -> list[Finding]:
         self.check(target)
-        narrowed = narrowed_down(target)
+        narrowed = narrow_down(target)
         n_persons = max(int(narrowed.persons.sum()), 1)
         risks = 1 / narrowed.units
         n_at_risk = int(narrowed.persons[risks > float(self.threshold)].sum())
@@ -78,7 +78,7 @@ class Linkage(WrittenAttack):
             "marketer risk": mean,
             "unique in the release": float(narrowed.persons[narrowed.units == 1].sum()) / n_persons,
         }
-        original = original_classes(target)
+        original = _original_classes(target)
         figures["unique in the original"] = original.n_unique / max(original.n_persons, 1)
         samples = {"original": original}
         if not isinstance(target.release, Matched):
@@ -122,7 +122,7 @@ class Linkage(WrittenAttack):
         }
 
 
-def narrowed_down(target: Target) -> Narrowed:
+def narrow_down(target: Target) -> Narrowed:
     """What persons are narrowed down to. Whoever fits no row is left out."""
     release, reading = target.release, Whereabouts.of(target).reading
     if isinstance(release, Matched):
@@ -143,7 +143,7 @@ def narrowed_down(target: Target) -> Narrowed:
     return Narrowed(sizes, sizes)
 
 
-def original_classes(target: Target) -> ClassSizes:
+def _original_classes(target: Target) -> ClassSizes:
     """Class sizes of the original's quasi-identifiers, as if it were published as it is."""
     original = target.original
     return ClassSizes.of(np.bincount(joint_ids(tuple(original.quasi.T), original.n_rows)))
@@ -198,7 +198,7 @@ def _identity(target: Target, narrowed: Narrowed) -> Exposure:
 
 
 Numbers = NDArray[np.float64]
-SMALL_FRACTION = 0.1
+_SMALL_FRACTION = 0.1
 """Up to here Dankar's rule takes Pitman."""
 
 
@@ -248,7 +248,7 @@ def estimate_uniques(sample: ClassSizes, fraction: float) -> Estimates:
         # No sample unique: nothing to estimate from. The whole population: nothing to estimate.
         return Estimates(n_unique, n_unique, n_unique, n_unique, "sample")
     bayes, fitted, slid = zayatz(sample, fraction), pitman(sample, fraction), snb(sample, fraction)
-    if fraction <= SMALL_FRACTION:
+    if fraction <= _SMALL_FRACTION:
         ruled, chosen = (bayes, "zayatz") if math.isnan(fitted) else (fitted, "pitman")
     else:
         ruled, chosen = (bayes, "zayatz") if math.isnan(slid) or bayes < slid else (slid, "snb")
@@ -300,7 +300,7 @@ def pitman(sample: ClassSizes, fraction: float) -> float:
 
     starts = [(alpha, theta) for alpha in (0.5, 0.1, 0.9) for theta in (n_classes / 2, 1.0)]
     bounds = [(-12.0, 12.0), (-12.0, math.log(1e3 * n))]
-    point = _fitted(loss, [np.array([logit(alpha), math.log(alpha + theta)]) for alpha, theta in starts], bounds)
+    point = _fit(loss, [np.array([logit(alpha), math.log(alpha + theta)]) for alpha, theta in starts], bounds)
     if point is None or point[0] >= bounds[0][1] - 1e-6 or point[1] >= bounds[1][1] - 1e-6:
         return math.nan
     alpha, raised = float(expit(point[0])), math.exp(float(point[1]))
@@ -332,7 +332,7 @@ def snb(sample: ClassSizes, fraction: float) -> float:
 
     starts = [np.array([math.log(shape), logit(p)]) for shape in (0.5, 2.0, 0.05) for p in (0.5, 0.1, 0.9, 0.99)]
     bounds = [(-9.0, 9.0), (-20.0, 20.0)]
-    point = _fitted(loss, starts, bounds)
+    point = _fit(loss, starts, bounds)
     if point is None or any(
         value <= low + 1e-6 or value >= high - 1e-6 for value, (low, high) in zip(point, bounds, strict=True)
     ):
@@ -343,7 +343,7 @@ def snb(sample: ClassSizes, fraction: float) -> float:
     return float(min(found, sample.n_persons / fraction))
 
 
-def _fitted(loss: Callable[[Numbers], Any], starts: list[Numbers], bounds: list[tuple[float, float]]) -> Numbers | None:
+def _fit(loss: Callable[[Numbers], Any], starts: list[Numbers], bounds: list[tuple[float, float]]) -> Numbers | None:
     """The best of several descents, or the first that a second one confirms; None if none came to rest."""
     with_slope = isinstance(loss(starts[0]), tuple)
     best: Any = None

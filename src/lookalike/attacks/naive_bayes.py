@@ -13,8 +13,8 @@ from typing import ClassVar
 
 from lookalike.attacks.shared.attack import WrittenAttack, needs_sensitive
 from lookalike.attacks.shared.bayes import NaiveBayes, counts_of
-from lookalike.attacks.shared.beliefs import scored
-from lookalike.attacks.shared.judging import finding, judged, right_about_strangers
+from lookalike.attacks.shared.beliefs import score_guesses
+from lookalike.attacks.shared.judging import finding, judge_records, right_about_strangers
 from lookalike.attacks.shared.whereabouts import Whereabouts
 from lookalike.data.contracts import Finding, Target
 from lookalike.data.parameters import Choice
@@ -44,17 +44,17 @@ class NaiveBayesAttack(WrittenAttack):
         where = Whereabouts.of(target)
         findings = []
         for column in range(len(target.original.domains.sensitive)):
-            learn = partial(self._learnt, column=column)
-            found = judged(where, column, learn(where), within=self.within, progress=progress)
-            score = scored(found.guesses, target.original.sensitive[:, column])
+            learn = partial(self._learn, column=column)
+            found = judge_records(where, column, learn(where), within=self.within, progress=progress)
+            score = score_guesses(found.guesses, target.original.sensitive[:, column])
             strangers = None
             if self.within == "all" and score.interval[0] > found.honest["most frequent value"]:
                 strangers = right_about_strangers(where, column, found.guesses, learn, rng.child(column))
             findings.append(finding(self, target, column, found, score, _SAID[self.within], {}, strangers))
         return findings
 
-    def _learnt(self, where: Whereabouts, column: int) -> NaiveBayes:
-        return NaiveBayes.learnt(counts_of(where, column, by_volume=self.kind == "volume"), SMOOTHING[self.kind])
+    def _learn(self, where: Whereabouts, column: int) -> NaiveBayes:
+        return NaiveBayes.learn(counts_of(where, column, by_volume=self.kind == "volume"), SMOOTHING[self.kind])
 
 
 _SAID = {

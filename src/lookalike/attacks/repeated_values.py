@@ -19,14 +19,14 @@ from lookalike.attacks.shared.attack import WrittenAttack, needs_sensitive
 from lookalike.attacks.shared.beliefs import (
     CERTAIN,
     best_guess_share,
-    kept_exposure,
+    build_exposure,
+    find_ceilings,
     majority,
     n_rows_above,
-    promised_ceilings,
     row_max,
-    scored,
+    score_guesses,
 )
-from lookalike.attacks.shared.whereabouts import Whereabouts, honest_share, normalised
+from lookalike.attacks.shared.whereabouts import Whereabouts, honest_share, normalise
 from lookalike.data.contracts import Finding, Target
 from lookalike.data.parameters import Choice
 from lookalike.data.release import Matched
@@ -87,9 +87,9 @@ class RepeatedValues(WrittenAttack):
         )
         seen = sparse.csr_array(matches @ carried)
         seen.eliminate_zeros()
-        beliefs, n_repeated = seen_once(seen)
-        honest = normalised(seen)
-        score = scored(drawn(beliefs, rng), truth)
+        beliefs, n_repeated = _find_seen_once(seen)
+        honest = normalise(seen)
+        score = score_guesses(_draw_guesses(beliefs, rng), truth)
         baselines = {
             "most frequent value": majority(original, column),
             "values of the group": best_guess_share(honest, prior, truth),
@@ -115,8 +115,8 @@ class RepeatedValues(WrittenAttack):
             sentence=f"{sentence}. {n_certain:,} persons are left with one value.",
             score=score,
             baselines=baselines,
-            n_affected=n_rows_above(beliefs, promised_ceilings(target, column)),
-            exposure=kept_exposure(target, column, beliefs, "rules out repeated values"),
+            n_affected=n_rows_above(beliefs, find_ceilings(target, column)),
+            exposure=build_exposure(target, column, beliefs, "rules out repeated values"),
             figures={
                 "records that see a value repeated": float(n_repeated),
                 "records left with one value": float(n_certain),
@@ -126,7 +126,7 @@ class RepeatedValues(WrittenAttack):
         )
 
 
-def seen_once(seen: Any) -> tuple[Any, int]:
+def _find_seen_once(seen: Any) -> tuple[Any, int]:
     """Equal beliefs in the values seen exactly once, and how many records see one repeated.
 
     `seen` counts values [records, values]. A record that sees no value exactly once keeps the honest beliefs.
@@ -135,10 +135,10 @@ def seen_once(seen: Any) -> tuple[Any, int]:
     once.data = (seen.data == 1).astype(np.float64)
     lacks = np.asarray(once.sum(axis=1)).reshape(-1) == 0
     kept = sparse.csr_array(once + sparse.diags_array(lacks.astype(np.float64)) @ seen)
-    return normalised(kept), int(np.count_nonzero(row_max(seen) > 1.5))
+    return normalise(kept), int(np.count_nonzero(row_max(seen) > 1.5))
 
 
-def drawn(beliefs: Any, rng: Randomness) -> NDArray[np.int64]:
+def _draw_guesses(beliefs: Any, rng: Randomness) -> NDArray[np.int64]:
     """A value drawn for each record by the beliefs about it; -1 where nothing is believed."""
     n_records = beliefs.shape[0]
     sums = np.concatenate(([0.0], np.cumsum(beliefs.data)))

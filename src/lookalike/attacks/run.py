@@ -83,12 +83,12 @@ def attack_target(target: Target, attacks: Sequence[Attack], rng: Randomness, pr
                 raise
             not_made[str(one)] = str(missing)
             continue
-        made += [Attacked(finding, _kept(target, finding)) for finding in findings]
+        made += [Attacked(finding, _judge_promises(target, finding)) for finding in findings]
     progress("attack", 1.0)
     return Attacks(tuple(made), not_made)
 
 
-def _kept(target: Target, finding: Finding) -> dict[str, tuple[str, bool]]:
+def _judge_promises(target: Target, finding: Finding) -> dict[str, tuple[str, bool]]:
     if finding.exposure is None or finding.column is None:
         return {}
     found = {}

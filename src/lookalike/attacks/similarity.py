@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from lookalike.attacks.shared.attack import WrittenAttack, needs_sensitive
-from lookalike.attacks.shared.beliefs import CERTAIN, Shares, best_guess_share, n_rows_above, row_max, scored
+from lookalike.attacks.shared.beliefs import CERTAIN, Shares, best_guess_share, n_rows_above, row_max, score_guesses
 from lookalike.attacks.shared.whereabouts import Whereabouts, honest_guesses
 from lookalike.attacks.skewness import rises_of
 from lookalike.data.contracts import Finding, Target
@@ -78,11 +78,11 @@ class Similarity(WrittenAttack):
         target = whereabouts.target
         original = target.original
         values, prior = whereabouts.beliefs(column), original.counts(column)
-        reached = [_reached(values, prior, tree, level) for level in self._levels(tree)]
+        reached = [_measure_level(values, prior, tree, level) for level in self._levels(tree)]
         worst = max(reached, key=lambda found: (round(found.highest, 9), found.gain))
         truth = original.sensitive[:, column]
         kinds = worst.ancestor_of_value[truth].astype(np.int32)
-        score = scored(honest_guesses(worst.beliefs, worst.prior), kinds)
+        score = score_guesses(honest_guesses(worst.beliefs, worst.prior), kinds)
         highest_value = row_max(values)
         n_certain = int(np.count_nonzero(row_max(worst.beliefs) >= CERTAIN))
         n_certain_values = int(np.count_nonzero(highest_value >= CERTAIN))
@@ -126,7 +126,7 @@ def ancestors_on(tree: Taxonomy, level: int) -> NDArray[np.int64]:
         nodes = lifted
 
 
-def _reached(values: Any, prior: NDArray[np.int64], tree: Taxonomy, level: int) -> _Reached:
+def _measure_level(values: Any, prior: NDArray[np.int64], tree: Taxonomy, level: int) -> _Reached:
     _, kind_of_value = np.unique(ancestors_on(tree, level), return_inverse=True)
     kind_of_value = kind_of_value.reshape(-1).astype(np.int64)
     n_values, n_kinds = len(kind_of_value), int(kind_of_value.max()) + 1

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.attacks.shared.beliefs import owners_of, scored
+from lookalike.attacks.shared.beliefs import owners_of, score_guesses
 from lookalike.attacks.shared.whereabouts import SLACK, OnBeliefs, Whereabouts
 from lookalike.data.contracts import Finding, Score
 from lookalike.data.parameters import Exact
@@ -37,14 +37,14 @@ class Skewness(OnBeliefs):
         beliefs = whereabouts.beliefs(column)
         shares = original.counts(column) / original.n_rows
         rises = rises_of(beliefs, shares)
-        records, guesses = steepest(beliefs, rises, float(self.times))
+        records, guesses = _steepest(beliefs, rises, float(self.times))
         highest = float(rises.max(initial=0.0))
         name = original.domains.sensitive[column].name
         sentence = (
             f'The belief in a value of "{name}" rises to {highest:.3g} times its share in the table at most; for '
             f"{len(records):,} of {original.n_rows:,} persons one rises to more than {float(self.times):g} times."
         )
-        score = scored(guesses, original.sensitive[records, column]) if len(records) else Score(0, 0)
+        score = score_guesses(guesses, original.sensitive[records, column]) if len(records) else Score(0, 0)
         expected = float(shares[guesses].mean()) if len(records) else 0.0
         return Finding(
             attack=str(self),
@@ -64,7 +64,7 @@ def rises_of(beliefs: Any, shares: NDArray[np.float64]) -> NDArray[np.float64]:
     return rises
 
 
-def steepest(beliefs: Any, rises: NDArray[np.float64], times: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _steepest(beliefs: Any, rises: NDArray[np.float64], times: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Records with a belief risen above so many times, and the value that rose most for each."""
     entries = np.flatnonzero(rises > times * (1 + SLACK))
     owners = owners_of(beliefs)[entries]

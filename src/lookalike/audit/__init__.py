@@ -4,11 +4,11 @@ It takes the adversary's seat: everything is worked out from what is published a
 no code shared with the algorithms and without the linkage. `verify` checks that the release is about this table at
 all, that a row exists for every record, that row order gives nothing away, and what each promise comes to.
 
-A release that nobody holds as a whole is audited in parts: `audit_part` where the rows are, `joined` where none are.
+A release that nobody holds as a whole is audited in parts: `audit_part` where the rows are, `join_audits` elsewhere.
 """
 
 from lookalike.audit.exposures import expose
-from lookalike.audit.joining import JoinedAudit, joined
+from lookalike.audit.joining import JoinedAudit, join_audits
 from lookalike.audit.parts import PartAudit, audit_part
 from lookalike.audit.publishing import public_audit, shows_beliefs
 from lookalike.audit.verdicts import Audit, Check, ExactColumn, Grounds, Verdict
@@ -26,7 +26,7 @@ __all__ = [
     "audit_part",
     "examine",
     "expose",
-    "joined",
+    "join_audits",
     "public_audit",
     "shows_beliefs",
     "verify",

@@ -54,7 +54,7 @@ class JoinedAudit:
         return self.exposures.get((column, False))
 
 
-def joined(parts: Sequence[PartAudit]) -> JoinedAudit:
+def join_audits(parts: Sequence[PartAudit]) -> JoinedAudit:
     """The audit of the release that these are all parts of."""
     if not parts:
         raise RecipeError("There is no part to join. A release has at least one.")

@@ -67,7 +67,7 @@ def audit_part(
     parts: Mapping[str, Ints] | None = None,
     progress: Progress = silent,
 ) -> PartAudit:
-    """`verify` for a part of a release and the records it is about; `audit.joined` makes one audit of them.
+    """`verify` for a part of a release and the records it is about; `audit.join_audits` makes one audit of them.
 
     What is audited together may be several parts: `parts` then says in which each row lies.
     """

@@ -1,8 +1,8 @@
 """The protocols on one page. Read this first.
 
-    table + schema --encode--> Microdata --anonymize--> Release + Linkage
+    table + schema --encode--> Microdata --anonymize--> Release + RecordMap
                                                           |
-                         Audit  <--verify--  Exposure <---+   (known quasi-identifiers; never the Linkage)
+                         Audit  <--verify--  Exposure <---+   (known quasi-identifiers; never the RecordMap)
                          losses <--measure-- Release, Microdata
 
 A model has two faces. `requirement` speaks to algorithms: what a group must satisfy. `level` and `holds` speak to the
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain, Domains, Microdata
-from lookalike.data.release import Linkage, MatchGraph, Release
+from lookalike.data.release import MatchGraph, RecordMap, Release
 from lookalike.data.requirement import Requirement
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
@@ -199,7 +199,7 @@ class Algorithm(Protocol):
         distribution of the whole table.
         """
 
-    def hurried(self) -> Algorithm:
+    def hurry(self) -> Algorithm:
         """The same without a long search, and without a limit that depends on the machine."""
 
     @property
@@ -227,7 +227,7 @@ class Algorithm(Protocol):
 
     def anonymize(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
-    ) -> tuple[Release, Linkage]:
+    ) -> tuple[Release, RecordMap]:
         """A release in which every group satisfies every requirement; fails closed."""
 
 

@@ -97,7 +97,7 @@ def split(text: str, sign: str) -> list[str]:
     return pieces
 
 
-def unescaped(text: str) -> str:
+def unescape(text: str) -> str:
     plain, escaped = "", False
     for character in text:
         escaped = character == "\\" and not escaped
@@ -109,7 +109,7 @@ def escape_name(name: str) -> str:
     return "".join("\\" + character if character in "\\,|:" else character for character in name)
 
 
-def part_text(component: Any) -> str:
+def component_text(component: Any) -> str:
     """A component (a model, an algorithm) as one writes it: a lone required parameter bare, then what differs."""
     fields = [field for field in dataclasses.fields(component) if field.init]
     required = [field.name for field in fields if field.default is MISSING]
@@ -148,7 +148,7 @@ def meanings(component: type) -> dict[str, str]:
     return found
 
 
-def read_part(
+def parse_component(
     text: str, kind: str, table: Mapping[str, type[_Component]], structured: Collection[str] = ()
 ) -> _Component:
     """The component that the text describes, among those of the table.
@@ -191,7 +191,7 @@ def _build_component(
     if absent:
         asked = ",".join([*(f"{key}={value}" for key, value in given.items()), *(f"{key}=VALUE" for key in absent)])
         raise RecipeError(f"{name} needs {' and '.join(absent)}. Write {name}:{asked}.")
-    return component(**{key: value if key in structured else unescaped(value) for key, value in given.items()})
+    return component(**{key: value if key in structured else unescape(value) for key, value in given.items()})
 
 
 def describe(table: Mapping[str, type]) -> list[dict[str, Any]]:
@@ -367,7 +367,7 @@ class Values(Parameter[tuple[str, ...] | None, str | Iterable[str] | None]):
     def read(self, value: str | Iterable[str] | None, where: str) -> tuple[str, ...] | None:
         if value is None:
             return None
-        names = [unescaped(name) for name in split(value, "|")] if isinstance(value, str) else [*map(str, value)]
+        names = [unescape(name) for name in split(value, "|")] if isinstance(value, str) else [*map(str, value)]
         if not names or "" in names or len(set(names)) != len(names):
             raise RecipeError(f"{where} must name at least one value, and each value once: {self.field}=flu|cold.")
         return tuple(sorted(names))

@@ -1,4 +1,4 @@
-"""What leaves the house (`Release`) and what stays (`Linkage`).
+"""What leaves the house (`Release`) and what stays (`RecordMap`).
 
 Four forms:
 
@@ -289,7 +289,7 @@ class MatchGraph:
 
 
 @dataclass(frozen=True, eq=False)
-class Linkage:
+class RecordMap:
     """Which record became which row. Stays in the house; needed only for scoring."""
 
     record_of_row: NDArray[np.int64]
@@ -300,7 +300,7 @@ class Linkage:
     remarks: tuple[str, ...] = ()
     """What the method has to say about this run, for the person who publishes."""
 
-    def renumber(self, record_of_number: NDArray[np.int64]) -> Linkage:
+    def renumber(self, record_of_number: NDArray[np.int64]) -> RecordMap:
         """The same in the original's record numbers, after the method worked on records that were numbered anew."""
 
         def records(numbers: NDArray[np.int64]) -> NDArray[np.int64]:

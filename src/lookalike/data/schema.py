@@ -158,7 +158,7 @@ class Schema:
                     raise SchemaError(f"Column {quoted(name)} is named twice. Give it one role.")
                 named.add(name)
                 if any(attribute.name == name for attribute in schema.attributes):
-                    schema = schema.replaced(replace(schema[name], role=role))
+                    schema = schema.replace_attribute(replace(schema[name], role=role))
                 else:
                     schema = Schema((*schema.attributes, Attribute(name=name, role=role)))
         settled: dict[str, Kind] = {}
@@ -172,7 +172,7 @@ class Schema:
                         f"Column {quoted(name)} is named {kind} but has no role. Make it quasi-identifier, sensitive "
                         f"or carried too. {unknown_name('column with a role', name, roles)}"
                     )
-                schema = schema.replaced(replace(schema[name], kind=kind))
+                schema = schema.replace_attribute(replace(schema[name], kind=kind))
         return schema
 
     def __getitem__(self, name: str) -> Attribute:
@@ -200,7 +200,7 @@ class Schema:
     def published(self) -> tuple[Attribute, ...]:
         return self.quasi + self.sensitive + self.carried
 
-    def replaced(self, attribute: Attribute) -> Schema:
+    def replace_attribute(self, attribute: Attribute) -> Schema:
         """The same schema with the column of that name replaced."""
         self[attribute.name]
         return Schema(tuple(attribute if old.name == attribute.name else old for old in self.attributes))

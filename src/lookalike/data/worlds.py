@@ -3,7 +3,7 @@
     Grouped, Matched   each quasi-identifier drawn evenly from what its cell may hide
     Bucketized         the sensitive values of a bucket dealt at random to its persons, all of them, so that every world
                        has exactly the published counts
-    Perturbed          each value drawn from what it may have been (`redrawn`)
+    Perturbed          each value drawn from what it may have been (`reconstruct`)
 
 Carried columns stay as they are, beside the sensitive values. Made-up records are left out: those that look like
 others are not known, so for each value as many as the release declares are taken away at random.
@@ -48,7 +48,7 @@ def draw_world(release: Release, rng: Randomness) -> World:
     else:
         units = release.unit_of_row.astype(np.int64)
         columns = [
-            drawn_from_cells(domain, extents, units, rng.child("cells", place))
+            draw_from_cells(domain, extents, units, rng.child("cells", place))
             for place, (domain, extents) in enumerate(zip(release.domains.quasi, release.extents, strict=True))
         ]
         world = World(np.column_stack(columns).astype(np.int32), release.sensitive, release.carried)
@@ -95,7 +95,7 @@ def bounds_of(domain: Domain, extents: Ranges) -> tuple[Ints, Ints, NDArray[np.b
     return np.where(lengths > 0, lows, 0), lengths, missing
 
 
-def drawn_from_cells(domain: Domain, extents: Extents, units: Ints, rng: Randomness) -> Ints:
+def draw_from_cells(domain: Domain, extents: Extents, units: Ints, rng: Randomness) -> Ints:
     """A code for each unit listed, each of those in its cell as likely."""
     if isinstance(extents, Ranges):
         lows, lengths, missing = bounds_of(domain, extents)

@@ -24,16 +24,16 @@ from lookalike.data.release import Release
 from lookalike.errors import Unsupported
 from lookalike.evaluation.fidelity import Fidelity, compare
 from lookalike.evaluation.tradeoff import Tradeoff, tradeoff
-from lookalike.metrics.query_error import QueryError, RangeWorkload, drawn, query_error
+from lookalike.metrics.query_error import QueryError, RangeWorkload, draw_queries, query_error
 from lookalike.pipeline.run import MadeWhole
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 
 BOUNDS = (0.05, 0.1, 0.25, 0.5, 1.0)
 """Relative errors up to which answers are counted together."""
-N_QUERIES = 500
-MOST_COLUMNS = 3
-SELECTIVITY = 0.1
+_N_QUERIES = 500
+_MOST_COLUMNS = 3
+_SELECTIVITY = 0.1
 
 
 @dataclass(frozen=True)
@@ -63,15 +63,15 @@ class Answered:
         }
 
 
-def answered(
+def answer_queries(
     release: Release, original: Microdata, rng: np.random.Generator, progress: Progress = silent
 ) -> list[Answered]:
     """A line each for queries of one column, two and three, as far as there are such columns and queries."""
     found = []
-    for columns in range(1, min(MOST_COLUMNS, len(original.domains.quasi)) + 1):
-        progress("queries", (columns - 1) / MOST_COLUMNS)
+    for columns in range(1, min(_MOST_COLUMNS, len(original.domains.quasi)) + 1):
+        progress("queries", (columns - 1) / _MOST_COLUMNS)
         try:
-            asked = drawn(RangeWorkload(columns, SELECTIVITY), original, N_QUERIES, rng)
+            asked = draw_queries(RangeWorkload(columns, _SELECTIVITY), original, _N_QUERIES, rng)
         except Unsupported:
             continue
         found.append(Answered.of(columns, query_error(asked, release)))
@@ -125,7 +125,7 @@ def evaluate(made: MadeWhole, progress: Progress = silent) -> Evaluation:
             "lookalike attack makes them."
         )
     attacks = attack_target(target, chosen, rng.child("attacks"), progress)
-    answers = answered(release, data, np.random.default_rng(int(rng.child("queries").words(1)[0])), progress)
+    answers = answer_queries(release, data, np.random.default_rng(int(rng.child("queries").words(1)[0])), progress)
     compared = None
     if data.n_rows <= MOST_RECORDS:
         compared = compare(release, data, progress=progress)

@@ -18,17 +18,17 @@ from lookalike.audit import expose
 from lookalike.data.contracts import Algorithm, Promise
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Microdata
-from lookalike.data.release import Linkage, Release
+from lookalike.data.release import RecordMap, Release
 from lookalike.errors import LookalikeError
-from lookalike.metrics.query_error import RangeWorkload, drawn, query_error
+from lookalike.metrics.query_error import RangeWorkload, draw_queries, query_error
 from lookalike.pipeline.recipe import Recipe, prepare
 from lookalike.pipeline.run import measure
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 
 MOST_RECORDS = 2000
-FACTORS = (Fraction(1, 4), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4))
-N_QUERIES = 200
+_FACTORS = (Fraction(1, 4), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4))
+_N_QUERIES = 200
 
 
 @dataclass(frozen=True)
@@ -70,13 +70,13 @@ def tradeoff(
     column = promises[-1].column
     index = None if column is None else data.domains.sensitive_index(column)
     part = some_records(data, MOST_RECORDS, rng.child("part"))
-    quick = algorithm.hurried()
+    quick = algorithm.hurry()
     by_cells = quick.form in ("grouped", "matched")
-    variants = varied(promises)
+    variants = vary_promises(promises)
     settings: list[Setting] = []
     for place, (text, variant) in enumerate(variants):
         progress("trade-off", place / len(variants), text)
-        made = _made(part, variant, quick, adversary, rng.child("made", text))
+        made = _try_release(part, variant, quick, adversary, rng.child("made", text))
         if made is not None:
             release, linkage = made
             lost = measure(release, part)[0]["gcp"] if by_cells else _query_error(release, part)
@@ -96,18 +96,20 @@ def some_records(data: Microdata, most: int, rng: Randomness) -> Microdata:
     return data.take(rows)
 
 
-def varied(promises: Sequence[Promise], factors: Sequence[Fraction] = FACTORS) -> list[tuple[str, tuple[Promise, ...]]]:
+def vary_promises(
+    promises: Sequence[Promise], factors: Sequence[Fraction] = _FACTORS
+) -> list[tuple[str, tuple[Promise, ...]]]:
     """The promises with the number of the last one made smaller and larger; a name for each."""
     *others, last = promises
     found = []
     for factor in factors:
-        model = last.model if factor == 1 else _scaled(last.model, factor)
+        model = last.model if factor == 1 else _scale_model(last.model, factor)
         if model is not None:
             found.append((str(model), (*others, Promise(model, last.column))))
     return found
 
 
-def _scaled(model: Any, factor: Fraction) -> Any | None:
+def _scale_model(model: Any, factor: Fraction) -> Any | None:
     """The model with its first parameter so many times as large; None if that is no number, or no such model."""
     name = fields(model)[0].name
     value = getattr(model, name)
@@ -127,9 +129,9 @@ def _scaled(model: Any, factor: Fraction) -> Any | None:
     return made
 
 
-def _made(
+def _try_release(
     data: Microdata, promises: Sequence[Promise], algorithm: Algorithm, adversary: str, rng: Randomness
-) -> tuple[Release, Linkage] | None:
+) -> tuple[Release, RecordMap] | None:
     try:
         recipe = Recipe(schema=data.schema, promises=tuple(promises), algorithm=algorithm, adversary=adversary)
         return prepare(recipe, data).anonymize(rng)
@@ -145,5 +147,5 @@ def _belief(seen: Exposure, promise: Promise) -> float:
 
 def _query_error(release: Release, data: Microdata) -> float:
     columns = min(2, len(data.domains.quasi))
-    asked = drawn(RangeWorkload(columns, 0.1), data, N_QUERIES, np.random.default_rng(0))
+    asked = draw_queries(RangeWorkload(columns, 0.1), data, _N_QUERIES, np.random.default_rng(0))
     return query_error(asked, release).median

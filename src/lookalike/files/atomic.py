@@ -33,7 +33,7 @@ _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 @contextmanager
-def hidden_beside(target: Path) -> Iterator[Path]:
+def hide_beside(target: Path) -> Iterator[Path]:
     """A new hidden folder, removed in the end with all that is still in it."""
     clear_leftovers(target)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -125,7 +125,7 @@ def _lock(hidden: Path) -> int | None:
 
 
 @contextmanager
-def placed(target: Path, *, marker: str, overwrite: bool) -> Iterator[Path]:
+def place_folder(target: Path, *, marker: str, overwrite: bool) -> Iterator[Path]:
     """A folder to write into, which becomes `target` when the block ends without an error.
 
     `marker` is the JSON file by which a folder of ours is known; its `lookalike.files` lists what belongs to it, in
@@ -134,7 +134,7 @@ def placed(target: Path, *, marker: str, overwrite: bool) -> Iterator[Path]:
     target = Path(os.path.realpath(target))
     check_target(target, marker=marker, overwrite=overwrite)
     try:
-        with hidden_beside(target) as hidden:
+        with hide_beside(target) as hidden:
             # Inside the closed folder the new one gets the permissions that the user's other folders have.
             building = hidden / "new"
             building.mkdir()

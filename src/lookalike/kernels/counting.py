@@ -23,7 +23,7 @@ def _shares_of(shares, offsets, cells, unit, columns, found):  # type: ignore[no
 
 
 @entry
-def summed(shares, offsets, columns, cells, starts, value_of_entry, counts, weights, sums, by_value):  # type: ignore[no-untyped-def]
+def sum_entries(shares, offsets, columns, cells, starts, value_of_entry, counts, weights, sums, by_value):  # type: ignore[no-untyped-def]
     """For each query the sums over entries of count w p, count w^2 p and count (w p)^2.
 
     shares [all cells, queries]: those of column c start at offsets[c]; `columns` are those that are asked about; cells
@@ -50,7 +50,7 @@ def summed(shares, offsets, columns, cells, starts, value_of_entry, counts, weig
 
 
 @entry
-def summed_by_bucket(  # type: ignore[no-untyped-def]
+def sum_by_bucket(  # type: ignore[no-untyped-def]
     shares, offsets, columns, cells, unit_starts, value_of_entry, entry_starts, weights, sums, together
 ):
     """For each query the estimate over buckets and its variance, and how often each value meets a matching row.

@@ -213,7 +213,7 @@ def is_tally_allowed(rule, index, size, tally, n_touched):  # type: ignore[no-un
 
 
 @entry
-def allowed(rule, sensitive, members, start, stop, tally):  # type: ignore[no-untyped-def]
+def is_group_allowed(rule, sensitive, members, start, stop, tally):  # type: ignore[no-untyped-def]
     """Whether records members[start:stop] may form a group. `tally` is used and left all zero."""
     size = np.int64(stop - start)
     if size < rule.min_size or size < 1:
@@ -236,7 +236,7 @@ def allowed(rule, sensitive, members, start, stop, tally):  # type: ignore[no-un
 
 
 @entry
-def counts_allowed(rule, index, counts, size, tally):  # type: ignore[no-untyped-def]
+def are_counts_allowed(rule, index, counts, size, tally):  # type: ignore[no-untyped-def]
     """Whether a group of `size` records with these counts [M] may stand under one requirement; `tally` stays zero."""
     n_touched = 0
     for code in range(rule.settings[index]["n_codes"]):

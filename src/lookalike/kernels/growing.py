@@ -9,14 +9,14 @@ from __future__ import annotations
 import numpy as np
 
 from lookalike.kernels import entry, inner
-from lookalike.kernels.grouptest import allowed, counts_allowed, is_tally_allowed
+from lookalike.kernels.grouptest import are_counts_allowed, is_group_allowed, is_tally_allowed
 
 
 @inner
 def _stands(rule, counts, size, tally):  # type: ignore[no-untyped-def]
     fine = size >= rule.min_size
     for index in range(len(rule.settings)):
-        fine = fine and counts_allowed(rule, index, counts[index], size, tally)
+        fine = fine and are_counts_allowed(rule, index, counts[index], size, tally)
     return fine
 
 
@@ -61,7 +61,7 @@ def halve(rule, sensitive, members, starts, stack, tally):  # type: ignore[no-un
         depth -= 1
         start, stop = stack[depth, 0], stack[depth, 1]
         middle = start + (stop - start + 1) // 2
-        if allowed(rule, sensitive, members, start, middle, tally) and allowed(
+        if is_group_allowed(rule, sensitive, members, start, middle, tally) and is_group_allowed(
             rule, sensitive, members, middle, stop, tally
         ):
             stack[depth, 0], stack[depth, 1] = middle, stop

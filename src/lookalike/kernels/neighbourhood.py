@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from lookalike.kernels import inner
 from lookalike.kernels.axes import NODE, SET, measure
-from lookalike.kernels.grouptest import counts_allowed
+from lookalike.kernels.grouptest import are_counts_allowed
 
 
 class Layout(NamedTuple):
@@ -231,7 +231,7 @@ def may_exchange(rule, near, group, leaving, coming, tally):  # type: ignore[no-
         gone, come = near.sensitive[leaving, column], near.sensitive[coming, column]
         counts[gone] -= 1
         counts[come] += 1
-        fine = counts_allowed(rule.group_rule, index, counts, size, tally)
+        fine = are_counts_allowed(rule.group_rule, index, counts, size, tally)
         counts[gone] += 1
         counts[come] -= 1
         if not fine:

@@ -84,7 +84,7 @@ def greedy_round(axes, labels, table, filled, records, order, chosen):  # type: 
 
 
 @entry
-def sorted_round(order, n_records, taken_slot, taken_record):  # type: ignore[no-untyped-def]
+def take_in_order(order, n_records, taken_slot, taken_record):  # type: ignore[no-untyped-def]
     """Go through cells slot * n_records + record in `order` and take each whose slot and record are still free.
 
     taken_slot [slots] is the record of each slot, taken_record [records] the slot of each record; -1 where free.

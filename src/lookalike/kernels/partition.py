@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from lookalike.kernels import entry, inner
 from lookalike.kernels.axes import NODE, SET, lowest_common, measure, sort_by_code
-from lookalike.kernels.grouptest import allowed
+from lookalike.kernels.grouptest import is_group_allowed
 
 
 class Cutting(NamedTuple):
@@ -176,7 +176,7 @@ def sweep(axes, cutting, members, start, stop, places, losses, forward):  # type
 @inner
 def _are_parts_allowed(rule, sensitive, members, start, place, stop, tally):  # type: ignore[no-untyped-def]
     """Whether a cut leaves two groups that may stand."""
-    return allowed(rule, sensitive, members, start, place, tally) and allowed(
+    return is_group_allowed(rule, sensitive, members, start, place, tally) and is_group_allowed(
         rule, sensitive, members, place, stop, tally
     )
 

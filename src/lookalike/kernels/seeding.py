@@ -66,7 +66,7 @@ _BLOCK, _FAN = 16, 4
 _MOST_SEEN = 20_000
 
 
-class Hands(NamedTuple):
+class _Hands(NamedTuple):
     """Groups while they are dealt: extents so far, and how many records they hold."""
 
     bounds: NDArray[np.int64]
@@ -147,7 +147,7 @@ class _Branches(NamedTuple):
 
     firsts: NDArray[np.int64]
     """[levels + 1] where the nodes of each level begin"""
-    hulls: Hands
+    hulls: _Hands
     """What the groups of each node reach over together."""
     space: NDArray[np.int64]
     """[nodes, S, M] how many groups of each node have room for a value"""
@@ -261,7 +261,7 @@ def _make_room(axes, rooms, room_class, sensitive, hands, layout, record, turn):
 
 @inner
 def _empty_hands(n_groups, n_attrs, offsets, n_columns, n_values):  # type: ignore[no-untyped-def]
-    hands = Hands(
+    hands = _Hands(
         np.zeros((n_groups, n_attrs, 4), dtype=np.int64),
         np.zeros((n_groups, offsets[n_attrs] + 1), dtype=np.bool_),
         offsets,

@@ -3,7 +3,7 @@ the linkage.
 
 `METRICS` are computed for every release; those that need no original are in its folder (`public_losses`). `FIDELITY`
 compares distributions with those of the original: slower, and about the original, so they stay with its owner.
-`PartLosses` are sums that parts of a release hand on, and `joined_losses` makes `METRICS` of the whole from them.
+`PartLosses` are sums that parts of a release hand on, and `join_losses` makes `METRICS` of the whole from them.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from lookalike.metrics.fidelity import CorrelationDifference, MarginalDistance, 
 from lookalike.metrics.group_sizes import AverageGroupSize, Discernibility, MeanSquaredBucketSize
 from lookalike.metrics.learning import AccuracyLoss, PropensityMeanSquaredError, PropensityRatio
 from lookalike.metrics.loss import AverageInformationLoss, GlobalCertaintyPenalty, loss_by_column
-from lookalike.metrics.parts import PartLosses, joined_losses
-from lookalike.metrics.shared.publishing import public_losses, rounded, same_figure
+from lookalike.metrics.parts import PartLosses, join_losses
+from lookalike.metrics.shared.publishing import public_losses, round_figure, same_figure
 from lookalike.metrics.values_changed import ValuesChanged
 
 METRICS: dict[str, type[Metric]] = {
@@ -51,9 +51,9 @@ __all__ = [
     "PropensityMeanSquaredError",
     "PropensityRatio",
     "ValuesChanged",
-    "joined_losses",
+    "join_losses",
     "loss_by_column",
     "public_losses",
-    "rounded",
+    "round_figure",
     "same_figure",
 ]

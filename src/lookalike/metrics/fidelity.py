@@ -28,7 +28,7 @@ from lookalike.metrics.shared.expected import Expected, Observed, Parts, Shares,
 from lookalike.metrics.shared.metric import WrittenMetric
 
 
-def distance(one: Shares, other: Shares) -> float:
+def _distance(one: Shares, other: Shares) -> float:
     """Total variation."""
     return float(np.abs(one - other).sum() / 2)
 
@@ -59,7 +59,7 @@ class MarginalDistance(WrittenMetric):
         parts = all_parts(original)
         expected, observed = Expected(release, parts), Observed(original, parts)
         return {
-            of.domain.name: distance(expected.column(place), observed.column(place)) for place, of in enumerate(parts)
+            of.domain.name: _distance(expected.column(place), observed.column(place)) for place, of in enumerate(parts)
         }
 
 
@@ -78,7 +78,7 @@ class PairDistance(WrittenMetric):
         parts = all_parts(original)
         expected, observed = Expected(release, parts), Observed(original, parts)
         return {
-            (parts[one].domain.name, parts[other].domain.name): distance(
+            (parts[one].domain.name, parts[other].domain.name): _distance(
                 expected.pair(one, other), observed.pair(one, other)
             )
             for one, other in itertools.combinations(range(len(parts)), 2)

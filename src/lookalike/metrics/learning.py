@@ -33,11 +33,11 @@ from lookalike.metrics.shared.metric import WrittenMetric
 from lookalike.randomness import Randomness
 
 Ints = NDArray[np.int64]
-MOST_ROWS = 20_000
+_MOST_ROWS = 20_000
 """Rows of a side that are learnt from at most."""
-LEAST_LEAF, LEAVES = 10, 50
+_LEAST_LEAF, _LEAVES = 10, 50
 """A leaf has at least ten rows and a fiftieth of all: smaller ones remember rows, also those of held-out records."""
-N_CLASSES = 4
+_N_CLASSES = 4
 """Parts that a numeric column is predicted in."""
 _HELD_OUT = 0.3
 _TREES = 50
@@ -70,18 +70,18 @@ def propensity(release: Release, original: Microdata, *, worlds: int = 5, seed: 
     """The mean over some worlds."""
     tree, _ = _trees()
     rng = Randomness(seed).child("propensity")
-    true = _joined(original)
+    true = _join_columns(original)
     found, chance = [], []
     for turn in range(worlds):
         draws = rng.child("world", turn)
-        drawn = _joined(draw_world(release, draws.child("draw")))
-        n_rows = min(MOST_ROWS, len(true), len(drawn))
+        drawn = _join_columns(draw_world(release, draws.child("draw")))
+        n_rows = min(_MOST_ROWS, len(true), len(drawn))
         rows = np.concatenate(
             [side[draws.child(name).integers(len(side), n_rows)] for name, side in (("true", true), ("drawn", drawn))]
         )
         labels = np.repeat([0, 1], n_rows)
         state = int(draws.child("tree").integers(1 << 31, 1)[0])
-        model = tree(min_samples_leaf=max(LEAST_LEAF, n_rows // LEAVES), random_state=state)
+        model = tree(min_samples_leaf=max(_LEAST_LEAF, n_rows // _LEAVES), random_state=state)
         found.append(_pmse(model, rows, labels))
         chance.append(_pmse(model, rows, labels[draws.child("labels").permutation(len(labels))]))
     return Propensity(float(np.mean(found)), float(np.mean(chance)))
@@ -92,7 +92,7 @@ def _pmse(model: Any, rows: NDArray[np.float32], labels: Ints) -> float:
     return float(((believed - 0.5) ** 2).mean())
 
 
-def _joined(table: Microdata | World) -> NDArray[np.float32]:
+def _join_columns(table: Microdata | World) -> NDArray[np.float32]:
     return np.column_stack((table.quasi, table.sensitive)).astype(np.float32)
 
 
@@ -141,8 +141,8 @@ def accuracies(release: Release, original: Microdata, *, worlds: int = 3, seed: 
     """Of each sensitive column from the quasi-identifiers, and of one quasi-identifier from all else."""
     rng = Randomness(seed).child("accuracy")
     order = rng.child("held out").permutation(original.n_rows)
-    n_held = max(1, min(round(_HELD_OUT * original.n_rows), MOST_ROWS))
-    held, kept = order[:n_held], order[n_held:][:MOST_ROWS]
+    n_held = max(1, min(round(_HELD_OUT * original.n_rows), _MOST_ROWS))
+    held, kept = order[:n_held], order[n_held:][:_MOST_ROWS]
     if not len(kept):
         return []
     drawn = []
@@ -154,9 +154,9 @@ def accuracies(release: Release, original: Microdata, *, worlds: int = 3, seed: 
         classes, inputs = target.split(original)
         train, test = classes[kept], classes[held]
         state = rng.child("forest", target.name)
-        by_original = _right(inputs[kept], train, inputs[held], test, state)
+        by_original = _score_forest(inputs[kept], train, inputs[held], test, state)
         by_worlds = [
-            _right(inputs_of_world, classes_of_world, inputs[held], test, state.child(turn))
+            _score_forest(inputs_of_world, classes_of_world, inputs[held], test, state.child(turn))
             for turn, (classes_of_world, inputs_of_world) in enumerate(map(target.split, drawn))
         ]
         guess = np.bincount(train).argmax()
@@ -183,21 +183,23 @@ class _Target(NamedTuple):
 
 def _targets(original: Microdata) -> list[_Target]:
     targets = [
-        _Target(domain.name, place, None, Parts.of(domain, original.sensitive[:, place], N_CLASSES))
+        _Target(domain.name, place, None, Parts.of(domain, original.sensitive[:, place], _N_CLASSES))
         for place, domain in enumerate(original.domains.sensitive)
     ]
     if original.quasi.shape[1] + original.sensitive.shape[1] > 1:
         # A category if there is one: it is predicted as it is.
-        parts = [Parts.of(domain, original.quasi[:, at], N_CLASSES) for at, domain in enumerate(original.domains.quasi)]
+        parts = [
+            Parts.of(domain, original.quasi[:, at], _N_CLASSES) for at, domain in enumerate(original.domains.quasi)
+        ]
         at = next((at for at, of in enumerate(parts) if not of.is_measured), 0)
         targets.append(_Target(original.domains.quasi[at].name, None, at, parts[at]))
     return targets
 
 
-def _right(inputs: Codes, classes: Ints, asked: Codes, truth: Ints, rng: Randomness) -> float:
+def _score_forest(inputs: Codes, classes: Ints, asked: Codes, truth: Ints, rng: Randomness) -> float:
     """How often a forest trained on the one is right about the other."""
     _, forest = _trees()
-    leaf = max(LEAST_LEAF, len(classes) // LEAVES)
+    leaf = max(_LEAST_LEAF, len(classes) // _LEAVES)
     model = forest(_TREES, min_samples_leaf=leaf, random_state=int(rng.integers(1 << 31, 1)[0]))
     guesses = model.fit(inputs.astype(np.float32), classes).predict(asked.astype(np.float32))
     return float((guesses == truth).mean())

@@ -28,7 +28,7 @@ from lookalike.metrics.shared.metric import MeanOverRows, WrittenMetric
 Losses = NDArray[np.float64]
 
 
-def value_counts(domain: Domain, extents: Extents) -> Losses:
+def _value_counts(domain: Domain, extents: Extents) -> Losses:
     """How many values each unit's cell allows (sets, orders and taxonomy nodes)."""
     if isinstance(extents, Ranges):
         return np.asarray(np.maximum(extents.highs - extents.lows + 1, 0) + extents.missing, dtype=np.float64)
@@ -43,14 +43,14 @@ def certainty_penalty(domain: Domain, extents: Extents) -> Losses:
         return np.where(mixed, 1.0, lost)
     if domain.size <= 1:
         return np.zeros(len(extents))
-    return np.maximum(value_counts(domain, extents) - 1.0, 0.0) / (domain.size - 1)
+    return np.maximum(_value_counts(domain, extents) - 1.0, 0.0) / (domain.size - 1)
 
 
 def information_loss(domain: Domain, extents: Extents) -> Losses:
     """IL of each unit's cell: NCP for intervals; otherwise 0 for one value, else the share of the domain's values."""
     if isinstance(extents, Ranges) and domain.taxonomy is None:
         return certainty_penalty(domain, extents)
-    counts = value_counts(domain, extents)
+    counts = _value_counts(domain, extents)
     return np.where(counts <= 1, 0.0, counts / domain.size)
 
 

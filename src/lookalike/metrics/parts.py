@@ -32,7 +32,7 @@ class PartLosses:
         return cls(ColumnLosses.of(release), handed_on)
 
 
-def joined_losses(
+def join_losses(
     parts: Sequence[PartLosses], kinds: Iterable[type[Metric]]
 ) -> tuple[dict[str, float], dict[str, float]]:
     """Every metric that applies, by name, and the loss of each column: what `pipeline.measure` says of one release."""

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.analysis.counts import Answers, Queries, estimated, true_counts
+from lookalike.analysis.counts import Answers, Queries, estimate_counts, true_counts
 from lookalike.analysis.spreading import Masks, Numbers
 from lookalike.data.microdata import Domain, Domains, Microdata
 from lookalike.data.release import Release
@@ -41,9 +41,9 @@ class RangeWorkload:
     selectivity: float = 0.1
 
     def draw(self, domains: Domains, n_queries: int, rng: np.random.Generator) -> Queries:
-        queries, asked = _started(domains, n_queries, self.columns, rng)
+        queries, asked = _start_queries(domains, n_queries, self.columns, rng)
         parts = self.columns + len(queries.sensitive[:1])
-        for domain, mask, rows in _asked(domains, queries, asked):
+        for domain, mask, rows in _list_asked(domains, queries, asked):
             points = _points(domain)
             size = int(points[-1] - points[0]) + 1
             length = range_length(size, self.selectivity, parts)
@@ -62,9 +62,9 @@ class SetWorkload:
     selectivity: float = 0.1
 
     def draw(self, domains: Domains, n_queries: int, rng: np.random.Generator) -> Queries:
-        queries, asked = _started(domains, n_queries, self.columns, rng)
+        queries, asked = _start_queries(domains, n_queries, self.columns, rng)
         share = self.selectivity ** (1 / (self.columns + 1))
-        for domain, mask, rows in _asked(domains, queries, asked):
+        for domain, mask, rows in _list_asked(domains, queries, asked):
             n_values = domain.missing_code
             mask[rows] = _subsets(mask.shape[1], n_values, np.full(len(rows), math.ceil(n_values * share)), rng)
         return queries
@@ -78,8 +78,8 @@ class SubsetWorkload:
     selectivity: float = 0.3
 
     def draw(self, domains: Domains, n_queries: int, rng: np.random.Generator) -> Queries:
-        queries, asked = _started(domains, n_queries, self.columns, rng)
-        for domain, mask, rows in _asked(domains, queries, asked):
+        queries, asked = _start_queries(domains, n_queries, self.columns, rng)
+        for domain, mask, rows in _list_asked(domains, queries, asked):
             most = max(1, math.floor(Fraction(str(self.selectivity)) * domain.missing_code))
             mask[rows] = _subsets(mask.shape[1], domain.missing_code, rng.integers(1, most + 1, len(rows)), rng)
         return queries
@@ -126,7 +126,7 @@ class CorrelatedWorkload:
         return queries[usable[order]]
 
 
-def _started(
+def _start_queries(
     domains: Domains, n_queries: int, n_columns: int, rng: np.random.Generator
 ) -> tuple[Queries, NDArray[np.bool_]]:
     """Queries about nothing yet, and which quasi-identifiers each will ask about."""
@@ -139,7 +139,7 @@ def _started(
     return Queries.everything(domains, n_queries), places < n_columns
 
 
-def _asked(
+def _list_asked(
     domains: Domains, queries: Queries, asked: NDArray[np.bool_]
 ) -> list[tuple[Domain, Masks, NDArray[np.int64]]]:
     """Each column with its masks and the queries that ask about it: the first sensitive one is always asked about."""
@@ -186,7 +186,7 @@ class Drawn:
         return float(self.truth.mean() / self.n_records)
 
 
-def drawn(workload: Workload, data: Microdata, n_queries: int, rng: np.random.Generator) -> Drawn:
+def draw_queries(workload: Workload, data: Microdata, n_queries: int, rng: np.random.Generator) -> Drawn:
     """So many queries of a workload that somebody satisfies; fewer if they are hard to find."""
     parts: list[Queries] = []
     truths: list[NDArray[np.int64]] = []
@@ -201,7 +201,7 @@ def drawn(workload: Workload, data: Microdata, n_queries: int, rng: np.random.Ge
         truths.append(truth[usable])
     if not n_found:
         raise Unsupported("No query of this workload has an answer above 0 on this table. Ask for a wider one.")
-    return Drawn(Queries.joined(parts), np.concatenate(truths), n_tried - n_found, data.n_rows)
+    return Drawn(Queries.join(parts), np.concatenate(truths), n_tried - n_found, data.n_rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,10 +228,10 @@ class QueryError:
 
 def query_error(asked: Drawn, release: Release) -> QueryError:
     """How the release answers them."""
-    return judged(asked, estimated(asked.queries, release))
+    return judge_answers(asked, estimate_counts(asked.queries, release))
 
 
-def judged(asked: Drawn, answers: Answers) -> QueryError:
+def judge_answers(asked: Drawn, answers: Answers) -> QueryError:
     # Half a record: whole counts are compared with estimates that are none.
     covered = np.abs(answers.counts - asked.truth) <= 1.96 * answers.errors + 0.5
     return QueryError(np.abs(answers.counts - asked.truth) / asked.truth, covered, asked.n_dropped)

@@ -25,11 +25,11 @@ from lookalike.models.shared.exposures import (
     EXACT_QUASI,
     any_value,
     column_text,
-    designated,
+    describe_hiding,
+    describe_reader,
     enough_records,
-    hidden_among,
+    find_designated,
     highest_beliefs,
-    said,
     sensitive_column,
     smallest_size,
 )
@@ -62,12 +62,14 @@ class AlphaK(WrittenModel):
 
     def promise(self, column: str | None, form: str | None = None) -> str:
         sure = f"can be at most {percent_at_most(self.alpha)} sure of {any_value(self.subset)} of {column_text(column)}"
-        return said(form, f"{hidden_among(self.k, form)}, and {sure}{EXACT_POINTS if form == 'bucketized' else ''}")
+        return describe_reader(
+            form, f"{describe_hiding(self.k, form)}, and {sure}{EXACT_POINTS if form == 'bucketized' else ''}"
+        )
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
         column = sensitive_column(self, column)
         n_records = int(prior.sum())
-        codes = designated(self, self.subset, column)
+        codes = find_designated(self, self.subset, column)
         top = Fraction(max((int(prior[code]) for code in codes), default=0), max(n_records, 1))
         near = replace(self, alpha=max(self.alpha, three_decimals_up(top)), k=min(self.k, max(n_records, 1)))
         enough_records(self, self.k, n_records, str(near))
@@ -80,7 +82,7 @@ class AlphaK(WrittenModel):
 
     def requirement(self, prior: NDArray[np.int64], column: Domain | None, index: int | None) -> Requirement:
         column = sensitive_column(self, column)
-        bounded = set(designated(self, self.subset, column))
+        bounded = set(find_designated(self, self.subset, column))
         ceilings = tuple(self.alpha if code in bounded else Fraction(1) for code in range(len(prior)))
         return Requirement(column=index, min_size=self.k, ceilings=ceilings)
 
@@ -92,7 +94,7 @@ class AlphaK(WrittenModel):
         if smallest.value < self.k:
             return Level(math.inf, smallest.unit, detail)
         tops = highest_beliefs(exposure)
-        codes = designated(self, self.subset, column)
+        codes = find_designated(self, self.subset, column)
         decisive = max(codes, key=lambda code: tops.beliefs[code])
         unit = tops.units[decisive]
         return Level(tops.beliefs[decisive], unit if unit >= 0 else None, detail)

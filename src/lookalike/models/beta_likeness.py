@@ -32,10 +32,10 @@ from lookalike.models.shared.exact import enclosure, grid_down, percent_at_most,
 from lookalike.models.shared.exposures import (
     Extremes,
     column_text,
+    describe_reader,
     highest_beliefs,
     least_size,
     lowest_beliefs,
-    said,
     sensitive_column,
     unit_lacking,
 )
@@ -98,7 +98,7 @@ class BetaLikeness(WrittenModel):
             # What is kept is a least, so it is rounded down.
             percent = number_text(Fraction(math.floor(kept * 10_000), 100))
             sentence += f", and lowers it to no less than {percent} % of that share"
-        return said(form, sentence)
+        return describe_reader(form, sentence)
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
         """Always: the whole table as one group changes no belief."""
@@ -128,7 +128,7 @@ class BetaLikeness(WrittenModel):
         highest = highest_beliefs(exposure)
         detail = ""
         if self.negative is not None:
-            fallen = self._fallen(exposure, lowest_beliefs(exposure))
+            fallen = self._measure_fall(exposure, lowest_beliefs(exposure))
             detail = fallen.detail
             if fallen.value > self.negative:
                 return Level(math.inf, fallen.unit, detail)
@@ -150,7 +150,7 @@ class BetaLikeness(WrittenModel):
                 worst, unit = max(gain, Fraction(0)), highest.units[code]
         return Level(worst, unit, detail)
 
-    def _fallen(self, exposure: Exposure, lowest: Extremes) -> Level:
+    def _measure_fall(self, exposure: Exposure, lowest: Extremes) -> Level:
         """The negative bound that is reached, in its own form."""
         worst, unit = Fraction(0), None
         for code, number in enumerate(exposure.prior.tolist() if exposure.n_units else []):

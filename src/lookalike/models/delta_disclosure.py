@@ -25,9 +25,9 @@ from lookalike.data.requirement import Requirement
 from lookalike.models.shared.exact import exp_of_negative, grid_down, grid_up, just_above, just_below, sign_of
 from lookalike.models.shared.exposures import (
     column_text,
+    describe_reader,
     highest_beliefs,
     lowest_beliefs,
-    said,
     sensitive_column,
     unit_lacking,
 )
@@ -65,7 +65,7 @@ class DeltaDisclosure(WrittenModel):
 
     def promise(self, column: str | None, form: str | None = None) -> str:
         factor = math.exp(min(float(self.delta), 700.0))
-        return said(
+        return describe_reader(
             form,
             f"gives every value of {column_text(column)} a probability that differs by less than a factor of "
             f"e^{number_text(self.delta)} (about {factor:.3g}) from its share in the whole table, up or down, and "
@@ -108,9 +108,9 @@ class DeltaDisclosure(WrittenModel):
                     near.append((units[code], factor))
                 if change > worst:
                     worst, unit = change, units[code]
-        return self._decided(worst, unit, near)
+        return self._decide_level(worst, unit, near)
 
-    def _decided(self, worst: float, unit: int | None, near: list[tuple[int, Fraction]]) -> Level:
+    def _decide_level(self, worst: float, unit: int | None, near: list[tuple[int, Fraction]]) -> Level:
         if worst > float(self.delta) + _GUARD * (1 + worst) or not near:
             return Level(worst, unit)
         for place, factor in near:

@@ -28,17 +28,24 @@ from numpy.typing import NDArray
 from lookalike.data.contracts import Level, Slider
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
-from lookalike.data.parameters import Number, OptionalExact, Parameter, as_fraction, number_text, split, unescaped
+from lookalike.data.parameters import Number, OptionalExact, Parameter, as_fraction, number_text, split, unescape
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, RecipeError, counted, quoted
 from lookalike.models.shared.exact import three_decimals_up
-from lookalike.models.shared.exposures import codes_of, column_text, highest_beliefs, least_size, said, sensitive_column
+from lookalike.models.shared.exposures import (
+    codes_of,
+    column_text,
+    describe_reader,
+    highest_beliefs,
+    least_size,
+    sensitive_column,
+)
 from lookalike.models.shared.model import WrittenModel
 from lookalike.untrusted import BadYaml, load_yaml, read_text
 
-OTHERS = "*"
+_OTHERS = "*"
 _STANDARD_BASE = Fraction(1, 50)
-SENSITIVITIES = {
+_SENSITIVITIES = {
     "high": (Fraction(2), _STANDARD_BASE),
     "medium": (Fraction(8), _STANDARD_BASE),
     "none": (Fraction(0), Fraction(1)),
@@ -63,7 +70,7 @@ class _NamedCeilings(Parameter[Ceilings | None, GivenCeilings]):
             pairs: list[tuple[str, object]] = []
             for part in split(value, "|"):
                 name, *ceiling = split(part, ":")
-                pairs.append((unescaped(name), ceiling[0] if len(ceiling) == 1 else None))
+                pairs.append((unescape(name), ceiling[0] if len(ceiling) == 1 else None))
         else:
             pairs = [(str(name), ceiling) for name, ceiling in (value.items() if isinstance(value, Mapping) else value)]
         named = {name: _ceiling(name, ceiling, where) for name, ceiling in pairs}
@@ -111,7 +118,7 @@ class FPrivacy(WrittenModel):
         if self.theta == 0 and self.base == 0:
             raise RecipeError("f-privacy: theta and base are both 0. A ceiling must be above 0.")
         if file is not None:
-            object.__setattr__(self, "ceilings", read_ceilings(Path(file)))
+            object.__setattr__(self, "ceilings", _read_ceilings(Path(file)))
 
     @property
     def value_by_value(self) -> bool:
@@ -127,12 +134,12 @@ class FPrivacy(WrittenModel):
             bound = (
                 f"{number_text(self.theta)} times its share in the whole table plus {number_text(self.base * 100)} %"
             )
-            return said(form, f"{start} {bound}")
-        named = [name for name, _ in self.ceilings or () if name != OTHERS]
+            return describe_reader(form, f"{start} {bound}")
+        named = [name for name, _ in self.ceilings or () if name != _OTHERS]
         if len(named) == len(self.ceilings or ()):
             listed = "the listed value" if len(named) == 1 else f"any of the {len(named)} listed values"
             start = f"gives {listed} of {column_text(column)} a probability of at most"
-        return said(form, f"{start} the ceiling given for it")
+        return describe_reader(form, f"{start} the ceiling given for it")
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
         column = sensitive_column(self, column)
@@ -149,7 +156,7 @@ class FPrivacy(WrittenModel):
             raise Infeasible(
                 f"{self.name} gives {counted(len(below), 'value')} of {quoted(column.name)} a ceiling below the share "
                 f"that it has in the whole table{f': {listed}' if listed else ''}.",
-                str(self._nearest(shares, column, below)),
+                str(self._find_nearest(shares, column, below)),
             )
 
     def cautions(self, prior: NDArray[np.int64], column: Domain | None) -> list[str]:
@@ -165,7 +172,7 @@ class FPrivacy(WrittenModel):
             "others."
         ]
 
-    def _nearest(self, shares: list[Fraction], column: Domain, below: list[int]) -> FPrivacy:
+    def _find_nearest(self, shares: list[Fraction], column: Domain, below: list[int]) -> FPrivacy:
         if self.theta is not None:
             # theta is below 1 here; the base that makes up for it is set by the largest share.
             return replace(self, base=three_decimals_up((1 - self.theta) * max(shares)))
@@ -179,7 +186,7 @@ class FPrivacy(WrittenModel):
             return [min(Fraction(1), self.theta * share + self.base) for share in shares]
         column = sensitive_column(self, column)
         named = dict(self.ceilings or ())
-        others = named.pop(OTHERS, Fraction(1))
+        others = named.pop(_OTHERS, Fraction(1))
         ceilings = [_of_share(others, share) for share in shares]
         for code, ceiling in zip(codes_of(self, named, column), named.values(), strict=True):
             ceilings[code] = _of_share(ceiling, shares[code])
@@ -194,12 +201,12 @@ class FPrivacy(WrittenModel):
         column = sensitive_column(self, exposure.column)
         highest = highest_beliefs(exposure)
         named = dict(self.ceilings or ())
-        codes_of(self, [name for name in named if name != OTHERS], column)
+        codes_of(self, [name for name in named if name != _OTHERS], column)
         worst, unit = Fraction(0), None
         for code, text in enumerate(column.texts):
             share = Fraction(int(exposure.prior[code]), max(exposure.n_records, 1))
             if self.theta is None:
-                ceiling = _of_share(named.get(text, named.get(OTHERS, Fraction(1))), share)
+                ceiling = _of_share(named.get(text, named.get(_OTHERS, Fraction(1))), share)
             else:
                 ceiling = min(self.theta * share + (self.base or 0), Fraction(1))
             belief = highest.beliefs[code]
@@ -214,7 +221,7 @@ class FPrivacy(WrittenModel):
         return level.value <= 1
 
 
-def read_ceilings(path: Path) -> dict[str, Number]:
+def _read_ceilings(path: Path) -> dict[str, Number]:
     """Values and ceilings from a .yaml mapping or a .csv with the columns value and ceiling."""
     try:
         text = read_text(path, "utf-8-sig")
@@ -245,12 +252,12 @@ def _of_share(ceiling: Fraction | str, share: Fraction) -> Fraction:
     """A ceiling as a number; by how sensitive the value is, if that is what was given."""
     if isinstance(ceiling, Fraction):
         return ceiling
-    theta, base = SENSITIVITIES[ceiling]
+    theta, base = _SENSITIVITIES[ceiling]
     return min(Fraction(1), theta * share + base)
 
 
 def _ceiling(name: str, value: object, where: str) -> Fraction | str:
-    if isinstance(value, str) and value.strip() in SENSITIVITIES:
+    if isinstance(value, str) and value.strip() in _SENSITIVITIES:
         return value.strip()
     try:
         ceiling = as_fraction(value)
@@ -259,6 +266,6 @@ def _ceiling(name: str, value: object, where: str) -> Fraction | str:
     if not 0 < ceiling <= 1:
         raise RecipeError(
             f"{where}: the ceiling of {quoted(name)} must be a number above 0 and at most 1, or "
-            f"{', '.join(list(SENSITIVITIES)[:-1])} or {list(SENSITIVITIES)[-1]}."
+            f"{', '.join(list(_SENSITIVITIES)[:-1])} or {list(_SENSITIVITIES)[-1]}."
         )
     return ceiling

@@ -21,9 +21,9 @@ from lookalike.data.requirement import Requirement
 from lookalike.models.shared.exposures import (
     EXACT_POINTS,
     EXACT_QUASI,
+    describe_hiding,
+    describe_reader,
     enough_records,
-    hidden_among,
-    said,
     smallest_size,
 )
 from lookalike.models.shared.model import WrittenModel
@@ -55,7 +55,7 @@ class KAnonymity(WrittenModel):
         return True
 
     def promise(self, column: str | None, form: str | None = None) -> str:
-        return said(form, f"{hidden_among(self.k, form)}{EXACT_POINTS if form == 'bucketized' else ''}")
+        return describe_reader(form, f"{describe_hiding(self.k, form)}{EXACT_POINTS if form == 'bucketized' else ''}")
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
         n_records = int(prior.sum())

@@ -21,8 +21,8 @@ from lookalike.errors import counted
 from lookalike.models.shared.exposures import (
     EXACT_POINTS,
     EXACT_QUASI,
+    describe_reader,
     enough_records,
-    said,
     smallest_size,
 )
 from lookalike.models.shared.model import WrittenModel
@@ -59,10 +59,10 @@ class KConcealment(WrittenModel):
             held = (
                 f"any of at least {counted(self.k, 'record')} of a bucket that may hold that person's sensitive values"
             )
-            return said(form, f"cannot rule out {held}{EXACT_POINTS}")
+            return describe_reader(form, f"cannot rule out {held}{EXACT_POINTS}")
         rows = f"any of at least {counted(self.k, 'row')} that may be that person's"
         # Rows that are possible are counted over all that fit, whatever the publisher drew from.
-        return said("grouped", f"cannot rule out {rows}; the rows need not be equally likely")
+        return describe_reader("grouped", f"cannot rule out {rows}; the rows need not be equally likely")
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
         n_records = int(prior.sum())

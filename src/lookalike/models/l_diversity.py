@@ -32,8 +32,8 @@ from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, RecipeError, counted, quoted
 from lookalike.models.shared.exact import (
     LogTerm,
+    find_largest,
     just_below,
-    largest_that,
     percent_at_most,
     sign_of,
     three_decimals_down,
@@ -41,11 +41,11 @@ from lookalike.models.shared.exact import (
 from lookalike.models.shared.exposures import (
     any_value,
     column_text,
-    designated,
+    describe_reader,
+    find_designated,
     highest_beliefs,
     in_blocks,
     largest_ratio,
-    said,
     sensitive_column,
     unit_sums,
 )
@@ -168,19 +168,23 @@ class LDiversity(WrittenModel):
         ell, where = number_text(self.ell), column_text(column)
         if self.kind == "distinct":
             different = counted(int(self.ell), "different value")
-            return said(form, f"is left with at least {different} of {where}; they need not be equally likely")
+            return describe_reader(
+                form, f"is left with at least {different} of {where}; they need not be equally likely"
+            )
         if self.kind == "entropy":
-            return said(form, f"stays as uncertain about {where} as among {ell} equally likely values, on average")
+            return describe_reader(
+                form, f"stays as uncertain about {where} as among {ell} equally likely values, on average"
+            )
         if self.c is not None:
-            return said(
+            return describe_reader(
                 form,
                 f"finds the most likely value of {where} less than {number_text(self.c)} times as likely as "
-                f"all values from the {ordinal(int(self.ell))} most likely on together",
+                f"all values from the {_ordinal(int(self.ell))} most likely on together",
             )
         share = percent_at_most(1 / self.ell)
         if self.kind == "binary":
-            return said(form, f"can be at most {share} sure that {where} holds a designated value")
-        return said(form, f"can be at most {share} sure of {any_value(self.subset)} of {where}")
+            return describe_reader(form, f"can be at most {share} sure that {where} holds a designated value")
+        return describe_reader(form, f"can be at most {share} sure of {any_value(self.subset)} of {where}")
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
         column = sensitive_column(self, column)
@@ -196,7 +200,7 @@ class LDiversity(WrittenModel):
         elif self.kind == "entropy":
             if not entropy_reaches(counts, self.ell):
                 near = math.exp(float(entropies(np.array(counts), np.zeros(len(counts), dtype=np.int64), 1)[0]))
-                feasible = largest_that(lambda ell: entropy_reaches(counts, ell), near, Fraction(1))
+                feasible = find_largest(lambda ell: entropy_reaches(counts, ell), near, Fraction(1))
                 raise Infeasible(
                     f"{self} asks for more uncertainty than the whole table has: {quoted(column.name)} is as uncertain "
                     f"as {number_text(feasible)} equally likely values.",
@@ -205,7 +209,7 @@ class LDiversity(WrittenModel):
         elif self.c is not None:
             self._check_recursive(counts, column)
         else:
-            codes = designated(self, self.subset, column)
+            codes = find_designated(self, self.subset, column)
             top = (sum if self.kind == "binary" else max)(int(prior[code]) for code in codes)
             if top * self.ell > n_records:
                 most = Fraction(n_records, top)
@@ -243,7 +247,7 @@ class LDiversity(WrittenModel):
             return Requirement(column=index, min_size=size, recursive=(self.c, size))
         if self.subset is None:
             return Requirement(column=index, min_size=size, ceilings=(1 / self.ell,) * len(prior))
-        codes = designated(self, self.subset, sensitive_column(self, column))
+        codes = find_designated(self, self.subset, sensitive_column(self, column))
         ceilings = [Fraction(1)] * len(prior)
         positives = sum(int(prior[code]) for code in codes)
         for code in codes:
@@ -264,7 +268,7 @@ class LDiversity(WrittenModel):
             return self._entropy_level(exposure)
         if self.kind == "recursive":
             return self._recursive_level(exposure)
-        codes = designated(self, self.subset, column)
+        codes = find_designated(self, self.subset, column)
         if self.kind == "binary":
             positive = np.isin(exposure.values, codes)
             sums = unit_sums(np.where(positive, exposure.weights, 0), exposure.starts)
@@ -312,9 +316,9 @@ class LDiversity(WrittenModel):
         return level.value < self.c if self.c is not None else level.value >= self.ell
 
 
-def ordinal(number: int) -> str:
+def _ordinal(number: int) -> str:
     """
-    >>> [ordinal(number) for number in (1, 2, 3, 4, 11, 22)]
+    >>> [_ordinal(number) for number in (1, 2, 3, 4, 11, 22)]
     ['1st', '2nd', '3rd', '4th', '11th', '22nd']
     """
     ending = "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")

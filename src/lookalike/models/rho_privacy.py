@@ -25,7 +25,7 @@ from lookalike.data.parameters import Exact, number_text
 from lookalike.data.requirement import Requirement
 from lookalike.errors import RecipeError
 from lookalike.models.shared.exact import percent_at_most
-from lookalike.models.shared.exposures import column_text, in_blocks, least_size, said, sensitive_column
+from lookalike.models.shared.exposures import column_text, describe_reader, in_blocks, least_size, sensitive_column
 from lookalike.models.shared.model import WrittenModel
 
 _ROUNDING = 1 + 1e-9
@@ -60,7 +60,7 @@ class RhoPrivacy(WrittenModel):
         return self.rho2
 
     def promise(self, column: str | None, form: str | None = None) -> str:
-        return said(
+        return describe_reader(
             form,
             f"can be at most {percent_at_most(self.rho2)} sure of anything about {column_text(column)} that is true of "
             f"at most {percent_at_most(self.rho1)} of the whole table",
@@ -81,7 +81,7 @@ class RhoPrivacy(WrittenModel):
     def level(self, exposure: Exposure) -> Level:
         sensitive_column(self, exposure.column)
         capacity = self.rho1.numerator * exposure.n_records // self.rho1.denominator
-        bounds = in_blocks(exposure, lambda block: _relaxed_beliefs(block, capacity))
+        bounds = in_blocks(exposure, lambda block: _relax_beliefs(block, capacity))
         best, unit = Fraction(0), None
         solved: dict[tuple[bytes, bytes], Fraction] = {}
         for place in np.argsort(-bounds).tolist():
@@ -95,7 +95,7 @@ class RhoPrivacy(WrittenModel):
             key = (values.tobytes(), weights.tobytes())
             if key not in solved:
                 pairs = zip(exposure.prior[values].tolist(), weights.tolist(), strict=True)
-                solved[key] = Fraction(most_within(capacity, pairs), size)
+                solved[key] = Fraction(find_most_within(capacity, pairs), size)
             if solved[key] > best:
                 best, unit = solved[key], place
         return Level(best, unit, f"largest belief in a property of at most {number_text(self.rho1)} of the table")
@@ -104,10 +104,10 @@ class RhoPrivacy(WrittenModel):
         return level.value <= self.rho2
 
 
-def most_within(capacity: int, items: Iterable[tuple[int, int]]) -> int:
+def find_most_within(capacity: int, items: Iterable[tuple[int, int]]) -> int:
     """The largest sum of gains of items (cost, gain) whose costs add up to at most the capacity.
 
-    >>> most_within(5, [(3, 4), (2, 3), (4, 5)])
+    >>> find_most_within(5, [(3, 4), (2, 3), (4, 5)])
     7
     """
     # Undominated (cost, gain) of all sets so far, both rising: never longer than the capacity or the gains allow.
@@ -124,7 +124,7 @@ def most_within(capacity: int, items: Iterable[tuple[int, int]]) -> int:
     return frontier[-1][1]
 
 
-def _relaxed_beliefs(exposure: Exposure, capacity: int) -> NDArray[np.float64]:
+def _relax_beliefs(exposure: Exposure, capacity: int) -> NDArray[np.float64]:
     """For each unit a bound on the belief in any property that fits, when a part of a value may be taken."""
     all_costs = exposure.prior[exposure.values]
     usable = np.flatnonzero(all_costs <= capacity)

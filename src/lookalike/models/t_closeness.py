@@ -34,10 +34,10 @@ from lookalike.errors import RecipeError, quoted
 from lookalike.models.shared.exact import LogTerm, just_above, sign_of
 from lookalike.models.shared.exposures import (
     column_text,
+    describe_reader,
     exact_integers,
     in_blocks,
     largest_ratio,
-    said,
     sensitive_column,
     unit_sums,
 )
@@ -46,7 +46,7 @@ from lookalike.models.shared.model import WrittenModel
 
 def equal_moves(exposure: Exposure) -> NDArray[Any]:
     """The equal distance of each unit, times rows of the table, times its size."""
-    prior, weights, sizes = _wide(exposure, room=1)
+    prior, weights, sizes = _widen(exposure, room=1)
     gains = _gains(weights, prior[exposure.values], sizes[exposure.unit_of_entry], exposure.n_records)
     return unit_sums(gains, exposure.starts)
 
@@ -58,7 +58,7 @@ def ordered_moves(exposure: Exposure) -> NDArray[Any]:
     Segment e holds the codes from entry e's code to the next one (or to the last code but one).
     """
     n_codes, n_records = len(exposure.prior), exposure.n_records
-    values, prior, weights, sizes = _sorted_entries(exposure, room=n_codes)
+    values, prior, weights, sizes = _sort_entries(exposure, room=n_codes)
     # running[code]: records of the table up to and with that code; below[code]: sum of running before that code.
     running = np.cumsum(exposure.prior)
     below = np.concatenate((np.zeros(1, dtype=prior.dtype), np.cumsum(running.astype(prior.dtype))))
@@ -87,7 +87,7 @@ def hierarchical_moves(exposure: Exposure, tree: Taxonomy) -> NDArray[Any]:
     Walks from the deepest nodes up; the entries of a node stand side by side, because a node is a run of codes.
     """
     height = int(tree.heights[0])
-    values, prior, weights, sizes = _sorted_entries(exposure, room=max(height, 1))
+    values, prior, weights, sizes = _sort_entries(exposure, room=max(height, 1))
     n_units, n_records = exposure.n_units, exposure.n_records
     depths = np.zeros(len(tree.labels), dtype=np.int64)
     for node in range(1, len(tree.labels)):
@@ -97,7 +97,7 @@ def hierarchical_moves(exposure: Exposure, tree: Taxonomy) -> NDArray[Any]:
     units, nodes = exposure.unit_of_entry, tree.leaf_nodes[values].astype(np.int64)
     sums = np.zeros(n_units, dtype=weights.dtype)
     for depth in range(int(depths.max()), 0, -1):
-        units, nodes, weights = _merged(units, nodes, weights)
+        units, nodes, weights = _merge_neighbours(units, nodes, weights)
         here = np.flatnonzero(depths[nodes] == depth)
         parents = tree.parents[nodes[here]].astype(np.int64)
         steps = (tree.heights[parents] - tree.heights[nodes[here]]).astype(np.int64)
@@ -158,7 +158,7 @@ def _gains(weights: NDArray[Any], priors: NDArray[Any], sizes: NDArray[Any], n_r
     return np.asarray(np.maximum(weights * n_records - priors * sizes, 0))
 
 
-def _wide(exposure: Exposure, room: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+def _widen(exposure: Exposure, room: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Prior, weights and sizes as integers wide enough for products with the table's rows, times `room`."""
     bound = 4 * int(exposure.sizes.max(initial=1)) * exposure.n_records * room
     return (
@@ -168,11 +168,9 @@ def _wide(exposure: Exposure, room: int) -> tuple[NDArray[Any], NDArray[Any], ND
     )
 
 
-def _sorted_entries(
-    exposure: Exposure, room: int
-) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any], NDArray[Any]]:
+def _sort_entries(exposure: Exposure, room: int) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Codes, prior, weights and sizes, wide; the entries of each unit by code."""
-    prior, weights, sizes = _wide(exposure, room)
+    prior, weights, sizes = _widen(exposure, room)
     keys = exposure.unit_of_entry * len(prior) + exposure.values
     values = exposure.values.astype(np.int64)
     if np.any(keys[1:] < keys[:-1]):
@@ -181,7 +179,7 @@ def _sorted_entries(
     return values, prior, weights, sizes
 
 
-def _merged(
+def _merge_neighbours(
     units: NDArray[np.int64], nodes: NDArray[np.int64], weights: NDArray[Any]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
     """Neighbours of the same unit and node made one."""
@@ -246,7 +244,7 @@ class TCloseness(WrittenModel):
         return "t"
 
     def promise(self, column: str | None, form: str | None = None) -> str:
-        return said(
+        return describe_reader(
             form,
             f"is left with probabilities for {column_text(column)} that differ from its distribution in the whole "
             f"table by at most {number_text(self.t)} ({_IN_WORDS[self.distance]})",
@@ -280,9 +278,9 @@ class TCloseness(WrittenModel):
         if exposure.n_units == 0:
             return Level(Fraction(0), None, "nothing is published")
         if self.distance == "kl":
-            return self._diverged(exposure, kullback_leibler_bits, kullback_leibler_terms)
+            return self._measure_divergence(exposure, kullback_leibler_bits, kullback_leibler_terms)
         if self.distance == "js":
-            return self._diverged(exposure, jensen_shannon_bits, jensen_shannon_terms)
+            return self._measure_divergence(exposure, jensen_shannon_bits, jensen_shannon_terms)
         tree = column.taxonomy
         if self.distance == "equal":
             scale, moved = 1, in_blocks(exposure, equal_moves)
@@ -296,7 +294,7 @@ class TCloseness(WrittenModel):
         whole = max(scale, 1) * exposure.n_records * max(int(exposure.sizes[unit]), 1)
         return Level(Fraction(int(moved[unit]), max(whole, 1)), unit)
 
-    def _diverged(
+    def _measure_divergence(
         self,
         exposure: Exposure,
         bits_of: Callable[[Exposure], NDArray[np.float64]],

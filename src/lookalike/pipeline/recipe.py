@@ -11,7 +11,7 @@ from lookalike.algorithms import ALGORITHMS, parse_algorithm
 from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
 from lookalike.data.contracts import Algorithm, PrivacyModel, Promise
 from lookalike.data.microdata import Domains, Microdata, Table
-from lookalike.data.release import Linkage, Release
+from lookalike.data.release import RecordMap, Release
 from lookalike.data.requirement import Requirement
 from lookalike.data.schema import Schema
 from lookalike.errors import RecipeError, Unsupported, quoted
@@ -73,7 +73,7 @@ class Prepared:
         """Whom the release is made for: at least the one asked for."""
         return stronger(self.recipe.adversary, self.algorithm.adversary)
 
-    def anonymize(self, rng: Randomness, progress: Progress = silent) -> tuple[Release, Linkage]:
+    def anonymize(self, rng: Randomness, progress: Progress = silent) -> tuple[Release, RecordMap]:
         return self.algorithm.anonymize(self.data, self.requirements, rng, progress)
 
 

@@ -24,7 +24,7 @@ from lookalike.audit import Audit, Examined
 from lookalike.data.contracts import Algorithm, PrivacyModel, Promise
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domains, Microdata
-from lookalike.data.release import Bucketized, Grouped, Linkage, Matched, Release, Withheld
+from lookalike.data.release import Bucketized, Grouped, Matched, RecordMap, Release, Withheld
 from lookalike.data.schema import Kind, Schema
 from lookalike.errors import AuditFailed, counted, quoted
 from lookalike.pipeline.recipe import Prepared, Recipe
@@ -70,7 +70,7 @@ class MadeWhole(Made):
 
     data: Microdata
     release: Release
-    linkage: Linkage
+    linkage: RecordMap
     loss_bound: LossBound | None
     """What no grouping could get below; None for other forms of release."""
 
@@ -104,7 +104,7 @@ class Stopwatch:
 def run(prepared: Prepared, progress: Progress = silent) -> MadeWhole:
     """Make the release and audit it; raises rather than return one that fails."""
     watch, recipe, data, algorithm = Stopwatch(), prepared.recipe, prepared.data, prepared.algorithm
-    require_memory(data, algorithm)
+    _require_memory(data, algorithm)
     rng = Randomness(recipe.seed)
     with watch.step("anonymize"):
         release, linkage = prepared.anonymize(rng, progress)
@@ -154,14 +154,14 @@ def notes_on(
     return (
         *prepared.notes,
         *prepared.algorithm.cautions(),
-        *cautions(prepared.data, prepared.promises, prepared.recipe),
+        *_cautions(prepared.data, prepared.promises, prepared.recipe),
         *remarks,
-        *nothing_left(loss_by_column),
-        *types_of_suppressed(n_suppressed, prepared.recipe.schema),
+        *_nothing_left(loss_by_column),
+        *_types_of_suppressed(n_suppressed, prepared.recipe.schema),
     )
 
 
-def types_of_suppressed(n_suppressed: int, schema: Schema) -> list[str]:
+def _types_of_suppressed(n_suppressed: int, schema: Schema) -> list[str]:
     """Types are published, and were guessed from all records: a single word among numbers is text for all of them."""
     guessed = [quoted(column.name) for column in schema.published if column.type is None and column.kind is None]
     if not n_suppressed or not guessed:
@@ -173,13 +173,13 @@ def types_of_suppressed(n_suppressed: int, schema: Schema) -> list[str]:
     ]
 
 
-def require_memory(data: Microdata, algorithm: Algorithm) -> None:
+def _require_memory(data: Microdata, algorithm: Algorithm) -> None:
     """Raise `DataError` if the machine cannot hold what this method makes of so many records and columns."""
     own_rows = algorithm.form == Matched.form
     n_columns = len(data.schema.published)
     otherwise = " A method whose rows share their cells needs less (--algorithm mondrian)." if own_rows else ""
     memory.require(
-        memory.needed(data.n_rows, n_columns, own_rows=own_rows),
+        memory.estimate_bytes(data.n_rows, n_columns, own_rows=own_rows),
         f"{algorithm.name} on {counted(data.n_rows, 'record')} with {counted(n_columns, 'column')}",
         f"Name fewer columns, or publish in parts on Spark (--backend spark).{otherwise}",
     )
@@ -215,7 +215,7 @@ def loss_text(form: str, losses: Mapping[str, float]) -> str:
     return lost if changed is None else f"{lost}, {100 * changed:.0f} % of the sensitive values changed"
 
 
-def nothing_left(losses: Mapping[str, float]) -> list[str]:
+def _nothing_left(losses: Mapping[str, float]) -> list[str]:
     """What to say where columns lost next to everything."""
     gone = [quoted(name) for name, loss in losses.items() if loss > 0.99]
     if not gone:
@@ -226,7 +226,7 @@ def nothing_left(losses: Mapping[str, float]) -> list[str]:
     ]
 
 
-def cautions(data: Microdata, promises: Sequence[Promise], recipe: Recipe) -> list[str]:
+def _cautions(data: Microdata, promises: Sequence[Promise], recipe: Recipe) -> list[str]:
     """What a careful colleague would point out."""
     said = []
     covered = {promise.column for promise in promises}

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from lookalike.algorithms import Groups, Mondrian
 from lookalike.algorithms.groups import search
-from lookalike.algorithms.groups.boxes import cell_size
+from lookalike.algorithms.groups.boxes import choose_box_size
 from lookalike.algorithms.groups.effort import EFFORTS
-from lookalike.algorithms.groups.search import Cell
-from lookalike.algorithms.groups.sizes import even_sizes, planned_sizes, quotas_in_turn, rooms_for
+from lookalike.algorithms.groups.search import Box
+from lookalike.algorithms.groups.sizes import even_sizes, plan_sizes, quotas_in_turn, rooms_for
 from lookalike.algorithms.shared.axes import axes_of, rule_of
 from lookalike.apps.samples import census
 from lookalike.data.contracts import Promise
@@ -46,7 +46,7 @@ def required(data: Microdata, *models: str) -> tuple[Requirement, ...]:
     return required_by(promises, data)
 
 
-def numbered(cell: Cell) -> np.ndarray:
+def numbered(cell: Box) -> np.ndarray:
     """The group of each record of a cell that is the whole table."""
     groups = cell.groups()
     found = np.empty(len(cell.rows), dtype=np.int64)
@@ -68,9 +68,7 @@ def loss_of(data: Microdata, groups: np.ndarray) -> float:
 @given(data=microdatas(min_rows=6), size=st.integers(2, 5), seed=st.integers(0, 5))
 def test_the_loss_that_swaps_save_is_the_loss_that_is_measured(data: Microdata, size: int, seed: int) -> None:
     requirements = (Requirement(min_size=size),)
-    cell = Cell(
-        data, axes_of(data), rule_of(data, requirements), requirements, np.arange(data.n_rows), Randomness(seed)
-    )
+    cell = Box(data, axes_of(data), rule_of(data, requirements), requirements, np.arange(data.n_rows), Randomness(seed))
     cell.seed(lambda: np.zeros(data.n_rows, dtype=np.int64))
     n_groups = len(cell.layout.starts) - 1
     order, bounds = np.arange(n_groups), np.array([0, n_groups])
@@ -91,7 +89,7 @@ def test_the_loss_that_swaps_save_is_the_loss_that_is_measured(data: Microdata, 
 def test_best_swaps_never_cost() -> None:
     data = census_data(600)
     requirements = required(data, "l-diversity:5")
-    cell = Cell(data, axes_of(data), rule_of(data, requirements), requirements, np.arange(600), Randomness(2))
+    cell = Box(data, axes_of(data), rule_of(data, requirements), requirements, np.arange(600), Randomness(2))
     cell.seed(lambda: np.zeros(600, dtype=np.int64))
     before = cell.loss()
     told: list[float] = []
@@ -103,7 +101,7 @@ def test_best_swaps_never_cost() -> None:
 def test_a_stopped_search_leaves_a_valid_state() -> None:
     data = census_data(600)
     requirements = required(data, "l-diversity:5")
-    cell = Cell(data, axes_of(data), rule_of(data, requirements), requirements, np.arange(600), Randomness(2))
+    cell = Box(data, axes_of(data), rule_of(data, requirements), requirements, np.arange(600), Randomness(2))
     cell.seed(lambda: np.zeros(600, dtype=np.int64))
     looks = iter(range(100))
     cell.improve(EFFORTS["best"], lambda share, loss: None, lambda: next(looks) >= 3)
@@ -152,7 +150,7 @@ def test_sizes_follow_ceilings() -> None:
     """Rare values need large groups; the others need not share them."""
     counts = np.array([60, 60, 60, 15, 5])
     ceilings = [min(Fraction(1), Fraction(2 * int(number), 200)) for number in counts]
-    plan = planned_sizes([counts], [ceilings], 1)
+    plan = plan_sizes([counts], [ceilings], 1)
     assert plan is not None
     assert plan.allotment is not None
     assert int(plan.sizes.sum()) == 200
@@ -166,16 +164,16 @@ def test_sizes_follow_ceilings() -> None:
 
 def test_ceilings_that_allow_even_sizes_get_them() -> None:
     counts = np.full(12, 10)
-    plan = planned_sizes([counts], [[Fraction(1, 5)] * 12], 1)
+    plan = plan_sizes([counts], [[Fraction(1, 5)] * 12], 1)
     assert plan is not None
     assert plan.sizes.tolist() == [5] * 24
 
 
 def test_cells_hold_a_bounded_number_of_groups() -> None:
-    assert cell_size(10_000, [Requirement(min_size=10)]) == 3500
-    assert cell_size(1_000_000, [Requirement(min_size=20)]) == 16_000
-    assert cell_size(1_000_000, [Requirement(column=0, ceilings=(Fraction(1, 5),))]) == 8000
-    assert cell_size(10_000, [Requirement(column=0, ceilings=(Fraction(1, 5), Fraction(1, 150)))]) == 1200
+    assert choose_box_size(10_000, [Requirement(min_size=10)]) == 3500
+    assert choose_box_size(1_000_000, [Requirement(min_size=20)]) == 16_000
+    assert choose_box_size(1_000_000, [Requirement(column=0, ceilings=(Fraction(1, 5),))]) == 8000
+    assert choose_box_size(10_000, [Requirement(column=0, ceilings=(Fraction(1, 5), Fraction(1, 150)))]) == 1200
 
 
 def test_records_are_ranked_within_their_value() -> None:

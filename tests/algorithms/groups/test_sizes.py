@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from lookalike.algorithms import parse_algorithm
 from lookalike.algorithms.groups import sizes as sizes_module
 from lookalike.algorithms.groups.columns import blocks_for
-from lookalike.algorithms.groups.programs import Numbers, allotments, allotted, divided_further, rooms_at
-from lookalike.algorithms.groups.sizes import loss_of_group, planned_sizes
+from lookalike.algorithms.groups.programs import Numbers, allot_values, allotments, divide_further, rooms_at
+from lookalike.algorithms.groups.sizes import loss_of_group, plan_sizes
 from lookalike.apps.samples import census
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata, Table
@@ -91,7 +91,7 @@ def test_rooms_are_exact(ceilings: list[Fraction], sizes: list[int]) -> None:
 def test_flows_say_what_a_search_through_all_fillings_says(values: list[tuple[int, int]], groups: list[int]) -> None:
     counts, ceilings = [number for number, _ in values], [Fraction(sixths, 6) for _, sixths in values]
     numbers = {size: groups.count(size) for size in groups}
-    found = allotted(np.array(counts), ceilings, numbers)
+    found = allot_values(np.array(counts), ceilings, numbers)
     assert (found is not None) == fillable_by_search(counts, ceilings, groups)
 
 
@@ -108,9 +108,9 @@ def test_small_tables_get_nearly_the_best_plan_that_enumeration_finds() -> None:
         losses = [
             sum(loss(size) * number for size, number in plan.items())
             for plan in partitions(n_rows, least, n_rows)
-            if allotted(counts, ceilings, plan) is not None
+            if allot_values(counts, ceilings, plan) is not None
         ]
-        plan = planned_sizes([counts], [ceilings], least)
+        plan = plan_sizes([counts], [ceilings], least)
         assert (plan is None) == (not losses)
         if plan is not None and plan.allotment is not None:
             assert int(plan.sizes.sum()) == n_rows
@@ -127,7 +127,7 @@ def test_zipf_tables_get_small_groups(n_values: int, exponent: float, beta: int)
     """Two hundred values took the former integer program more than its two seconds: all rows became one group."""
     counts = zipf_counts(10_000, n_values, exponent)
     ceilings = likeness(counts, beta)
-    plan = planned_sizes([counts], [ceilings], 1)
+    plan = plan_sizes([counts], [ceilings], 1)
     assert plan is not None
     assert not plan.makeshift
     assert len(plan.sizes) >= 25
@@ -138,7 +138,7 @@ def test_zipf_tables_get_small_groups(n_values: int, exponent: float, beta: int)
 def test_values_are_shared_out_in_other_ways_that_fit_too() -> None:
     counts = zipf_counts(2000, 30, 0.9)
     ceilings = likeness(counts, 3)
-    plan = planned_sizes([counts], [ceilings], 1)
+    plan = plan_sizes([counts], [ceilings], 1)
     assert plan is not None
     numbers = {int(size): int(np.count_nonzero(plan.sizes == size)) for size in np.unique(plan.sizes)}
     assert len(numbers) > 1
@@ -155,7 +155,7 @@ def test_a_single_group_is_divided_as_far_as_it_goes() -> None:
     """The program's numbers cannot be rounded here; dividing finds the plan."""
     counts, ceilings = np.array([7, 3, 2]), [Fraction(89, 144), Fraction(7, 8), Fraction(67, 72)]
     loss = loss_of_group([ceilings])
-    assert divided_further([counts], [ceilings], {12: 1}, loss, 1) == {2: 1, 5: 2}
+    assert divide_further([counts], [ceilings], {12: 1}, loss, 1) == {2: 1, 5: 2}
 
 
 def schema_of(table: Table) -> Schema:
@@ -228,7 +228,7 @@ def test_results_do_not_depend_on_the_clock(algorithm: str, monkeypatch: pytest.
 def test_columns_of_many_values_are_made_in_little_work() -> None:
     counts = zipf_counts(10_000, 200, 0.9)
     ceilings = likeness(counts, 3)
-    plan = planned_sizes([counts], [ceilings], 1)
+    plan = plan_sizes([counts], [ceilings], 1)
     assert plan is not None
     for numbers, zones in blocks_for(plan, counts, ceilings):
         assert (sum(zone.sum(axis=0) for zone in zones) == numbers).all()

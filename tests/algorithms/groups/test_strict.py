@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 
 from lookalike.algorithms import Groups
 from lookalike.algorithms.groups import columns, strict
-from lookalike.algorithms.groups.boxes import cells_by_attributes, strict_cell_size
+from lookalike.algorithms.groups.boxes import choose_strict_box_size, cut_boxes_by_attributes
 from lookalike.algorithms.groups.columns import pure_zones, tables_for, zones_of
 from lookalike.algorithms.groups.effort import EFFORTS, Run
-from lookalike.algorithms.groups.sizes import Plan, even_sizes, in_blocks, planned_sizes, rooms_for
+from lookalike.algorithms.groups.sizes import Plan, even_sizes, in_blocks, plan_sizes, rooms_for
 from lookalike.algorithms.groups.strict import strict_groups
 from lookalike.algorithms.groups.transversals import transversals
 from lookalike.algorithms.shared.axes import axes_of
@@ -146,7 +146,7 @@ def test_what_is_planned_can_be_laid_out(values: list[tuple[int, Fraction]]) -> 
     counts = np.array([count for count, _ in values])
     shares = [Fraction(count, int(counts.sum())) for count, _ in values]
     ceilings = [share + slack * (1 - share) for share, (_, slack) in zip(shares, values, strict=True)]
-    plan = planned_sizes([counts], [ceilings], 1)
+    plan = plan_sizes([counts], [ceilings], 1)
     if plan is None:
         return
     found = in_blocks(plan, counts, ceilings)
@@ -213,7 +213,7 @@ def test_rounds_never_cost_and_groups_stay_transversals() -> None:
 
 def test_cells_do_not_depend_on_values_and_hold_whole_groups() -> None:
     data = census_data(3000)
-    cells = cells_by_attributes(axes_of(data), 400, 7, Randomness(1))
+    cells = cut_boxes_by_attributes(axes_of(data), 400, 7, Randomness(1))
     assert sum(len(rows) for rows in cells) == 3000
     assert sum(len(rows) % 7 != 0 for rows in cells) <= 1
     assert min(len(rows) for rows in cells) >= 400 - 7
@@ -222,8 +222,8 @@ def test_cells_do_not_depend_on_values_and_hold_whole_groups() -> None:
 def test_the_size_of_cells_is_settled_by_counts_alone() -> None:
     even, skewed = np.full(20, 5000), np.array([18_000, *[82_000 // 19] * 19])
     ceilings = [Fraction(1, 5)] * 20
-    assert strict_cell_size(even, ceilings, 5) < 20_000
-    assert strict_cell_size(skewed, ceilings, 5) == int(skewed.sum())
+    assert choose_strict_box_size(even, ceilings, 5) < 20_000
+    assert choose_strict_box_size(skewed, ceilings, 5) == int(skewed.sum())
 
 
 def test_a_refusal_names_cells_that_work() -> None:
@@ -281,14 +281,16 @@ def strict_posteriors(text: str, model: str, points: list[int], cell: int = 0) -
         if path[-1] == "blocks":
             # Each draw is over a cell's own records, and only the order within each value matters.
             axes = axes_of(tiny_table(world, points))
-            rows = cells_by_attributes(axes, cell or len(world), 2, Tape({}, {}))[int(path[1])]  # type: ignore[arg-type]
+            rows = cut_boxes_by_attributes(axes, cell or len(world), 2, Tape({}, {}))[int(path[1])]  # type: ignore[arg-type]
             assert count == len(rows)
             return orders_within_values("".join(world[row] for row in rows))
         return all_orders(count) if "block" in path else None
 
     # A world is published once for every random choice; what is settled before any choice is settled once.
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(strict, "planned", once(strict.planned, lambda data, requirements: (id(data), id(requirements))))
+        patch.setattr(
+            strict, "plan_column", once(strict.plan_column, lambda data, requirements: (id(data), id(requirements)))
+        )
         patch.setattr(strict, "_layout", once(strict._layout, lambda counts, plan, *_: (counts.tobytes(), id(plan))))
         return exact_posteriors(text, points, publish, choices)
 
@@ -353,6 +355,6 @@ def test_columns_without_zones_would_tell_more(monkeypatch: pytest.MonkeyPatch) 
 
 def test_sizes_planned_for_two_blocks_are_planned_at_all() -> None:
     counts = np.array([3, 3, 3, 2, 2, 2, 1])
-    plan = planned_sizes([counts], [[Fraction(1, 3)] * 7], 1)
+    plan = plan_sizes([counts], [[Fraction(1, 3)] * 7], 1)
     assert plan is not None
     assert sorted(set(plan.sizes.tolist())) == [3, 4]

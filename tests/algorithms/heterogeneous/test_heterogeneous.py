@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 
 from lookalike.algorithms import Freeform, Heterogeneous, parse_algorithm
 from lookalike.algorithms.heterogeneous import slots
-from lookalike.algorithms.heterogeneous.slots import exchanged_columns, slot_graph, slots_by_assignment
+from lookalike.algorithms.heterogeneous.slots import exchange_columns, slot_graph, slots_by_assignment
 from lookalike.algorithms.shared.axes import axes_of
 from lookalike.apps.papers.published_heterogeneous import HeterogeneousAsPublished
 from lookalike.apps.samples import census
 from lookalike.data.contracts import Algorithm, Promise
 from lookalike.data.microdata import Microdata
-from lookalike.data.release import Linkage, Matched
+from lookalike.data.release import Matched, RecordMap
 from lookalike.data.requirement import Requirement
 from lookalike.data.schema import Schema
 from lookalike.errors import Infeasible, RecipeError, Unsupported
@@ -42,14 +42,14 @@ def census_data(rows: int) -> Microdata:
     return Microdata.encode(table, Schema.of(qi=names[:-1], sensitive=names[-1:], categorical=[*names[3:], names[1]]))
 
 
-def made(data: Microdata, method: Algorithm, model: str, seed: int = 3) -> tuple[Matched, Linkage]:
+def made(data: Microdata, method: Algorithm, model: str, seed: int = 3) -> tuple[Matched, RecordMap]:
     promises = settle([Promise(parse_model(model))], data)
     release, linkage = method.anonymize(data, require(promises, data), Randomness(seed), silent)
     assert isinstance(release, Matched)
     return release, linkage
 
 
-def values_seen(release: Matched, linkage: Linkage) -> list[list[int]]:
+def values_seen(release: Matched, linkage: RecordMap) -> list[list[int]]:
     """For each record the sensitive values of the rows that it may be behind."""
     graph = linkage.graph
     assert graph is not None
@@ -92,7 +92,7 @@ def test_the_draw_gives_every_edge_the_same_chance() -> None:
     draws = 3000
     times: Counter[tuple[int, int]] = Counter()
     for seed in range(draws):
-        given = exchanged_columns(slots, Randomness(seed))
+        given = exchange_columns(slots, Randomness(seed))
         assert sorted(given.ravel().tolist()) == list(range(12))
         times.update((slot, int(record)) for slot, record in enumerate(given.ravel()))
     edges = {(slot, int(record)) for slot, row in enumerate(slots.reshape(12, 3)) for record in row}
@@ -194,7 +194,7 @@ def test_exact_bayes_tells_the_published_draw_apart(monkeypatch: pytest.MonkeyPa
         givers = [rng.child(row).permutation(len(slots)) for row in range(slots.shape[1])]
         return np.stack([slots[np.arange(len(slots)), row, giver] for row, giver in enumerate(givers)], axis=1)
 
-    monkeypatch.setattr("lookalike.algorithms.heterogeneous.slots.exchanged_columns", each_row_by_itself)
+    monkeypatch.setattr("lookalike.algorithms.heterogeneous.slots.exchange_columns", each_row_by_itself)
     posteriors = exact_posteriors(
         "aabc",
         [0, 1, 3, 7],
@@ -242,7 +242,7 @@ def test_buckets_in_cyclic_rounds_give_every_position_five_values() -> None:
     assert seen == {"abcde": 5, "abcdf": 5, "abcef": 5}
 
 
-def guessed_among_values_seen_once(release: Matched, linkage: Linkage, data: Microdata) -> float:
+def guessed_among_values_seen_once(release: Matched, linkage: RecordMap, data: Microdata) -> float:
     """How often a guess among the values that a person sees exactly once is right."""
     right = 0.0
     for seen, value in zip(values_seen(release, linkage), data.sensitive[:, 0].tolist(), strict=True):

@@ -13,7 +13,7 @@ from lookalike.algorithms.heterogeneous.layouts import (
     POLICIES,
     ascending,
     buckets_under,
-    packed,
+    pack_values,
     through_diversity,
 )
 
@@ -22,7 +22,7 @@ A6_B7_D12 = np.array([6, 7, 12])
 
 def test_the_layouts_that_the_paper_prints() -> None:
     assert ascending(A6_B7_D12, 5).tolist() == [[5, 0, 0], [1, 4, 0], [0, 3, 2], [0, 0, 5], [0, 0, 5]]
-    assert packed(A6_B7_D12, 6).tolist() == [[6, 0, 0], [0, 6, 0], [0, 0, 6], [0, 0, 6], [0, 1, 0]]
+    assert pack_values(A6_B7_D12, 6).tolist() == [[6, 0, 0], [0, 6, 0], [0, 0, 6], [0, 0, 6], [0, 1, 0]]
 
 
 BETA_SEVEN_TENTHS = [Fraction(17, 10) * int(count) / 25 for count in A6_B7_D12]

@@ -23,7 +23,7 @@ def domain_of(cells: list[Any], type: ValueType, **settings: Any) -> Domain:
 
 
 def values_of(column: PublicColumn, cells: list[int]) -> list[Any]:
-    domain, codes = column.drawn(np.array(cells), Randomness(1))
+    domain, codes = column.draw(np.array(cells), Randomness(1))
     assert domain.n_codes > codes.max()
     return [None if code == len(domain.values) else domain.values[code] for code in codes]
 
@@ -109,7 +109,7 @@ def test_a_tree_gives_the_same_text_whoever_is_in_the_table(cells: list[int | No
     """The type of what is written must not tell whether all leaves occur, nor the tree whether one is missing."""
     domain = domain_of(cells, ValueType.INTEGER, taxonomy=TREE)
     column = public_column(domain, 128, may_be_missing=True)
-    made, codes = column.drawn(np.arange(4), Randomness(1))
+    made, codes = column.draw(np.arange(4), Randomness(1))
     assert (made.type, made.values.tolist(), made.has_missing) == (ValueType.STRING, ["1", "2", "3"], True)
     assert codes.tolist() == [0, 1, 2, 3]
     assert made.taxonomy is not None

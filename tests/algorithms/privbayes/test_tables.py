@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lookalike.algorithms.privbayes import tables
 from lookalike.algorithms.privbayes.network import Link
-from lookalike.algorithms.privbayes.tables import NoisyTable, conditional, draw_records, measure, measured_sets
+from lookalike.algorithms.privbayes.tables import NoisyTable, conditional, draw_records, list_measured_sets, measure
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 
@@ -19,9 +19,9 @@ CHAIN = (Link(2, ()), Link(0, (2,)), Link(1, (0, 2)), Link(3, (0, 1)))
 
 
 def test_a_table_within_another_is_not_taken_again() -> None:
-    assert measured_sets(CHAIN) == [(0, 1, 2), (0, 1, 3)]
-    assert measured_sets([Link(0, ()), Link(1, ())]) == [(0,), (1,)]
-    assert measured_sets([Link(1, ()), Link(0, (1,)), Link(2, (0, 1))]) == [(0, 1, 2)]
+    assert list_measured_sets(CHAIN) == [(0, 1, 2), (0, 1, 3)]
+    assert list_measured_sets([Link(0, ()), Link(1, ())]) == [(0,), (1,)]
+    assert list_measured_sets([Link(1, ()), Link(0, (1,)), Link(2, (0, 1))]) == [(0, 1, 2)]
 
 
 def test_every_cell_gets_noise_of_the_scale_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

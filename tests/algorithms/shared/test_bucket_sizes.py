@@ -18,8 +18,8 @@ from lookalike.algorithms.shared.bucket_sizes import (
     Part,
     Range,
     Sized,
-    dealt,
-    divided,
+    deal_slots,
+    divide_counts,
     loss_of,
     many_sizes,
     one_size_valid,
@@ -93,7 +93,7 @@ def test_the_first_worked_setting_in_full() -> None:
 
 
 def test_dealing_runs_on_across_values() -> None:
-    slots = dealt([Part(8, 4, np.array([2, 2, 2, 4, 4, 4, 6, 8]))])
+    slots = deal_slots([Part(8, 4, np.array([2, 2, 2, 4, 4, 4, 6, 8]))])
     buckets = [sorted((slots.value_of_slot[slots.bucket_of_slot == bucket] + 1).tolist()) for bucket in range(4)]
     assert buckets == [
         [1, 3, 4, 5, 6, 7, 8, 8],
@@ -227,12 +227,12 @@ def test_records_are_divided_within_the_limits(drawn: list[tuple[int, int]], siz
     for pair in candidates(int(counts.sum()), *sizes):
         if not two_sizes_valid(counts, limits, pair, sizes):
             continue
-        split = divided(counts, limits, pair, sizes)
+        split = divide_counts(counts, limits, pair, sizes)
         for part, room, number, size in zip(split, limits, pair, sizes, strict=True):
             assert part.sum() == number * size
             assert (part >= 0).all()
             assert (part <= room * number).all()
-            slots = dealt([Part(size, number, part)]) if number else None
+            slots = deal_slots([Part(size, number, part)]) if number else None
             for bucket in range(number):
                 assert slots is not None
                 inside = np.bincount(slots.value_of_slot[slots.bucket_of_slot == bucket], minlength=len(counts))

@@ -17,7 +17,7 @@ from lookalike.data.microdata import Microdata
 from lookalike.data.release import cover
 from lookalike.data.schema import Schema
 from lookalike.errors import Infeasible
-from lookalike.kernels.grouptest import allowed, tally_for
+from lookalike.kernels.grouptest import is_group_allowed, tally_for
 from lookalike.metrics.loss import certainty_penalty
 from lookalike.models import parse_model
 from lookalike.pipeline.recipe import require, settle
@@ -46,7 +46,7 @@ def least_loss(data: Microdata, requirements: tuple) -> float | None:  # type: i
         key = tuple(group)
         if key not in memo:
             members = np.array(group)
-            fine = len(group) >= rule.min_size and allowed(rule, data.sensitive, members, 0, len(group), tally)
+            fine = len(group) >= rule.min_size and is_group_allowed(rule, data.sensitive, members, 0, len(group), tally)
             units = np.zeros(len(group), dtype=np.int32)
             memo[key] = (
                 fine

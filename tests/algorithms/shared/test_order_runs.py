@@ -15,7 +15,7 @@ from lookalike.algorithms import GreedyGrouping, RandomGrouping, SymmetricGroupi
 from lookalike.algorithms.shared.order_runs import Rules, in_order
 from lookalike.data.contracts import Algorithm, Promise, Replayable
 from lookalike.data.microdata import Microdata
-from lookalike.data.release import Bucketized, Grouped, Linkage, Release
+from lookalike.data.release import Bucketized, Grouped, RecordMap, Release
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, RecipeError, Unsupported
 from lookalike.models import parse_model
@@ -60,7 +60,7 @@ def groups_of(world: str, algorithm: Algorithm, *models: str) -> list[str]:
     return ["".join(world[record] for record in members) for members in members_of(release, linkage)]
 
 
-def members_of(release: Release, linkage: Linkage) -> list[list[int]]:
+def members_of(release: Release, linkage: RecordMap) -> list[list[int]]:
     assert isinstance(release, Grouped | Bucketized)
     units = release.group_of_row if isinstance(release, Grouped) else release.bucket_of_sensitive
     found: dict[int, list[int]] = {}

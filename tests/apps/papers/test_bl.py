@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.analysis.counts import estimated
+from lookalike.analysis.counts import estimate_counts
 from lookalike.apps.papers import bl, bl_closeness, bl_queries, bl_resistance, find, running
 from lookalike.apps.papers.bench import Bench, Size
 from lookalike.apps.papers.bl import DEFAULT
-from lookalike.apps.papers.bl_closeness import NEAR, searched
-from lookalike.apps.papers.bl_queries import clipped
+from lookalike.apps.papers.bl_closeness import NEAR, search_farthest
+from lookalike.apps.papers.bl_queries import clip_answers
 from lookalike.apps.papers.bl_resistance import Levels
 from lookalike.apps.papers.datasets import Datasets
 from lookalike.apps.papers.experiments import Experiment, Results, Row
@@ -181,7 +181,7 @@ def test_a_claim_about_all_points_fails_at_one() -> None:
 def test_a_release_of_one_group_has_no_point_on_a_logarithmic_axis() -> None:
     (figure,) = BY_NAME["bl-4a"].figures
     results = _rows("beta", {"reached_beta": {"BUREL": [1, 2], "tMondrian": [0, 3]}})
-    picture = running.drawn(figure, running.Reproduced(BY_NAME["bl-4a"], results, "stand-in", "tiny", ()))
+    picture = running.draw_figure(figure, running.Reproduced(BY_NAME["bl-4a"], results, "stand-in", "tiny", ()))
     points = picture.to_dict()["data"]["values"]
     assert [(point["series"], point["beta"]) for point in points] == [("BUREL", 1), ("BUREL", 2), ("tMondrian", 2)]
 
@@ -203,7 +203,7 @@ def test_halving_finds_the_last_good_parameter(threshold: float, down: bool) -> 
     def good(made: Any) -> bool:
         return bool(made.at >= threshold if down else made.at <= threshold)
 
-    found: Any = searched(lambda at: SimpleNamespace(at=at), good, near, far)  # type: ignore[arg-type, return-value]
+    found: Any = search_farthest(lambda at: SimpleNamespace(at=at), good, near, far)  # type: ignore[arg-type, return-value]
     assert good(found)
     assert abs(found.at - threshold) <= 7.9 / 2**bl_closeness.STEPS + 1e-5
 
@@ -212,9 +212,9 @@ def test_halving_ends_where_all_is_good_and_gives_up_where_nothing_is() -> None:
     def make(at: float) -> Any:
         return SimpleNamespace(at=at)
 
-    everything: Any = searched(make, lambda made: True, 1.0, 5.0)
+    everything: Any = search_farthest(make, lambda made: True, 1.0, 5.0)
     assert everything.at == 5.0
-    assert searched(make, lambda made: False, 1.0, 5.0) is None
+    assert search_farthest(make, lambda made: False, 1.0, 5.0) is None
 
 
 def test_levels_of_a_release_of_two_groups() -> None:
@@ -253,8 +253,8 @@ def test_levels_of_a_release_of_two_groups() -> None:
 def test_reconstructed_counts_stay_within_what_the_quasi_identifiers_select(bench: Bench) -> None:
     data = bench.datasets.census(1000, DEFAULT)
     made = bench.publish(data, "beta-likeness:2", "perturbation", seed=1)
-    asked = bench.asked(RangeWorkload(3, 0.05), data, seed=1, n_queries=200)
-    plain, within = estimated(asked.queries, made.release).counts, clipped(asked, made).counts
+    asked = bench.draw_queries(RangeWorkload(3, 0.05), data, seed=1, n_queries=200)
+    plain, within = estimate_counts(asked.queries, made.release).counts, clip_answers(asked, made).counts
     selected = np.array(
         [
             np.all([mask[query, data.quasi[:, place]] for place, mask in enumerate(asked.queries.quasi)], axis=0).sum()

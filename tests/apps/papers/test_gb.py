@@ -58,7 +58,7 @@ def test_searches_with_and_without_pruning_see_the_same_numbers() -> None:
 def test_more_records_are_drawn_by_the_shares_of_the_table() -> None:
     bench = Bench(stand_ins(), TINY)
     counts = gb.OCC.counts(bench, 500_000, np.random.default_rng(1))
-    known = gb.OCC.known(bench)
+    known = gb.OCC.count_known(bench)
     assert counts.sum() == 500_000
     assert np.allclose(counts / counts.sum(), known / known.sum(), atol=0.002)
 

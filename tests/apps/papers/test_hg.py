@@ -12,7 +12,7 @@ from lookalike.apps.papers.bench import Bench, Size
 from lookalike.apps.papers.datasets import Datasets
 from lookalike.apps.papers.experiments import Experiment, Results, Row
 from lookalike.apps.papers.hg_queries import naive_bayes
-from lookalike.apps.papers.synthetic import recoded, synthesized
+from lookalike.apps.papers.synthetic import recode, synthesize
 from lookalike.data.microdata import Microdata
 from tests.attacks.planting import coded
 
@@ -87,18 +87,18 @@ def test_claims_hold_on_results_like_the_papers() -> None:
 
 def test_synthetic_records_have_the_originals_codes(bench: Bench) -> None:
     data = bench.datasets.census(400)
-    made = synthesized(data, 3, 0)
+    made = synthesize(data, 3, 0)
     assert made.quasi.shape == data.quasi.shape
     assert made.domains is data.domains
     for column, domain in enumerate(data.domains.quasi):
         assert made.quasi[:, column].max() < domain.n_codes
-    assert synthesized(data, 3, 0) is made
+    assert synthesize(data, 3, 0) is made
 
 
 def test_codes_go_to_the_nearest_value() -> None:
     mine = coded([[1], [5], [9]], [0, 1, 2]).domains.quasi[0]
     theirs = coded([[2], [4], [30]], [0, 1, 2]).domains.quasi[0]
-    assert recoded(mine, np.array([0, 1, 2], dtype=np.int32), theirs).tolist() == [0, 1, 1]
+    assert recode(mine, np.array([0, 1, 2], dtype=np.int32), theirs).tolist() == [0, 1, 1]
 
 
 def test_naive_bayes_learns_what_there_is_to_learn() -> None:

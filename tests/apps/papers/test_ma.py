@@ -10,7 +10,7 @@ from lookalike.apps.papers.bench import Bench
 from lookalike.apps.papers.catalogue import find
 from lookalike.apps.papers.experiments import Results
 from lookalike.apps.papers.ma import FREQUENT, QUASI, RARE, census
-from lookalike.apps.papers.ma_queries import anatomized
+from lookalike.apps.papers.ma_queries import anatomize
 from lookalike.attacks.minimality.growth import first_bucket_limit
 from lookalike.metrics.group_sizes import group_sizes
 from tests.apps.papers.measuring import TINY, altered, has_figures, made_up, measured, missing, shown, stand_ins
@@ -49,7 +49,7 @@ def test_positive_values_have_about_the_shares_they_are_named_by() -> None:
 
 def test_divided_groups_hold_different_values_and_are_hardly_larger_than_l() -> None:
     data = census(Bench(stand_ins(), TINY))
-    made = anatomized(data, "l-diversity:4", RandomGrouping(p="0.65", recode="permute"), seed=3)
+    made = anatomize(data, "l-diversity:4", RandomGrouping(p="0.65", recode="permute"), seed=3)
     assert made.audit.passed
     assert made.diversity >= 4
     sizes = group_sizes(made.release)

@@ -13,15 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lookalike as la
-from lookalike.algorithms.heterogeneous.layouts import ascending, descending, packed
+from lookalike.algorithms.heterogeneous.layouts import ascending, descending, pack_values
 from lookalike.apps.papers.published_heterogeneous import (
     HeterogeneousAsPublished,
     attainable_beta,
     fewest_first,
+    find_printed_beta,
     largest_to_pad,
-    mixed_columns,
+    mix_columns,
     n_dummies,
-    printed_beta,
 )
 from lookalike.apps.samples import census
 from lookalike.data.contracts import Promise
@@ -56,18 +56,18 @@ TABLE = {
 @pytest.mark.parametrize("size", TABLE)
 def test_the_25_records(size: int) -> None:
     *betas, dummies = TABLE[size]
-    for policy, beta in zip((descending, ascending, packed), betas, strict=True):
+    for policy, beta in zip((descending, ascending, pack_values), betas, strict=True):
         layout = policy(A6_B7_D12, size)
         assert (layout.sum(axis=0) == A6_B7_D12).all()
-        assert printed_beta(layout, size, A6_B7_D12) == Fraction(beta)
+        assert find_printed_beta(layout, size, A6_B7_D12) == Fraction(beta)
         assert n_dummies(layout, size) == dummies
 
 
 def test_what_the_25_records_attain_with_dummies_published() -> None:
     assert attainable_beta(descending(A6_B7_D12, 6), A6_B7_D12) == Fraction(3, 7)
     assert attainable_beta(ascending(A6_B7_D12, 4), A6_B7_D12) == Fraction(26, 49)
-    assert attainable_beta(packed(A6_B7_D12, 4), A6_B7_D12) == Fraction(4, 21)
-    assert attainable_beta(packed(A6_B7_D12, 7), A6_B7_D12) == Fraction(1, 24)
+    assert attainable_beta(pack_values(A6_B7_D12, 4), A6_B7_D12) == Fraction(4, 21)
+    assert attainable_beta(pack_values(A6_B7_D12, 7), A6_B7_D12) == Fraction(1, 24)
 
 
 @pytest.mark.parametrize(("policy", "size"), [("descending", 5), ("packed", 10)])
@@ -76,7 +76,7 @@ def test_the_published_search_for_beta_seven_tenths(policy: str, size: int) -> N
     assert found is not None
     layout, chosen = found
     assert chosen == size
-    assert printed_beta(layout, chosen, A6_B7_D12) == Fraction(2, 3)
+    assert find_printed_beta(layout, chosen, A6_B7_D12) == Fraction(2, 3)
 
 
 def test_the_buckets_of_the_15_records() -> None:
@@ -113,7 +113,7 @@ def test_the_published_draw_shows_some_people_a_value_twice_and_is_refused() -> 
 
 def test_mixed_is_an_assignment_along_edges() -> None:
     slots = matched_table(5, 3)
-    given = mixed_columns(slots, Randomness(2))
+    given = mix_columns(slots, Randomness(2))
     assert sorted(given.ravel().tolist()) == list(range(15))
     assert all(record in row for row, record in zip(slots.reshape(15, 3).tolist(), given.ravel().tolist(), strict=True))
 

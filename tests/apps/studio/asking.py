@@ -11,7 +11,7 @@ from typing import Any
 from fastapi.testclient import TestClient
 
 from lookalike.apps.studio.app import create_app
-from lookalike.apps.studio.serving import guarded
+from lookalike.apps.studio.serving import guard
 
 HERE = "127.0.0.1:8765"
 LINK = f"http://{HERE}"
@@ -26,7 +26,7 @@ def studio(*, most_bytes: int = 1 << 20) -> Iterator[TestClient]:
     """Behind its guard, with the token sent."""
     app = create_app(most_bytes=most_bytes)
     with TestClient(
-        guarded(app, TOKEN, 8765),
+        guard(app, TOKEN, 8765),
         base_url=LINK,
         headers=BEARER,
         raise_server_exceptions=False,

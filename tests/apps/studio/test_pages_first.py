@@ -14,7 +14,7 @@ import pytest
 from lookalike.apps.samples import sample_schema
 from lookalike.apps.studio import workspace as workspaces
 from lookalike.apps.studio.app import create_app
-from lookalike.apps.studio.describing import N_BARS, clipped, histogram
+from lookalike.apps.studio.describing import N_BARS, clip_text, histogram
 from lookalike.apps.studio.jobs import Jobs
 from lookalike.data.microdata import Column
 from lookalike.data.schema import ValueType
@@ -34,7 +34,7 @@ HOSTILE_CELL = "<img src=x onerror=alert(1)>"
 def client() -> Iterator[TestClient]:
     with pytest.MonkeyPatch.context() as patch:
         # Nothing is run here, so the process for it need not start.
-        patch.setattr(Jobs, "_ready", lambda self: None)
+        patch.setattr(Jobs, "_start_pipe", lambda self: None)
         with TestClient(create_app()) as client:
             yield client
 
@@ -295,7 +295,7 @@ def test_histograms_of_categories_say_the_most_frequent() -> None:
     codes = np.array([0, 0, 1, 2], dtype=np.int32)
     found = histogram(Column("x", ValueType.STRING, codes, np.array(["a", "b" * 500], dtype=object)))
     assert found["bars"] == [2, 1]
-    assert found["sentence"] == f"Most frequent: a (50 %), {clipped('b' * 500, 40)} (25 %)."
+    assert found["sentence"] == f"Most frequent: a (50 %), {clip_text('b' * 500, 40)} (25 %)."
     assert max(len(label) for label in found["labels"]) == 200
     empty = histogram(Column("x", ValueType.STRING, np.zeros(3, dtype=np.int32), np.array([], dtype=object)))
     assert empty["bars"] == []

@@ -8,7 +8,7 @@ import pytest
 from lookalike.attacks import parse_attack
 from lookalike.attacks.shared import judging
 from lookalike.attacks.shared.bayes import NaiveBayes, counts_of
-from lookalike.attacks.shared.beliefs import scored
+from lookalike.attacks.shared.beliefs import score_guesses
 from lookalike.attacks.shared.judging import Strangers, right_about_strangers
 from lookalike.attacks.shared.whereabouts import Whereabouts
 from lookalike.data.contracts import Finding, Score, Target
@@ -21,7 +21,7 @@ FIGURE = "right about people it has not learned from"
 
 
 def learn(where: Whereabouts) -> NaiveBayes:
-    return NaiveBayes.learnt(counts_of(where, 0, by_volume=True), 1.0)
+    return NaiveBayes.learn(counts_of(where, 0, by_volume=True), 1.0)
 
 
 def run(target: Target, attack: str = "naive-bayes:volume") -> Finding:
@@ -64,7 +64,7 @@ def test_everybody_is_asked_about_once() -> None:
     found = right_about_strangers(Whereabouts(target), 0, guesses, learn, Randomness(1))
     assert found is not None
     assert found.unseen.n_guesses == 300
-    assert found.seen == scored(guesses, target.original.sensitive[:, 0])
+    assert found.seen == score_guesses(guesses, target.original.sensitive[:, 0])
 
 
 def test_people_listed_in_both_halves_are_left_out() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from lookalike.audit import audit_part, joined
+from lookalike.audit import audit_part, join_audits
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata, Whole
 from lookalike.models import KAnonymity, LDiversity
@@ -135,7 +135,7 @@ def edges_in_parts(rng: np.random.Generator, data: Microdata, cases: list[Case])
 
 
 def audited(cases: list[Case], promises: Any) -> Any:
-    return joined([audit_part(case.release, case.data, promises, graph=case.graph) for case in cases]).audit
+    return join_audits([audit_part(case.release, case.data, promises, graph=case.graph) for case in cases]).audit
 
 
 def keeps_in_parts(data: Microdata, cases: list[Case], promises: Any) -> bool:

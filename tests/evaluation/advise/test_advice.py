@@ -28,9 +28,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_without_trials_nothing_is_run(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "lookalike.evaluation.advise.advice.tried_costs", lambda *_, **__: pytest.fail("a trial was run")
-    )
+    monkeypatch.setattr("lookalike.evaluation.advise.advice.try_costs", lambda *_, **__: pytest.fail("a trial was run"))
     advice = la.advise(file, schema=SCHEMA, trials=False)
     assert advice.costs is None
     assert advice.largest_k == 120

@@ -17,7 +17,7 @@ from lookalike.data.microdata import Table
 from lookalike.data.schema import Attribute, Role, Schema, ValueType
 from lookalike.errors import Infeasible
 from lookalike.evaluation.advise import review
-from lookalike.evaluation.advise.reviewing import Suggestion, kept_parameter
+from lookalike.evaluation.advise.reviewing import Suggestion, find_kept
 from lookalike.models import parse_model, parse_promise
 from lookalike.pipeline.recipe import Recipe, prepare, require
 from lookalike.pipeline.run import MadeWhole, run, verify
@@ -91,7 +91,7 @@ def test_costs_and_what_to_try(outcome: MadeWhole) -> None:
 )
 def test_the_strongest_parameter_that_a_level_keeps(asked: str, reached: Fraction | float, kept: str) -> None:
     """Rounded to the safe side; strict models need a little more than was reached."""
-    model: PrivacyModel = kept_parameter(parse_model(asked), reached)
+    model: PrivacyModel = find_kept(parse_model(asked), reached)
     assert str(model) == kept
 
 

@@ -15,7 +15,7 @@ from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.errors import Unsupported
 from lookalike.evaluation.advise import Costs, Saving
 from lookalike.evaluation.advise.changes import possible_changes
-from lookalike.evaluation.advise.trials import sampled, tried_costs
+from lookalike.evaluation.advise.trials import sample_rows, try_costs
 from lookalike.evaluation.inspect import suggest_schema
 from lookalike.models import KAnonymity, LDiversity, parse_promise
 from lookalike.pipeline.recipe import Recipe, prepare
@@ -40,7 +40,7 @@ def crossing() -> Table:
 @pytest.fixture(scope="module")
 def crossed() -> Costs:
     schema = Schema.of(qi=["a", "b", "same"], sensitive=["s"])
-    return tried_costs(crossing(), schema, PAIRS, algorithm=Mondrian())
+    return try_costs(crossing(), schema, PAIRS, algorithm=Mondrian())
 
 
 def saving_of(costs: Costs, column: str, what: str = "left out") -> Saving:
@@ -90,7 +90,7 @@ def test_verdicts() -> None:
 def patients_costs() -> tuple[Table, Schema, Costs]:
     table = hospital(150, seed=3)
     schema = suggest_schema(table)
-    return table, schema, tried_costs(table, schema, (parse_promise("k-anonymity:4"),), algorithm=Mondrian())
+    return table, schema, try_costs(table, schema, (parse_promise("k-anonymity:4"),), algorithm=Mondrian())
 
 
 def test_publishing_with_a_change_loses_what_the_trial_says(patients_costs: tuple[Table, Schema, Costs]) -> None:
@@ -98,7 +98,7 @@ def test_publishing_with_a_change_loses_what_the_trial_says(patients_costs: tupl
     saving = next(saving for saving in costs.savings if saving.column == "admission_date" and "year" in saving.what)
     (attribute,) = Schema.from_yaml(saving.snippet).attributes
     assert attribute.taxonomy is not None
-    recipe = Recipe(schema=schema.replaced(attribute), promises=costs.promises, algorithm=Mondrian(), seed=0)
+    recipe = Recipe(schema=schema.replace_attribute(attribute), promises=costs.promises, algorithm=Mondrian(), seed=0)
     outcome = run(prepare(recipe, table))
     assert outcome.audit.passed
     assert outcome.loss_by_column["admission_date"] == pytest.approx(saving.own[1])
@@ -119,17 +119,17 @@ def test_every_column_is_left_out_once(patients_costs: tuple[Table, Schema, Cost
 
 def test_a_sample_is_a_part_over_the_same_domain_and_loses_more() -> None:
     table = hospital(1200, seed=5)
-    part = sampled(table, 100, seed=0)
+    part = sample_rows(table, 100, seed=0)
     assert part.n_rows == 100
     assert part["age"].values is table["age"].values
-    assert sampled(table, 1200, seed=0) is table
+    assert sample_rows(table, 1200, seed=0) is table
     schema = Schema.of(qi=["age", "sex"], sensitive=["diagnosis"])
     promises = (Promise(KAnonymity(5)),)
-    small, whole = (tried_costs(table, schema, promises, algorithm=Mondrian(), sample=n) for n in (100, 1200))
+    small, whole = (try_costs(table, schema, promises, algorithm=Mondrian(), sample=n) for n in (100, 1200))
     assert (small.n_tried, whole.n_tried) == (100, 1200)
     assert "a sample of 100 of 1,200 records" in small.sentence
     assert sum(cost.loss for cost in whole.columns) < sum(cost.loss for cost in small.columns)
-    assert small == tried_costs(table, schema, promises, algorithm=Mondrian(), sample=100)
+    assert small == try_costs(table, schema, promises, algorithm=Mondrian(), sample=100)
 
 
 def test_changes_that_a_schema_can_say() -> None:
@@ -147,12 +147,12 @@ def test_changes_that_a_schema_can_say() -> None:
 
 
 def test_one_column_has_no_others() -> None:
-    costs = tried_costs(crossing(), Schema.of(qi=["a"]), PAIRS, algorithm=Mondrian())
+    costs = try_costs(crossing(), Schema.of(qi=["a"]), PAIRS, algorithm=Mondrian())
     assert (len(costs.columns), costs.savings) == (1, ())
 
 
 def test_without_a_sensitive_column_there_are_no_counts() -> None:
-    costs = tried_costs(crossing(), Schema.of(qi=["a", "b"]), PAIRS, algorithm=Mondrian())
+    costs = try_costs(crossing(), Schema.of(qi=["a", "b"]), PAIRS, algorithm=Mondrian())
     assert all(saving.error is None for saving in costs.savings)
     assert saving_of(costs, "b").helps
 
@@ -160,4 +160,4 @@ def test_without_a_sensitive_column_there_are_no_counts() -> None:
 def test_exact_quasi_identifiers_cost_nothing() -> None:
     schema = Schema.of(qi=["a", "b"], sensitive=["s"])
     with pytest.raises(Unsupported, match="no column costs anything"):
-        tried_costs(crossing(), schema, (Promise(LDiversity(2)),), algorithm=Anatomy())
+        try_costs(crossing(), schema, (Promise(LDiversity(2)),), algorithm=Anatomy())

@@ -12,7 +12,7 @@ import numpy as np
 
 from lookalike.algorithms import Mondrian
 from lookalike.data.microdata import Microdata
-from lookalike.data.release import Linkage, Release
+from lookalike.data.release import RecordMap, Release
 from lookalike.data.requirement import Requirement
 from lookalike.models import KAnonymity
 from lookalike.progress import Progress
@@ -27,7 +27,7 @@ class Careless(Mondrian):
 
     def anonymize(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
-    ) -> tuple[Release, Linkage]:
+    ) -> tuple[Release, RecordMap]:
         weak = KAnonymity(2).requirement(np.array([data.n_rows]), None, None)
         return super().anonymize(data, [weak], rng, progress)
 
@@ -40,7 +40,7 @@ class Crashing(Mondrian):
 
     def anonymize(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
-    ) -> tuple[Release, Linkage]:
+    ) -> tuple[Release, RecordMap]:
         raise ValueError(data.domains.sensitive[0].texts[0])
 
 
@@ -52,6 +52,6 @@ class Dying(Mondrian):
 
     def anonymize(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
-    ) -> tuple[Release, Linkage]:
+    ) -> tuple[Release, RecordMap]:
         os.kill(os.getpid(), signal.SIGKILL)
         raise AssertionError("still alive")

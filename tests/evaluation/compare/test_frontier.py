@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.errors import RecipeError
-from lookalike.evaluation.compare.frontier import Axis, axis_of, frontier, known_axes, loss_axes, risk_axes
+from lookalike.evaluation.compare.frontier import Axis, axis_of, check_axes, frontier, loss_axes, risk_axes
 from lookalike.evaluation.compare.results import DONE, INFEASIBLE, Run
 
 
@@ -56,4 +56,4 @@ def test_axes_are_chosen_by_what_there_is() -> None:
     assert axis_of(risk_axes(), None, [run(k=5.0)]) == "k"
     assert axis_of(loss_axes(), "msbs", []) == "msbs"
     with pytest.raises(RecipeError, match='Did you mean "beta"'):
-        known_axes("gcp", "betta")
+        check_axes("gcp", "betta")

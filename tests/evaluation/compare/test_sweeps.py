@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from lookalike.algorithms import ALGORITHMS
 from lookalike.errors import RecipeError
-from lookalike.evaluation.compare.planning import alternatives, chosen_algorithms
-from lookalike.evaluation.compare.sweeps import MOST, parted, settings, together
+from lookalike.evaluation.compare.planning import alternatives, parse_algorithms
+from lookalike.evaluation.compare.sweeps import MOST, settings, split_components, split_promises
 from lookalike.models import MODELS, parse_model
 
 
@@ -62,9 +62,9 @@ def test_one_setting_stays_one(model: str, column: str) -> None:
 
 
 def test_promises_that_hold_together() -> None:
-    assert together("k-anonymity:5 + l-diversity:3", MODELS) == ["k-anonymity:5", "l-diversity:3"]
-    assert together("beta-likeness:1e+1", MODELS) == ["beta-likeness:1e+1"]
-    assert together("a+b=l-diversity:2+k-anonymity:3", MODELS) == ["a+b=l-diversity:2", "k-anonymity:3"]
+    assert split_promises("k-anonymity:5 + l-diversity:3", MODELS) == ["k-anonymity:5", "l-diversity:3"]
+    assert split_promises("beta-likeness:1e+1", MODELS) == ["beta-likeness:1e+1"]
+    assert split_promises("a+b=l-diversity:2+k-anonymity:3", MODELS) == ["a+b=l-diversity:2", "k-anonymity:3"]
     found = alternatives(["k-anonymity:2,3+l-diversity:2,3", "k-anonymity:2 + l-diversity:2", "t-closeness:0.5"])
     assert [" + ".join(map(str, promises)) for promises in found] == [
         "k-anonymity:2 + l-diversity:2",
@@ -76,18 +76,18 @@ def test_promises_that_hold_together() -> None:
 
 
 def test_algorithms_by_commas_sweeps_and_all() -> None:
-    assert parted("mondrian,groups:mode=free,strict,burel", ALGORITHMS) == [
+    assert split_components("mondrian,groups:mode=free,strict,burel", ALGORITHMS) == [
         "mondrian",
         "groups:mode=free,strict",
         "burel",
     ]
-    assert [str(one) for one in chosen_algorithms(["mondrian:cuts=1,5", "mondrian:cuts=5"])] == [
+    assert [str(one) for one in parse_algorithms(["mondrian:cuts=1,5", "mondrian:cuts=5"])] == [
         "mondrian:cuts=1",
         "mondrian:cuts=5",
     ]
-    assert len(chosen_algorithms("all")) == len(ALGORITHMS)
+    assert len(parse_algorithms("all")) == len(ALGORITHMS)
     with pytest.raises(RecipeError, match="Did you mean"):
-        chosen_algorithms(parted("mondrian,mondrain", ALGORITHMS))
+        parse_algorithms(split_components("mondrian,mondrain", ALGORITHMS))
 
 
 def test_nothing_to_compare() -> None:

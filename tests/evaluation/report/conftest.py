@@ -9,7 +9,7 @@ import pytest
 
 import lookalike as la
 from lookalike.apps.samples import hospital, sample_schema
-from lookalike.evaluation.report import Examples, Report, made_up_examples
+from lookalike.evaluation.report import Examples, Report, make_up_examples
 from lookalike.evaluation.report.basis import Basis
 from lookalike.files.releases.read import ReleaseFolder
 
@@ -37,7 +37,7 @@ def reported(tmp_path_factory: pytest.TempPathFactory) -> Reported:
     folder = tmp_path_factory.mktemp("reported") / "release"
     made.write(folder, report="full")
     outcome = made.made
-    examples = made_up_examples(ReleaseFolder(folder), outcome.promises, outcome.algorithm, outcome.recipe.adversary)
+    examples = make_up_examples(ReleaseFolder(folder), outcome.promises, outcome.algorithm, outcome.recipe.adversary)
     assert examples is not None
     report = Report.on(Basis.of(outcome), "Stays", evaluation=made.evaluate(), examples=examples)
     return Reported(made, folder, report, examples)

@@ -11,7 +11,7 @@ import pytest
 import lookalike as la
 from lookalike.apps.samples import hospital, sample_schema
 from lookalike.data.schema import Role, Schema
-from lookalike.evaluation.report.examples import made_up_examples, made_up_people
+from lookalike.evaluation.report.examples import make_up_examples, make_up_people
 from lookalike.files.releases.alone import read_alone
 from lookalike.files.releases.read import ReleaseFolder
 from lookalike.randomness import Randomness
@@ -27,12 +27,12 @@ def test_nobody_of_the_original_is_shown(reported: Reported) -> None:
     }
     assert reported.examples.before
     assert not people & set(reported.examples.before)
-    assert "original" not in inspect.signature(made_up_examples).parameters
+    assert "original" not in inspect.signature(make_up_examples).parameters
 
 
 def test_columns_are_put_together_at_random(reported: Reported) -> None:
     """Values as in a plain table drawn from the release; which goes with which is drawn anew."""
-    people = made_up_people(ReleaseFolder(reported.folder), Randomness(1))
+    people = make_up_people(ReleaseFolder(reported.folder), Randomness(1))
     alone = read_alone(ReleaseFolder(reported.folder))
     assert [domain.texts for domain in people.domains.quasi] == [domain.texts for domain in alone.domains.quasi]
     ages, jobs = people.quasi[:, 0], people.quasi[:, 4]
@@ -64,7 +64,7 @@ def test_every_form_has_examples(algorithm: str, model: str, tmp_path: Path) -> 
     schema = Schema(tuple(one for one in whole.attributes if one.role is not Role.CARRIED))
     made = la.publish(hospital(200, seed=2), schema=schema, model=model, algorithm=algorithm)
     made.write(tmp_path / "out", report="brief")
-    found = made_up_examples(ReleaseFolder(tmp_path / "out"), made.made.promises, made.made.algorithm, "reads-release")
+    found = make_up_examples(ReleaseFolder(tmp_path / "out"), made.made.promises, made.made.algorithm, "reads-release")
     assert found is not None
     assert len(found.before) == len(found.after) > 0
     if algorithm == "anatomy":
@@ -79,4 +79,4 @@ def test_a_promise_that_so_few_cannot_keep_has_no_examples(reported: Reported) -
     ).made.promises
     algorithm = reported.publication.made.algorithm
     impossible = la.Promise(la.KAnonymity(301), promise.column)
-    assert made_up_examples(ReleaseFolder(reported.folder), [impossible], algorithm, "reads-release") is None
+    assert make_up_examples(ReleaseFolder(reported.folder), [impossible], algorithm, "reads-release") is None

@@ -11,7 +11,7 @@ import pytest
 
 from lookalike.algorithms import parse_algorithm
 from lookalike.apps.samples import hospital, sample_schema
-from lookalike.audit import JoinedAudit, audit_part, expose, joined
+from lookalike.audit import JoinedAudit, audit_part, expose, join_audits
 from lookalike.data.adversary import KNOWS_METHOD, READS_RELEASE
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata, Whole
@@ -19,7 +19,7 @@ from lookalike.data.release import Grouped, Withheld
 from lookalike.data.schema import Schema
 from lookalike.evaluation.report import Basis, Report, to_html
 from lookalike.evaluation.report.basis import MADE_IN_PARTS, size_lines
-from lookalike.metrics import METRICS, PartLosses, joined_losses
+from lookalike.metrics import METRICS, PartLosses, join_losses
 from lookalike.models import BetaLikeness, KAnonymity, LDiversity
 from lookalike.pipeline.recipe import Recipe, require
 from lookalike.pipeline.run import MadeInParts, standard_measures
@@ -40,7 +40,7 @@ class Made(NamedTuple):
 
 
 def basis_of(data: Microdata, promises: tuple[Promise, ...], found: JoinedAudit, losses: list[PartLosses]) -> Basis:
-    total, by_column = joined_losses(losses, METRICS.values())
+    total, by_column = join_losses(losses, METRICS.values())
     columns = ((index, found.exposure(domain.name)) for index, domain in enumerate(data.domains.sensitive))
     return Basis.of(
         MadeInParts(
@@ -85,7 +85,7 @@ def made() -> Made:
         releases.append(release)
         audits.append(audit_part(release, own, promises, measures=standard_measures()))
         losses.append(PartLosses.of(release, own, METRICS.values()))
-    found = joined(audits)
+    found = join_audits(audits)
     report = Report.on(basis_of(data, promises, found, losses), "Stays", recipient="Institute of Health")
     return Made(data, promises, releases, parts, found, report)
 
@@ -141,7 +141,7 @@ def test_shares_do_not_tell_what_suppressed_records_had(made: Made) -> None:
     releases = [short, *made.releases[1:]]
     audits = [audit_part(release, own, promises) for release, own in zip(releases, made.parts, strict=True)]
     losses = [PartLosses.of(release, own, METRICS.values()) for release, own in zip(releases, made.parts, strict=True)]
-    report = Report.on(basis_of(made.data, promises, joined(audits), losses).public(), "Fewer")
+    report = Report.on(basis_of(made.data, promises, join_audits(audits), losses).public(), "Fewer")
     published = np.bincount(np.concatenate([release.sensitive[:, 0] for release in releases]), minlength=n_codes)
     (table,) = report.beliefs
     texts = made.data.domains.sensitive[0].texts
@@ -159,7 +159,7 @@ def test_true_shares_of_redrawn_values_are_not_published(adversary: str) -> None
     promises = (Promise(BetaLikeness(9), "illness"),)
     releases = [perturbed(rng, own, [mixing_matrix(4, 4, 10)], rng.permutation(100)) for own in parts]
     pairs = list(zip(releases, parts, strict=True))
-    found = joined([audit_part(release, own, promises, adversary=adversary) for release, own in pairs])
+    found = join_audits([audit_part(release, own, promises, adversary=adversary) for release, own in pairs])
     assert found.audit.passed, str(found.audit)
     losses = [PartLosses.of(release, own, METRICS.values()) for release, own in pairs]
     report = Report.on(basis_of(data, promises, found, losses).public(), "Redrawn")

@@ -26,7 +26,7 @@ from lookalike.data.release import (
     cover,
 )
 from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
-from lookalike.files.releases.describe import Manifest, StatedPromise, stated_promise
+from lookalike.files.releases.describe import Manifest, StatedPromise, state_promise
 from lookalike.version import __version__
 
 MANIFEST = Manifest(
@@ -44,7 +44,7 @@ METHODS = {"grouped": "mondrian", "matched": "ring", "bucketized": "anatomy", "p
 
 def promising(form: str, *promises: Promise) -> Manifest:
     """The same with a method and promises that are stated as releases of this form state them."""
-    stated = tuple(stated_promise(one, form, MANIFEST.adversary) for one in promises)
+    stated = tuple(state_promise(one, form, MANIFEST.adversary) for one in promises)
     return replace(MANIFEST, promises=stated, algorithm=METHODS[form])
 
 

@@ -29,7 +29,7 @@ from lookalike.files.releases.cells import (
     safe_name,
     unescape_member,
 )
-from lookalike.files.releases.other_tools.holdings import DomainIndex, assembled
+from lookalike.files.releases.other_tools.holdings import DomainIndex, assemble_extents
 from tests.files.releases.release_forms import column, held, microdata, nasty_texts
 
 
@@ -145,7 +145,7 @@ def test_every_extent_survives_its_text(data: Microdata) -> None:
         field, entries, _ = lay_out(cells)
         texts = print_cells(field, entries)
         index = DomainIndex(domain)
-        again = assembled(
+        again = assemble_extents(
             index, [parse_cells(field, index, text) for text in texts], as_sets=field.encoding is Encoding.SET
         )
         assert held(ExtentCells(domain, again, cells.unit_of_row)) == held(cells)

@@ -34,7 +34,7 @@ from lookalike.errors import DataError, RecipeError
 from lookalike.files import atomic
 from lookalike.files.releases import write as writing
 from lookalike.files.releases.describe import DESCRIPTOR
-from lookalike.files.releases.parts import WrittenPart, mixed, write_part
+from lookalike.files.releases.parts import WrittenPart, mix_parts, write_part
 from lookalike.files.releases.read import ReleaseFolder, release_folder
 from lookalike.files.releases.tablefiles import ENDINGS, Part, digest_of, digest_of_part
 from lookalike.files.releases.write import NewRelease, new_release, same_cells, write_release
@@ -461,13 +461,13 @@ def test_many_parts_are_dealt_into_one_another() -> None:
     rows = np.tile(np.arange(data.n_rows), 10)
     many = replace(release, quasi=release.quasi[rows], sensitive=release.sensitive[rows], carried=release.carried[rows])
     parts = tuple(Part(3, dict.fromkeys(ENDINGS, hashlib.sha256(bytes([place])).hexdigest())) for place in range(40))
-    dealt, part_of_row = mixed(many, {"release": parts})
+    dealt, part_of_row = mix_parts(many, {"release": parts})
     assert Counter(map(tuple, dealt.quasi.tolist())) == Counter(map(tuple, many.quasi.tolist()))
     assert np.bincount(part_of_row["release"]).tolist() == [3] * 40
     for part in range(40):
         assert (dealt.quasi[part_of_row["release"] == part] == many.quasi[3 * part : 3 * part + 3]).all()
-    assert (mixed(many, {"release": parts})[0].quasi == dealt.quasi).all()
-    assert not (mixed(many, {"release": parts[::-1]})[0].quasi == dealt.quasi).all()
+    assert (mix_parts(many, {"release": parts})[0].quasi == dealt.quasi).all()
+    assert not (mix_parts(many, {"release": parts[::-1]})[0].quasi == dealt.quasi).all()
 
 
 def told_by_parts(form: str) -> tuple[pl.DataFrame, list[Release], Promise]:

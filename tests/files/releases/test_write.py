@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lookalike.data.microdata import Microdata, Table
-from lookalike.data.release import Bucketized, Grouped, Linkage, MatchGraph, Perturbed, Withheld
+from lookalike.data.release import Bucketized, Grouped, MatchGraph, Perturbed, RecordMap, Withheld
 from lookalike.data.schema import Attribute, Role, Schema, ValueType
 from lookalike.errors import DataError, RecipeError
 from lookalike.files import atomic
@@ -28,7 +28,7 @@ from lookalike.files.releases.describe import public_schema
 from lookalike.files.releases.private import read_graph, read_linkage, write_private
 from lookalike.files.releases.read import ReleaseFolder
 from lookalike.files.releases.write import write_release
-from lookalike.pipeline.surplus.canonical import examine_folder, stated_by
+from lookalike.pipeline.surplus.canonical import examine_folder, list_stated
 from tests.files.releases.release_forms import (
     FORMS,
     MANIFEST,
@@ -131,7 +131,7 @@ def test_the_manifest_does_not_say_which_values_are_made_up(tmp_path: Path) -> N
     assert again.withheld.indistinguishable
     assert again.withheld.dummies == ()
     assert manifest is not None
-    assert any("nobody can tell which 2 rows are made up" in said for said in stated_by(manifest))
+    assert any("nobody can tell which 2 rows are made up" in said for said in list_stated(manifest))
 
 
 def test_rows_that_are_missing_altogether_stay_rows(tmp_path: Path) -> None:
@@ -391,7 +391,7 @@ def test_progress_ends_at_one(tmp_path: Path) -> None:
 
 def test_the_private_part(tmp_path: Path) -> None:
     graph = MatchGraph(np.array([0, 2, 2, 3]), np.array([1, 0, 2], dtype=np.int32))
-    linkage = Linkage(np.array([2, 0, 1]), np.array([1, 2, 0]), graph)
+    linkage = RecordMap(np.array([2, 0, 1]), np.array([1, 2, 0]), graph)
     folder = write_private(tmp_path / "out", linkage, 12345)
     assert folder == tmp_path / "out PRIVATE"
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
@@ -407,12 +407,12 @@ def test_the_private_part(tmp_path: Path) -> None:
 
 
 def test_the_private_part_without_graph_and_seed(tmp_path: Path) -> None:
-    folder = write_private(tmp_path / "out", Linkage(np.arange(3)), None)
+    folder = write_private(tmp_path / "out", RecordMap(np.arange(3)), None)
     assert sorted(path.name for path in folder.iterdir()) == ["README.txt", "linkage.parquet", "private.json"]
     with pytest.raises(DataError, match="PRIVATE"):
         read_graph(folder)
     assert read_linkage(folder).graph is None
     with pytest.raises(RecipeError, match="exists already"):
-        write_private(tmp_path / "out", Linkage(np.arange(3)), None)
-    write_private(tmp_path / "out", Linkage(np.arange(2)), None, overwrite=True)
+        write_private(tmp_path / "out", RecordMap(np.arange(3)), None)
+    write_private(tmp_path / "out", RecordMap(np.arange(2)), None, overwrite=True)
     assert len(read_linkage(private.private_folder(tmp_path / "out")).record_of_row) == 2

@@ -12,7 +12,7 @@ import pytest
 
 from lookalike.errors import LookalikeError, MissingPart, RecipeError
 from lookalike.pipeline.backends import spark_sessions as sessions
-from lookalike.pipeline.backends.spark_sessions import session, stated_settings
+from lookalike.pipeline.backends.spark_sessions import read_settings, session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -100,19 +100,19 @@ def test_settings_of_the_surroundings_are_known(tmp_path: Path) -> None:
     (tmp_path / "spark-defaults.conf").write_text(
         "# a comment\nspark.master   yarn\nspark.ui.enabled=true\n  spark.driver.memory:  4g  \n", encoding="utf-8"
     )
-    assert stated_settings({"SPARK_CONF_DIR": str(tmp_path)}) == {
+    assert read_settings({"SPARK_CONF_DIR": str(tmp_path)}) == {
         "spark.master": "yarn",
         "spark.ui.enabled": "true",
         "spark.driver.memory": "4g",
     }
     submitted = "--master=local[2] --conf spark.ui.enabled=false -c 'spark.a=b=c' --name x pyspark-shell"
-    assert stated_settings({"SPARK_CONF_DIR": str(tmp_path), "PYSPARK_SUBMIT_ARGS": submitted}) == {
+    assert read_settings({"SPARK_CONF_DIR": str(tmp_path), "PYSPARK_SUBMIT_ARGS": submitted}) == {
         "spark.master": "local[2]",
         "spark.ui.enabled": "false",
         "spark.driver.memory": "4g",
         "spark.a": "b=c",
     }
-    assert stated_settings({"SPARK_CONF_DIR": str(tmp_path / "none")}) == {}
+    assert read_settings({"SPARK_CONF_DIR": str(tmp_path / "none")}) == {}
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_settings_of_the_surroundings_are_known(tmp_path: Path) -> None:
     ],
 )
 def test_a_stack_trace_becomes_one_line(said: str, kind: type[LookalikeError], message: str) -> None:
-    error = sessions._not_started(said)
+    error = sessions._explain_start(said)
     assert type(error) is kind
     with pytest.raises(kind, match=message):
         raise error

@@ -13,7 +13,7 @@ from lookalike.algorithms import Mondrian
 from lookalike.data.microdata import Codes, Microdata, Table
 from lookalike.data.requirement import Requirement
 from lookalike.data.schema import Schema, ValueType
-from lookalike.pipeline.parts.boxes import Cells, grown, put_together
+from lookalike.pipeline.parts.boxes import BoxTree, grow_boxes, put_together
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.strategies import column_of, microdatas
@@ -31,7 +31,7 @@ def anything(records: Codes) -> float:
 @given(microdatas(min_rows=4), st.integers(60, 400))
 def test_every_combination_of_values_lies_in_one_box(data: Microdata, part_rows: int) -> None:
     sample = repeated(data, 20)
-    cells = grown(sample, data.domains, len(sample), part_rows, anything)
+    cells = grow_boxes(sample, data.domains, len(sample), part_rows, anything)
     leaves = list(cells.root.leaves())
     assert [leaf.number for leaf in leaves] == list(range(cells.n_parts))
     ranges = [range(domain.n_codes) for domain in data.domains.quasi]
@@ -45,7 +45,7 @@ def test_every_combination_of_values_lies_in_one_box(data: Microdata, part_rows:
 @given(microdatas(min_rows=4), st.integers(60, 200))
 def test_what_is_published_of_a_cell_stays_in_its_box(data: Microdata, part_rows: int) -> None:
     codes = repeated(data, 20)
-    cells = grown(codes, data.domains, len(codes), part_rows, anything)
+    cells = grow_boxes(codes, data.domains, len(codes), part_rows, anything)
     parts = cells.part_of(codes)
     for number in range(cells.n_parts):
         rows = codes[parts == number]
@@ -65,7 +65,7 @@ def test_what_is_published_of_a_cell_stays_in_its_box(data: Microdata, part_rows
 @given(microdatas(min_rows=4), st.integers(60, 200), st.integers(1, 1200))
 def test_cells_that_do_not_fit_are_put_together(data: Microdata, part_rows: int, least: int) -> None:
     codes = repeated(data, 20)
-    cells = grown(codes, data.domains, len(codes), part_rows, anything)
+    cells = grow_boxes(codes, data.domains, len(codes), part_rows, anything)
     sizes = np.bincount(cells.part_of(codes), minlength=cells.n_parts)
     least = min(least, len(codes))
     mended = put_together(cells, lambda numbers: int(sizes[numbers].sum()) >= least)
@@ -84,9 +84,9 @@ def test_cuts_bring_records_nearer() -> None:
     narrow[0], narrow[1] = 0, 1000
     columns = (column_of("wide", wide, ValueType.INTEGER), column_of("narrow", narrow, ValueType.INTEGER))
     data = Microdata.encode(Table(columns), Schema.of(qi=["wide", "narrow"]))
-    cells = grown(data.quasi, data.domains, 2000, 500, anything)
+    cells = grow_boxes(data.quasi, data.domains, 2000, 500, anything)
     assert cells.root.attr == 0
-    assert isinstance(cells, Cells)
+    assert isinstance(cells, BoxTree)
     assert cells.n_parts >= 4
     assert np.bincount(cells.part_of(data.quasi)).max() <= 500
 
@@ -99,7 +99,7 @@ def test_a_cut_that_cannot_be_is_not_made() -> None:
     )
     data = Microdata.encode(Table(columns), Schema.of(qi=["age"], sensitive=["ill"]))
     both = np.column_stack([data.quasi, data.sensitive])
-    mixed = grown(both, data.domains, 1000, 250, lambda rows: 1.0 if len(np.unique(rows[:, 1])) > 1 else 2.0)
+    mixed = grow_boxes(both, data.domains, 1000, 250, lambda rows: 1.0 if len(np.unique(rows[:, 1])) > 1 else 2.0)
     assert mixed.n_parts < 4
     for number in range(mixed.n_parts):
         assert len(np.unique(both[mixed.part_of(both) == number, 1])) == 2
@@ -119,5 +119,5 @@ def test_cuts_that_leave_room_come_first() -> None:
     def fullness(rows: Codes) -> float:
         return 0.5 + 0.45 * abs(float(rows[:, 0].mean()) - 49.5) / 25
 
-    assert grown(data.quasi, data.domains, 4000, 1000, anything).root.attr == 0
-    assert grown(data.quasi, data.domains, 4000, 1000, fullness).root.attr == 1
+    assert grow_boxes(data.quasi, data.domains, 4000, 1000, anything).root.attr == 0
+    assert grow_boxes(data.quasi, data.domains, 4000, 1000, fullness).root.attr == 1

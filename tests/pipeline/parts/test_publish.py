@@ -25,9 +25,9 @@ from lookalike.errors import AuditFailed, Infeasible, RecipeError, Unsupported
 from lookalike.models import parse_promise
 from lookalike.pipeline.backends import Fragments
 from lookalike.pipeline.backends.local import LocalBackend
-from lookalike.pipeline.parts.boxes import Cells
+from lookalike.pipeline.parts.boxes import BoxTree
 from lookalike.pipeline.parts.cut import cutting_for
-from lookalike.pipeline.parts.slices import SlicedCells, Slices
+from lookalike.pipeline.parts.slices import SlicedBoxes, Slices
 from lookalike.pipeline.parts.verify import verify_in_parts
 from lookalike.pipeline.recipe import Recipe
 from lookalike.progress import Progress
@@ -261,7 +261,7 @@ def test_where_blind_cells_do_not_fit_there_are_slices_or_a_refusal(stays: pl.Da
     backend = Remembering(skewed)
     published_by_groups = replace(recipe, algorithm=Groups(effort="fast"))
     publish_in_parts(backend, published_by_groups, tmp_path / "groups", part_rows=1000)
-    assert isinstance(backend.cuts, Cells)
+    assert isinstance(backend.cuts, BoxTree)
 
 
 def test_a_cell_that_keeps_its_promise_by_a_hair_is_dealt_out(tmp_path: Path) -> None:
@@ -272,7 +272,7 @@ def test_a_cell_that_keeps_its_promise_by_a_hair_is_dealt_out(tmp_path: Path) ->
     backend = Remembering(frame)
     recipe = Recipe(schema=schema, promises=(parse_promise("l-diversity:2"),), algorithm=Mondrian(), seed=2)
     made = publish_in_parts(backend, recipe, tmp_path / "release", part_rows=1000)
-    assert isinstance(backend.cuts, SlicedCells)
+    assert isinstance(backend.cuts, SlicedBoxes)
     assert made.n_parts == backend.cuts.n_parts >= 3
     assert sum(backend.cuts.sizes) == 12001
     assert max(backend.cuts.sizes) < 6000
@@ -292,7 +292,7 @@ def boxes(frame: pl.DataFrame, out: Path, method: str, **more: Any) -> set[Any]:
     )
     made = publish_in_parts(backend, recipe, out, part_rows=1000)
     assert made.adversary == "knows-method"
-    assert isinstance(backend.cuts, Cells)
+    assert isinstance(backend.cuts, BoxTree)
     return {(cell.lows, cell.highs) for cell in backend.cuts.root.leaves()}
 
 

@@ -16,7 +16,7 @@ from lookalike.data.microdata import Microdata
 from lookalike.data.schema import Schema
 from lookalike.errors import DataError, SchemaError
 from lookalike.pipeline.backends.local import LocalBackend
-from lookalike.pipeline.parts.survey import joined_codes, survey
+from lookalike.pipeline.parts.survey import join_codes, survey
 
 CELLS = {
     "whole": st.integers(-5, 5) | st.none(),
@@ -49,7 +49,7 @@ def test_the_same_as_reading_the_table(data: st.DataObject) -> None:
             other.size,
         )
     codes = pickle.loads(pickle.dumps(seen.coding))([frame[name] for name in seen.names])
-    assert (codes == joined_codes(plain)).all()
+    assert (codes == join_codes(plain)).all()
     assert codes.dtype == np.int32
 
 
@@ -62,7 +62,7 @@ def test_texts_of_a_file_are_typed_as_in_any_csv_file(tmp_path) -> None:
     seen = survey(LocalBackend(frame, is_text=True, source="t.csv"), schema)
     assert [domain.type for domain in seen.data.domains.all] == [domain.type for domain in plain.domains.all]
     codes = seen.coding([frame[name] for name in seen.names])
-    assert (codes == joined_codes(plain)).all()
+    assert (codes == join_codes(plain)).all()
 
 
 def test_a_value_that_was_not_there_before_is_noticed_and_not_shown() -> None:

@@ -134,7 +134,7 @@ def test_taxonomies_and_domains_are_stated_unless_they_are_given(people: Path, t
         assert audit.grounds is not None
         assert stated & set(audit.grounds.stated) == missing
     other = la.Schema.load(described)
-    wider = other.replaced(replace(other["age"], high=130))
+    wider = other.replace_attribute(replace(other["age"], high=130))
     with pytest.raises(la.DataError, match='another greatest value of column "age"'):
         la.verify(frame, tmp_path / "out", schema=wider)
 

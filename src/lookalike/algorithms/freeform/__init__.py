@@ -24,7 +24,7 @@ from lookalike.data.adversary import KNOWS_METHOD
 from lookalike.data.contracts import Promise, Undivided
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Choice, Whole
-from lookalike.data.release import Linkage, Matched
+from lookalike.data.release import Matched, RecordMap
 from lookalike.data.requirement import Requirement
 from lookalike.errors import RecipeError
 from lookalike.progress import Progress
@@ -70,10 +70,10 @@ class Freeform(Method):
 
     def make_release(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
-    ) -> tuple[Matched, Linkage]:
+    ) -> tuple[Matched, RecordMap]:
         from lookalike.algorithms.freeform.optimum import least_graph
         from lookalike.algorithms.freeform.rounds import graphs_of_parts
-        from lookalike.algorithms.shared.method import SlotGraph, drawn_assignment, matched_release, slots_of
+        from lookalike.algorithms.shared.method import SlotGraph, draw_assignment, publish_matched, slots_of
 
         size = max([1, *(requirement.min_size for requirement in requirements)])
         givers = np.empty(data.n_rows, dtype=np.int64)
@@ -85,8 +85,8 @@ class Freeform(Method):
         for number, table in enumerate(tables):
             # A slot is named after its own record, which stands first; parts come sorted by it.
             own = table[:, 0]
-            assigned = drawn_assignment(slots_of(table), rng.child("draw", number))
+            assigned = draw_assignment(slots_of(table), rng.child("draw", number))
             givers[own[assigned]] = own
         records = np.concatenate([table.ravel() for table in tables])
         slots = np.concatenate([np.repeat(table[:, 0], table.shape[1]) for table in tables])
-        return matched_release(data, SlotGraph(records, slots, givers), rng)
+        return publish_matched(data, SlotGraph(records, slots, givers), rng)

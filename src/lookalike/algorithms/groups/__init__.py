@@ -25,18 +25,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.algorithms.groups.effort import EFFORTS, Run, effort_of
-from lookalike.algorithms.shared.method import BY_SECONDS, GROUPS_IN_BOXES, Grouping, generalised
+from lookalike.algorithms.shared.method import BY_SECONDS, GROUPS_IN_BOXES, Grouping, publish_groups
 from lookalike.data.adversary import KNOWS_METHOD, READS_RELEASE
 from lookalike.data.contracts import EVERY_MODEL, Boxes, Undivided
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Choice, ChoiceOrNumber, Whole
-from lookalike.data.release import Grouped, Linkage
+from lookalike.data.release import Grouped, RecordMap
 from lookalike.data.requirement import Requirement
 from lookalike.progress import SEARCHING, Progress, available_threads
 from lookalike.randomness import Randomness
 
 
-def given_cell(cell: int) -> list[str]:
+def warn_of_given_cell(cell: int) -> list[str]:
     """What to know where the size of cells that are cut without a look at values was given by hand."""
     if not cell:
         return []
@@ -70,7 +70,7 @@ class Groups(Grouping):
             return GROUPS_IN_BOXES
         return Undivided(f"{BY_SECONDS}; use effort=fast, balanced or best")
 
-    def hurried(self) -> Self:
+    def hurry(self) -> Self:
         return replace(self, effort="fast")
 
     @property
@@ -83,23 +83,23 @@ class Groups(Grouping):
         return replace(self, mode="strict" if adversary == KNOWS_METHOD else "free")
 
     def cautions(self) -> list[str]:
-        return given_cell(self.cell) if self.mode == "strict" else []
+        return warn_of_given_cell(self.cell) if self.mode == "strict" else []
 
     def partition(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
     ) -> tuple[NDArray[np.int32], int]:
         """The group of each record, and the number of groups. The same whatever the number of threads."""
-        return self._divided(data, requirements, rng, progress, lambda sentence: None)
+        return self._divide(data, requirements, rng, progress, lambda sentence: None)
 
     def make_release(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
-    ) -> tuple[Grouped, Linkage]:
+    ) -> tuple[Grouped, RecordMap]:
         remarks: list[str] = []
-        group_of_record, n_groups = self._divided(data, requirements, rng, progress, remarks.append)
-        release, linkage = generalised(data, group_of_record, n_groups, rng)
+        group_of_record, n_groups = self._divide(data, requirements, rng, progress, remarks.append)
+        release, linkage = publish_groups(data, group_of_record, n_groups, rng)
         return release, replace(linkage, remarks=tuple(dict.fromkeys(remarks)))
 
-    def _divided(
+    def _divide(
         self,
         data: Microdata,
         requirements: Sequence[Requirement],
@@ -118,7 +118,7 @@ class Groups(Grouping):
 
         # What does not look at values is as safe from those who know the method.
         strict = self.mode == "strict" and any(requirement.column is not None for requirement in requirements)
-        effort = effort_of(self.effort).scaled(data.n_rows)
+        effort = effort_of(self.effort).scale_to(data.n_rows)
         with ThreadPoolExecutor(max_workers=available_threads()) as pool:
             try:
                 run = Run(rng, pool.map, report, stop.is_set, remark)

@@ -35,7 +35,7 @@ def zones_of(counts: Counts, size: int, rooms: Counts) -> list[Zone]:
     """
     if int(counts.sum()) == size:
         return pure_zones(counts[None, :])
-    zones = _evened_out(counts, size, rooms)
+    zones = _even_out(counts, size, rooms)
     if zones is None:
         zones = _in_sequence(counts, size, rooms)
     if any((np.count_nonzero(zone, axis=0) > rooms).any() for zone in zones):
@@ -117,7 +117,7 @@ def _tables_of(
     return tables
 
 
-def _evened_out(counts: Counts, size: int, rooms: Counts) -> list[Zone] | None:
+def _even_out(counts: Counts, size: int, rooms: Counts) -> list[Zone] | None:
     """Columns that mix as many values as they can, in one zone or in two of which one has few rows; None if stuck.
 
     Every value is broken into as many chunks as it may have columns; chunks go to the emptiest column, are exchanged

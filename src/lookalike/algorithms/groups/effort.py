@@ -25,7 +25,7 @@ class Effort:
     seconds: float | None = None
     """Search until so much time has passed; the numbers of passes and rounds do not count then."""
 
-    def scaled(self, n_rows: int) -> Effort:
+    def scale_to(self, n_rows: int) -> Effort:
         """For a table of that size: small ones are searched for longer, large ones gain less by it."""
         longer = min(2.5, max(1.0, (_SMALL_TABLE / max(n_rows, 1)) ** 0.75))
         shorter = max(0.2, min(1.0, (_LARGE_TABLE / max(n_rows, 1)) ** 0.55))

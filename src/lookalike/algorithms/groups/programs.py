@@ -64,7 +64,7 @@ def numbers_of_groups(
     }
     columns = list(zip(counts, ceilings, strict=True))
     for way in islice(sorted(ways, key=lambda one: (ways[one], one)), _MOST_FLOWS):
-        if all(allotted(number, bounds, dict(way)) is not None for number, bounds in columns):
+        if all(allot_values(number, bounds, dict(way)) is not None for number, bounds in columns):
             return dict(way)
     return None
 
@@ -74,7 +74,7 @@ def fractions_of_groups(
 ) -> dict[int, float] | None:
     """The numbers of groups of each size that minimise the loss, if groups could be divided."""
     rooms = [rooms_at(candidates, bounds) for bounds in ceilings]
-    solved = relaxed(counts, rooms, np.array(candidates), np.array([loss(size) for size in candidates]))
+    solved = solve_relaxed(counts, rooms, np.array(candidates), np.array([loss(size) for size in candidates]))
     if solved is None:
         return None
     return {size: float(share) for size, share in zip(candidates, solved.numbers, strict=True) if share > _TINY}
@@ -90,7 +90,7 @@ class Relaxed:
     """For each column [values] what one record more of a value adds to the loss; 0 for values without records."""
 
 
-def relaxed(
+def solve_relaxed(
     counts: Sequence[Counts], rooms: Sequence[Counts], sizes: Counts, losses: NDArray[np.float64]
 ) -> Relaxed | None:
     """Minimise the loss over numbers of groups b_j of sizes S_j that the values can fill, if groups could be divided.
@@ -167,7 +167,7 @@ def ways_to_round(n_rows: int, wanted: dict[int, float]) -> Iterator[Numbers]:
                 tried.append((abs(rest), numbers.tolist(), rest))
     for _, numbers, rest in sorted(tried)[:_MOST_WAYS]:
         for smallest_first in (True, False):
-            way = _resized(dict(zip(sizes.tolist(), numbers, strict=True)), rest, smallest_first)
+            way = _resize_groups(dict(zip(sizes.tolist(), numbers, strict=True)), rest, smallest_first)
             if way is not None:
                 yield way
     for less in range(min(4, int(down.max()) + 1)):
@@ -182,7 +182,7 @@ def ways_to_round(n_rows: int, wanted: dict[int, float]) -> Iterator[Numbers]:
             yield way
 
 
-def _resized(numbers: Numbers, rest: int, smallest_first: bool) -> Numbers | None:
+def _resize_groups(numbers: Numbers, rest: int, smallest_first: bool) -> Numbers | None:
     """The same groups with `rest` records more (or fewer), one each in turn; None if that are too many."""
     step = 1 if rest > 0 else -1
     for _ in range(_MOST_STEPS):
@@ -198,7 +198,7 @@ def _resized(numbers: Numbers, rest: int, smallest_first: bool) -> Numbers | Non
     return None if rest else {size: number for size, number in numbers.items() if number}
 
 
-def divided_further(
+def divide_further(
     counts: Sequence[Counts], ceilings: Sequence[Ceilings], numbers: Numbers, loss: Loss, least: int
 ) -> Numbers:
     """Groups that can be filled, divided in two one after the other while that loses less and the halves can be filled.
@@ -219,7 +219,7 @@ def divided_further(
             for place, change in ((size, -1), (cut, 1), (size - cut, 1)):
                 smaller[place] = smaller.get(place, 0) + change
             smaller = {place: number for place, number in smaller.items() if number}
-            if gain < 0 and all(allotted(number, bounds, smaller) is not None for number, bounds in columns):
+            if gain < 0 and all(allot_values(number, bounds, smaller) is not None for number, bounds in columns):
                 numbers = smaller
                 break
         else:
@@ -227,7 +227,7 @@ def divided_further(
     return numbers
 
 
-def allotted(counts: Counts, ceilings: Ceilings, numbers: Numbers) -> dict[int, Counts] | None:
+def allot_values(counts: Counts, ceilings: Ceilings, numbers: Numbers) -> dict[int, Counts] | None:
     """For each size how many records of each value its groups get: a maximum flow. None if they do not fit."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_flow

@@ -1,7 +1,7 @@
-"""The search inside one cell: seed, then swap records between groups, at first freely, then ever more strictly.
+"""The search inside one box: seed, then swap records between groups, at first freely, then ever more strictly.
 
-A cell is a few thousand records that are independent of all others: it has its own random stream and its own state, so
-cells can run in threads, in any order, with the same result. All random choices come from the stream; passes are
+A box is a few thousand records that are independent of all others: it has its own random stream and its own state, so
+boxes can run in threads, in any order, with the same result. All random choices come from the stream; passes are
 counted, not timed.
 """
 
@@ -18,7 +18,7 @@ from lookalike.algorithms.groups.programs import Ceilings
 from lookalike.algorithms.groups.sizes import (
     Plan,
     even_sizes,
-    planned_sizes,
+    plan_sizes,
     proportional_quotas,
     quotas_in_turn,
     rooms_for,
@@ -28,13 +28,13 @@ from lookalike.algorithms.shared.axes import axes_at, cutting_of
 from lookalike.data.microdata import Microdata, read_only
 from lookalike.data.requirement import GroupRule, Requirement
 from lookalike.kernels.axes import SET, Axes
-from lookalike.kernels.grouptest import allowed, tally_for
+from lookalike.kernels.grouptest import is_group_allowed, tally_for
 from lookalike.kernels.improving import Limits, anneal_pass, swap_pass, total_loss
 from lookalike.kernels.neighbourhood import Layout, Scratch
 from lookalike.kernels.seeding import deal, spread
 from lookalike.randomness import Randomness
 
-SEED_SHARES = np.arange(1, 8) / 8
+_SEED_SHARES = np.arange(1, 8) / 8
 
 
 # Heat at the begin and at the end, for each record of a group and each attribute's weight.
@@ -45,7 +45,7 @@ _FINAL_PASSES = 3
 _SMALL_GROUP, _LARGE_GROUP = 12, 60
 
 
-class Cell:
+class Box:
     """Some records, their groups, and the search for better ones."""
 
     def __init__(
@@ -59,9 +59,9 @@ class Cell:
     ) -> None:
         self.rows, self.rng, self.rule = rows, rng, rule
         self.requirements = requirements
-        self.axes = axes._replace(codes=_dense(axes, rows))
+        self.axes = axes._replace(codes=_renumber_codes(axes, rows))
         self.sensitive = read_only(data.sensitive[rows])
-        self.cutting = cutting_of(data, strict=False, by_gain=True, shares=SEED_SHARES)
+        self.cutting = cutting_of(data, strict=False, by_gain=True, shares=_SEED_SHARES)
         self.tally = tally_for(rule)
         widest = int(self.axes.codes.max(initial=0)) + 1
         n_attrs = self.axes.codes.shape[1]
@@ -143,7 +143,9 @@ class Cell:
     def _keeps_rule(self) -> bool:
         starts = self.layout.starts
         return all(
-            allowed(self.rule, self.sensitive, self.layout.members, starts[group], starts[group + 1], self.tally)
+            is_group_allowed(
+                self.rule, self.sensitive, self.layout.members, starts[group], starts[group + 1], self.tally
+            )
             for group in range(len(starts) - 1)
         )
 
@@ -172,13 +174,13 @@ class Cell:
             np.bincount(self.sensitive[:, column], minlength=len(requirement.ceilings or ()))
             for column, requirement in zip(columns, about_values, strict=True)
         ]
-        plan = planned_sizes(counts, [requirement.ceilings or () for requirement in about_values], self.rule.min_size)
+        plan = plan_sizes(counts, [requirement.ceilings or () for requirement in about_values], self.rule.min_size)
         if plan is None:
             return False
         self.makeshift = plan.makeshift
         if plan.allotment is not None and len(about_values) == 1:
             return self._match(plan, counts[0], about_values[0].ceilings or (), columns[0])
-        self._take(self.rng.child("sizes").shuffled(plan.sizes))
+        self._take(self.rng.child("sizes").shuffle(plan.sizes))
         members = self.rng.child("spread").permutation(len(self.rows))
         spread(self.axes, self.cutting, members, self.layout.starts)
         # Frequent values first: they have the least choice.
@@ -214,7 +216,7 @@ class Cell:
         return True
 
     def _deal_in_proportion(self, column: int) -> bool:
-        """Groups that all have the cell's mix of one column's values, as small as the rule allows."""
+        """Groups that all have the box's mix of one column's values, as small as the rule allows."""
         values = self.sensitive[:, column]
         counts = np.bincount(values, minlength=self.limits.rooms.shape[2])
         quotas = proportional_quotas(counts, self.rule, column)
@@ -279,8 +281,8 @@ def _rank_within(values: NDArray[np.int32]) -> NDArray[np.int64]:
     return ranks
 
 
-def _dense(axes: Axes, rows: NDArray[np.int64]) -> NDArray[np.int32]:
-    """The cell's codes, categories renumbered to those that occur."""
+def _renumber_codes(axes: Axes, rows: NDArray[np.int64]) -> NDArray[np.int32]:
+    """The box's codes, categories renumbered to those that occur."""
     codes = axes.codes[rows]
     for attr in np.flatnonzero(axes.attributes["kind"] == SET):
         codes[:, attr] = np.unique(codes[:, attr], return_inverse=True)[1]

@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from lookalike.algorithms.groups.programs import (
     Ceilings,
     Numbers,
-    allotted,
-    divided_further,
+    allot_values,
+    divide_further,
     numbers_of_groups,
     rooms_at,
 )
 from lookalike.data.requirement import GroupRule
-from lookalike.kernels.grouptest import counts_allowed, tally_for
+from lookalike.kernels.grouptest import are_counts_allowed, tally_for
 
 # Measured on census data: the loss by record of a group grows about as size^0.7.
 _GROWTH = 0.7
@@ -34,7 +34,7 @@ _MOST_CANDIDATES = 48
 _MOST_ROOMS = 1_000_000
 
 
-def expected_loss(size: int, slack: float) -> float:
+def _estimate_loss(size: int, slack: float) -> float:
     """A guess at the loss by record of groups of a size whose rooms add up to `slack` times the size.
 
     Without slack every group must hold the same values and has no choice of neighbours.
@@ -66,12 +66,12 @@ class Plan:
     """Whether the search for the least loss found nothing, so that these groups are larger than they might be."""
 
 
-def planned_sizes(counts: Sequence[NDArray[np.int64]], ceilings: Sequence[Ceilings], min_size: int) -> Plan | None:
+def plan_sizes(counts: Sequence[NDArray[np.int64]], ceilings: Sequence[Ceilings], min_size: int) -> Plan | None:
     """Group sizes that have room for every value under every column's ceilings; None if even one group has not."""
     n_rows = int(counts[0].sum())
     candidates = candidates_for(counts, ceilings, min_size)
     if candidates:
-        even = _even(n_rows, counts, ceilings, candidates[0])
+        even = _plan_even(n_rows, counts, ceilings, candidates[0])
         if even is not None:
             return Plan(even)
         numbers = numbers_of_groups(counts, ceilings, candidates, loss_of_group(ceilings), least=max(min_size, 1))
@@ -85,7 +85,7 @@ def loss_of_group(ceilings: Sequence[Ceilings]) -> Callable[[int], float]:
 
     @cache
     def loss(size: int) -> float:
-        return size * expected_loss(size, min(float(rooms_for(size, bounds).sum()) / size for bounds in ceilings))
+        return size * _estimate_loss(size, min(float(rooms_for(size, bounds).sum()) / size for bounds in ceilings))
 
     return loss
 
@@ -96,15 +96,15 @@ def _makeshift(
     """Even groups as small as can be filled, else one group divided as often as it can be."""
     size = max(min_size, 1)
     while size <= n_rows // 2:
-        sizes = _even(n_rows, counts, ceilings, size)
+        sizes = _plan_even(n_rows, counts, ceilings, size)
         if sizes is not None:
             return Plan(sizes, makeshift=True)
         size += max(1, size // 16)
     whole = {n_rows: 1}
     columns = list(zip(counts, ceilings, strict=True))
-    if n_rows < min_size or any(allotted(number, bounds, whole) is None for number, bounds in columns):
+    if n_rows < min_size or any(allot_values(number, bounds, whole) is None for number, bounds in columns):
         return None
-    numbers = divided_further(counts, ceilings, whole, loss_of_group(ceilings), max(min_size, 1))
+    numbers = divide_further(counts, ceilings, whole, loss_of_group(ceilings), max(min_size, 1))
     return _plan_of(numbers, counts, ceilings, makeshift=True)
 
 
@@ -112,7 +112,7 @@ def _plan_of(
     numbers: Numbers, counts: Sequence[NDArray[np.int64]], ceilings: Sequence[Ceilings], *, makeshift: bool = False
 ) -> Plan:
     sizes = np.repeat(sorted(numbers), [numbers[size] for size in sorted(numbers)])
-    return Plan(sizes, allotted(counts[0], ceilings[0], numbers), makeshift)
+    return Plan(sizes, allot_values(counts[0], ceilings[0], numbers), makeshift)
 
 
 def quotas_in_turn(
@@ -158,7 +158,7 @@ def proportional_quotas(counts: NDArray[np.int64], rule: GroupRule, column: int 
 
     def fine(quotas: NDArray[np.int64]) -> bool:
         return all(
-            counts_allowed(rule, index, group, int(group.sum()), tally)
+            are_counts_allowed(rule, index, group, int(group.sum()), tally)
             for group in np.unique(quotas, axis=0)
             for index in rules
         )
@@ -199,7 +199,7 @@ def candidates_for(counts: Sequence[NDArray[np.int64]], ceilings: Sequence[Ceili
     return [sizes[place] for place in spaced]
 
 
-def _even(
+def _plan_even(
     n_rows: int, counts: Sequence[NDArray[np.int64]], ceilings: Sequence[Ceilings], size: int
 ) -> NDArray[np.int64] | None:
     """Even sizes, if they have room for every value and can be filled (as under l-diversity)."""

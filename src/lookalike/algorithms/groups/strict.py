@@ -15,10 +15,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.groups.boxes import cells_by_attributes, strict_cell_size
+from lookalike.algorithms.groups.boxes import choose_strict_box_size, cut_boxes_by_attributes
 from lookalike.algorithms.groups.columns import Blocks, blocks_for, pure_zones, tables_for
 from lookalike.algorithms.groups.effort import Effort, Run
-from lookalike.algorithms.groups.sizes import planned_sizes, proportional_quotas
+from lookalike.algorithms.groups.sizes import plan_sizes, proportional_quotas
 from lookalike.algorithms.groups.transversals import transversals
 from lookalike.algorithms.shared.axes import axes_of, rule_of
 from lookalike.data.microdata import Microdata
@@ -60,10 +60,10 @@ def zone_tables(
 
     `cell`: least number of records in a cell; 0: chosen from the promise and the counts of values.
     """
-    column, plan = planned(data, requirements)
+    column, plan = plan_column(data, requirements)
     axes, values, size = axes_of(data), data.sensitive[:, column], cell or plan.cell
     tables = []
-    for number, rows in enumerate(cells_by_attributes(axes, size, plan.unit, rng)):
+    for number, rows in enumerate(cut_boxes_by_attributes(axes, size, plan.unit, rng)):
         blocks = _layout(_counts(values, rows, plan), plan, remark)
         if blocks is None:
             raise _refusal(axes, values, plan, size, rng)
@@ -71,7 +71,7 @@ def zone_tables(
     return tables
 
 
-def planned(data: Microdata, requirements: Sequence[Requirement]) -> tuple[int, Plan]:
+def plan_column(data: Microdata, requirements: Sequence[Requirement]) -> tuple[int, Plan]:
     """The sensitive column that the promises are about, and what is settled for it."""
     about_values = [requirement for requirement in requirements if requirement.column is not None]
     columns = sorted({requirement.column or 0 for requirement in about_values})
@@ -88,9 +88,9 @@ def planned(data: Microdata, requirements: Sequence[Requirement]) -> tuple[int, 
     ceilings = [min(shares) for shares in zip(whole, *given, strict=True)]
     cell, unit = data.n_rows, 1
     if all(requirement.only_ceilings for requirement in about_values):
-        sizes = planned_sizes([counts], [ceilings], rule.min_size)
+        sizes = plan_sizes([counts], [ceilings], rule.min_size)
         if sizes is not None:
-            cell = strict_cell_size(counts, ceilings, int(sizes.sizes.min()))
+            cell = choose_strict_box_size(counts, ceilings, int(sizes.sizes.min()))
             unit = int(sizes.sizes.min()) if sizes.allotment is None else 1
     return columns[0], Plan(about_values, rule, ceilings, cell, unit)
 
@@ -108,7 +108,7 @@ def _layout(
         if quotas is not None and len(quotas) == 1:
             remark(_single_group(n_rows))
         return None if quotas is None else [(counts, pure_zones(quotas))]
-    sizes = planned_sizes([counts], [plan.ceilings], plan.rule.min_size)
+    sizes = plan_sizes([counts], [plan.ceilings], plan.rule.min_size)
     if sizes is None:
         return None
     if len(sizes.sizes) == 1:
@@ -134,7 +134,7 @@ def _refusal(axes: Axes, values: NDArray[np.int32], plan: Plan, size: int, rng: 
     larger = size
     while larger < len(values):
         larger = min(len(values), larger + larger // 4 + 1)
-        cells = cells_by_attributes(axes, larger, plan.unit, rng)
+        cells = cut_boxes_by_attributes(axes, larger, plan.unit, rng)
         if all(_layout(_counts(values, rows, plan), plan) is not None for rows in cells):
             break
     return Infeasible(

@@ -38,7 +38,7 @@ def transversals(
 
     parts = [in_parts(axes, table, effort.matched_rows) for table in tables]
     every = [part for some in parts for part in some]
-    seeds = run.map(lambda part: _matched_in_turn(axes, part, run.stopped), every)
+    seeds = run.map(lambda part: _match_in_turn(axes, part, run.stopped), every)
     found = [np.concatenate([next(seeds) for _ in some]) for some in parts]
     number = 1
     run.report(pace.share(number), loss())
@@ -52,7 +52,7 @@ def transversals(
             for place, (table, some) in enumerate(zip(found, places, strict=True))
             for rows in some
         ]
-        matched = run.map(lambda task: _matched_again(axes, task[0], task[1], run.stopped), tasks)
+        matched = run.map(lambda task: _match_again(axes, task[0], task[1], run.stopped), tasks)
         for table, some in zip(found, places, strict=True):
             for rows in some:
                 table[rows] = next(matched)
@@ -61,14 +61,14 @@ def transversals(
     return found
 
 
-def _matched_in_turn(axes: Axes, table: Records, stopped: Callable[[], bool]) -> Records:
+def _match_in_turn(axes: Axes, table: Records, stopped: Callable[[], bool]) -> Records:
     found = table.copy()
     if not stopped():
         match_in_turn(axes, found)
     return found
 
 
-def _matched_again(axes: Axes, table: Records, order: Records, stopped: Callable[[], bool]) -> Records:
+def _match_again(axes: Axes, table: Records, order: Records, stopped: Callable[[], bool]) -> Records:
     if not stopped():
         match_again(axes, table, order)
     return table

@@ -24,13 +24,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from lookalike.algorithms.freeform import Freeform
-from lookalike.algorithms.groups import given_cell
+from lookalike.algorithms.groups import warn_of_given_cell
 from lookalike.algorithms.shared.method import Method
 from lookalike.data.adversary import KNOWS_METHOD, READS_RELEASE
 from lookalike.data.contracts import Boxes, Slices, Undivided
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Choice, Whole
-from lookalike.data.release import Linkage, Matched
+from lookalike.data.release import Matched, RecordMap
 from lookalike.data.requirement import Requirement
 from lookalike.errors import RecipeError
 from lookalike.progress import Progress, available_threads
@@ -91,11 +91,11 @@ class Heterogeneous(Method):
         return KNOWS_METHOD if self.remainder == "blocks" else READS_RELEASE
 
     def cautions(self) -> list[str]:
-        return given_cell(self.cell)
+        return warn_of_given_cell(self.cell)
 
     def make_release(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
-    ) -> tuple[Matched, Linkage]:
+    ) -> tuple[Matched, RecordMap]:
         from lookalike.algorithms.heterogeneous.slots import heterogeneous_release
 
         if all(requirement.column is None for requirement in requirements):

@@ -36,7 +36,7 @@ def ascending(counts: Counts, size: int) -> Layout:
     return _in_sequence(counts, size, np.argsort(counts, kind="stable"))
 
 
-def packed(counts: Counts, size: int) -> Layout:
+def pack_values(counts: Counts, size: int) -> Layout:
     """Whole buckets of each value; what is left of each goes unsplit to the first bucket with room, largest first."""
     full = [value for value in range(len(counts)) for _ in range(int(counts[value]) // size)]
     rests = counts % size
@@ -58,7 +58,7 @@ def packed(counts: Counts, size: int) -> Layout:
     return layout
 
 
-POLICIES: dict[str, Policy] = {"descending": descending, "ascending": ascending, "packed": packed}
+POLICIES: dict[str, Policy] = {"descending": descending, "ascending": ascending, "packed": pack_values}
 
 
 def _in_sequence(counts: Counts, size: int, order: NDArray[np.int64]) -> Layout:
@@ -70,7 +70,7 @@ def _in_sequence(counts: Counts, size: int, order: NDArray[np.int64]) -> Layout:
     return layout
 
 
-def without_gaps(layout: Layout, size: int) -> Layout:
+def _without_gaps(layout: Layout, size: int) -> Layout:
     """The same records in full buckets only, if their number allows: the last buckets are divided among the others."""
     n_buckets = int(layout.sum()) // size
     kept, moved = layout[:n_buckets].copy(), layout[n_buckets:].sum(axis=0)
@@ -97,21 +97,21 @@ def buckets_under(counts: Counts, ceilings: Ceilings, policies: Sequence[str], f
         if n_buckets < fewest or n_buckets in tried:
             continue
         for policy in policies:
-            blocks = _laid_out(counts, n_buckets, ceilings, POLICIES[policy])
+            blocks = _lay_out(counts, n_buckets, ceilings, POLICIES[policy])
             if blocks is not None:
                 return blocks
         tried.add(n_buckets)
     return None
 
 
-def _laid_out(counts: Counts, n_buckets: int, ceilings: Ceilings, policy: Policy) -> Blocks | None:
+def _lay_out(counts: Counts, n_buckets: int, ceilings: Ceilings, policy: Policy) -> Blocks | None:
     sizes = even_sizes(int(counts.sum()), n_buckets)
     if not splits_evenly(sizes, counts, ceilings):
         return None
     blocks: Blocks = []
     for width, numbers in in_blocks(Plan(sizes), counts, ceilings).items():
         n_rows = int(numbers.sum()) // width
-        layout = without_gaps(policy(numbers, n_rows), n_rows)
+        layout = _without_gaps(policy(numbers, n_rows), n_rows)
         if (np.count_nonzero(layout, axis=0) > rooms_for(width, ceilings)).any():
             return None
         blocks.append((numbers, [layout]))

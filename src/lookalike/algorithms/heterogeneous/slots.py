@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from lookalike.algorithms.groups.columns import Blocks, blocks_for, tables_for
 from lookalike.algorithms.groups.sizes import Plan as SizePlan
 from lookalike.algorithms.groups.sizes import even_sizes
-from lookalike.algorithms.groups.strict import Plan, planned, zone_tables
+from lookalike.algorithms.groups.strict import Plan, plan_column, zone_tables
 from lookalike.algorithms.groups.transversals import in_parts
 from lookalike.algorithms.heterogeneous.layouts import POLICIES, buckets_under, through_diversity
 from lookalike.algorithms.shared.axes import axes_of
 from lookalike.algorithms.shared.matchers import MATCHERS, Labels, Matcher
-from lookalike.algorithms.shared.method import SlotGraph, matched_release
+from lookalike.algorithms.shared.method import SlotGraph, publish_matched
 from lookalike.data.microdata import Microdata
-from lookalike.data.release import Linkage, Matched, Withheld
+from lookalike.data.release import Matched, RecordMap, Withheld
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, Unsupported
 from lookalike.kernels.axes import Axes
@@ -52,7 +52,7 @@ def heterogeneous_release(
     rng: Randomness,
     pool: Executor,
     progress: Progress,
-) -> tuple[Matched, Linkage]:
+) -> tuple[Matched, RecordMap]:
     kept = np.arange(data.n_rows)
     if method.remainder == "suppress":
         kept = _without_remainder(data, requirements, method, rng.child("suppressed"))
@@ -64,7 +64,7 @@ def heterogeneous_release(
         lost = [data.counts(index) - left.counts(index) for index in range(data.sensitive.shape[1])]
         withheld = Withheld(suppressed=tuple(lost), n_suppressed=data.n_rows - len(kept))
     kept_graph = SlotGraph(kept[graph.records], graph.slots, kept[graph.givers])
-    release, linkage = matched_release(data, kept_graph, rng, withheld)
+    release, linkage = publish_matched(data, kept_graph, rng, withheld)
     return release, replace(linkage, remarks=tuple(dict.fromkeys(remarks)))
 
 
@@ -79,11 +79,11 @@ def slot_graph(
 ) -> SlotGraph:
     """The slots of all records, and whose values each shows. A slot is named after its own record and number."""
     axes = axes_of(data)
-    zones = _laid_out(data, requirements, method, rng, remark)
+    zones = _lay_out(data, requirements, method, rng, remark)
     most = method.part or _PARTS[method.matcher]
     cut = [part for table in zones for part in in_parts(axes, table, most)]
     _require_little_work(cut, axes, progress)
-    parts = [_mixed_rows(part, rng.child("rows", number)) for number, part in enumerate(cut)]
+    parts = [_mix_rows(part, rng.child("rows", number)) for number, part in enumerate(cut)]
     numbers = np.arange(data.n_rows)
 
     def matched(number: int) -> Slots:
@@ -97,7 +97,7 @@ def slot_graph(
         own = parts[number].T
         records.append(found.ravel())
         slots.append(np.repeat(own.ravel(), found.shape[2]))
-        givers[own] = exchanged_columns(found, rng.child("draw", number))
+        givers[own] = exchange_columns(found, rng.child("draw", number))
         done += own.size
         progress("matching", done / data.n_rows)
     return SlotGraph(np.concatenate(records), np.concatenate(slots), givers)
@@ -145,20 +145,20 @@ def slots_in_turn(axes: Axes, labels: Labels, table: Records, matcher: Matcher, 
     return slots
 
 
-def _mixed_rows(table: Records, rng: Randomness) -> Records:
+def _mix_rows(table: Records, rng: Randomness) -> Records:
     """Every column in a random order of its own: ties are broken by where records stand."""
     places = rng.permutation(table.size).reshape(table.shape)
     return np.take_along_axis(table, np.argsort(places, axis=0), axis=0)
 
 
-def exchanged_columns(slots: Slots, rng: Randomness) -> Records:
+def exchange_columns(slots: Slots, rng: Randomness) -> Records:
     """[d, rows] the record whose values each slot shows: column y gives its values to the slots of one column."""
     degree = len(slots)
     giver = rng.permutation(degree)
     return np.asarray(slots[np.arange(degree), :, giver], dtype=np.int64)
 
 
-def _laid_out(
+def _lay_out(
     data: Microdata,
     requirements: Sequence[Requirement],
     method: Heterogeneous,
@@ -169,7 +169,7 @@ def _laid_out(
     if method.buckets == "zones":
         cell = method.cell or (0 if method.matcher == "auto" else data.n_rows)
         return zone_tables(data, requirements, cell, rng, remark)
-    column, plan = planned(data, requirements)
+    column, plan = plan_column(data, requirements)
     values = data.sensitive[:, column]
     blocks = _blocks(np.bincount(values, minlength=len(plan.ceilings)), plan, method.buckets)
     return tables_for(np.arange(data.n_rows), values, blocks, rng.child("cell", 0))
@@ -202,7 +202,7 @@ def _without_remainder(
 
     They are drawn from the most frequent values, which makes no promise harder to keep.
     """
-    column, plan = planned(data, requirements)
+    column, plan = plan_column(data, requirements)
     values = data.sensitive[:, column]
     counts = np.bincount(values, minlength=len(plan.ceilings))
     left = counts.copy()

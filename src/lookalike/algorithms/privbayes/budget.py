@@ -21,11 +21,11 @@ from lookalike.algorithms.privbayes.mechanisms import noise_scale
 from lookalike.data.parameters import Number, as_fraction
 from lookalike.errors import RecipeError
 
-COUNTS_SENSITIVITY = 2
+_COUNTS_SENSITIVITY = 2
 """Replacing one record takes one from a cell and gives one to another: counts of a table change by 2 in sum."""
-MOST_CELLS = 1 << 18
+_MOST_CELLS = 1 << 18
 """No table is larger, however generous the budget: it must fit the machine."""
-MOST_CANDIDATES = 20_000
+_MOST_CANDIDATES = 20_000
 """More pairs of a column and parents are not scored; the degree is lowered instead."""
 _PLACES = Decimal("1e-12")
 
@@ -62,7 +62,7 @@ class Budget:
     @property
     def noise(self) -> Fraction:
         """The scale of the noise on each count."""
-        return noise_scale(self.per_table, COUNTS_SENSITIVITY) if self.n_tables else Fraction(0)
+        return noise_scale(self.per_table, _COUNTS_SENSITIVITY) if self.n_tables else Fraction(0)
 
 
 def epsilon_of_beta(beta: Number) -> Fraction:
@@ -85,7 +85,7 @@ def epsilon_of_beta(beta: Number) -> Fraction:
 
 def useful_cells(n_rows: int, epsilon: Fraction, n_tables: int, theta: Fraction) -> int:
     """How many cells a table may have to be useful."""
-    return min(int(n_rows * epsilon / (COUNTS_SENSITIVITY * n_tables * theta)), MOST_CELLS)
+    return min(int(n_rows * epsilon / (_COUNTS_SENSITIVITY * n_tables * theta)), _MOST_CELLS)
 
 
 def shape_for(sizes: Sequence[int], n_rows: int, epsilon: Fraction, theta: Fraction, most_parents: int) -> Shape:
@@ -99,7 +99,7 @@ def shape_for(sizes: Sequence[int], n_rows: int, epsilon: Fraction, theta: Fract
     d = len(sizes)
     narrow, wide = sorted(sizes), sorted(sizes, reverse=True)
     degrees = range(min(d - 1, most_parents) + 1)
-    allowed = list(takewhile(lambda k: k <= 1 or d * math.comb(d - 1, k) <= MOST_CANDIDATES, degrees))
+    allowed = list(takewhile(lambda k: k <= 1 or d * math.comb(d - 1, k) <= _MOST_CANDIDATES, degrees))
     even = max(
         (k for k in allowed if math.prod(wide[: k + 1]) <= useful_cells(n_rows, epsilon, d - k, theta)), default=0
     )

@@ -23,14 +23,14 @@ import numpy as np
 from lookalike.algorithms.privbayes.budget import Budget, Shape, shape_for
 from lookalike.algorithms.privbayes.network import Cells, Link, grow_network
 from lookalike.algorithms.privbayes.public_columns import PublicColumn, public_column, require_declared
-from lookalike.algorithms.privbayes.tables import NoisyTable, draw_records, measure, measured_sets
+from lookalike.algorithms.privbayes.tables import NoisyTable, draw_records, list_measured_sets, measure
 from lookalike.data.microdata import Codes, Domain, Domains, Microdata
-from lookalike.data.parameters import Choice, Exact, Whole, part_text
+from lookalike.data.parameters import Choice, Exact, Whole, component_text
 from lookalike.errors import RecipeError
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 
-OBSERVED, DECLARED = "observed", "declared"
+_OBSERVED, _DECLARED = "observed", "declared"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,11 +98,11 @@ class PrivBayes:
     """The part of epsilon that finds the structure; the tables get the rest."""
     bins: Whole = Whole(low=2, high=10_000, default=128)
     """The most parts that a range of numbers or dates is cut into."""
-    domains: Choice = Choice(OBSERVED, DECLARED, default=OBSERVED)
+    domains: Choice = Choice(_OBSERVED, _DECLARED, default=_OBSERVED)
     """observed: values that no schema declares are read from the table, and said; declared: they are refused."""
 
     def __str__(self) -> str:
-        return part_text(self)
+        return component_text(self)
 
     def synthesize(
         self, data: Microdata, rng: Randomness, progress: Progress = silent, *, rows: int | None = None
@@ -110,7 +110,7 @@ class PrivBayes:
         """So many synthetic records (as many as the table has, unless said) over the same columns."""
         if rows is not None and rows < 1:
             raise RecipeError(f"rows is {rows}. It must be a whole number at least 1.")
-        strict = self.domains == DECLARED
+        strict = self.domains == _DECLARED
         columns = [public_column(domain, self.bins, may_be_missing=strict) for domain in data.domains.all]
         if strict:
             require_declared(columns)
@@ -149,7 +149,7 @@ class PrivBayes:
         for_structure = self.epsilon - for_tables if n_choices else Fraction(0)
         per_choice = for_structure / n_choices if n_choices else Fraction(0)
         network = grow_network(cells, sizes, shape, per_choice, rng.child("structure"), progress)
-        sets = measured_sets(network)
+        sets = list_measured_sets(network)
         budget = Budget(self.epsilon, for_structure, n_choices, self.epsilon - for_structure, len(sets))
         tables = measure(cells, sizes, sets, budget.noise, rng.child("noise"), progress)
         return _Learned(network, tuple(tables), budget, shape)
@@ -175,7 +175,7 @@ def _as_microdata(data: Microdata, columns: Sequence[PublicColumn], drawn: Cells
     domains: list[Domain] = []
     codes = np.empty(drawn.shape, dtype=np.int32)
     for place, column in enumerate(columns):
-        domain, codes[:, place] = column.drawn(drawn[:, place], rng.child(place))
+        domain, codes[:, place] = column.draw(drawn[:, place], rng.child(place))
         domains.append(domain)
     first = len(data.domains.quasi)
     second = first + len(data.domains.sensitive)

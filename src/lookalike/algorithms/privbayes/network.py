@@ -55,11 +55,11 @@ def information_sensitivity(n_rows: int, *, binary: bool) -> float:
 def mutual_information(joint: NDArray[np.int64]) -> float:
     """In bits, from a table of counts [parents, column]."""
     n = int(joint.sum())
-    total = _weighed(joint.ravel()) - _weighed(joint.sum(axis=0)) - _weighed(joint.sum(axis=1)) + n * math.log2(n)
+    total = _weigh(joint.ravel()) - _weigh(joint.sum(axis=0)) - _weigh(joint.sum(axis=1)) + n * math.log2(n)
     return max(total / n, 0.0)
 
 
-def _weighed(counts: NDArray[np.int64]) -> float:
+def _weigh(counts: NDArray[np.int64]) -> float:
     """The sum of c * log2(c)."""
     counts = counts[counts > 1]
     return float((counts * np.log2(counts)).sum())

@@ -52,10 +52,10 @@ class PublicColumn:
     def size(self) -> int:
         return self.n_values + self.has_missing
 
-    def drawn(self, cells: NDArray[np.int64], rng: Randomness) -> tuple[Domain, Codes]:
+    def draw(self, cells: NDArray[np.int64], rng: Randomness) -> tuple[Domain, Codes]:
         """Drawn cells as values: a domain that holds them, and codes over it."""
         if self.width == 0:
-            return self._settled(self.domain.values), cells.astype(np.int32)
+            return self._settle_domain(self.domain.values), cells.astype(np.int32)
         present = cells < self.n_values
         parts, uniforms = cells[present], rng.uniforms(len(cells))[present]
         decimal = self.domain.type is ValueType.NUMBER
@@ -66,7 +66,7 @@ class PublicColumn:
         values: NDArray[Any] = np.arange(first, last + 1) if every else np.unique(placed)
         codes = np.full(len(cells), len(values), dtype=np.int32)
         codes[present] = np.searchsorted(values, placed)
-        return self._settled(values), codes
+        return self._settle_domain(values), codes
 
     def _wholes(self, parts: NDArray[np.int64], uniforms: NDArray[np.float64]) -> NDArray[np.int64]:
         first, last = _whole_bounds(self.domain)
@@ -83,7 +83,7 @@ class PublicColumn:
         shares = (parts + uniforms) / self.n_values
         return np.clip(np.round(low * (1 - shares) + high * shares, places), low, high)
 
-    def _settled(self, values: NDArray[Any]) -> Domain:
+    def _settle_domain(self, values: NDArray[Any]) -> Domain:
         attribute, type, tree = self.domain.attribute, self.domain.type, self.domain.taxonomy
         if self.declared and self.width == 0:
             # A list of values is text: that the table's own type fits all of it would tell that all occur.

@@ -31,7 +31,7 @@ class NoisyTable:
     counts: NDArray[np.int64]
 
 
-def measured_sets(network: Sequence[Link]) -> list[tuple[int, ...]]:
+def list_measured_sets(network: Sequence[Link]) -> list[tuple[int, ...]]:
     """The sets of columns whose counts must be taken: those of links that lie in no other's."""
     members = dict.fromkeys(link.members for link in network)
     return [tuple(sorted(one)) for one in members if not any(one < other for other in members)]

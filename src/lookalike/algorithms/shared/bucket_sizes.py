@@ -20,7 +20,7 @@ from lookalike.errors import RecipeError, Unsupported, counted
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 
-PRUNINGS = {"none": 0, "loss": 1, "full": 2}
+_PRUNINGS = {"none": 0, "loss": 1, "full": 2}
 _MOST_PAIRS_OF_SIZES, _SIZES_BEYOND = 1500, 200
 _WIDE_BUCKETS = 1 << 31
 _ONE_BUCKET = (
@@ -65,7 +65,7 @@ def two_sizes_valid(counts: Counts, room: Sequence[Counts], n_buckets: Sequence[
     return bool((most[0] + most[1] >= counts).all()) and enough and adds_up
 
 
-def divided(
+def divide_counts(
     counts: Counts, room: Sequence[Counts], n_buckets: Sequence[int], sizes: Sequence[int]
 ) -> tuple[Counts, Counts]:
     """How many records of each value go to the buckets of either size of a valid setting."""
@@ -83,7 +83,7 @@ def divided(
     return first, second
 
 
-def dealt(parts: Iterable[Part]) -> Slots:
+def deal_slots(parts: Iterable[Part]) -> Slots:
     """Values dealt round and round: record number r of a part goes to its bucket r mod b, on across the values."""
     values, buckets, n_buckets = [], [], 0
     for part in parts:
@@ -154,7 +154,7 @@ def two_sizes(counts: Counts, tried: Range, pruning: str = "full") -> Found | No
 
     n_rows = int(counts.sum())
     size1, b1, size2, b2, _, tests = (
-        int(number) for number in best_pair(tried.rooms, tried.sizes, counts, PRUNINGS[pruning])
+        int(number) for number in best_pair(tried.rooms, tried.sizes, counts, _PRUNINGS[pruning])
     )
     if size1 == 0:
         # A single size has no pair; neither has the only size of a range.
@@ -164,7 +164,7 @@ def two_sizes(counts: Counts, tried: Range, pruning: str = "full") -> Found | No
             if n_rows % size == 0 and one_size_valid(counts, tried.room(size), n_rows // size)
         ]
         return Found((min(alone, key=lambda part: part.loss),), tests) if alone else None
-    split = divided(counts, (tried.room(size1), tried.room(size2)), (b1, b2), (size1, size2))
+    split = divide_counts(counts, (tried.room(size1), tried.room(size2)), (b1, b2), (size1, size2))
     parts = (Part(size1, b1, split[0]), Part(size2, b2, split[1]))
     return Found(tuple(part for part in parts if part.n_buckets), tests)
 
@@ -204,7 +204,7 @@ class Sized(Bucketizing):
             raise Unsupported(f"{self.name} counts up to {_WIDE_BUCKETS - 1:,} records.")
         progress("sizes", 0.0)
         for tried in ranges(asked.ceilings, asked.least, self.largest, asked.n_rows):
-            found, remarks = self.searched(asked, tried, progress)
+            found, remarks = self.search_sizes(asked, tried, progress)
             if found is not None:
                 parts = found.parts
                 break
@@ -216,9 +216,9 @@ class Sized(Bucketizing):
                 )
             parts, remarks = (Part(asked.n_rows, 1, asked.counts),), (_ONE_BUCKET,)
         progress("sizes", 1.0, sizes_text(parts))
-        return dealt(parts), (f"Bucket sizes: {sizes_text(parts)}.", *remarks)
+        return deal_slots(parts), (f"Bucket sizes: {sizes_text(parts)}.", *remarks)
 
-    def searched(self, asked: Asked, tried: Range, progress: Progress) -> tuple[Found | None, tuple[str, ...]]:
+    def search_sizes(self, asked: Asked, tried: Range, progress: Progress) -> tuple[Found | None, tuple[str, ...]]:
         raise NotImplementedError
 
 

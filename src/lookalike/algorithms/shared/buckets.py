@@ -19,7 +19,7 @@ from lookalike.data.adversary import KNOWS_METHOD, READS_RELEASE
 from lookalike.data.contracts import Promise, Slices, Undivided
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Choice
-from lookalike.data.release import Bucketized, Linkage
+from lookalike.data.release import Bucketized, RecordMap
 from lookalike.data.requirement import Requirement
 from lookalike.errors import counted
 from lookalike.progress import Progress, available_threads
@@ -40,7 +40,7 @@ class Slots:
     n_buckets: int
 
 
-def similar_together(
+def _group_similar(
     data: Microdata,
     requirements: Sequence[Requirement],
     value_of_record: Counts,
@@ -56,7 +56,7 @@ def similar_together(
     does; which values share a bucket changes on the way, its size does not.
     """
     # What is compiled is loaded where it runs.
-    from lookalike.algorithms.groups.search import Cell
+    from lookalike.algorithms.groups.search import Box
     from lookalike.algorithms.shared.axes import axes_of, rule_of
 
     members = _by_cuts(data, value_of_record, slots, rng)
@@ -72,7 +72,7 @@ def similar_together(
     def improve(number: int) -> None:
         rows = np.concatenate([members[bucket] for bucket in chunks[number]])
         places = np.repeat(np.arange(len(chunks[number])), [len(members[bucket]) for bucket in chunks[number]])
-        cell = Cell(data, axes, rule, requirements, rows, rng.child("cell", number))
+        cell = Box(data, axes, rule, requirements, rows, rng.child("cell", number))
         cell.begin(places)
 
         def report(share: float, loss: float) -> None:
@@ -186,7 +186,7 @@ class Bucketizing(Method):
 
     def make_release(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
-    ) -> tuple[Bucketized, Linkage]:
+    ) -> tuple[Bucketized, RecordMap]:
         values, ceilings, least = least_ceilings(self.name, data, requirements)
         present, value_of_record = np.unique(values, return_inverse=True)
         value_of_record = value_of_record.reshape(-1).astype(np.int64)
@@ -202,20 +202,20 @@ class Bucketizing(Method):
             value_of_record = np.zeros(data.n_rows, dtype=np.int64)
             slots = Slots(np.zeros(data.n_rows, dtype=np.int64), slots.bucket_of_slot, slots.n_buckets)
         if self.assign == "similar":
-            effort = EFFORTS["balanced"].scaled(data.n_rows)
-            bucket_of_record = similar_together(
+            effort = EFFORTS["balanced"].scale_to(data.n_rows)
+            bucket_of_record = _group_similar(
                 data, requirements, value_of_record, slots, effort, rng.child("records"), progress
             )
         else:
             bucket_of_record = at_random(value_of_record, slots, rng.child("records"))
         progress("assign", 1.0)
-        release, linkage = permuted(data, bucket_of_record, slots.n_buckets, rng)
+        release, linkage = publish_buckets(data, bucket_of_record, slots.n_buckets, rng)
         return release, replace(linkage, remarks=(*remarks, *_single_remarks(slots)))
 
 
-def permuted(
+def publish_buckets(
     data: Microdata, bucket_of_record: NDArray[np.int64] | NDArray[np.int32], n_buckets: int, rng: Randomness
-) -> tuple[Bucketized, Linkage]:
+) -> tuple[Bucketized, RecordMap]:
     """Publish buckets as two tables; records of bucket -1 are left out, and counted.
 
     Both tables are shuffled on their own, and buckets are numbered at random.
@@ -232,7 +232,7 @@ def permuted(
         bucket_of_sensitive=numbers[bucket_of_record[right]],
         withheld=left_out(data, bucket_of_record < 0),
     )
-    return release, Linkage(right, left)
+    return release, RecordMap(right, left)
 
 
 def _single_remarks(slots: Slots) -> list[str]:

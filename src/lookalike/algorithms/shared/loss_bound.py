@@ -87,9 +87,9 @@ def loss_bound(data: Microdata, requirements: Sequence[Requirement], rng: Random
         pair_distances(axes, record, factors, plain, scaled)
         size = max([least_size, *(cap.least_size(data.sensitive[record, cap.column]) for cap in caps)])
         for cap in caps or [_Caps(0, None)]:
-            mean, farthest = _nearest(plain, size, cap, data)
+            mean, farthest = _measure_nearest(plain, size, cap, data)
             if not uniform:
-                mean, _ = _nearest(scaled, size, cap, data)
+                mean, _ = _measure_nearest(scaled, size, cap, data)
             bounds[:, place] = np.maximum(bounds[:, place], (farthest, 2.0 * mean))
     bounds /= max(data.quasi.shape[1], 1)
     means = bounds.mean(axis=1)
@@ -133,7 +133,7 @@ def _distinct_values(requirement: Requirement) -> int:
     return max(requirement.distinct, entropy, recursive)
 
 
-def _nearest(distances: NDArray[np.float64], size: int, caps: _Caps, data: Microdata) -> tuple[float, float]:
+def _measure_nearest(distances: NDArray[np.float64], size: int, caps: _Caps, data: Microdata) -> tuple[float, float]:
     """Mean and largest distance of the nearest records with weight 1 in all, none above 1/size, under caps."""
     n_rows = len(distances)
     looked_at = min(n_rows, max(_FIRST_LOOK, 20 * size))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from lookalike.kernels.assignment import assign_cheapest
 from lookalike.kernels.axes import Axes
 from lookalike.kernels.matching import growth_costs, row_losses
-from lookalike.kernels.pairing import greedy_round, repair, sorted_round
+from lookalike.kernels.pairing import greedy_round, repair, take_in_order
 from lookalike.randomness import Randomness
 
 Records = NDArray[np.int64]
@@ -27,32 +27,32 @@ Matcher = Callable[[Axes, Labels, Records, int, Records, Randomness], Records]
 """(axes, labels, table, filled, records, rng): the record each slot takes; table[:, :filled] are those it has."""
 
 
-def by_slot(axes: Axes, labels: Labels, table: Records, filled: int, records: Records, rng: Randomness) -> Records:
+def _by_slot(axes: Axes, labels: Labels, table: Records, filled: int, records: Records, rng: Randomness) -> Records:
     chosen = np.full(len(table), -1, dtype=np.int64)
     # Narrow slots first: a wide one takes almost any record at little cost.
     shuffled = rng.child("slots").permutation(len(table))
     order = shuffled[np.argsort(_losses(axes, table[shuffled], filled), kind="stable")]
-    greedy_round(axes, labels, table, filled, rng.child("ties").shuffled(records), order, chosen)
-    return _repaired(labels, table, filled, records, chosen)
+    greedy_round(axes, labels, table, filled, rng.child("ties").shuffle(records), order, chosen)
+    return _repair(labels, table, filled, records, chosen)
 
 
-def by_cost(axes: Axes, labels: Labels, table: Records, filled: int, records: Records, rng: Randomness) -> Records:
+def _by_cost(axes: Axes, labels: Labels, table: Records, filled: int, records: Records, rng: Randomness) -> Records:
     slots = rng.child("slots").permutation(len(table))
-    shuffled = rng.child("ties").shuffled(records)
+    shuffled = rng.child("ties").shuffle(records)
     costs, forbidden = growth_of(axes, labels, table[slots], filled, shuffled)
     order = np.argsort(costs + _losses(axes, table[slots], filled)[:, None], axis=None, kind="stable")
     order = order[~forbidden.ravel()[order]]
     taken_slot, taken_record = np.full(len(slots), -1, dtype=np.int64), np.full(len(records), -1, dtype=np.int64)
-    sorted_round(order, len(records), taken_slot, taken_record)
+    take_in_order(order, len(records), taken_slot, taken_record)
     chosen = np.full(len(table), -1, dtype=np.int64)
     chosen[slots] = np.where(taken_slot >= 0, shuffled[taken_slot], -1)
-    return _repaired(labels, table, filled, records, chosen)
+    return _repair(labels, table, filled, records, chosen)
 
 
-def by_assignment(
+def _by_assignment(
     axes: Axes, labels: Labels, table: Records, filled: int, records: Records, rng: Randomness
 ) -> Records:
-    shuffled = rng.child("ties").shuffled(records)
+    shuffled = rng.child("ties").shuffle(records)
     costs, forbidden = growth_of(axes, labels, table, filled, shuffled)
     if forbidden.any():
         # More than any assignment without a forbidden cell can cost.
@@ -64,7 +64,7 @@ def by_assignment(
     return chosen
 
 
-MATCHERS: dict[str, Matcher] = {"greedy": by_slot, "sorted": by_cost, "hungarian": by_assignment}
+MATCHERS: dict[str, Matcher] = {"greedy": _by_slot, "sorted": _by_cost, "hungarian": _by_assignment}
 
 
 def _losses(axes: Axes, table: Records, filled: int) -> NDArray[np.float64]:
@@ -92,7 +92,7 @@ def growth_of(
     return costs, forbidden
 
 
-def _repaired(labels: Labels, table: Records, filled: int, records: Records, chosen: Records) -> Records:
+def _repair(labels: Labels, table: Records, filled: int, records: Records, chosen: Records) -> Records:
     if (chosen < 0).any() and not repair(labels, table, filled, records, chosen):
         raise AssertionError("a slot found no record that it may take")
     return chosen

@@ -36,20 +36,20 @@ class MedianCuts(Grouping):
     def refuses(self, promise: Promise, requirement: Requirement) -> str | None:
         return None if promise.model.name == self.model else f"it serves {self.model} only"
 
-    def tested(self, data: Microdata, requirement: Requirement) -> Requirement:
+    def adapt(self, data: Microdata, requirement: Requirement) -> Requirement:
         """What halves are tested for."""
         return requirement
 
     def partition(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
     ) -> tuple[NDArray[np.int32], int]:
-        return _MEDIANS.partition(data, self._tested(data, requirements), rng, progress)
+        return _MEDIANS.partition(data, self._adapt_all(data, requirements), rng, progress)
 
     def recut(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness
     ) -> Callable[[NDArray[np.int64]], Leaf | None]:
         """How a group of these records would be cut; None for one too small to be cut."""
-        return _MEDIANS.recut(data, self._tested(data, requirements), rng)
+        return _MEDIANS.recut(data, self._adapt_all(data, requirements), rng)
 
-    def _tested(self, data: Microdata, requirements: Sequence[Requirement]) -> list[Requirement]:
-        return [self.tested(data, requirement) for requirement in requirements]
+    def _adapt_all(self, data: Microdata, requirements: Sequence[Requirement]) -> list[Requirement]:
+        return [self.adapt(data, requirement) for requirement in requirements]

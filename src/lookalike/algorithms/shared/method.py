@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.contracts import Boxes, Cutting, Promise, Undivided
 from lookalike.data.microdata import Domains, Microdata
-from lookalike.data.parameters import part_text
-from lookalike.data.release import Grouped, Linkage, Matched, MatchGraph, Release, Withheld, cover
+from lookalike.data.parameters import component_text
+from lookalike.data.release import Grouped, Matched, MatchGraph, RecordMap, Release, Withheld, cover
 from lookalike.data.requirement import Requirement
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
@@ -38,7 +38,7 @@ class Method:
 
     def anonymize(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
-    ) -> tuple[Release, Linkage]:
+    ) -> tuple[Release, RecordMap]:
         """A release in which every group satisfies every requirement; fails closed.
 
         Before the method sees the records, they are numbered at random. Methods break ties by record number, and the
@@ -52,7 +52,7 @@ class Method:
     @abstractmethod
     def make_release(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
-    ) -> tuple[Release, Linkage]:
+    ) -> tuple[Release, RecordMap]:
         """The method itself, on records that come in random order."""
         raise NotImplementedError
 
@@ -63,7 +63,7 @@ class Method:
     def facing(self, adversary: str) -> Self:
         return self
 
-    def hurried(self) -> Self:
+    def hurry(self) -> Self:
         return self
 
     def cautions(self) -> list[str]:
@@ -76,7 +76,7 @@ class Method:
         return None
 
     def __str__(self) -> str:
-        return part_text(self)
+        return component_text(self)
 
 
 class Grouping(Method):
@@ -93,14 +93,14 @@ class Grouping(Method):
 
     def make_release(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
-    ) -> tuple[Grouped, Linkage]:
+    ) -> tuple[Grouped, RecordMap]:
         group_of_record, n_groups = self.partition(data, requirements, rng, progress)
-        return generalised(data, group_of_record, n_groups, rng)
+        return publish_groups(data, group_of_record, n_groups, rng)
 
 
-def generalised(
+def publish_groups(
     data: Microdata, group_of_record: NDArray[np.int32], n_groups: int, rng: Randomness
-) -> tuple[Grouped, Linkage]:
+) -> tuple[Grouped, RecordMap]:
     """Publish each group's least extents; records of group -1 are left out, and counted.
 
     The row order is a permutation of its own, so it says nothing.
@@ -120,7 +120,7 @@ def generalised(
         carried=data.carried[record_of_row],
         withheld=left_out(data, group_of_record < 0),
     )
-    return release, Linkage(record_of_row)
+    return release, RecordMap(record_of_row)
 
 
 def left_out(data: Microdata, is_left_out: NDArray[np.bool_]) -> Withheld:
@@ -145,9 +145,9 @@ class SlotGraph(NamedTuple):
     """[slots] a record with an edge to the slot"""
 
 
-def matched_release(
+def publish_matched(
     data: Microdata, graph: SlotGraph, rng: Randomness, withheld: Withheld | None = None
-) -> tuple[Matched, Linkage]:
+) -> tuple[Matched, RecordMap]:
     """Publish every slot's least extents. The row order is a permutation of its own, so it says nothing."""
     n_slots = len(graph.givers)
     slot_of_row = rng.child("row order").permutation(n_slots)
@@ -168,7 +168,7 @@ def matched_release(
     )
     order = np.lexsort((rows, graph.records))
     starts = np.searchsorted(graph.records[order], np.arange(data.n_rows + 1))
-    return release, Linkage(record_of_row, graph=MatchGraph(starts, rows[order].astype(np.int32)))
+    return release, RecordMap(record_of_row, graph=MatchGraph(starts, rows[order].astype(np.int32)))
 
 
 def slots_of(table: NDArray[np.int64]) -> NDArray[np.int32]:
@@ -177,7 +177,7 @@ def slots_of(table: NDArray[np.int64]) -> NDArray[np.int32]:
     return np.asarray((order // table.shape[1]).reshape(table.shape), dtype=np.int32)
 
 
-def drawn_assignment(edges: NDArray[np.int32], rng: Randomness) -> NDArray[np.int64]:
+def draw_assignment(edges: NDArray[np.int32], rng: Randomness) -> NDArray[np.int64]:
     """One of the disjoint assignments of a regular graph [vertices, degree], each edge in it with chance 1/degree.
 
     The graph is taken apart at random and one part is drawn: a perfect matching drawn uniformly from all of them would

@@ -21,13 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.algorithms.anatomy import Anatomy
-from lookalike.algorithms.shared.buckets import Asked, at_random, permuted
+from lookalike.algorithms.shared.buckets import Asked, at_random, publish_buckets
 from lookalike.algorithms.shared.ceilings import least_ceilings, least_room
-from lookalike.algorithms.shared.method import Method, generalised
+from lookalike.algorithms.shared.method import Method, publish_groups
 from lookalike.data.contracts import Replay
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Choice
-from lookalike.data.release import Bucketized, Grouped, Linkage, Release
+from lookalike.data.release import Bucketized, Grouped, RecordMap, Release
 from lookalike.data.requirement import GroupRule, Requirement
 from lookalike.errors import RecipeError, Unsupported, counted
 from lookalike.progress import Progress, silent
@@ -94,7 +94,7 @@ class Grown:
 
 
 @dataclass(frozen=True, eq=False)
-class Growth:
+class _Growth:
     """Runs that grow by steps until they may stand, and then on while a coin says so. Fits `contracts.Replay`."""
 
     rules: Rules
@@ -146,7 +146,7 @@ class Growth:
 
 @dataclass(frozen=True)
 class Runs(Method):
-    """A method that cuts the ordered records into groups; how is said by `grown`."""
+    """A method that cuts the ordered records into groups; how is said by `grow`."""
 
     name: ClassVar[str]
 
@@ -165,27 +165,27 @@ class Runs(Method):
     def form(self) -> str:
         return Bucketized.form if self.recode == "permute" else Grouped.form
 
-    def grown(self, data: Microdata, rules: Rules, rng: Randomness) -> Grown:
+    def grow(self, data: Microdata, rules: Rules, rng: Randomness) -> Grown:
         """The runs of the order; fails closed."""
         raise NotImplementedError
 
     def make_release(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
-    ) -> tuple[Release, Linkage]:
+    ) -> tuple[Release, RecordMap]:
         progress("grouping", 0.0)
         rules = Rules.of(data, requirements)
-        found = self.grown(data, rules, rng)
+        found = self.grow(data, rules, rng)
         group_of_record, n_groups, remarks = found.group_of_record(), found.n_groups, found.remarks
         progress("grouping", 1.0, counted(n_groups, "group"))
         if self.anatomize == "true":
-            group_of_record, n_groups = divided_by_values(
+            group_of_record, n_groups = divide_by_values(
                 data, requirements, rules, group_of_record, n_groups, rng.child("anatomize"), progress
             )
-        made: tuple[Release, Linkage]
+        made: tuple[Release, RecordMap]
         if self.recode == "permute":
-            made = permuted(data, group_of_record, n_groups, rng)
+            made = publish_buckets(data, group_of_record, n_groups, rng)
         else:
-            made = generalised(data, group_of_record, n_groups, rng)
+            made = publish_groups(data, group_of_record, n_groups, rng)
         return made[0], replace(made[1], remarks=remarks)
 
 
@@ -210,18 +210,18 @@ class Growing(Runs):
         """The probability that a group grows on although it need not."""
         return Fraction(0)
 
-    def grown(self, data: Microdata, rules: Rules, rng: Randomness) -> Grown:
+    def grow(self, data: Microdata, rules: Rules, rng: Randomness) -> Grown:
         return self._growth(data, rules, rng).run(data, rng.child("coins"), self.tail, self.name)
 
     def replay(self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness) -> Replay | None:
         return self._growth(data, Rules.of(data, requirements), rng)
 
-    def _growth(self, data: Microdata, rules: Rules, rng: Randomness) -> Growth:
+    def _growth(self, data: Microdata, rules: Rules, rng: Randomness) -> _Growth:
         order = in_order(data, self.order, rng.child("ties"))
-        return Growth(rules, order, rules.least, rules.step, self.again, self.tail == "merge")
+        return _Growth(rules, order, rules.least, rules.step, self.again, self.tail == "merge")
 
 
-def divided_by_values(
+def divide_by_values(
     data: Microdata,
     requirements: Sequence[Requirement],
     rules: Rules,
@@ -231,7 +231,7 @@ def divided_by_values(
     progress: Progress,
 ) -> tuple[NDArray[np.int32], int]:
     """Groups of at least twice the least size, divided; one whose parts would not keep every promise stays whole."""
-    from lookalike.kernels.grouptest import allowed, tally_for
+    from lookalike.kernels.grouptest import is_group_allowed, tally_for
 
     values, ceilings, _ = least_ceilings("anatomize", data, requirements)
     tally = tally_for(rules.rule)
@@ -242,13 +242,13 @@ def divided_by_values(
         part_of_member, n_here = np.zeros(len(members), dtype=np.int64), 1
         if len(members) >= 2 * rules.least:
             try:
-                found, n_found = _anatomized(values[members], ceilings, rules.least, rng.child(group))
+                found, n_found = _anatomize(values[members], ceilings, rules.least, rng.child(group))
             except Unsupported:
                 found, n_found = part_of_member, 1
             ordered = members[np.argsort(found, kind="stable")]
             ends = np.cumsum([0, *np.bincount(found)])
             if all(
-                allowed(rules.rule, data.sensitive, ordered, ends[part], ends[part + 1], tally)
+                is_group_allowed(rules.rule, data.sensitive, ordered, ends[part], ends[part + 1], tally)
                 for part in range(n_found)
             ):
                 part_of_member, n_here = found, n_found
@@ -258,7 +258,7 @@ def divided_by_values(
     return divided, n_parts
 
 
-def _anatomized(
+def _anatomize(
     values: NDArray[np.int32], ceilings: Sequence[Fraction], least: int, rng: Randomness
 ) -> tuple[NDArray[np.int64], int]:
     # A value without a ceiling may be as frequent as it likes: each record counts as a value of its own.

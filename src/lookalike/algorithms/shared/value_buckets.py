@@ -53,14 +53,14 @@ class Drawing:
         return (left, draws - left) if self._known[key] else None
 
     def n_groups(self, draws: Counts) -> int:
-        """How many groups `halved` gives."""
+        """How many groups `halve_all` gives."""
         key = draws.tobytes()
         if key not in self._counted:
             halves = self.halves(draws)
             self._counted[key] = 1 if halves is None else sum(map(self.n_groups, halves))
         return self._counted[key]
 
-    def halved(self, draws: Counts) -> Counts:
+    def halve_all(self, draws: Counts) -> Counts:
         """[groups, buckets] a draw halved again and again, as long as halves keep every bound."""
         leaves, stack = [], [draws]
         while stack:
@@ -100,7 +100,7 @@ class Retrieval(Protocol):
     def seeds(self) -> int: ...
 
 
-def retrieved(
+def retrieve_groups(
     data: Microdata,
     bucket_of_record: Records,
     drawing: Drawing,
@@ -135,7 +135,7 @@ def _along_curve(
     from lookalike.kernels.hilbert import retrieve
 
     sizes = np.bincount(bucket_of_record, minlength=drawing.n_buckets)
-    draws = drawing.halved(sizes)
+    draws = drawing.halve_all(sizes)
     keys = curve_keys(data)
     order = order[np.lexsort((keys[order], bucket_of_record[order]))]
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)

@@ -53,7 +53,7 @@ def attack(
         )
     note_first_use()
     schema = schema_from(options)
-    named = [one for given in attacks for one in parted(given)]
+    named = [one for given in attacks for one in split_attacks(given)]
     with TerminalProgress() as progress:
         found = make(
             original,
@@ -89,10 +89,10 @@ def attack(
     note(*(f"{name} was not made: {reason}" for name, reason in found.not_made.items()))
 
 
-def parted(text: str) -> list[str]:
+def split_attacks(text: str) -> list[str]:
     """Attacks parted by commas; a comma between parameters parts nothing.
 
-    >>> parted("linkage,corruption:known=5,repeats=2")
+    >>> split_attacks("linkage,corruption:known=5,repeats=2")
     ['linkage', 'corruption:known=5,repeats=2']
     """
     from lookalike.attacks import ATTACKS

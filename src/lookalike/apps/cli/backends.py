@@ -11,7 +11,7 @@ from click.core import ParameterSource
 from lookalike.apps.cli.output import STDOUT
 from lookalike.files.databases.address import is_address
 
-LOCAL, SPARK = BACKENDS = ("local", "spark")
+_LOCAL, SPARK = _BACKENDS = ("local", "spark")
 _NOT_IN_PARTS = {
     "private": "--private keeps which record became which row of one table, and parts are made without such a list",
     "pdf": "--pdf prints the full report, which is not made for parts",
@@ -43,8 +43,8 @@ def backend_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option(
             "--backend",
-            type=click.Choice(BACKENDS),
-            default=LOCAL,
+            type=click.Choice(_BACKENDS),
+            default=_LOCAL,
             show_default=True,
             help="Where the work is done. spark: DATA may also be a folder, a glob or a table's name.",
         ),

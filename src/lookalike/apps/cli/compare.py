@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lookalike.apps.cli.attack import parted as parted_attacks
+from lookalike.apps.cli.attack import split_attacks as parted_attacks
 from lookalike.apps.cli.exits import BROKEN, FAULT, INFEASIBLE, USAGE
 from lookalike.apps.cli.options import column_options, reading_from, reading_options, schema_from
 from lookalike.apps.cli.output import TerminalProgress, note, note_first_use, print_json, print_table
@@ -102,11 +102,11 @@ def compare(
     from lookalike.algorithms import ALGORITHMS
     from lookalike.evaluation.compare import compare as make
     from lookalike.evaluation.compare.planning import ALL
-    from lookalike.evaluation.compare.sweeps import parted
+    from lookalike.evaluation.compare.sweeps import split_components
 
     reading, schema = reading_from(options), schema_from(options)
     note_first_use()
-    named = [one for given in algorithms for one in parted(given, (*ALGORITHMS, ALL))]
+    named = [one for given in algorithms for one in split_components(given, (*ALGORITHMS, ALL))]
     try:
         with TerminalProgress() as progress:
             found = make(

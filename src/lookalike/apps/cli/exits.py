@@ -22,17 +22,17 @@ from lookalike.deprecations import OPTION, current
 from lookalike.errors import AuditFailed, Infeasible, LookalikeError, MissingPart
 from lookalike.files.databases.address import without_passwords
 
-BROKEN, USAGE, INFEASIBLE, MISSING_PART, FAULT, INTERRUPTED = 1, 2, 3, 4, 70, 130
+BROKEN, USAGE, INFEASIBLE, _MISSING_PART, FAULT, _INTERRUPTED = 1, 2, 3, 4, 70, 130
 
 
 def exit_code(error: LookalikeError) -> int:
-    for kind, code in ((AuditFailed, BROKEN), (Infeasible, INFEASIBLE), (MissingPart, MISSING_PART)):
+    for kind, code in ((AuditFailed, BROKEN), (Infeasible, INFEASIBLE), (MissingPart, _MISSING_PART)):
         if isinstance(error, kind):
             return code
     return USAGE
 
 
-class Terminated(BaseException):
+class _Terminated(BaseException):
     """Somebody else asked the command to end."""
 
     def __init__(self, number: int) -> None:
@@ -41,7 +41,7 @@ class Terminated(BaseException):
 
 
 @contextmanager
-def stopped_by_signals() -> Iterator[None]:
+def _stop_on_signals() -> Iterator[None]:
     """SIGTERM and a lost terminal end a command as Ctrl-C does: what it has put aside for the time being is removed."""
     numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
     # One that is ignored (nohup) stays so; Python allows handlers on its main thread only.
@@ -52,7 +52,7 @@ def stopped_by_signals() -> Iterator[None]:
         # A second one must not disturb the cleaning up.
         for one in taken:
             signal.signal(one, signal.SIG_IGN)
-        raise Terminated(number)
+        raise _Terminated(number)
 
     for number in taken:
         signal.signal(number, stop)
@@ -80,7 +80,7 @@ class Commands(click.Group):
         as_json = "--json" in words
         code = 0
         try:
-            with stopped_by_signals(), deprecations_as_notes():
+            with _stop_on_signals(), deprecations_as_notes():
                 words = [_of_today(word) for word in words]
                 code = super().main(words, prog_name, standalone_mode=False) or 0
         except click.exceptions.Exit as done:
@@ -95,12 +95,12 @@ class Commands(click.Group):
             nearest = {"nearest": error.nearest} if isinstance(error, Infeasible) else {}
             _as_json(as_json, {"kind": type(error).__name__, "message": str(error), **nearest})
             code = exit_code(error)
-        except (KeyboardInterrupt, click.Abort, Terminated) as end:
+        except (KeyboardInterrupt, click.Abort, _Terminated) as end:
             _say("Interrupted. No release was left half done.")
             # Python ends itself by the signal if that came inside an exec, even where it was caught.
             sys.stdout.flush()
             sys.stderr.flush()
-            os._exit(end.code if isinstance(end, Terminated) else INTERRUPTED)
+            os._exit(end.code if isinstance(end, _Terminated) else _INTERRUPTED)
         except MemoryError:
             code = _out_of_memory(as_json)
         except BrokenPipeError:

@@ -22,7 +22,7 @@ from lookalike.deprecations import Deprecation
 from lookalike.progress import SEARCHING
 
 STDOUT = "-"
-UNREAD = 141
+_UNREAD = 141
 """The exit code of a program that a closed pipe ends, as shells have it (128 and the signal's number)."""
 _PATIENCE = 1.0
 """Seconds before progress shows itself."""
@@ -113,7 +113,7 @@ def send_to_stdout(path: Path) -> None:
         stream.flush()
     except BrokenPipeError:
         leave_stdout()
-        click.get_current_context().exit(UNREAD)
+        click.get_current_context().exit(_UNREAD)
 
 
 def say_verdict(text: str) -> None:
@@ -150,7 +150,7 @@ class TerminalProgress:
     def __enter__(self) -> TerminalProgress:
         on_main = threading.current_thread() is threading.main_thread()
         if on_main and self._watched and sys.stdin is not None and sys.stdin.isatty():
-            self._previous = signal.signal(signal.SIGINT, self._interrupted)
+            self._previous = signal.signal(signal.SIGINT, self._interrupt)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -163,7 +163,7 @@ class TerminalProgress:
         if self._bar is not None:
             self._bar.stop()
 
-    def _interrupted(self, number: int, frame: object) -> None:
+    def _interrupt(self, number: int, frame: object) -> None:
         if self._step != SEARCHING or self.stopped:
             raise KeyboardInterrupt
         self.stopped = True

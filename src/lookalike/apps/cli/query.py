@@ -45,7 +45,7 @@ def query(release: str, sql: str, level: float, as_json: bool) -> None:
         _tell(found, level, as_json)
         return
     if as_json:
-        lines = [{name: _plain(value) for name, value in line.items()} for line in found.iter_rows(named=True)]
+        lines = [{name: _to_json(value) for name, value in line.items()} for line in found.iter_rows(named=True)]
         print_json({"level": level, "method": loaded.methods[0], "lines": lines})
         return
     print_table(found.columns, ([_cell(value) for value in line] for line in found.iter_rows()))
@@ -90,8 +90,8 @@ def _cell(value: Any) -> str:
         return "(missing)"
     if isinstance(value, float):
         return _number(value)
-    return str(_plain(value)).lower() if isinstance(value, bool) else str(_plain(value))
+    return str(_to_json(value)).lower() if isinstance(value, bool) else str(_to_json(value))
 
 
-def _plain(value: Any) -> Any:
+def _to_json(value: Any) -> Any:
     return value.isoformat() if isinstance(value, datetime.date) else value

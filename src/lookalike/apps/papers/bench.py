@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from lookalike.algorithms import parse_algorithm
-from lookalike.analysis.counts import estimated
+from lookalike.analysis.counts import estimate_counts
 from lookalike.apps.papers.datasets import Datasets
 from lookalike.attacks import parse_attack
 from lookalike.audit import Audit
@@ -23,7 +23,7 @@ from lookalike.data.microdata import Microdata
 from lookalike.data.release import Release
 from lookalike.errors import AuditFailed, LookalikeError
 from lookalike.metrics import METRICS
-from lookalike.metrics.query_error import Drawn, QueryError, Workload, drawn, judged
+from lookalike.metrics.query_error import Drawn, QueryError, Workload, draw_queries, judge_answers
 from lookalike.models import parse_model
 from lookalike.pipeline import run as pipeline
 from lookalike.pipeline.recipe import require, settle
@@ -85,7 +85,7 @@ class Made:
     def diversity(self) -> float:
         return self.level("l-diversity")
 
-    def attacked(self, attack: str, seed: int) -> Finding:
+    def attack(self, attack: str, seed: int) -> Finding:
         target = Target(release=self.release, original=self.data, promises=self.promises, algorithm=self.algorithm)
         return parse_attack(attack).run(target, Randomness(seed), silent)[0]
 
@@ -133,13 +133,13 @@ class Bench:
             raise AuditFailed(f"What {algorithm} made under {model} does not pass its audit.\n{audit}")
         return Made(data, promises, method, release, audit, seconds)
 
-    def asked(self, workload: Workload, data: Microdata, seed: int, n_queries: int | None = None) -> Drawn:
+    def draw_queries(self, workload: Workload, data: Microdata, seed: int, n_queries: int | None = None) -> Drawn:
         """Queries of a workload that somebody satisfies."""
-        return drawn(workload, data, n_queries or self.size.queries, np.random.default_rng([41, seed]))
+        return draw_queries(workload, data, n_queries or self.size.queries, np.random.default_rng([41, seed]))
 
     def error(self, asked: Drawn, made: Made, inside: str = "uniform") -> QueryError:
         """How a release answers them; inside cells all values are alike, as in the papers, unless said otherwise."""
-        return judged(asked, estimated(asked.queries, made.release, inside))
+        return judge_answers(asked, estimate_counts(asked.queries, made.release, inside))
 
     def sizes_up_to(self, sizes: Sequence[int]) -> list[int]:
         """Numbers of records that this size of run and the data allow."""

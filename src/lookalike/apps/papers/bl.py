@@ -25,9 +25,9 @@ GENERALIZED = {
     "DMondrian": "dmondrian",
     "BUREL by cuts": "burel",
 }
-BRIMFUL = {"BUREL, full buckets": "burel:retrieve=curve,fill=1"}
+_BRIMFUL = {"BUREL, full buckets": "burel:retrieve=curve,fill=1"}
 """As printed: a bucket holds as many values as its least ceiling allows in the whole table, without room to spare."""
-PARTS = (1, 2, 3, 4, 5)
+_PARTS = (1, 2, 3, 4, 5)
 """Fifths of the largest table: the paper has 100,000 to 500,000 records."""
 
 DATA = (
@@ -49,7 +49,7 @@ def default_table(bench: Bench) -> Microdata:
     return bench.datasets.census(bench.size.most_rows, DEFAULT)
 
 
-def reached(made: Made) -> Row:
+def list_reached(made: Made) -> Row:
     """What a release keeps, next to whatever else is measured of it."""
     return {"reached_beta": made.beta, "reached_t": made.t, "reached_l": made.diversity}
 
@@ -89,13 +89,13 @@ def _losses(
                     "repetition": repetition,
                     "ail": made.metric("ail"),
                     "seconds": made.seconds,
-                    **reached(made),
+                    **list_reached(made),
                 }
 
 
 def _by_beta(bench: Bench) -> Iterator[Row]:
     data = default_table(bench)
-    yield from _losses(bench, "beta", BETAS, {**GENERALIZED, **BRIMFUL}, lambda _: data, lambda beta: beta)
+    yield from _losses(bench, "beta", BETAS, {**GENERALIZED, **_BRIMFUL}, lambda _: data, lambda beta: beta)
 
 
 def _by_columns(bench: Bench) -> Iterator[Row]:
@@ -106,7 +106,7 @@ def _by_columns(bench: Bench) -> Iterator[Row]:
 
 def _by_rows(bench: Bench) -> Iterator[Row]:
     most = min(bench.size.most_rows, bench.datasets.n_census)
-    sizes = [most * part // PARTS[-1] for part in PARTS]
+    sizes = [most * part // _PARTS[-1] for part in _PARTS]
     yield from _losses(
         bench, "rows", sizes, GENERALIZED, lambda rows: bench.datasets.census(rows, DEFAULT), lambda _: BETA
     )
@@ -117,7 +117,7 @@ _UNEVEN = 0.05
 _NO_EFFECT = 0.2
 
 
-def steady(x: str, y: str, series: str) -> Callable[[Results], bool]:
+def _stays_steady(x: str, y: str, series: str) -> Callable[[Results], bool]:
     """The test that a figure is about the same at both ends of an axis: within a fifth."""
 
     def test(found: Results) -> bool:
@@ -194,7 +194,7 @@ EXPERIMENTS = (
         measure=_by_rows,
         shapes=(
             *(
-                Shape(f"a fifth of the records loses about the same: {one}", steady("rows", "ail", one))
+                Shape(f"a fifth of the records loses about the same: {one}", _stays_steady("rows", "ail", one))
                 for one in PAPERS
             ),
             *rising("time grows with the number of records", "rows", "seconds", *PAPERS, slack=0.25),

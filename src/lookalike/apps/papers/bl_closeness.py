@@ -14,8 +14,8 @@ from lookalike.apps.papers.experiments import Experiment, Figure, Row, Shape
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Grouped
 
-BUREL = GENERALIZED["BUREL"]
-CLOSE = {"SABRE": "sabre:retrieve=curve", "tMondrian": "tmondrian"}
+_BUREL = GENERALIZED["BUREL"]
+_CLOSE = {"SABRE": "sabre:retrieve=curve", "tMondrian": "tmondrian"}
 TARGETS_T = (0.2, 0.3, 0.4, 0.5)
 TARGETS_AIL = (0.55, 0.65, 0.75, 0.85)
 STEPS = 7
@@ -26,7 +26,9 @@ _BETAS = (0.1, 8.0)
 _TS = (0.001, 1.0)
 
 
-def searched(make: Callable[[float], Made], good: Callable[[Made], bool], near: float, far: float) -> Made | None:
+def search_farthest(
+    make: Callable[[float], Made], good: Callable[[Made], bool], near: float, far: float
+) -> Made | None:
     """The release whose parameter is farthest from `near` towards `far` among the good ones that halving meets.
 
     What is measured moves with the parameter only roughly, so the search may miss a better one; what it returns is
@@ -57,7 +59,7 @@ class _Turn:
     repetition: int
 
     def like(self, beta: float) -> Made:
-        return self.bench.publish(self.data, likeness(beta), BUREL, self.repetition)
+        return self.bench.publish(self.data, likeness(beta), _BUREL, self.repetition)
 
     def close(self, algorithm: str) -> Callable[[float], Made]:
         return lambda t: self.bench.publish(self.data, f"t-closeness:{t:.6f}", algorithm, self.repetition)
@@ -84,7 +86,7 @@ def _by_beta(bench: Bench) -> Iterator[Row]:
             turn = _Turn(bench, data, repetition)
             ours = turn.like(beta)
             yield turn.row("beta", beta, "BUREL", ours)
-            for series, algorithm in CLOSE.items():
+            for series, algorithm in _CLOSE.items():
                 yield turn.row("beta", beta, series, turn.close(algorithm)(ours.t))
 
 
@@ -93,10 +95,10 @@ def _by_t(bench: Bench) -> Iterator[Row]:
     for t in TARGETS_T:
         for repetition in bench.repetitions:
             turn = _Turn(bench, data, repetition)
-            ours = searched(turn.like, _within_t(t), *_BETAS)
+            ours = search_farthest(turn.like, _within_t(t), *_BETAS)
             if ours is not None:
                 yield turn.row("t", t, "BUREL", ours)
-            for series, algorithm in CLOSE.items():
+            for series, algorithm in _CLOSE.items():
                 yield turn.row("t", t, series, turn.close(algorithm)(t))
 
 
@@ -106,12 +108,12 @@ def _by_loss(bench: Bench) -> Iterator[Row]:
     for target in TARGETS_AIL:
         for repetition in bench.repetitions:
             turn = _Turn(bench, data, repetition)
-            ours = searched(turn.like, _loses_at_most(target), *reversed(_BETAS))
+            ours = search_farthest(turn.like, _loses_at_most(target), *reversed(_BETAS))
             if ours is None:
                 continue
             yield turn.row("loss", target, "BUREL", ours)
-            for series, algorithm in CLOSE.items():
-                theirs = searched(turn.close(algorithm), _loses_at_least(ours.metric("ail")), *_TS)
+            for series, algorithm in _CLOSE.items():
+                theirs = search_farthest(turn.close(algorithm), _loses_at_least(ours.metric("ail")), *_TS)
                 if theirs is not None and theirs.metric("ail") <= target + NEAR:
                     yield turn.row("loss", target, series, theirs)
 
@@ -131,7 +133,7 @@ def _loses_at_least(least: float) -> Callable[[Made], bool]:
 def _lowest_beta(x: str) -> tuple[Shape, ...]:
     return tuple(
         Shape(f"BUREL reaches a smaller beta than {other}", lowest(x, "reached_beta", "BUREL", other))
-        for other in CLOSE
+        for other in _CLOSE
     )
 
 

@@ -16,7 +16,7 @@ from lookalike.apps.papers.bl import (
     default_table,
     falling,
     likeness,
-    reached,
+    list_reached,
     rising,
 )
 from lookalike.apps.papers.experiments import Experiment, Figure, Results, Row, Shape
@@ -79,25 +79,25 @@ def _levels(bench: Bench) -> Iterator[Row]:
             }
 
 
-def _allowed(found: Results) -> bool:
+def _is_allowed(found: Results) -> bool:
     return bool(found.rows) and all(row["l"] >= row["least l allowed"] * (1 - 1e-9) for row in found.rows)
 
 
-def naive_bayes(bench: Bench) -> Iterator[Row]:
+def _naive_bayes(bench: Bench) -> Iterator[Row]:
     data = default_table(bench)
     most_frequent = 100 * float(data.counts(0).max()) / data.n_rows
     for beta in BETAS:
         for repetition in bench.repetitions:
             for series in ("BUREL", "BUREL by cuts"):
                 made = bench.publish(data, likeness(beta), GENERALIZED[series], repetition)
-                found = made.attacked("naive-bayes:kind=classic", repetition)
+                found = made.attack("naive-bayes:kind=classic", repetition)
                 assert found.score is not None
                 yield {
                     "beta": beta,
                     "series": series,
                     "repetition": repetition,
                     "right": 100 * found.score.share,
-                    **reached(made),
+                    **list_reached(made),
                 }
             yield {"beta": beta, "series": _MOST_FREQUENT, "repetition": repetition, "right": most_frequent}
 
@@ -107,7 +107,7 @@ _CLOSE_BY = 1.0
 """Percentage points that count as close to the share of the most frequent value."""
 
 
-def close_to_most_frequent(found: Results) -> bool:
+def _close_to_most_frequent(found: Results) -> bool:
     right, honest = (found.means("beta", "right", series) for series in ("BUREL", _MOST_FREQUENT))
     return bool(right) and all(abs(right[beta] - honest[beta]) <= _CLOSE_BY for beta in right)
 
@@ -128,7 +128,7 @@ EXPERIMENTS = (
             *rising("mean t rises with beta", "beta", "avg t", "BUREL", slack=_UNEVEN),
             *falling("l falls as beta grows", "beta", "l", "BUREL", slack=_UNEVEN),
             *falling("mean l falls as beta grows", "beta", "avg l", "BUREL", slack=_UNEVEN),
-            Shape("no group's l is below what beta allows", _allowed),
+            Shape("no group's l is below what beta allows", _is_allowed),
         ),
         differs=DATA
         + BUCKETS
@@ -144,9 +144,9 @@ EXPERIMENTS = (
         setting="CENSUS, three quasi-identifiers, beta = 1 to 5; shares counted as in Eq. (17), nothing added",
         reports="The share of right guesses stays close to the share of the most frequent value, 4.8402 %.",
         figures=(Figure("bl-nb", "beta", "right", "beta", "guessed right, %"),),
-        measure=naive_bayes,
+        measure=_naive_bayes,
         shapes=(
-            Shape("right guesses stay within a point of the share of the most frequent value", close_to_most_frequent),
+            Shape("right guesses stay within a point of the share of the most frequent value", _close_to_most_frequent),
         ),
         differs=DATA + BUCKETS + "Eq. (17) misprints its last term; it sums over the groups that hold the value. ",
     ),

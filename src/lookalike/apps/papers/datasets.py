@@ -21,7 +21,7 @@ from lookalike.errors import DataError
 
 QUASI = ("age", "gender", "education", "marital", "race", "workclass", "country")
 SENSITIVE = "occupation"
-NUMBERS = ("age", "education")
+_NUMBERS = ("age", "education")
 _NAMES = {"Work class": "workclass"}
 _LARGEST = 100_000
 
@@ -41,7 +41,7 @@ class Datasets:
     @cached_property
     def _census(self) -> Table:
         if self.folder is None:
-            return _renamed(census(_LARGEST, seed=1))
+            return _rename(census(_LARGEST, seed=1))
         files = sorted(self.folder.glob("census*.csv"), key=lambda path: path.stat().st_size)
         if not files:
             raise DataError(f"{self.folder} has no census*.csv. Name a folder that has, or leave out --data.")
@@ -60,7 +60,7 @@ class Datasets:
         """The first rows of CENSUS from `start` on, with these columns known."""
         return self._once(
             ("census", rows, tuple(qi), sensitive, start),
-            lambda: self._encoded(_part(self._census, start, rows), qi, sensitive),
+            lambda: self._encode(_part(self._census, start, rows), qi, sensitive),
         )
 
     def uniform(self, rows: int, qi: Sequence[str] = QUASI) -> Microdata:
@@ -79,19 +79,19 @@ class Datasets:
         return self.folder is None or not (self.folder / file).exists()
 
     def _other(self, file: str, law: str, rows: int, qi: Sequence[str]) -> Microdata:
-        return self._once((law, rows, tuple(qi)), lambda: self._drawn(file, law, rows, qi))
+        return self._once((law, rows, tuple(qi)), lambda: self._draw(file, law, rows, qi))
 
     def _once(self, key: tuple[object, ...], make: Callable[[], Microdata]) -> Microdata:
         if key not in self._kept:
             self._kept[key] = make()
         return self._kept[key]
 
-    def _drawn(self, file: str, law: str, rows: int, qi: Sequence[str]) -> Microdata:
+    def _draw(self, file: str, law: str, rows: int, qi: Sequence[str]) -> Microdata:
         path = None if self.folder is None else self.folder / file
-        table = _read(path) if path is not None and path.exists() else _renamed(census(rows, seed=2, occupation=law))
-        return self._encoded(_part(table, 0, rows), qi, SENSITIVE)
+        table = _read(path) if path is not None and path.exists() else _rename(census(rows, seed=2, occupation=law))
+        return self._encode(_part(table, 0, rows), qi, SENSITIVE)
 
-    def _encoded(self, table: Table, qi: Sequence[str], sensitive: str) -> Microdata:
+    def _encode(self, table: Table, qi: Sequence[str], sensitive: str) -> Microdata:
         attributes = [self._attribute(name, Role.QUASI, table) for name in qi]
         attributes.append(self._attribute(sensitive, Role.SENSITIVE, table))
         kept = tuple(table[attribute.name] for attribute in attributes)
@@ -99,7 +99,7 @@ class Datasets:
 
     def _attribute(self, name: str, role: Role, table: Table) -> Attribute:
         values = np.union1d(self._domains[name].values, table[name].values)
-        if name in NUMBERS and role is Role.QUASI:
+        if name in _NUMBERS and role is Role.QUASI:
             low, high = int(values[0]), int(values[-1])
             return Attribute(name=name, role=role, kind=Kind.NUMERIC, type=ValueType.INTEGER, low=low, high=high)
         size = len(values) if role is Role.QUASI else None
@@ -116,7 +116,7 @@ def _read(path: Path) -> Table:
     return table
 
 
-def _renamed(table: Table) -> Table:
+def _rename(table: Table) -> Table:
     columns = (replace(column, name=_NAMES.get(column.name, column.name.casefold())) for column in table.columns)
     return Table(tuple(columns), table.source)
 

@@ -13,13 +13,13 @@ from lookalike.apps.papers.bench import Bench
 from lookalike.apps.papers.experiments import Experiment, Figure, Results, Row, Shape
 from lookalike.data.microdata import Microdata
 
-MATCHED = {
+_MATCHED = {
     "Greedy": "freeform:matcher=greedy",
     "SortGreedy": "freeform:matcher=sorted",
     "Hungarian": "freeform:matcher=hungarian",
 }
-METHODS = {**MATCHED, "Mondrian": "mondrian", "ring": "ring"}
-MIP = {"MIP": "freeform:matcher=exact"}
+METHODS = {**_MATCHED, "Mondrian": "mondrian", "ring": "ring"}
+_MIP = {"MIP": "freeform:matcher=exact"}
 KS = (2, 3, 5, 10, 20)
 _K = 3
 _SMALL_KS = (2, 3)
@@ -49,14 +49,14 @@ def _by_k(bench: Bench) -> Iterator[Row]:
         for k in KS:
             yield from _losses(bench, data, k, METHODS, repetition, "gcp", {"k": k})
         for k in _SMALL_KS:
-            yield from _losses(bench, few, k, {**METHODS, **MIP}, repetition, "small_gcp", {"k": k})
+            yield from _losses(bench, few, k, {**METHODS, **_MIP}, repetition, "small_gcp", {"k": k})
 
 
 def _by_n(bench: Bench) -> Iterator[Row]:
     """GCP at k = 3 by the number of records; MIP as far as it goes."""
     for rows in (_few(bench), 30, 100, 300, 1000, *((3000, 10_000) if bench.size.name == "full" else ())):
         for repetition in bench.repetitions:
-            methods = {**METHODS, **MIP} if rows <= _few(bench) else METHODS
+            methods = {**METHODS, **_MIP} if rows <= _few(bench) else METHODS
             yield from _losses(bench, _sample(bench, rows, repetition), _K, methods, repetition, "gcp", {"rows": rows})
 
 
@@ -99,10 +99,10 @@ def _optimal(x: str, y: str) -> Shape:
     return Shape("MIP loses no more than Hungarian on any table", test)
 
 
-def _ranked(x: str) -> tuple[Shape, ...]:
+def _rank_shapes(x: str) -> tuple[Shape, ...]:
     return (
         Shape("Hungarian loses no more than Greedy on average", _on_average(x, "gcp", "Hungarian", "Greedy")),
-        Shape("all three lose no more than Mondrian on average", _all_on_average(x, "gcp", [*MATCHED], "Mondrian")),
+        Shape("all three lose no more than Mondrian on average", _all_on_average(x, "gcp", [*_MATCHED], "Mondrian")),
     )
 
 
@@ -124,7 +124,7 @@ EXPERIMENTS = (
             Figure("ff-k-small", "k", "small_gcp", "k", "GCP of a few records"),
         ),
         measure=_by_k,
-        shapes=(_optimal("k", "small_gcp"), *_ranked("k")),
+        shapes=(_optimal("k", "small_gcp"), *_rank_shapes("k")),
         differs=_DIFFERS,
     ),
     Experiment(
@@ -134,7 +134,7 @@ EXPERIMENTS = (
         reports=_OURS,
         figures=(Figure("ff-n", "rows", "gcp", "records", "GCP", log_x=True),),
         measure=_by_n,
-        shapes=(_optimal("rows", "gcp"), *_ranked("rows")),
+        shapes=(_optimal("rows", "gcp"), *_rank_shapes("rows")),
         differs=_DIFFERS,
     ),
 )

@@ -24,7 +24,7 @@ from lookalike.models import FPrivacy
 THETAS = (2, 4, 8, 16, 32)
 ANATOMY = "Anatomy (hypothetical)"
 LARGEST = 50
-THETA = 8
+_THETA = 8
 _DEFAULT_ROWS = 300_000
 _WORKLOAD = SetWorkload(columns=3, selectivity=0.05)
 
@@ -40,21 +40,21 @@ class Base:
         quasi = [name for name in (*QUASI, SENSITIVE) if name != self.sensitive]
         return bench.datasets.census(_rows(bench), quasi, self.sensitive)
 
-    def known(self, bench: Bench) -> Counts:
+    def count_known(self, bench: Bench) -> Counts:
         """Numbers of records of each value in the whole table."""
         return bench.datasets.census(bench.datasets.n_census, ("race",), self.sensitive).counts(0)
 
     def counts(self, bench: Bench, n_rows: int, rng: np.random.Generator) -> Counts:
         """Numbers of so many records of each value, drawn by the shares of the whole table."""
-        known = self.known(bench)
+        known = self.count_known(bench)
         return rng.multinomial(n_rows, known / known.sum()).astype(np.int64)
 
 
-OCC, EDU = Base("occ", SENSITIVE), Base("edu", "education")
-BASES = (OCC, EDU)
+OCC, _EDU = Base("occ", SENSITIVE), Base("edu", "education")
+BASES = (OCC, _EDU)
 
 
-def ceilings(counts: Counts, theta: int = THETA) -> list[Fraction]:
+def ceilings(counts: Counts, theta: int = _THETA) -> list[Fraction]:
     """The ceiling of each value."""
     asked = FPrivacy(theta=theta).requirement(counts, None, 0).ceilings
     assert asked is not None
@@ -83,7 +83,7 @@ def _by_theta(base: Base) -> Callable[[Bench], Iterator[Row]]:
     """The l that corresponds to each theta, and the largest that the table allows."""
 
     def measure(bench: Bench) -> Iterator[Row]:
-        counts = base.known(bench)
+        counts = base.count_known(bench)
         for theta in THETAS:
             needed = corresponding_l(ceilings(counts, theta))
             allowed = int(counts.sum()) // int(counts.max())
@@ -106,7 +106,7 @@ def _losses(base: Base) -> Callable[[Bench], Iterator[Row]]:
             "MultiSize": f"multi-size:largest={LARGEST}",
             "Optimal": f"optimal-buckets:largest={LARGEST},seconds={seconds}",
         }
-        asked = [bench.asked(_WORKLOAD, data, seed, bench.size.queries // 2) for seed in bench.repetitions]
+        asked = [bench.draw_queries(_WORKLOAD, data, seed, bench.size.queries // 2) for seed in bench.repetitions]
         for theta in points_of(bench, THETAS):
             ell = corresponding_l(ceilings(counts, theta))
             yield {
@@ -134,14 +134,16 @@ def _losses(base: Base) -> Callable[[Bench], Iterator[Row]]:
     return measure
 
 
-def _kept(found: Results) -> dict[int, bool]:
+def _keeps_promise(found: Results) -> dict[int, bool]:
     """For each theta whether the table allows the l-diversity that it corresponds to."""
     needed, allowed = (found.means("theta", "l", series) for series in ("needed", "allowed by the table"))
     return {theta: needed[theta] <= allowed[theta] for theta in needed}
 
 
 def _only_kept_at(thetas: Sequence[int], among: Sequence[int] = THETAS) -> Callable[[Results], bool]:
-    return lambda found: [theta for theta, kept in _kept(found).items() if kept and theta in among] == list(thetas)
+    return lambda found: (
+        [theta for theta, kept in _keeps_promise(found).items() if kept and theta in among] == list(thetas)
+    )
 
 
 def _anatomy_times(factor: float) -> Callable[[Results], bool]:
@@ -158,7 +160,7 @@ def _anatomy_times(factor: float) -> Callable[[Results], bool]:
     return test
 
 
-def _close(worse: str, better: str, points: float) -> Callable[[Results], bool]:
+def _stays_close(worse: str, better: str, points: float) -> Callable[[Results], bool]:
     def test(found: Results) -> bool:
         high, low = (found.means("theta", "error", series) for series in (worse, better))
         return bool(high) and all(high[theta] - low[theta] <= points for theta in high)
@@ -241,8 +243,8 @@ def _experiments(base: Base) -> tuple[Experiment, ...]:
                     lambda found: found.below("theta", "msbs", "TwoSize", "Optimal", 0.25),
                 ),
                 Shape("errors are mostly below 10 % and hardly above", _mostly_below_ten),
-                Shape("MultiSize's error is within 2 points of Optimal's", _close("MultiSize", "Optimal", 2)),
-                Shape("TwoSize's error is within 2 points of MultiSize's", _close("TwoSize", "MultiSize", 2)),
+                Shape("MultiSize's error is within 2 points of Optimal's", _stays_close("MultiSize", "Optimal", 2)),
+                Shape("TwoSize's error is within 2 points of MultiSize's", _stays_close("TwoSize", "MultiSize", 2)),
             ),
             differs=_SMALLER
             + _ANATOMY

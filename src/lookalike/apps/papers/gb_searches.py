@@ -19,7 +19,7 @@ from lookalike.apps.papers.bench import Bench
 from lookalike.apps.papers.experiments import Experiment, Figure, Results, Row, Shape
 from lookalike.apps.papers.gb import BASES, LARGEST, Base, ceilings, points_of
 
-PRUNINGS = {"No-pruning": "none", "Loss-pruning": "loss", "Full-pruning": "full"}
+_PRUNINGS = {"No-pruning": "none", "Loss-pruning": "loss", "Full-pruning": "full"}
 _SCALED_ROWS = 500_000
 _ENOUGH = 0.02
 """CPU seconds: a search is repeated until so many are spent."""
@@ -32,7 +32,7 @@ def _by_rows(base: Base) -> Callable[[Bench], Iterator[Row]]:
         for rows in points_of(bench, (100_000, 200_000, 300_000, 400_000, 500_000)):
             for repetition in bench.repetitions:
                 counts = base.counts(bench, rows, np.random.default_rng([6, rows, repetition]))
-                for row in _timed(bench, counts):
+                for row in _measure_time(bench, counts):
                     yield {"rows": rows, "repetition": repetition, **row}
 
     return measure
@@ -47,17 +47,17 @@ def _by_values(base: Base) -> Callable[[Bench], Iterator[Row]]:
                 rng = np.random.default_rng([7, gamma, repetition])
                 counts = base.counts(bench, _SCALED_ROWS, rng)
                 scaled = np.concatenate([rng.multinomial(count, np.full(gamma, 1 / gamma)) for count in counts])
-                for row in _timed(bench, scaled[scaled > 0].astype(np.int64)):
+                for row in _measure_time(bench, scaled[scaled > 0].astype(np.int64)):
                     yield {"gamma": gamma, "repetition": repetition, **row}
 
     return measure
 
 
-def _timed(bench: Bench, counts: Counts) -> Iterator[Row]:
+def _measure_time(bench: Bench, counts: Counts) -> Iterator[Row]:
     """CPU seconds of the searches for the best two sizes."""
     bounds = ceilings(counts)
     tried = Range.between(smallest_size(bounds, 1), LARGEST, bounds)
-    for series, pruning in PRUNINGS.items():
+    for series, pruning in _PRUNINGS.items():
         two_sizes(counts[:1], Range(tried.sizes, tried.rooms[:, :1].copy()), pruning)
         begin, times = time.process_time(), 0
         while times == 0 or time.process_time() - begin < _ENOUGH:
@@ -74,7 +74,7 @@ def _timed(bench: Bench, counts: Counts) -> Iterator[Row]:
     yield {"series": "Optimal (estimated)", "seconds": spent, "programs": len(some), "values": len(counts)}
 
 
-def _flat(x: str, most: float) -> Callable[[Results], bool]:
+def _stays_flat(x: str, most: float) -> Callable[[Results], bool]:
     """Full-pruning takes at most so many times as long in one place as in another."""
 
     def test(found: Results) -> bool:
@@ -102,7 +102,7 @@ def _grows_most(found: Results) -> bool:
         means = found.means("gamma", "seconds", series)
         return means[max(means)] / means[min(means)]
 
-    return all(growth("Optimal (estimated)") > growth(series) for series in PRUNINGS)
+    return all(growth("Optimal (estimated)") > growth(series) for series in _PRUNINGS)
 
 
 _TIMES = (
@@ -133,7 +133,7 @@ def _experiments(base: Base) -> tuple[Experiment, ...]:
                     lambda found: found.rises("rows", "seconds", "Loss-pruning", 0.1),
                 ),
                 Shape("Full-pruning takes least", _fastest("rows")),
-                Shape("Full-pruning's time stays within a factor of 2", _flat("rows", 2)),
+                Shape("Full-pruning's time stays within a factor of 2", _stays_flat("rows", 2)),
             ),
             differs=_TIMES,
         ),

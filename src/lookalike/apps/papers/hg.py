@@ -15,23 +15,23 @@ from lookalike.apps.papers.experiments import Experiment, Figure, Results, Row, 
 from lookalike.data.microdata import Microdata
 from lookalike.errors import Infeasible, Unsupported
 
-FULL_BUCKETS = (
+_FULL_BUCKETS = (
     "BuReL fills buckets to their ceilings, as published; with so few records that leaves it few groups, and its loss "
     "goes up and down (`burel` by itself fills less). "
 )
-MATCHED = {
+_MATCHED = {
     "GR": "heterogeneous:matcher=greedy",
     "SG": "heterogeneous:matcher=sorted",
     "HG": "heterogeneous:matcher=hungarian",
 }
-OURS = {"groups": "groups:mode=strict"}
-DIVERSE = {**MATCHED, "NH": "ring", **OURS}
-PARTED = {"HG": "heterogeneous", "NH": "ring", **OURS}
-LIKENESS = {"HG": "heterogeneous", "BuReL": "burel:retrieve=curve,fill=1", **OURS}
+_OURS = {"groups": "groups:mode=strict"}
+_DIVERSE = {**_MATCHED, "NH": "ring", **_OURS}
+_PARTED = {"HG": "heterogeneous", "NH": "ring", **_OURS}
+LIKENESS = {"HG": "heterogeneous", "BuReL": "burel:retrieve=curve,fill=1", **_OURS}
 BETAS = (1, 2, 3, 4, 5)
-ZIPF = (0.5, 0.6, 0.7, 0.8, 0.9)
-L_DEFAULT, BETA_DEFAULT = "l-diversity:10", "beta-likeness:3,bound=basic"
-DRAW = (
+_ZIPF = (0.5, 0.6, 0.7, 0.8, 0.9)
+_L_DEFAULT, _BETA_DEFAULT = "l-diversity:10", "beta-likeness:3,bound=basic"
+_DRAW = (
     "The paper's draw breaks its own promise; ours exchanges columns as a whole. In beta mode that does not change "
     "ranges, so losses compare; with l-diversity the columns are cut into zones, which changes them a little."
 )
@@ -65,15 +65,15 @@ def losses(
                 }
 
 
-def tables(bench: Bench) -> dict[str, Microdata]:
+def _tables(bench: Bench) -> dict[str, Microdata]:
     rows, datasets = bench.size.rows, bench.datasets
     return {"a": datasets.census(rows), "b": datasets.uniform(rows), "c": datasets.zipf(0.5, rows)}
 
 
 def _by_l(letter: str) -> Callable[[Bench], Measured]:
     def measure(bench: Bench) -> Measured:
-        data = tables(bench)[letter]
-        return losses(bench, "l", ((ell, data, f"l-diversity:{ell}") for ell in (2, 4, 6, 8, 10)), DIVERSE)
+        data = _tables(bench)[letter]
+        return losses(bench, "l", ((ell, data, f"l-diversity:{ell}") for ell in (2, 4, 6, 8, 10)), _DIVERSE)
 
     return measure
 
@@ -88,8 +88,8 @@ def _by_columns(letter: str) -> Callable[[Bench], Measured]:
                 return datasets.census(rows, qi)
             return datasets.uniform(rows, qi) if letter == "b" else datasets.zipf(0.5, rows, qi)
 
-        settings = ((count + 1, make(count), L_DEFAULT) for count in range(1, len(QUASI) + 1))
-        return losses(bench, "columns", settings, PARTED)
+        settings = ((count + 1, make(count), _L_DEFAULT) for count in range(1, len(QUASI) + 1))
+        return losses(bench, "columns", settings, _PARTED)
 
     return measure
 
@@ -105,14 +105,14 @@ def _by_rows(model: str, methods: dict[str, str]) -> Callable[[Bench], Measured]
 def _by_part(bench: Bench) -> Measured:
     data = bench.datasets.census(min(bench.size.most_rows, bench.datasets.n_census))
     for part in (20, 50, 100, 200, 400):
-        yield from losses(bench, "part", [(part, data, L_DEFAULT)], {"HG": f"heterogeneous:part={part}"})
-    yield from losses(bench, "part", [(part, data, L_DEFAULT) for part in (20, 400)], {"NH": "ring"})
+        yield from losses(bench, "part", [(part, data, _L_DEFAULT)], {"HG": f"heterogeneous:part={part}"})
+    yield from losses(bench, "part", [(part, data, _L_DEFAULT) for part in (20, 400)], {"NH": "ring"})
 
 
 def _by_skew(model: str, methods: dict[str, str]) -> Callable[[Bench], Measured]:
     def measure(bench: Bench) -> Measured:
         rows = bench.size.rows
-        settings = ((skew, bench.datasets.zipf(skew, rows), model) for skew in ZIPF)
+        settings = ((skew, bench.datasets.zipf(skew, rows), model) for skew in _ZIPF)
         return losses(bench, "zipf", settings, methods, bench.size.matched_repetitions)
 
     return measure
@@ -120,7 +120,7 @@ def _by_skew(model: str, methods: dict[str, str]) -> Callable[[Bench], Measured]
 
 def _by_beta(letter: str) -> Callable[[Bench], Measured]:
     def measure(bench: Bench) -> Measured:
-        data = tables(bench)[letter]
+        data = _tables(bench)[letter]
         settings = ((beta, data, f"beta-likeness:{beta},bound=basic") for beta in BETAS)
         return losses(bench, "beta", settings, LIKENESS, bench.size.matched_repetitions)
 
@@ -144,7 +144,7 @@ def _times_worse(x: str, at: float, times: float) -> Callable[[Results], bool]:
     return test
 
 
-NAMES = {"a": "CENSUS", "b": "Uniform", "c": "Zipf 0.5"}
+_NAMES = {"a": "CENSUS", "b": "Uniform", "c": "Zipf 0.5"}
 
 _BY_L = [
     Experiment(
@@ -161,9 +161,9 @@ _BY_L = [
                 lambda found: all(found.below("l", "gcp", "HG", other, 0.02) for other in ("GR", "SG")),
             ),
         ),
-        differs="In the authors' code GR and SG differ only in ties, and NH beats HG at small l. " + DRAW,
+        differs="In the authors' code GR and SG differ only in ties, and NH beats HG at small l. " + _DRAW,
     )
-    for letter, name in NAMES.items()
+    for letter, name in _NAMES.items()
 ]
 _BY_COLUMNS = [
     Experiment(
@@ -179,9 +179,9 @@ _BY_COLUMNS = [
                 lambda found: found.means("columns", "gcp", "HG")[8] < found.means("columns", "gcp", "NH")[8],
             ),
         ),
-        differs="HG here is matched in parts. " + DRAW,
+        differs="HG here is matched in parts. " + _DRAW,
     )
-    for letter, name in NAMES.items()
+    for letter, name in _NAMES.items()
 ]
 _BY_BETA = [
     Experiment(
@@ -199,10 +199,10 @@ _BY_BETA = [
             Shape("HG loses less than BuReL", lambda found: found.below("beta", "gcp", "HG", "BuReL")),
         ),
         differs="BuReL was built for the enhanced bound; here all have the basic one. HG is matched in parts. "
-        + FULL_BUCKETS
-        + DRAW,
+        + _FULL_BUCKETS
+        + _DRAW,
     )
-    for letter, name in NAMES.items()
+    for letter, name in _NAMES.items()
 ]
 
 EXPERIMENTS = (
@@ -217,12 +217,12 @@ EXPERIMENTS = (
             Figure("hg-4a", "rows", "gcp", "records", "GCP", log_x=True),
             Figure("hg-5a", "rows", "seconds", "records", "CPU seconds", log_x=True, log_y=True),
         ),
-        measure=_by_rows(L_DEFAULT, PARTED),
+        measure=_by_rows(_L_DEFAULT, _PARTED),
         shapes=(
             Shape("HG loses less than NH at every size", lambda found: found.below("rows", "gcp", "HG", "NH")),
             Shape("time grows with the records", lambda found: found.rises("rows", "seconds", "HG", 0.3)),
         ),
-        differs=DRAW,
+        differs=_DRAW,
     ),
     Experiment(
         paper="HG",
@@ -238,7 +238,7 @@ EXPERIMENTS = (
             Shape("larger parts lose less", lambda found: found.falls("part", "gcp", "HG", 0.02)),
             Shape("larger parts take longer", lambda found: found.rises("part", "seconds", "HG", 0.3)),
         ),
-        differs=DRAW,
+        differs=_DRAW,
     ),
     Experiment(
         paper="HG",
@@ -249,7 +249,7 @@ EXPERIMENTS = (
             Figure("hg-4c", "zipf", "gcp", "exponent", "GCP"),
             Figure("hg-5c", "zipf", "seconds", "exponent", "CPU seconds"),
         ),
-        measure=_by_skew("l-diversity:4", PARTED),
+        measure=_by_skew("l-diversity:4", _PARTED),
         shapes=(
             Shape("the gap between NH and HG grows with the skew", _gap_grows("zipf", "HG", "NH")),
             Shape(
@@ -261,7 +261,7 @@ EXPERIMENTS = (
             ),
         ),
         differs="Exponents that are not in the folder are stand-ins. With l = 10, as in the paper, the most frequent "
-        "value is too frequent from 0.6 on: no release could keep the promise, so l is 4 here. " + DRAW,
+        "value is too frequent from 0.6 on: no release could keep the promise, so l is 4 here. " + _DRAW,
     ),
     *_BY_BETA,
     Experiment(
@@ -273,12 +273,12 @@ EXPERIMENTS = (
             Figure("hg-7a", "rows", "gcp", "records", "GCP", log_x=True),
             Figure("hg-7b", "rows", "seconds", "records", "CPU seconds", log_x=True, log_y=True),
         ),
-        measure=_by_rows(BETA_DEFAULT, LIKENESS),
+        measure=_by_rows(_BETA_DEFAULT, LIKENESS),
         shapes=(
             Shape("the gap between BuReL and HG grows with the records", _gap_grows("rows", "HG", "BuReL")),
             Shape("HG is slower than BuReL", lambda found: found.below("rows", "seconds", "BuReL", "HG")),
         ),
-        differs=FULL_BUCKETS + DRAW,
+        differs=_FULL_BUCKETS + _DRAW,
     ),
     Experiment(
         paper="HG",
@@ -286,7 +286,7 @@ EXPERIMENTS = (
         setting="Zipf 0.5 to 0.9, seven quasi-identifiers, beta = 3, basic bound.",
         reports="Loss rises with the skew; a third less than BuReL at 0.5.",
         figures=(Figure("hg-7c", "zipf", "gcp", "exponent", "GCP"),),
-        measure=_by_skew(BETA_DEFAULT, LIKENESS),
+        measure=_by_skew(_BETA_DEFAULT, LIKENESS),
         shapes=(
             Shape("HG's loss rises with the skew", lambda found: found.rises("zipf", "gcp", "HG", 0.1)),
             Shape(
@@ -294,6 +294,6 @@ EXPERIMENTS = (
                 lambda found: found.means("zipf", "gcp", "HG")[0.5] <= 0.8 * found.means("zipf", "gcp", "BuReL")[0.5],
             ),
         ),
-        differs="Exponents that are not in the folder are stand-ins. " + FULL_BUCKETS + DRAW,
+        differs="Exponents that are not in the folder are stand-ins. " + _FULL_BUCKETS + _DRAW,
     ),
 )

@@ -15,13 +15,13 @@ from lookalike.analysis.counts import Answers, true_counts
 from lookalike.apps.papers.bench import Bench
 from lookalike.apps.papers.experiments import Experiment, Figure, Results, Row, Shape
 from lookalike.apps.papers.hg import BETAS, LIKENESS
-from lookalike.apps.papers.synthetic import recoded, synthesized
+from lookalike.apps.papers.synthetic import recode, synthesize
 from lookalike.data.microdata import Microdata
 from lookalike.errors import Infeasible, Unsupported
-from lookalike.metrics.query_error import Drawn, PrefixWorkload, RangeWorkload, Workload, judged
+from lookalike.metrics.query_error import Drawn, PrefixWorkload, RangeWorkload, Workload, judge_answers
 
-PRIVBAYES, WEIGHTED = "PrivBayes", "groups, weighted"
-LABEL = (
+_PRIVBAYES, _WEIGHTED = "PrivBayes", "groups, weighted"
+_LABEL = (
     "PrivBayes keeps differential privacy with epsilon = ln(1 + beta), another promise. Inside ranges all values are "
     "alike, as the paper says; 'groups, weighted' is the same release read as our own estimator reads it. The authors' "
     "code counts how many matches of a row have each value, which a receiver cannot know; that is why the paper finds "
@@ -32,12 +32,12 @@ Point = tuple[float, Microdata, float, Workload]
 """Where on the axis, the table, beta, and what is asked."""
 
 
-def errors(bench: Bench, x: str, points: Iterable[Point]) -> Iterator[Row]:
+def _errors(bench: Bench, x: str, points: Iterable[Point]) -> Iterator[Row]:
     """Median relative errors of each method at each point."""
     for point, data, beta, workload in points:
         model = f"beta-likeness:{beta:g},bound=basic"
         for repetition in bench.repetitions:
-            asked = bench.asked(workload, data, seed=repetition)
+            asked = bench.draw_queries(workload, data, seed=repetition)
             for series, algorithm in LIKENESS.items():
                 try:
                     made = bench.publish(data, model, algorithm, seed=repetition)
@@ -47,11 +47,11 @@ def errors(bench: Bench, x: str, points: Iterable[Point]) -> Iterator[Row]:
                 yield {**row, "series": series, "median_error": 100 * bench.error(asked, made).median}
                 if series == "groups":
                     read = bench.error(asked, made, "weighted")
-                    yield {**row, "series": WEIGHTED, "median_error": 100 * read.median}
-            synthetic = synthesized(data, beta, repetition)
+                    yield {**row, "series": _WEIGHTED, "median_error": 100 * read.median}
+            synthetic = synthesize(data, beta, repetition)
             yield {
                 x: point,
-                "series": PRIVBAYES,
+                "series": _PRIVBAYES,
                 "repetition": repetition,
                 "median_error": 100 * _error_of(asked, synthetic),
                 "dropped": asked.n_dropped,
@@ -61,7 +61,7 @@ def errors(bench: Bench, x: str, points: Iterable[Point]) -> Iterator[Row]:
 def _error_of(asked: Drawn, synthetic: Microdata) -> float:
     scale = asked.n_records / synthetic.n_rows
     counts = np.asarray(true_counts(asked.queries, synthetic) * scale, dtype=np.float64)
-    return judged(asked, Answers(counts, np.zeros(len(counts)))).median
+    return judge_answers(asked, Answers(counts, np.zeros(len(counts)))).median
 
 
 def _tables(kind: str) -> Callable[[Bench], Microdata]:
@@ -73,7 +73,7 @@ def _tables(kind: str) -> Callable[[Bench], Microdata]:
 def _by_beta(kind: str, betas: tuple[float, ...] = BETAS) -> Callable[[Bench], Iterator[Row]]:
     def measure(bench: Bench) -> Iterator[Row]:
         data = _tables(kind)(bench)
-        return errors(bench, "beta", ((beta, data, beta, RangeWorkload(3, 0.1)) for beta in betas))
+        return _errors(bench, "beta", ((beta, data, beta, RangeWorkload(3, 0.1)) for beta in betas))
 
     return measure
 
@@ -81,7 +81,7 @@ def _by_beta(kind: str, betas: tuple[float, ...] = BETAS) -> Callable[[Bench], I
 def _by_lambda(kind: str, most: int) -> Callable[[Bench], Iterator[Row]]:
     def measure(bench: Bench) -> Iterator[Row]:
         data = _tables(kind)(bench)
-        return errors(bench, "lambda", ((count, data, 3, RangeWorkload(count, 0.1)) for count in range(1, most + 1)))
+        return _errors(bench, "lambda", ((count, data, 3, RangeWorkload(count, 0.1)) for count in range(1, most + 1)))
 
     return measure
 
@@ -90,7 +90,7 @@ def _by_selectivity(kind: str) -> Callable[[Bench], Iterator[Row]]:
     def measure(bench: Bench) -> Iterator[Row]:
         data = _tables(kind)(bench)
         shares = (0.05, 0.1, 0.15, 0.2, 0.25)
-        return errors(bench, "selectivity", ((share, data, 3, RangeWorkload(3, share)) for share in shares))
+        return _errors(bench, "selectivity", ((share, data, 3, RangeWorkload(3, share)) for share in shares))
 
     return measure
 
@@ -98,10 +98,10 @@ def _by_selectivity(kind: str) -> Callable[[Bench], Iterator[Row]]:
 def _prefixes(bench: Bench) -> Iterator[Row]:
     data = bench.datasets.census(bench.size.rows)
     workload = PrefixWorkload("education", ("age", "gender", "marital", "race"))
-    return errors(bench, "beta", ((beta, data, beta, workload) for beta in BETAS))
+    return _errors(bench, "beta", ((beta, data, beta, workload) for beta in BETAS))
 
 
-def guesses(bench: Bench) -> Iterator[Row]:
+def _guesses(bench: Bench) -> Iterator[Row]:
     """How often naive Bayes, learnt from what is published, is right about the original."""
     data = bench.datasets.census(bench.size.rows)
     share = 100 * float(data.counts(0).max() / data.n_rows)
@@ -117,34 +117,34 @@ def guesses(bench: Bench) -> Iterator[Row]:
                     "beta": beta,
                     "series": series,
                     "repetition": repetition,
-                    **{kind: 100 * _right(made.attacked(f"naive-bayes:kind={kind}", repetition)) for kind in KINDS},
+                    **{kind: 100 * _read_share(made.attack(f"naive-bayes:kind={kind}", repetition)) for kind in _KINDS},
                 }
-            synthetic = synthesized(data, beta, repetition)
+            synthetic = synthesize(data, beta, repetition)
             yield {
                 "beta": beta,
-                "series": PRIVBAYES,
+                "series": _PRIVBAYES,
                 "repetition": repetition,
                 "classic": 100 * naive_bayes(synthetic, data, smoothing=0.0, reach=0.1),
                 "laplace": 100 * naive_bayes(synthetic, data, smoothing=1.0, reach=0.0495),
             }
 
 
-KINDS = ("classic", "laplace")
+_KINDS = ("classic", "laplace")
 
 
-def _right(finding: object) -> float:
+def _read_share(finding: object) -> float:
     return float(finding.score.share)  # type: ignore[attr-defined]
 
 
-def guesses_by_reach(bench: Bench) -> Iterator[Row]:
+def _guesses_by_reach(bench: Bench) -> Iterator[Row]:
     """The same for PrivBayes, by how far a known value may be from a synthetic one."""
     data = bench.datasets.census(bench.size.rows)
     for repetition in bench.repetitions:
-        synthetic = synthesized(data, 3, repetition)
+        synthetic = synthesize(data, 3, repetition)
         for reach in (0.0, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0):
             yield {
                 "reach": reach,
-                "series": PRIVBAYES,
+                "series": _PRIVBAYES,
                 "repetition": repetition,
                 "classic": 100 * naive_bayes(synthetic, data, smoothing=0.0, reach=reach),
             }
@@ -154,13 +154,13 @@ def naive_bayes(learnt: Microdata, known: Microdata, *, smoothing: float, reach:
     """How often the likeliest value is right. A synthetic value counts if it lies within `reach` of the known one, as a
     share of its domain; of categories, if it is the same.
     """
-    values = recoded(learnt.domains.sensitive[0], learnt.sensitive[:, 0], known.domains.sensitive[0])
+    values = recode(learnt.domains.sensitive[0], learnt.sensitive[:, 0], known.domains.sensitive[0])
     n_values = known.domains.sensitive[0].n_codes
     prior = np.bincount(values, minlength=n_values).astype(np.float64)
     with np.errstate(divide="ignore"):
         scores = np.tile(np.log(prior), (known.n_rows, 1))
         for column, domain in enumerate(known.domains.quasi):
-            codes = recoded(learnt.domains.quasi[column], learnt.quasi[:, column], domain)
+            codes = recode(learnt.domains.quasi[column], learnt.quasi[:, column], domain)
             joint = np.zeros((domain.n_codes, n_values))
             np.add.at(joint, (codes, values), 1.0)
             if domain.in_ranges:
@@ -210,9 +210,9 @@ def _queries(figure: str, title: str, x: str, x_title: str, measure: Callable[[B
         else "Errors fall as more is selected.",
         figures=(Figure(figure, x, "median_error", x_title, "median relative error, %"),),
         measure=measure,
-        shapes=(_better(x, "BuReL"), _better(x, PRIVBAYES), *((falls,) if x == "selectivity" else ())),
+        shapes=(_better(x, "BuReL"), _better(x, _PRIVBAYES), *((falls,) if x == "selectivity" else ())),
         stand_in=coil,
-        differs=LABEL
+        differs=_LABEL
         + (" COIL2000 is not at hand: the stand-in has its cardinalities and nests subtypes in types." if coil else ""),
     )
 
@@ -237,8 +237,8 @@ EXPERIMENTS = (
         reports="HG methods below BuReL and PrivBayes.",
         figures=(Figure("hg-10c", "beta", "median_error", "beta", "median relative error, %"),),
         measure=_prefixes,
-        shapes=(_better("beta", "BuReL"), _better("beta", PRIVBAYES)),
-        differs=LABEL,
+        shapes=(_better("beta", "BuReL"), _better("beta", _PRIVBAYES)),
+        differs=_LABEL,
     ),
     Experiment(
         paper="HG",
@@ -249,7 +249,7 @@ EXPERIMENTS = (
             Figure("hg-11a", "beta", "classic", "beta", "right guesses, % (classic)"),
             Figure("hg-11b", "beta", "laplace", "beta", "right guesses, % (smoothed)"),
         ),
-        measure=guesses,
+        measure=_guesses,
         shapes=(_near_majority("classic"), _near_majority("laplace")),
         differs="The share of the most frequent value is drawn: it, not one over the number of values, is what guesses "
         "compare with. PrivBayes makes another promise.",
@@ -260,13 +260,13 @@ EXPERIMENTS = (
         setting="CENSUS, epsilon = ln 4; synthetic values within a distance of the known one count.",
         reports="Best at a small distance.",
         figures=(Figure("hg-11c", "reach", "classic", "distance, as a share of the domain", "right guesses, %"),),
-        measure=guesses_by_reach,
+        measure=_guesses_by_reach,
         shapes=(
             Shape(
                 "the whole domain as distance is not the best",
                 lambda found: (
-                    max(found.means("reach", "classic", PRIVBAYES).values())
-                    > found.means("reach", "classic", PRIVBAYES)[1.0]
+                    max(found.means("reach", "classic", _PRIVBAYES).values())
+                    > found.means("reach", "classic", _PRIVBAYES)[1.0]
                 ),
             ),
         ),

@@ -18,9 +18,9 @@ from lookalike.data.microdata import Microdata
 from lookalike.metrics.query_error import SubsetWorkload
 
 QUASI = ("age", "workclass", "education", "marital", "race", "gender")
-SHARES = {"rare (about 3 %)": 0.031, "most frequent": 1.0}
+_SHARES = {"rare (about 3 %)": 0.031, "most frequent": 1.0}
 """Positive values: those whose shares are nearest to these."""
-RARE, FREQUENT = SHARES
+RARE, FREQUENT = _SHARES
 ELL = 6
 _ROWS = 45_222
 _HAIR = 1e-9
@@ -34,7 +34,7 @@ def _positives(data: Microdata) -> dict[str, str]:
     """The positive value of each series."""
     shares = data.counts(0) / data.n_rows
     texts = data.domains.sensitive[0].texts
-    return {series: texts[int(np.abs(shares - share).argmin())] for series, share in SHARES.items()}
+    return {series: texts[int(np.abs(shares - share).argmin())] for series, share in _SHARES.items()}
 
 
 def _is_full(bench: Bench) -> bool:
@@ -53,7 +53,7 @@ def _risk_by_l(bench: Bench) -> Iterator[Row]:
 
 
 def _risk(made: Made, seed: int) -> Row:
-    figures = made.attacked("minimality", seed).figures
+    figures = made.attack("minimality", seed).figures
     return {
         "vulnerable": 100 * figures["vulnerable_share"],
         "risk": figures["risk_times_l"],
@@ -71,7 +71,7 @@ def _risk_by_t(bench: Bench) -> Iterator[Row]:
     for t in ("0.1", "0.2", "0.3", "0.4", "0.5") if _is_full(bench) else ("0.3", "0.4", "0.5"):
         for repetition in bench.repetitions:
             made = bench.publish(data, f"t-closeness:{t}", "greedy-grouping:recode=permute", seed=repetition)
-            figures = made.attacked("minimality", repetition).figures
+            figures = made.attack("minimality", repetition).figures
             yield {
                 "t": float(t),
                 "series": "GG",
@@ -87,7 +87,7 @@ def _risk_by_t(bench: Bench) -> Iterator[Row]:
 def _by_coin(bench: Bench) -> Iterator[Row]:
     """RGG at l = 6: risk, group sizes and errors by the probability of growing on."""
     data = census(bench)
-    asked = [bench.asked(SubsetWorkload(3, 0.3), data, seed, n_queries(bench)) for seed in bench.repetitions]
+    asked = [bench.draw_queries(SubsetWorkload(3, 0.3), data, seed, n_queries(bench)) for seed in bench.repetitions]
     for p in ("0", "0.2", "0.4", "0.6", "0.65"):
         for series, value in _positives(data).items():
             for repetition in bench.repetitions:
@@ -134,7 +134,7 @@ def in_all(test: Callable[[Results, str], bool], series: Sequence[str]) -> Calla
     return lambda found: all(test(found, one) for one in series)
 
 
-def _safe_at(p: float, series: Sequence[str]) -> Callable[[Results], bool]:
+def _is_safe_at(p: float, series: Sequence[str]) -> Callable[[Results], bool]:
     """No record is vulnerable."""
 
     def test(found: Results) -> bool:
@@ -232,8 +232,8 @@ EXPERIMENTS = (
                 "the largest risk falls as p grows",
                 in_all(lambda found, one: found.falls("p", "risk", one, 0.1), (RARE, FREQUENT)),
             ),
-            Shape("nobody is vulnerable at p = 0.6, rare value", _safe_at(0.6, (RARE,))),
-            Shape("nobody is vulnerable at p = 0.65", _safe_at(0.65, (RARE, FREQUENT))),
+            Shape("nobody is vulnerable at p = 0.6, rare value", _is_safe_at(0.6, (RARE,))),
+            Shape("nobody is vulnerable at p = 0.65", _is_safe_at(0.65, (RARE, FREQUENT))),
             Shape("groups at p = 0.65 are at most 3 times as large as at p = 0", _grows_little("group_size", 3)),
             Shape("errors at p = 0.65 are at most half larger than at p = 0", _grows_little("error", 1.5)),
         ),

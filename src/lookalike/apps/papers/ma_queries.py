@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from lookalike.algorithms import RandomGrouping
-from lookalike.algorithms.shared.buckets import permuted
-from lookalike.algorithms.shared.order_runs import Rules, divided_by_values
+from lookalike.algorithms.shared.buckets import publish_buckets
+from lookalike.algorithms.shared.order_runs import Rules, divide_by_values
 from lookalike.analysis.counts import Answers, independent
 from lookalike.apps.papers.bench import Bench, Made
 from lookalike.apps.papers.experiments import Experiment, Figure, Results, Row, Shape
@@ -20,7 +20,7 @@ from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata
 from lookalike.errors import AuditFailed
-from lookalike.metrics.query_error import CorrelatedWorkload, Drawn, SubsetWorkload, judged
+from lookalike.metrics.query_error import CorrelatedWorkload, Drawn, SubsetWorkload, judge_answers
 from lookalike.models import parse_model
 from lookalike.pipeline import run as pipeline
 from lookalike.pipeline.recipe import require, settle
@@ -39,13 +39,13 @@ def _releases(bench: Bench, data: Microdata, seed: int) -> dict[str, Made]:
     return {
         "RGG": bench.publish(data, model, grown, seed),
         "SG": bench.publish(data, model, halved, seed),
-        "RGG(Ana)": anatomized(data, model, RandomGrouping(p=_SAFE, recode="permute"), seed),
+        "RGG(Ana)": anatomize(data, model, RandomGrouping(p=_SAFE, recode="permute"), seed),
         "SG(Ana)": bench.publish(data, model, f"{halved},anatomize=true", seed),
         "Base(Ana)": bench.publish(data, model, "anatomy", seed),
     }
 
 
-def anatomized(data: Microdata, model: str, method: RandomGrouping, seed: int) -> Made:
+def anatomize(data: Microdata, model: str, method: RandomGrouping, seed: int) -> Made:
     """RGG with its groups divided by values, as the paper has it: for study, the method itself refuses to.
 
     Whoever knows the method may learn more from the parts than from the groups. A reader of the release does not.
@@ -53,11 +53,11 @@ def anatomized(data: Microdata, model: str, method: RandomGrouping, seed: int) -
     promises = settle([Promise(parse_model(model))], data)
     requirements = require(promises, data)
     rules, rng = Rules.of(data, requirements), Randomness(seed)
-    grown = method.grown(data, rules, rng)
-    parts, n_parts = divided_by_values(
+    grown = method.grow(data, rules, rng)
+    parts, n_parts = divide_by_values(
         data, requirements, rules, grown.group_of_record(), grown.n_groups, rng.child("anatomize"), silent
     )
-    release, _ = permuted(data, parts, n_parts, rng)
+    release, _ = publish_buckets(data, parts, n_parts, rng)
     audit = pipeline.verify(release, data, promises, graph=None, adversary=READS_RELEASE)
     if not audit.passed:
         raise AuditFailed(f"Divided groups of {method} under {model} do not pass their audit.\n{audit}")
@@ -69,7 +69,7 @@ def _mean_error(bench: Bench, asked: Drawn, data: Microdata, made: Made | None) 
     if made is not None:
         return 100 * bench.error(asked, made).mean
     estimates = independent(asked.queries, data)
-    return 100 * judged(asked, Answers(estimates, np.zeros_like(estimates))).mean
+    return 100 * judge_answers(asked, Answers(estimates, np.zeros_like(estimates))).mean
 
 
 def _errors(x: str, points: Callable[[Bench], Sequence[float]]) -> Callable[[Bench], Iterator[Row]]:
@@ -81,9 +81,9 @@ def _errors(x: str, points: Callable[[Bench], Sequence[float]]) -> Callable[[Ben
             releases = _releases(bench, data, repetition)
             for point in points(bench):
                 workload = SubsetWorkload(int(point), 0.3) if x == "qd" else SubsetWorkload(3, float(point))
-                asked = bench.asked(workload, data, repetition, n_queries(bench))
+                asked = bench.draw_queries(workload, data, repetition, n_queries(bench))
                 correlated = {
-                    said: bench.asked(
+                    said: bench.draw_queries(
                         CorrelatedWorkload(workload, data, highest, n_queries(bench)), data, repetition, _CORRELATED
                     )
                     for said, highest in (("positive", True), ("negative", False))
@@ -106,7 +106,7 @@ def _errors(x: str, points: Callable[[Bench], Sequence[float]]) -> Callable[[Ben
     return measure
 
 
-def _ordered(x: str, *series: str) -> Callable[[Results], bool]:
+def _is_ordered(x: str, *series: str) -> Callable[[Results], bool]:
     """Each has smaller errors than the next; 3 % are noise."""
     return lambda found: all(
         found.below(x, "error", low, high, 0.03) for low, high in zip(series, series[1:], strict=False)
@@ -159,8 +159,8 @@ def _answers(x: str, title: str, letters: str, points: Callable[[Bench], Sequenc
         ),
         measure=_errors(x, points),
         shapes=(
-            Shape("RGG's errors are smaller than SG's, SG's than Base's", _ordered(x, *_PLAIN)),
-            Shape("the same with groups divided by Anatomy", _ordered(x, *_DIVIDED)),
+            Shape("RGG's errors are smaller than SG's, SG's than Base's", _is_ordered(x, *_PLAIN)),
+            Shape("the same with groups divided by Anatomy", _is_ordered(x, *_DIVIDED)),
             Shape("dividing by Anatomy lowers errors", _anatomy_helps(x)),
             Shape(f"errors fall with the {title}", _falls(x, "error", (*_PLAIN, *_DIVIDED))),
             Shape("parts are close to l records, SG's below 2 l", _small_parts),

@@ -17,16 +17,16 @@ from numpy.typing import NDArray
 from lookalike.algorithms.groups.columns import tables_for
 from lookalike.algorithms.groups.programs import Ceilings
 from lookalike.algorithms.groups.sizes import Plan, even_sizes, in_blocks
-from lookalike.algorithms.groups.strict import planned
+from lookalike.algorithms.groups.strict import plan_column
 from lookalike.algorithms.heterogeneous.layouts import POLICIES, Counts, Layout, buckets_under
 from lookalike.algorithms.heterogeneous.slots import Records, Slots, slots_in_turn
 from lookalike.algorithms.shared.axes import axes_of
 from lookalike.algorithms.shared.matchers import MATCHERS
-from lookalike.algorithms.shared.method import Method, SlotGraph, drawn_assignment, matched_release, slots_of
+from lookalike.algorithms.shared.method import Method, SlotGraph, draw_assignment, publish_matched, slots_of
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Domains, Microdata
 from lookalike.data.parameters import Choice, OptionalExact
-from lookalike.data.release import Linkage, Matched, MatchGraph, Withheld
+from lookalike.data.release import Matched, MatchGraph, RecordMap, Withheld
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, Unsupported
 from lookalike.kernels.axes import Axes, pair_distances
@@ -55,8 +55,8 @@ class HeterogeneousAsPublished(Method):
 
     def make_release(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
-    ) -> tuple[Matched, Linkage]:
-        column, plan = planned(data, requirements)
+    ) -> tuple[Matched, RecordMap]:
+        column, plan = plan_column(data, requirements)
         counts = data.counts(column)
         ell = _diversity(plan.ceilings)
         if ell is None and self.tau is not None:
@@ -93,9 +93,9 @@ class HeterogeneousAsPublished(Method):
             found = slots_in_turn(axes, labels, table, matcher, rng.child("part", number))
             records.append(found.ravel())
             slots.append(np.repeat(table.T.ravel(), found.shape[2]))
-            givers[table.T] = mixed_columns(found, rng.child("draw", number))
+            givers[table.T] = mix_columns(found, rng.child("draw", number))
         graph = SlotGraph(np.concatenate(records), np.concatenate(slots), givers)
-        return _without_dummies(data, *matched_release(everybody, graph, rng, _made_up(data, everybody)))
+        return _without_dummies(data, *publish_matched(everybody, graph, rng, _count_dummies(data, everybody)))
 
 
 def n_dummies(layout: Layout, size: int) -> int:
@@ -113,7 +113,7 @@ def attainable_beta(layout: Layout, counts: Counts) -> Fraction:
     )
 
 
-def printed_beta(layout: Layout, size: int, counts: Counts) -> Fraction:
+def find_printed_beta(layout: Layout, size: int, counts: Counts) -> Fraction:
     """As the paper has it: larger than `attainable_beta` by the share of dummies."""
     spread = np.count_nonzero(layout, axis=0)
     return size / min(Fraction(int(counts[value]), int(spread[value])) for value in np.flatnonzero(counts)) - 1
@@ -155,12 +155,12 @@ def fewest_first(counts: Counts, n_buckets: int) -> Layout:
     return layout
 
 
-def mixed_columns(slots: Slots, rng: Randomness) -> Records:
+def mix_columns(slots: Slots, rng: Randomness) -> Records:
     """[d, rows] the record whose values each slot shows, by any of the disjoint assignments of the graph."""
     degree, n_rows, _ = slots.shape
     flat = slots.reshape(degree * n_rows, degree)
     given = np.empty(degree * n_rows, dtype=np.int64)
-    given[drawn_assignment(slots_of(flat), rng)] = np.unique(flat)
+    given[draw_assignment(slots_of(flat), rng)] = np.unique(flat)
     return given.reshape(degree, n_rows)
 
 
@@ -213,7 +213,7 @@ def _with_unique_dummies(data: Microdata, column: int, ell: int, rng: Randomness
     """As many more records as a multiple of l wants, with a value that no record has."""
     missing = -data.n_rows % ell
     copied = rng.child("dummies").permutation(data.n_rows)[:missing]
-    extended = _extended(data, copied)
+    extended = _extend(data, copied)
     domains = list(data.domains.sensitive)
     domains[column] = replace(domains[column], has_missing=True)
     sensitive = extended.sensitive.copy()
@@ -243,10 +243,10 @@ def _with_copies(
         raise AssertionError("buckets were not filled up")
     order = rng.child("columns").permutation(len(buckets))
     table = np.sort(np.array(buckets)[order], axis=1).T
-    return _extended(data, np.array(copied, dtype=np.int64)), [np.ascontiguousarray(table)]
+    return _extend(data, np.array(copied, dtype=np.int64)), [np.ascontiguousarray(table)]
 
 
-def _extended(data: Microdata, copied: Records) -> Microdata:
+def _extend(data: Microdata, copied: Records) -> Microdata:
     return replace(
         data,
         quasi=np.concatenate([data.quasi, data.quasi[copied]]),
@@ -255,7 +255,7 @@ def _extended(data: Microdata, copied: Records) -> Microdata:
     )
 
 
-def _made_up(data: Microdata, everybody: Microdata) -> Withheld:
+def _count_dummies(data: Microdata, everybody: Microdata) -> Withheld:
     n_more = everybody.n_rows - data.n_rows
     if not n_more:
         return Withheld()
@@ -266,9 +266,9 @@ def _made_up(data: Microdata, everybody: Microdata) -> Withheld:
     return Withheld(dummies=tuple(made_up), n_dummies=n_more)
 
 
-def _without_dummies(data: Microdata, release: Matched, linkage: Linkage) -> tuple[Matched, Linkage]:
+def _without_dummies(data: Microdata, release: Matched, linkage: RecordMap) -> tuple[Matched, RecordMap]:
     """Dummies are behind rows but are nobody: the graph and the linkage are about records."""
     assert linkage.graph is not None
     starts = linkage.graph.starts[: data.n_rows + 1]
     graph = MatchGraph(starts, linkage.graph.rows[: starts[-1]])
-    return release, Linkage(np.where(linkage.record_of_row < data.n_rows, linkage.record_of_row, -1), graph=graph)
+    return release, RecordMap(np.where(linkage.record_of_row < data.n_rows, linkage.record_of_row, -1), graph=graph)

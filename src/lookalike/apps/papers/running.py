@@ -71,12 +71,12 @@ def reproduce(
         label = "stand-in" if experiment.stand_in else datasets.label
         done.append(Reproduced(experiment, results, label, bench.size.name, verdicts))
         if target is not None:
-            write(done[-1], target)
+            _write(done[-1], target)
     progress("experiments", 1.0)
     return done
 
 
-def write(one: Reproduced, folder: Path) -> None:
+def _write(one: Reproduced, folder: Path) -> None:
     """Results as CSV, verdicts as JSON, a picture for each figure."""
     names = list(dict.fromkeys(name for row in one.results.rows for name in row))
     text = io.StringIO()
@@ -97,10 +97,10 @@ def write(one: Reproduced, folder: Path) -> None:
     }
     (folder / f"{one.experiment.name}.json").write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
     for figure in one.experiment.figures if charts.can_draw() else ():
-        charts.write_svg(drawn(figure, one), folder / f"{figure.name}.svg")
+        charts.write_svg(draw_figure(figure, one), folder / f"{figure.name}.svg")
 
 
-def drawn(figure: Figure, one: Reproduced) -> charts.Chart:
+def draw_figure(figure: Figure, one: Reproduced) -> charts.Chart:
     """Means over repetitions, with the least and the greatest of them; what is 0 has no place on a logarithmic axis."""
     rows = [
         {"series": series, figure.x: at, figure.y: sum(values) / len(values), "low": min(values), "high": max(values)}

@@ -12,11 +12,11 @@ from lookalike.randomness import Randomness
 
 
 @lru_cache(maxsize=64)
-def synthesized(data: Microdata, beta: float, seed: int) -> Microdata:
+def synthesize(data: Microdata, beta: float, seed: int) -> Microdata:
     """As many synthetic records as there are, with epsilon = ln(1 + beta), coded as the original is."""
     made = PrivBayes(epsilon_of_beta(beta)).synthesize(data, Randomness(seed)).data
     quasi, sensitive = (
-        np.stack([recoded(mine, codes[:, place], theirs) for place, (mine, theirs) in enumerate(pairs)], axis=1)
+        np.stack([recode(mine, codes[:, place], theirs) for place, (mine, theirs) in enumerate(pairs)], axis=1)
         for codes, pairs in (
             (made.quasi, list(zip(made.domains.quasi, data.domains.quasi, strict=True))),
             (made.sensitive, list(zip(made.domains.sensitive, data.domains.sensitive, strict=True))),
@@ -25,7 +25,7 @@ def synthesized(data: Microdata, beta: float, seed: int) -> Microdata:
     return Microdata(data.schema, data.domains, quasi, sensitive, np.zeros((len(quasi), 0), dtype=np.int32))
 
 
-def recoded(mine: Domain, codes: Codes, theirs: Domain) -> Codes:
+def recode(mine: Domain, codes: Codes, theirs: Domain) -> Codes:
     """Codes of one domain as codes of another: of the same value, or of the nearest where the other has no such."""
     if mine is theirs:
         return codes

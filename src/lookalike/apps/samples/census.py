@@ -18,11 +18,11 @@ from lookalike.data.microdata import Table
 from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.errors import RecipeError, quoted
 
-AGES = np.arange(15, 94)
-N_EDUCATIONS, N_OCCUPATIONS, N_COUNTRIES = 17, 51, 83
-MARITAL = ("never married", "married", "married, spouse absent", "separated", "divorced", "widowed")
-N_VALUES = {"Gender": 2, "Marital": 6, "Race": 9, "Work class": 10, "Country": 83, "Occupation": 51}
-LEAST_SHARE, GREATEST_SHARE = 0.0017, 0.075
+_AGES = np.arange(15, 94)
+_N_EDUCATIONS, _N_OCCUPATIONS, _N_COUNTRIES = 17, 51, 83
+_MARITAL = ("never married", "married", "married, spouse absent", "separated", "divorced", "widowed")
+_N_VALUES = {"Gender": 2, "Marital": 6, "Race": 9, "Work class": 10, "Country": 83, "Occupation": 51}
+_LEAST_SHARE, _GREATEST_SHARE = 0.0017, 0.075
 
 _AGE_CURVE = [(15, 1.5), (20, 1.75), (35, 1.9), (45, 1.6), (60, 1.0), (75, 0.65), (85, 0.25), (93, 0.06)]
 _WOMEN_CURVE = [(15, 0.49), (40, 0.505), (65, 0.54), (80, 0.62), (93, 0.72)]
@@ -51,28 +51,28 @@ def census(rows: int, seed: int = 1, occupation: str = "census") -> Table:
     rng = generator(rows, seed)
     ages = draw(rng, _age_weights(), rows)
     genders = draw_given(rng, _gender_weights(), ages)
-    educations = draw_given(rng, _education_weights().reshape(-1, N_EDUCATIONS), ages * 2 + genders)
+    educations = draw_given(rng, _education_weights().reshape(-1, _N_EDUCATIONS), ages * 2 + genders)
     maritals = draw_given(rng, _marital_weights(), ages * 2 + genders)
     races = draw(rng, _RACES, rows)
-    work_classes = draw_given(rng, _work_class_weights(), ages * N_EDUCATIONS + educations)
+    work_classes = draw_given(rng, _work_class_weights(), ages * _N_EDUCATIONS + educations)
     countries = draw_given(rng, _country_weights(), races)
     if free_shares is None:
-        cells = (np.searchsorted(_AGE_BANDS, AGES, side="right")[ages] * 2 + genders) * N_EDUCATIONS + educations
+        cells = (np.searchsorted(_AGE_BANDS, _AGES, side="right")[ages] * 2 + genders) * _N_EDUCATIONS + educations
         occupations = draw_given(rng, _occupation_weights(), cells)
     else:
         occupations = draw(rng, free_shares, rows)
     whole = ValueType.INTEGER
-    columns = [column("Age", whole, AGES, ages), column("Gender", whole, np.arange(2), genders)]
-    columns += [column("Education", whole, np.arange(N_EDUCATIONS), educations)]
+    columns = [column("Age", whole, _AGES, ages), column("Gender", whole, np.arange(2), genders)]
+    columns += [column("Education", whole, np.arange(_N_EDUCATIONS), educations)]
     codes_of = (maritals, races, work_classes, countries, occupations)
     for name, codes in zip(("Marital", "Race", "Work class", "Country", "Occupation"), codes_of, strict=True):
-        columns.append(column(name, whole, np.arange(N_VALUES[name]), codes))
+        columns.append(column(name, whole, np.arange(_N_VALUES[name]), codes))
     return Table(tuple(columns), source=f"census stand-in ({rows:,} rows, seed {seed}, occupation {occupation})")
 
 
 def census_schema() -> Schema:
     """Seven quasi-identifiers and the occupation, with the domains that the papers measure loss against."""
-    numeric = {"Age": (int(AGES[0]), int(AGES[-1])), "Education": (0, N_EDUCATIONS - 1)}
+    numeric = {"Age": (int(_AGES[0]), int(_AGES[-1])), "Education": (0, _N_EDUCATIONS - 1)}
     attributes = []
     for name in ("Age", "Gender", "Education", "Marital", "Race", "Work class", "Country", "Occupation"):
         role = Role.SENSITIVE if name == "Occupation" else Role.QUASI
@@ -81,7 +81,7 @@ def census_schema() -> Schema:
             attribute = Attribute(name=name, role=role, kind=Kind.NUMERIC, type=ValueType.INTEGER, low=low, high=high)
         else:
             attribute = Attribute(
-                name=name, role=role, kind=Kind.CATEGORICAL, type=ValueType.INTEGER, size=N_VALUES[name]
+                name=name, role=role, kind=Kind.CATEGORICAL, type=ValueType.INTEGER, size=_N_VALUES[name]
             )
         attributes.append(attribute)
     return Schema(tuple(attributes))
@@ -89,11 +89,11 @@ def census_schema() -> Schema:
 
 def occupation_shares() -> Weights:
     """The share of each occupation code: falling by a constant factor, in an order that mixes great and small."""
-    ranks = np.arange(N_OCCUPATIONS)
-    by_rank = GREATEST_SHARE * (LEAST_SHARE / GREATEST_SHARE) ** (ranks / (N_OCCUPATIONS - 1))
+    ranks = np.arange(_N_OCCUPATIONS)
+    by_rank = _GREATEST_SHARE * (_LEAST_SHARE / _GREATEST_SHARE) ** (ranks / (_N_OCCUPATIONS - 1))
     inner = by_rank[1:-1]
-    by_rank[1:-1] = inner * (1 - GREATEST_SHARE - LEAST_SHARE) / inner.sum()
-    return by_rank[(ranks * 20 + 7) % N_OCCUPATIONS]
+    by_rank[1:-1] = inner * (1 - _GREATEST_SHARE - _LEAST_SHARE) / inner.sum()
+    return by_rank[(ranks * 20 + 7) % _N_OCCUPATIONS]
 
 
 def _free_shares(occupation: str) -> Weights | None:
@@ -102,7 +102,7 @@ def _free_shares(occupation: str) -> Weights | None:
     if occupation == "census":
         return None
     if occupation == "uniform":
-        return np.ones(N_OCCUPATIONS)
+        return np.ones(_N_OCCUPATIONS)
     try:
         skew = float(exponent)
     except ValueError:
@@ -112,31 +112,31 @@ def _free_shares(occupation: str) -> Weights | None:
             f"The distribution of occupations is {quoted(occupation)}; wanted: census, uniform, or zipf with an "
             "exponent from 0 to 100, such as zipf:0.5."
         )
-    return np.asarray(np.arange(1, N_OCCUPATIONS + 1) ** -skew, dtype=np.float64)
+    return np.asarray(np.arange(1, _N_OCCUPATIONS + 1) ** -skew, dtype=np.float64)
 
 
 def _age_weights() -> Weights:
-    return curve(_AGE_CURVE, AGES)
+    return curve(_AGE_CURVE, _AGES)
 
 
 def _gender_weights() -> Weights:
-    women = curve(_WOMEN_CURVE, AGES)
+    women = curve(_WOMEN_CURVE, _AGES)
     return np.column_stack([1 - women, women])
 
 
 @lru_cache
 def _education_weights() -> Weights:
     """[age, gender, education]: a bell around the mean of the age, peaks at the usual degrees, none before its time."""
-    levels = np.arange(N_EDUCATIONS)
-    popularity = np.ones(N_EDUCATIONS)
+    levels = np.arange(_N_EDUCATIONS)
+    popularity = np.ones(_N_EDUCATIONS)
     popularity[[9, 10, 13]] = 3.0, 1.6, 1.8
     popularity[[0, 1, 15, 16]] = 0.6, 0.6, 0.5, 0.4
-    weights = np.empty((len(AGES), 2, N_EDUCATIONS))
+    weights = np.empty((len(_AGES), 2, _N_EDUCATIONS))
     for gender in range(2):
-        lead = np.where(AGES > 50, -0.5, 0.3) * gender
-        distance = levels - (curve(_MEAN_EDUCATION, AGES) + lead)[:, np.newaxis]
+        lead = np.where(_AGES > 50, -0.5, 0.3) * gender
+        distance = levels - (curve(_MEAN_EDUCATION, _AGES) + lead)[:, np.newaxis]
         weights[:, gender] = popularity * np.exp(-(distance**2) / 18)
-    weights[np.broadcast_to(levels > curve(_HIGHEST_EDUCATION, AGES)[:, np.newaxis, np.newaxis], weights.shape)] = 0
+    weights[np.broadcast_to(levels > curve(_HIGHEST_EDUCATION, _AGES)[:, np.newaxis, np.newaxis], weights.shape)] = 0
     weights /= weights.sum(axis=2, keepdims=True)
     return weights
 
@@ -144,12 +144,12 @@ def _education_weights() -> Weights:
 @lru_cache
 def _marital_weights() -> Weights:
     """One line for each age and gender: women marry two years earlier and are widowed far more often."""
-    weights = np.empty((len(AGES), 2, len(MARITAL)))
-    for code, status in enumerate(MARITAL):
+    weights = np.empty((len(_AGES), 2, len(_MARITAL)))
+    for code, status in enumerate(_MARITAL):
         for gender, years in enumerate((-1, 1)):
-            weights[:, gender, code] = curve(_MARITAL_CURVES[status], AGES + years)
-    weights[:, :, MARITAL.index("widowed")] *= np.array([0.35, 1.3])
-    return weights.reshape(-1, len(MARITAL))
+            weights[:, gender, code] = curve(_MARITAL_CURVES[status], _AGES + years)
+    weights[:, :, _MARITAL.index("widowed")] *= np.array([0.35, 1.3])
+    return weights.reshape(-1, len(_MARITAL))
 
 
 @lru_cache
@@ -159,26 +159,26 @@ def _work_class_weights() -> Weights:
     Codes: private, self-employed, own company, federal, state, local, unpaid in the family, armed forces, not working,
     never worked.
     """
-    schooling = np.arange(N_EDUCATIONS) / (N_EDUCATIONS - 1)
-    weights = np.empty((len(AGES), N_EDUCATIONS, N_VALUES["Work class"]))
-    working = curve([(15, 0.25), (20, 0.8), (25, 1.0), (55, 0.95), (63, 0.6), (70, 0.18), (93, 0.02)], AGES)
+    schooling = np.arange(_N_EDUCATIONS) / (_N_EDUCATIONS - 1)
+    weights = np.empty((len(_AGES), _N_EDUCATIONS, _N_VALUES["Work class"]))
+    working = curve([(15, 0.25), (20, 0.8), (25, 1.0), (55, 0.95), (63, 0.6), (70, 0.18), (93, 0.02)], _AGES)
     per_class = [66 - 14 * schooling, 6 + 0 * schooling, 1.5 + 4 * schooling, 2 + 3 * schooling, 2 + 6 * schooling]
     per_class += [4 + 9 * schooling, 0.5 - 0.3 * schooling, 0.8 + 0 * schooling]
     for code, shares in enumerate(per_class):
         weights[:, :, code] = working[:, np.newaxis] * shares
-    owners = curve([(15, 0.1), (30, 0.8), (50, 1.3), (75, 2.0)], AGES)
+    owners = curve([(15, 0.1), (30, 0.8), (50, 1.3), (75, 2.0)], _AGES)
     weights[:, :, 1:3] *= owners[:, np.newaxis, np.newaxis]
-    weights[:, :, 7] *= curve([(17, 0), (20, 3), (30, 1.2), (45, 0.2), (60, 0)], AGES)[:, np.newaxis]
+    weights[:, :, 7] *= curve([(17, 0), (20, 3), (30, 1.2), (45, 0.2), (60, 0)], _AGES)[:, np.newaxis]
     weights[:, :, 8] = 90 * (1.05 - working)[:, np.newaxis]
-    weights[:, :, 9] = (curve([(15, 25), (20, 6), (30, 1.5)], AGES))[:, np.newaxis] * (1.2 - schooling)
-    return weights.reshape(-1, N_VALUES["Work class"])
+    weights[:, :, 9] = (curve([(15, 25), (20, 6), (30, 1.5)], _AGES))[:, np.newaxis] * (1.2 - schooling)
+    return weights.reshape(-1, _N_VALUES["Work class"])
 
 
 @lru_cache
 def _country_weights() -> Weights:
     """One line for each race: most were born here (code 0), the rest in countries that differ by race."""
-    abroad = np.arange(N_COUNTRIES - 1)
-    weights = np.empty((len(_RACES), N_COUNTRIES))
+    abroad = np.arange(_N_COUNTRIES - 1)
+    weights = np.empty((len(_RACES), _N_COUNTRIES))
     for race, here in enumerate(_BORN_HERE):
         shares = 1.0 / ((abroad + 9 * race) % len(abroad) + 1)
         weights[race] = np.concatenate([[here], (1 - here) * shares / shares.sum()])
@@ -193,19 +193,19 @@ def _occupation_weights() -> Weights:
     occupations' shares in the whole population are exactly `occupation_shares`.
     """
     people = (_age_weights()[:, np.newaxis] * _gender_weights())[:, :, np.newaxis] * _education_weights()
-    bands = np.searchsorted(_AGE_BANDS, AGES, side="right")
-    crowd = np.zeros((len(_AGE_BANDS) + 1, 2, N_EDUCATIONS))
+    bands = np.searchsorted(_AGE_BANDS, _AGES, side="right")
+    crowd = np.zeros((len(_AGE_BANDS) + 1, 2, _N_EDUCATIONS))
     np.add.at(crowd, bands, people / people.sum())
-    codes = np.arange(N_OCCUPATIONS)
-    wanted_education = 14.5 - 11 * codes / (N_OCCUPATIONS - 1) + 0.6 * (codes * 7 % 5 - 2)
+    codes = np.arange(_N_OCCUPATIONS)
+    wanted_education = 14.5 - 11 * codes / (_N_OCCUPATIONS - 1) + 0.6 * (codes * 7 % 5 - 2)
     wanted_age = 28 + 5 * (codes * 5 % 7)
     men = 0.12 + 0.076 * (codes * 13 % 11)
     middle_ages = np.array([16.5, 20, 24, 30, 40, 50, 60, 74])
-    by_education = 0.12 + np.exp(-(((np.arange(N_EDUCATIONS)[:, np.newaxis] - wanted_education) / 3) ** 2) / 2)
+    by_education = 0.12 + np.exp(-(((np.arange(_N_EDUCATIONS)[:, np.newaxis] - wanted_education) / 3) ** 2) / 2)
     by_age = 0.2 + np.exp(-(((middle_ages[:, np.newaxis] - wanted_age) / 18) ** 2) / 2)
     by_gender = np.stack([men, 1 - men])
     liking = by_age[:, np.newaxis, np.newaxis] * by_gender[:, np.newaxis] * by_education
-    weights: Weights = liking.reshape(-1, N_OCCUPATIONS)
+    weights: Weights = liking.reshape(-1, _N_OCCUPATIONS)
     shares = occupation_shares()
     for _ in range(200):
         weights = weights / weights.sum(axis=1, keepdims=True)

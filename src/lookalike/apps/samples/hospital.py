@@ -17,10 +17,10 @@ from lookalike.apps.samples.drawing import Rows, Weights, column, curve, draw, d
 from lookalike.data.microdata import Table
 from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 
-FIRST_DAY, LAST_DAY = datetime.date(2023, 1, 1), datetime.date(2024, 12, 31)
-AGES = np.arange(100)
-LONGEST_STAY = 60
-MISSING_OCCUPATION, MISSING_ZIP = 0.03, 0.025
+_FIRST_DAY, _LAST_DAY = datetime.date(2023, 1, 1), datetime.date(2024, 12, 31)
+_AGES = np.arange(100)
+_LONGEST_STAY = 60
+_MISSING_OCCUPATION, _MISSING_ZIP = 0.03, 0.025
 
 _AGE_CURVE = [
     (0, 2.2),
@@ -154,8 +154,8 @@ def hospital(rows: int = 1000, seed: int = 1) -> Table:
     ['patient_id', 'age', 'sex', 'zip code']
     """
     rng = generator(rows, seed)
-    ages = draw(rng, curve(_AGE_CURVE, AGES), rows)
-    women = curve(_WOMEN_CURVE, AGES)
+    ages = draw(rng, curve(_AGE_CURVE, _AGES), rows)
+    women = curve(_WOMEN_CURVE, _AGES)
     sexes = draw_given(rng, np.column_stack([women, 1 - women]), ages)
     zips, sizes = _places()
     places = draw(rng, sizes, rows)
@@ -164,20 +164,20 @@ def hospital(rows: int = 1000, seed: int = 1) -> Table:
     occupations = draw_given(rng, _occupation_weights(), (ages * 2 + sexes) * 2 + rural)
     diagnoses = draw_given(rng, _diagnosis_weights(), (ages * 2 + sexes) * 4 + _season_of_day()[days])
     stays = draw_given(rng, _stay_weights(), diagnoses * 2 + (ages >= 75))
-    zip_missing = rng.random(rows) < MISSING_ZIP
+    zip_missing = rng.random(rows) < _MISSING_ZIP
     # A small child's occupation is never in doubt.
-    occupation_missing = (rng.random(rows) < MISSING_OCCUPATION) & (ages > 5)
+    occupation_missing = (rng.random(rows) < _MISSING_OCCUPATION) & (ages > 5)
     numbers = np.argsort(rng.random(rows), kind="stable")
     width = max(6, len(str(rows)))
     columns = (
         column("patient_id", ValueType.STRING, [f"P{number:0{width}d}" for number in range(1, rows + 1)], numbers),
-        column("age", ValueType.INTEGER, AGES, ages),
+        column("age", ValueType.INTEGER, _AGES, ages),
         column("sex", ValueType.STRING, ("female", "male"), sexes),
         column("zip code", ValueType.STRING, zips, places, zip_missing),
         column("admission_date", ValueType.DATE, _days().astype(np.int64), days),
         column("occupation", ValueType.STRING, tuple(_OCCUPATIONS), occupations, occupation_missing),
         column("diagnosis", ValueType.STRING, tuple(_DIAGNOSES), diagnoses),
-        column("length_of_stay", ValueType.INTEGER, np.arange(LONGEST_STAY + 1), stays),
+        column("length_of_stay", ValueType.INTEGER, np.arange(_LONGEST_STAY + 1), stays),
     )
     return Table(columns, source=f"hospital sample ({rows:,} rows, seed {seed})")
 
@@ -185,8 +185,8 @@ def hospital(rows: int = 1000, seed: int = 1) -> Table:
 def hospital_schema() -> Schema:
     """The roles, kinds and taxonomies that suit the table."""
     quasi, text = Role.QUASI, ValueType.STRING
-    occupations = {"tree": {"any occupation": _grouped({name: part.group for name, part in _OCCUPATIONS.items()})}}
-    diagnoses = {"tree": {"any diagnosis": _grouped({name: part.group for name, part in _DIAGNOSES.items()})}}
+    occupations = {"tree": {"any occupation": _group({name: part.group for name, part in _OCCUPATIONS.items()})}}
+    diagnoses = {"tree": {"any diagnosis": _group({name: part.group for name, part in _DIAGNOSES.items()})}}
     return Schema(
         (
             Attribute(name="patient_id", role=Role.IDENTIFIER, type=text),
@@ -198,8 +198,8 @@ def hospital_schema() -> Schema:
                 role=quasi,
                 kind=Kind.NUMERIC,
                 type=ValueType.DATE,
-                low=FIRST_DAY.isoformat(),
-                high=LAST_DAY.isoformat(),
+                low=_FIRST_DAY.isoformat(),
+                high=_LAST_DAY.isoformat(),
             ),
             Attribute(name="occupation", role=quasi, kind=Kind.CATEGORICAL, type=text, taxonomy=occupations),
             Attribute(name="diagnosis", role=Role.SENSITIVE, kind=Kind.CATEGORICAL, type=text, taxonomy=diagnoses),
@@ -208,7 +208,7 @@ def hospital_schema() -> Schema:
     )
 
 
-def _grouped(group_of: dict[str, str]) -> dict[str, list[str]]:
+def _group(group_of: dict[str, str]) -> dict[str, list[str]]:
     return {
         group: [name for name, other in group_of.items() if other == group]
         for group in dict.fromkeys(group_of.values())
@@ -227,7 +227,7 @@ def _places() -> tuple[list[str], Weights]:
 
 
 def _days() -> np.ndarray[tuple[int], np.dtype[np.datetime64]]:
-    return np.arange(np.datetime64(FIRST_DAY), np.datetime64(LAST_DAY) + 1)
+    return np.arange(np.datetime64(_FIRST_DAY), np.datetime64(_LAST_DAY) + 1)
 
 
 def _months() -> Rows:
@@ -249,13 +249,13 @@ def _season_of_day() -> Rows:
 @lru_cache
 def _occupation_weights() -> Weights:
     """One line for each age, sex and whether the place is rural."""
-    weights = np.zeros((len(AGES), 2, 2, len(_OCCUPATIONS)))
+    weights = np.zeros((len(_AGES), 2, 2, len(_OCCUPATIONS)))
     for code, part in enumerate(_OCCUPATIONS.values()):
         first, last = part.ages
         fade = 0.5 if last < 18 else 4.0 if part.group == "not in work" else 6.0
-        alive = curve([(first - min(fade, 2), 0), (first, 1), (last, 1), (last + fade, 0)], AGES)
+        alive = curve([(first - min(fade, 2), 0), (first, 1), (last, 1), (last + fade, 0)], _AGES)
         # Children are pupils: nobody below 18 works, and nobody of working age is one.
-        alive = np.where(AGES < 18, alive if last < 18 else 0, alive if last >= 18 else 0)
+        alive = np.where(_AGES < 18, alive if last < 18 else 0, alive if last >= 18 else 0)
         for sex, share in enumerate((part.women, 1 - part.women)):
             for rural, factor in enumerate((1.0, part.rural)):
                 weights[:, sex, rural, code] = part.size * alive * share * factor
@@ -265,9 +265,9 @@ def _occupation_weights() -> Weights:
 @lru_cache
 def _diagnosis_weights() -> Weights:
     """One line for each age, sex and season."""
-    weights = np.zeros((len(AGES), 2, 4, len(_DIAGNOSES)))
+    weights = np.zeros((len(_AGES), 2, 4, len(_DIAGNOSES)))
     for code, part in enumerate(_DIAGNOSES.values()):
-        by_age = part.size * curve(part.ages, AGES)
+        by_age = part.size * curve(part.ages, _AGES)
         for sex, share in enumerate((part.women, 1 - part.women)):
             for season, factor in enumerate(part.seasons):
                 weights[:, sex, season, code] = by_age * share * factor
@@ -277,6 +277,6 @@ def _diagnosis_weights() -> Weights:
 @lru_cache
 def _stay_weights() -> Weights:
     """One line for each diagnosis and whether the patient is old: a hump with a long tail."""
-    lengths = np.arange(LONGEST_STAY + 1)
+    lengths = np.arange(_LONGEST_STAY + 1)
     means = [part.stay * factor for part in _DIAGNOSES.values() for factor in (1.0, 1.3)]
     return np.array([(lengths + 0.3) * np.exp(-2 * lengths / mean) for mean in means])

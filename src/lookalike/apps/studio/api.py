@@ -36,7 +36,7 @@ from lookalike.apps.studio.methods import check_method, describe_methods
 from lookalike.apps.studio.promising import describe_promises, what_it_allows
 from lookalike.apps.studio.security import REPORT_POLICY
 from lookalike.apps.studio.settling import check_aliases, check_models, take_schema, with_columns
-from lookalike.apps.studio.uploads import existing_file, keep_upload, shown_name
+from lookalike.apps.studio.uploads import clean_name, existing_file, keep_upload
 from lookalike.apps.studio.workspace import Project, Workspace
 from lookalike.data.adversary import ADVERSARIES
 from lookalike.data.schema import Schema
@@ -45,7 +45,7 @@ from lookalike.errors import DataError, RecipeError, quoted, unknown_name
 router = APIRouter(prefix="/api", tags=["studio"], responses=REFUSALS)
 
 
-def workspace_of(request: Request) -> Workspace:
+def _workspace_of(request: Request) -> Workspace:
     found: Workspace = request.app.state.workspace
     return found
 
@@ -55,28 +55,28 @@ def jobs_of(request: Request) -> Jobs:
     return found
 
 
-def project_of(id: str, request: Request) -> Project:
-    return workspace_of(request).project(id)
+def _project_of(id: str, request: Request) -> Project:
+    return _workspace_of(request).project(id)
 
 
-def job_of(id: str, number: int, request: Request) -> Job:
-    return jobs_of(request).job(project_of(id, request).id, number)
+def _job_of(id: str, number: int, request: Request) -> Job:
+    return jobs_of(request).job(_project_of(id, request).id, number)
 
 
-Open = Annotated[Project, Depends(project_of)]
-Found = Annotated[Job, Depends(job_of)]
+Open = Annotated[Project, Depends(_project_of)]
+Found = Annotated[Job, Depends(_job_of)]
 
 
 @router.get("/projects")
 def list_projects(request: Request) -> list[dict[str, Any]]:
     """The tables that are open."""
-    return [describe_project(project) for project in workspace_of(request).projects()]
+    return [describe_project(project) for project in _workspace_of(request).projects()]
 
 
 @router.post("/projects/sample", status_code=201)
 def open_sample(request: Request) -> dict[str, Any]:
     """Open the bundled hospital stays, with their schema."""
-    workspace = workspace_of(request)
+    workspace = _workspace_of(request)
     schema = Schema.load(sample_schema())
     project = workspace.open(sample_table(), "hospital.csv", workspace.room(), schema=schema)
     return describe_project(project)
@@ -85,7 +85,7 @@ def open_sample(request: Request) -> dict[str, Any]:
 @router.post("/projects/path", status_code=201)
 def open_path(given: FromPath, request: Request) -> dict[str, Any]:
     """Open a file on this machine."""
-    workspace = workspace_of(request)
+    workspace = _workspace_of(request)
     path = existing_file(given.path)
     project = workspace.open(path, path.name, workspace.room(), reading=_reading(given))
     return describe_project(project)
@@ -99,17 +99,17 @@ async def open_upload(
     encoding: Annotated[str | None, Query(max_length=40)] = None,
 ) -> dict[str, Any]:
     """Open a file that is sent as the body; it goes to the private folder piece by piece."""
-    workspace = workspace_of(request)
+    workspace = _workspace_of(request)
     folder = workspace.room()
     source = await keep_upload(request, name, folder)
     options = _reading(ReadingOptions(delimiter=delimiter, encoding=encoding))
 
     def opened() -> Project:
         try:
-            return workspace.open(source, shown_name(name), folder, is_copy=True, reading=options)
+            return workspace.open(source, clean_name(name), folder, is_copy=True, reading=options)
         except DataError as error:
             # The copy has a name of ours, which would puzzle whoever sent the file.
-            raise DataError(str(error).replace(source.name, quoted(shown_name(name)))) from None
+            raise DataError(str(error).replace(source.name, quoted(clean_name(name)))) from None
 
     return describe_project(await asyncio.to_thread(opened))
 
@@ -123,7 +123,7 @@ def show_project(project: Open) -> dict[str, Any]:
 def close_project(project: Open, request: Request) -> None:
     """Close a table: its runs are cancelled, its private folder is removed."""
     with project.lock:
-        workspace_of(request).close(project.id)
+        _workspace_of(request).close(project.id)
     jobs_of(request).forget(project.id)
     shutil.rmtree(project.folder, ignore_errors=True)
 
@@ -216,49 +216,49 @@ def set_method(given: MethodSettings, project: Open) -> dict[str, Any]:
 def start_run(given: RunSettings, project: Open, request: Request) -> dict[str, Any]:
     """Publish with the settings as they are now; one run at a time, the others wait."""
     with project.lock:
-        project_of(project.id, request)  # it may have been closed meanwhile
+        _project_of(project.id, request)  # it may have been closed meanwhile
         if not project.models:
             raise RecipeError("No promise is chosen yet. Choose one first.")
         project.title, project.recipient = given.title, given.recipient
         project.publish_scores = given.publish_scores
         task = {**_task(project), "models": list(project.models), "algorithm": project.algorithm}
         task |= {"title": project.title, "recipient": project.recipient, "publish_scores": project.publish_scores}
-        return _told(jobs_of(request).add(project.id, "publish", task, project.folder), request)
+        return _describe_job(jobs_of(request).add(project.id, "publish", task, project.folder), request)
 
 
 @router.post("/projects/{id}/comparisons", status_code=202)
 def start_comparison(given: ComparisonSettings, project: Open, request: Request) -> dict[str, Any]:
     """Several promises and methods side by side; an entry of models may sweep, as in l-diversity:2,4,8."""
     with project.lock:
-        project_of(project.id, request)
+        _project_of(project.id, request)
         task = {**_task(project), "models": given.models, "algorithms": given.algorithms, "attacks": ["naive-bayes"]}
-        return _told(jobs_of(request).add(project.id, "compare", task, project.folder), request)
+        return _describe_job(jobs_of(request).add(project.id, "compare", task, project.folder), request)
 
 
 @router.get("/projects/{id}/runs")
 def list_runs(project: Open, request: Request) -> list[dict[str, Any]]:
     """Runs and comparisons of this table, in the order they were asked for."""
-    return [_told(job, request) for job in jobs_of(request).of(project.id)]
+    return [_describe_job(job, request) for job in jobs_of(request).of(project.id)]
 
 
 @router.get("/projects/{id}/runs/{number}")
 def show_run(job: Found, request: Request) -> dict[str, Any]:
     """How far a run is."""
-    return _told(job, request)
+    return _describe_job(job, request)
 
 
 @router.post("/projects/{id}/runs/{number}/cancel")
 def cancel_run(job: Found, request: Request) -> dict[str, Any]:
     """Stop it at once; nothing of it stays."""
     jobs_of(request).cancel(job)
-    return _told(job, request)
+    return _describe_job(job, request)
 
 
 @router.post("/projects/{id}/runs/{number}/stop")
 def stop_search(job: Found, request: Request) -> dict[str, Any]:
     """Let a search end with the best it has found so far."""
     jobs_of(request).stop_search(job)
-    return _told(job, request)
+    return _describe_job(job, request)
 
 
 @router.get("/projects/{id}/runs/{number}/results")
@@ -336,5 +336,5 @@ def _task(project: Project) -> dict[str, Any]:
     }
 
 
-def _told(job: Job, request: Request) -> dict[str, Any]:
+def _describe_job(job: Job, request: Request) -> dict[str, Any]:
     return {**job.to_plain(), "ahead": jobs_of(request).ahead_of(job)}

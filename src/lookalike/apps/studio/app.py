@@ -21,9 +21,9 @@ from lookalike.apps.studio.workspace import NotOpen, Workspace
 from lookalike.errors import Infeasible, LookalikeError
 from lookalike.version import __version__
 
-STATIC = Path(__file__).parent / "static"
-STATUS: dict[type[LookalikeError], int] = {NotOpen: 404, TooLarge: 413}
-MOST_SAID = 5
+_STATIC = Path(__file__).parent / "static"
+_STATUS: dict[type[LookalikeError], int] = {NotOpen: 404, TooLarge: 413}
+_MOST_SAID = 5
 """Faults of a request that are listed."""
 
 
@@ -51,20 +51,20 @@ def create_app(*, most_bytes: int = MOST_BYTES) -> FastAPI:
     app.state.most_bytes = most_bytes
     app.include_router(api.router)
     app.include_router(pages.router)
-    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    app.mount("/static", StaticFiles(directory=_STATIC), name="static")
     app.add_middleware(Bounded)
-    app.add_exception_handler(LookalikeError, _explained)
+    app.add_exception_handler(LookalikeError, _explain)
     app.add_exception_handler(RequestValidationError, _misunderstood)
-    app.add_exception_handler(HTTPException, _refused)
+    app.add_exception_handler(HTTPException, _explain_refusal)
     app.add_exception_handler(RecursionError, _too_deep)
     app.add_exception_handler(ClientDisconnect, _left)
     app.add_exception_handler(Exception, _faulty)
     return app
 
 
-async def _explained(request: Request, error: Exception) -> Response:
+async def _explain(request: Request, error: Exception) -> Response:
     """What the user can do something about, in words."""
-    status = next((status for kind, status in STATUS.items() if isinstance(error, kind)), 422)
+    status = next((status for kind, status in _STATUS.items() if isinstance(error, kind)), 422)
     nearest = error.nearest if isinstance(error, Infeasible) else None
     return _problem(request, str(error), status, nearest=nearest)
 
@@ -72,11 +72,11 @@ async def _explained(request: Request, error: Exception) -> Response:
 async def _misunderstood(request: Request, error: Exception) -> Response:
     """Which field is wrong; never what stood in it."""
     assert isinstance(error, RequestValidationError)
-    said = [f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}" for one in error.errors()[:MOST_SAID]]
+    said = [f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}" for one in error.errors()[:_MOST_SAID]]
     return _problem(request, f"The request was not understood. {'; '.join(said)[:2000]}", 422)
 
 
-async def _refused(request: Request, error: Exception) -> Response:
+async def _explain_refusal(request: Request, error: Exception) -> Response:
     """No such page, no such method, or no JSON."""
     assert isinstance(error, HTTPException)
     said = "There is no such page. Go back, or load a table." if error.status_code == 404 else str(error.detail)

@@ -12,8 +12,8 @@ from lookalike.data.microdata import Column, texts_of
 from lookalike.data.schema import NUMBER_LIKE, Role
 
 N_BARS = 16
-MOST_SHOWN_VALUES = 12
-N_PREVIEW = 8
+_MOST_SHOWN_VALUES = 12
+_N_PREVIEW = 8
 
 
 def describe_project(project: Project) -> dict[str, Any]:
@@ -79,25 +79,25 @@ def histogram(column: Column) -> dict[str, Any]:
     """Counts in equal parts of the range for numbers and dates, of the most frequent values otherwise."""
     known = column.codes[column.codes < len(column.values)]
     counts = np.bincount(known, minlength=len(column.values))
-    if column.type in NUMBER_LIKE and len(column.values) > MOST_SHOWN_VALUES:
+    if column.type in NUMBER_LIKE and len(column.values) > _MOST_SHOWN_VALUES:
         return _histogram_of_range(column, counts)
-    order = np.argsort(-counts, kind="stable")[:MOST_SHOWN_VALUES]
+    order = np.argsort(-counts, kind="stable")[:_MOST_SHOWN_VALUES]
     most = [
-        f"{clipped(text, 40)} ({100 * count / len(column.codes):.3g} %)"
+        f"{clip_text(text, 40)} ({100 * count / len(column.codes):.3g} %)"
         for text, count in zip(texts_of(column.values[order[:3]], column.type), counts[order[:3]], strict=True)
     ]
     if column.type in NUMBER_LIKE:
         order = np.sort(order)
     if not len(order):
         said = "It has no values."
-    elif len(column.values) > MOST_SHOWN_VALUES and counts.max() == 1:
+    elif len(column.values) > _MOST_SHOWN_VALUES and counts.max() == 1:
         said = "Every value is different."
     else:
         others = len(column.values) - len(most)
         said = f"Most frequent: {', '.join(most)}{f', and {others:,} more' if others else ''}."
     return {
         "bars": [int(count) for count in counts[order]],
-        "labels": [clipped(text) for text in texts_of(column.values[order], column.type)],
+        "labels": [clip_text(text) for text in texts_of(column.values[order], column.type)],
         "ordered": column.type in NUMBER_LIKE,
         "others": len(column.values) - len(order),
         "sentence": said,
@@ -123,12 +123,12 @@ def _histogram_of_range(column: Column, counts: NDArray[np.int64]) -> dict[str, 
     }
 
 
-def clipped(text: str, most: int = 200) -> str:
+def clip_text(text: str, most: int = 200) -> str:
     """A long text as far as a page shows it."""
     return text if len(text) <= most else f"{text[: most - 1]}\N{HORIZONTAL ELLIPSIS}"
 
 
-def preview(project: Project, n_rows: int = N_PREVIEW) -> dict[str, Any]:
+def preview(project: Project, n_rows: int = _N_PREVIEW) -> dict[str, Any]:
     """The first rows of the original, as text; for the user's own eyes."""
     hidden = {attribute.name for attribute in project.schema.attributes if attribute.role is Role.IDENTIFIER}
     named = {attribute.name for attribute in project.schema.attributes}
@@ -139,6 +139,6 @@ def preview(project: Project, n_rows: int = N_PREVIEW) -> dict[str, Any]:
         for column in columns:
             code = int(column.codes[place])
             missing = code >= len(column.values)
-            cells.append("" if missing else clipped(texts_of(column.values[code : code + 1], column.type)[0]))
+            cells.append("" if missing else clip_text(texts_of(column.values[code : code + 1], column.type)[0]))
         rows.append(cells)
     return {"columns": [column.name for column in columns], "rows": rows}

@@ -14,7 +14,7 @@ from lookalike.apps.studio.work import OWNERS_PAGE, RELEASE
 from lookalike.apps.studio.workspace import Project
 from lookalike.data.adversary import READS_RELEASE
 from lookalike.errors import RecipeError
-from lookalike.files.atomic import placed
+from lookalike.files.atomic import place_folder
 from lookalike.files.releases.describe import DESCRIPTOR
 
 SCHEMA_FILE = "schema.yaml"
@@ -50,7 +50,7 @@ def export_to(job: Job, target: Path, *, overwrite: bool = False) -> list[str]:
     if not target.is_absolute():
         raise RecipeError(f"{target} is not a full path. Write where to from the root on, as in /home/me/release.")
     try:
-        with placed(target, marker=DESCRIPTOR, overwrite=overwrite) as building:
+        with place_folder(target, marker=DESCRIPTOR, overwrite=overwrite) as building:
             for path in _files(source):
                 copy = building / path.relative_to(source)
                 copy.parent.mkdir(exist_ok=True)

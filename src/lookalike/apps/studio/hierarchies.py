@@ -26,7 +26,7 @@ FORMS = {
 }
 MOST_OUTLINED = 2000
 MOST_LEVELS = 50
-N_EXAMPLES = 4
+_N_EXAMPLES = 4
 
 _Outline = dict[str, Any]
 _Loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
@@ -62,7 +62,7 @@ def write_taxonomy(spec: Mapping[str, Any] | None) -> tuple[str, str]:
     if not form:
         return "", ""
     if form == "tree":
-        return form, _outlined(spec["tree"])
+        return form, _write_outline(spec["tree"])
     levels = spec[form] if isinstance(spec[form], list | tuple) else [spec[form]]
     origin = f" from {spec['origin']}" if "origin" in spec else ""
     return form, ", ".join(str(level) for level in levels) + origin
@@ -75,7 +75,7 @@ def first_outline(column: Column) -> str:
             f"The column has {counted(len(column.values), 'value')}, too many to list here. Group it by intervals, "
             "first characters or dates, or write a schema with a tree."
         )
-    return _outlined({f"any {column.name}": texts_of(column.values, column.type)})
+    return _write_outline({f"any {column.name}": texts_of(column.values, column.type)})
 
 
 def levels_of(column: Column, spec: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -89,7 +89,7 @@ def levels_of(column: Column, spec: Mapping[str, Any]) -> list[dict[str, Any]]:
     levels = []
     for height in range(1, int(tree.heights[0]) + 1):
         nodes = np.flatnonzero(tree.heights == height)
-        largest = nodes[np.argsort(-records[nodes], kind="stable")][:N_EXAMPLES]
+        largest = nodes[np.argsort(-records[nodes], kind="stable")][:_N_EXAMPLES]
         examples = [{"label": tree.labels[node], "records": int(records[node])} for node in largest]
         levels.append({"groups": len(nodes), "examples": examples})
     return levels
@@ -165,19 +165,19 @@ def _from_outline(lines: list[str]) -> _Outline:
         if len(open_at) > MOST_LEVELS:
             raise SchemaError(f"The tree has more than {MOST_LEVELS} levels. Leave some out.")
         open_at.append((depth, below[label]))
-    return {label: _closed(below) for label, below in root.items()}
+    return {label: _close_outline(below) for label, below in root.items()}
 
 
-def _closed(node: _Outline) -> Any:
+def _close_outline(node: _Outline) -> Any:
     """Nothing below: a leaf; only leaves below: a list of them."""
     if not node:
         return None
     if not any(node.values()):
         return list(node)
-    return {label: _closed(below) for label, below in node.items()}
+    return {label: _close_outline(below) for label, below in node.items()}
 
 
-def _outlined(tree: Any) -> str:
+def _write_outline(tree: Any) -> str:
     labels = _labels(tree)
     outline = "\n".join("  " * depth + label for depth, label in labels)
     try:

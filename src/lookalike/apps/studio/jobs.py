@@ -88,7 +88,7 @@ class Jobs:
     def warm_up(self) -> None:
         """Start the process now: it takes seconds to load everything."""
         with self._changed:
-            self._ready()
+            self._start_pipe()
 
     def add(self, project: str, kind: Literal["publish", "compare"], task: dict[str, Any], folder: Path) -> Job:
         with self._changed:
@@ -131,7 +131,7 @@ class Jobs:
                 self._waiting.remove(job.number)
             else:
                 self._stop_process()
-            self._ended(job, "cancelled")
+            self._end(job, "cancelled")
 
     def stop_search(self, job: Job) -> None:
         """Ask a search to end with the best it has."""
@@ -177,7 +177,7 @@ class Jobs:
             if self._pipe is not None:
                 self._pipe.send("stop")
 
-    def _ready(self) -> Connection:
+    def _start_pipe(self) -> Connection:
         """The pipe to the process, which is started if it is not there."""
         if self._process is None or not self._process.is_alive() or self._pipe is None:
             from lookalike.apps.studio.work import work
@@ -207,7 +207,7 @@ class Jobs:
             with self._changed:
                 if job.state != "running":
                     return
-                pipe = self._ready()
+                pipe = self._start_pipe()
             pipe.send(job.task)
             with self._changed:
                 job.was_sent = True
@@ -221,14 +221,14 @@ class Jobs:
         except (EOFError, OSError):
             with self._changed:
                 if job.state == "running":
-                    self._ended(
+                    self._end(
                         job,
                         "failed",
                         "The run ended unexpectedly, perhaps for lack of memory. Nothing was published; try again.",
                     )
                 self._process = self._pipe = None
 
-    def _ended(self, job: Job, state: State, error: str = "") -> None:
+    def _end(self, job: Job, state: State, error: str = "") -> None:
         if state != "done":
             # Before anybody hears of it: whoever asks what is left finds nothing.
             shutil.rmtree(job.folder, ignore_errors=True)
@@ -244,5 +244,5 @@ class Jobs:
             return False
         job.nearest = said.get("nearest")
         job.share = 1.0 if said["what"] == "done" else job.share
-        self._ended(job, said["what"], said.get("error", ""))
+        self._end(job, said["what"], said.get("error", ""))
         return True

@@ -11,12 +11,12 @@ from lookalike.algorithms import ALGORITHMS, describe_algorithms, parse_algorith
 from lookalike.apps.studio.workspace import Project
 from lookalike.data.parameters import value_text
 from lookalike.errors import Infeasible, RecipeError
-from lookalike.evaluation.compare.planning import promise_text, suited
-from lookalike.evaluation.tradeoff import varied
+from lookalike.evaluation.compare.planning import choose_algorithms, promise_text
+from lookalike.evaluation.tradeoff import vary_promises
 from lookalike.models import parse_promise
 from lookalike.pipeline.recipe import Recipe, find_refusal, prepare, require, settle
 
-FORMS = {
+_FORMS = {
     "grouped": "One table of ranges and sets. People of a group look alike; diagnoses and other sensitive values stay "
     "exact. The easiest to read.",
     "matched": "One table in which every row has ranges of its own, so less is lost; rows overlap, and counts need a "
@@ -45,7 +45,7 @@ def describe_methods(project: Project) -> dict[str, Any]:
                 "name": row["name"],
                 "meaning": row["meaning"],
                 "form": algorithm.form,
-                "trade": FORMS[algorithm.form],
+                "trade": _FORMS[algorithm.form],
                 "refused": reason,
                 "recommended": row["name"] == recommended.name,
                 "parameters": row["parameters"],
@@ -77,7 +77,7 @@ def check_method(text: str | None) -> str | None:
     return None if not text else str(parse_algorithm(text))
 
 
-FACTORS = (Fraction(1, 2), Fraction(1), Fraction(2))
+_FACTORS = (Fraction(1, 2), Fraction(1), Fraction(2))
 
 
 def what_to_compare(project: Project) -> dict[str, Any]:
@@ -86,10 +86,10 @@ def what_to_compare(project: Project) -> dict[str, Any]:
     data = project.microdata()
     promises = settle([parse_promise(text) for text in project.models], data)
     texts = []
-    for _, variant in varied(promises, FACTORS):
+    for _, variant in vary_promises(promises, _FACTORS):
         with suppress(Infeasible):
             require(variant, data)
             texts.append(promise_text(variant))
-    usual = {algorithm.name for algorithm in suited(promises)}
+    usual = {algorithm.name for algorithm in choose_algorithms(promises)}
     usable = [row for row in found["methods"] if row["refused"] is None]
     return {"models": texts, "methods": [{**row, "usual": row["name"] in usual} for row in usable]}

@@ -12,7 +12,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from markupsafe import Markup
 
 from lookalike.apps.studio import api, exporting, results
-from lookalike.apps.studio.describing import clipped, describe_columns, describe_project, preview
+from lookalike.apps.studio.describing import clip_text, describe_columns, describe_project, preview
 from lookalike.apps.studio.hierarchies import FORMS, write_taxonomy
 from lookalike.apps.studio.jobs import ENDED, Job
 from lookalike.apps.studio.methods import describe_methods, what_to_compare
@@ -25,7 +25,7 @@ from lookalike.version import __version__
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
-STEPS = (
+_STEPS = (
     ("columns", "Columns"),
     ("promise", "Promise"),
     ("method", "Method"),
@@ -93,7 +93,7 @@ def run_page(project: api.Open, request: Request) -> HTMLResponse:
 @router.get("/projects/{id}/results")
 def results_page(project: api.Open, request: Request, run: int | None = None) -> HTMLResponse:
     """What came of a run; of the last one if none is named."""
-    job = _chosen(project, request, run)
+    job = _choose_run(project, request, run)
     is_done = job is not None and job.state == "done"
     return _page(
         "results.html",
@@ -103,7 +103,7 @@ def results_page(project: api.Open, request: Request, run: int | None = None) ->
         job=job,
         found=results.results(job) if job is not None and is_done else None,
         pictures=_pictures(job),
-        releases=results.finished(_jobs(project, request, "publish")),
+        releases=results.list_finished(_jobs(project, request, "publish")),
         before=preview(project) if is_done else None,
     )
 
@@ -124,13 +124,13 @@ def compare_page(project: api.Open, request: Request) -> HTMLResponse:
         found=None if shown is None else results.comparison_table(shown),
         pictures=_pictures(shown),
         offered=what_to_compare(project) if project.models else None,
-        releases=results.finished(_jobs(project, request, "publish")),
+        releases=results.list_finished(_jobs(project, request, "publish")),
     )
 
 
 @router.get("/projects/{id}/export")
 def export_page(project: api.Open, request: Request, run: int | None = None) -> HTMLResponse:
-    job = _chosen(project, request, run)
+    job = _choose_run(project, request, run)
     return _page(
         "export.html",
         request,
@@ -139,7 +139,7 @@ def export_page(project: api.Open, request: Request, run: int | None = None) -> 
         job=job,
         command=exporting.command(project, None if job is None else job.task),
         files=exporting.files_of(job) if job is not None and job.state == "done" else [],
-        releases=results.finished(_jobs(project, request, "publish")),
+        releases=results.list_finished(_jobs(project, request, "publish")),
         is_copy=project.is_copy,
     )
 
@@ -147,7 +147,7 @@ def export_page(project: api.Open, request: Request, run: int | None = None) -> 
 def problem_page(said: str, status: int, headers: Mapping[str, str] | None = None) -> HTMLResponse:
     """What went wrong, and the way back."""
     page = _environment().get_template("problem.html")
-    shown = page.render(project=None, steps=STEPS, step=None, under_way=[], version=__version__, said=said)
+    shown = page.render(project=None, steps=_STEPS, step=None, under_way=[], version=__version__, said=said)
     return HTMLResponse(shown, status, headers)
 
 
@@ -155,7 +155,7 @@ def _jobs(project: Project, request: Request, kind: str) -> list[Job]:
     return [job for job in api.jobs_of(request).of(project.id) if job.kind == kind]
 
 
-def _chosen(project: Project, request: Request, run: int | None) -> Job | None:
+def _choose_run(project: Project, request: Request, run: int | None) -> Job | None:
     """The run that is asked for, or the last that is done."""
     if run is not None:
         job = api.jobs_of(request).job(project.id, run)
@@ -179,7 +179,7 @@ def _page(template: str, request: Request, project: Project | None = None, **sho
     return HTMLResponse(
         page.render(
             project=None if project is None else describe_project(project),
-            steps=STEPS,
+            steps=_STEPS,
             under_way=under_way,
             version=__version__,
             **{"step": None, **shown},
@@ -190,7 +190,7 @@ def _page(template: str, request: Request, project: Project | None = None, **sho
 @cache
 def _environment() -> jinja2.Environment:
     environment = environment_of("lookalike.apps.studio")
-    environment.filters["clip"] = clipped
+    environment.filters["clip"] = clip_text
     environment.filters["typed"] = write_taxonomy
     environment.filters["count"] = lambda number: f"{number:,}"
     return environment

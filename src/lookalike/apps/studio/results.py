@@ -18,7 +18,7 @@ from lookalike.evaluation.compare import Comparison
 from lookalike.evaluation.compare.tabulating import loss_text
 from lookalike.evaluation.report.beliefs import BeliefLine, BeliefTable
 
-N_PREVIEW = 8
+_N_PREVIEW = 8
 
 
 def results(job: Job) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def comparison_table(job: Job) -> dict[str, Any]:
     return {"rows": [dict(zip(headings, row, strict=True)) for row in found.rows()], "remarks": found.remarks()}
 
 
-def finished(jobs: Iterable[Job]) -> list[dict[str, Any]]:
+def list_finished(jobs: Iterable[Job]) -> list[dict[str, Any]]:
     """The releases among some jobs, one line each, to hold side by side."""
     lines = []
     for job in jobs:
@@ -92,4 +92,4 @@ def _first_rows(path: Path) -> dict[str, Any]:
     with first.open(encoding="utf-8", newline="") as file:
         rows = csv.reader(file)
         columns = next(rows)
-        return {"columns": columns, "rows": list(itertools.islice(rows, N_PREVIEW))}
+        return {"columns": columns, "rows": list(itertools.islice(rows, _N_PREVIEW))}

@@ -18,10 +18,10 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import parse_qs, quote, urlencode
 
-COOKIE = "lookalike-studio"
+_COOKIE = "lookalike-studio"
 """With the port behind it: a machine's cookies are common to all its ports, and two studios must not mix theirs up."""
-METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "DELETE")
-SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+_METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "DELETE")
+_SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -53,7 +53,7 @@ class Guard:
         self.token = token
         self.hosts = hosts
         """`host:port` as browsers send them."""
-        self.cookie = f"{COOKIE}-{hosts[0].rpartition(':')[2]}"
+        self.cookie = f"{_COOKIE}-{hosts[0].rpartition(':')[2]}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -69,9 +69,9 @@ class Guard:
                 scope, send, 421, "This name does not lead to the studio. Open the link that the terminal shows."
             )
             return
-        if scope["method"] not in METHODS:
+        if scope["method"] not in _METHODS:
             await _refuse(
-                scope, send, 405, "The studio does not know this method.", [(b"allow", ", ".join(METHODS).encode())]
+                scope, send, 405, "The studio does not know this method.", [(b"allow", ", ".join(_METHODS).encode())]
             )
             return
         query = parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True)
@@ -84,7 +84,7 @@ class Guard:
         if not by_cookie and not by_header:
             await _refuse(scope, send, 403, "The token is missing or wrong. Open the link that the terminal shows.")
             return
-        if scope["method"] not in SAFE_METHODS and not by_header and not self._is_own(headers):
+        if scope["method"] not in _SAFE_METHODS and not by_header and not self._is_own(headers):
             await _refuse(scope, send, 403, "This request comes from another page. Use the studio's own pages.")
             return
         await self._pass_on(scope, receive, send)

@@ -15,10 +15,10 @@ from typing import Any
 from lookalike.apps.studio.security import LOOPBACK, Guard
 from lookalike.errors import MissingPart, RecipeError
 
-ADDRESS = "127.0.0.1"
+_ADDRESS = "127.0.0.1"
 
 
-def guarded(app: Any, token: str, port: int) -> Guard:
+def guard(app: Any, token: str, port: int) -> Guard:
     return Guard(app, token=token, hosts=tuple(f"{host}:{port}" for host in LOOPBACK))
 
 
@@ -39,11 +39,11 @@ def serve(*, port: int = 0, most_bytes: int | None = None, ready: Callable[[str]
         listening = _listen(port)
     except OSError as error:
         raise RecipeError(f"Port {port} cannot be used: {error.strerror}. Choose another (--port), or none.") from None
-    with listening, _ended_by_signals():
+    with listening, _end_on_signals():
         token, chosen = secrets.token_urlsafe(24), listening.getsockname()[1]
         app = create_app() if most_bytes is None else create_app(most_bytes=most_bytes)
         config = uvicorn.Config(
-            guarded(app, token, chosen),
+            guard(app, token, chosen),
             access_log=False,
             log_level="error",
             server_header=False,
@@ -56,7 +56,7 @@ def serve(*, port: int = 0, most_bytes: int | None = None, ready: Callable[[str]
             try:
                 # It takes seconds to load what a run needs; the user looks at columns meanwhile.
                 app.state.jobs.warm_up()
-                ready(f"http://{ADDRESS}:{chosen}/?token={token}")
+                ready(f"http://{_ADDRESS}:{chosen}/?token={token}")
                 uvicorn.Server(config).run(sockets=[listening])
             finally:
                 app.state.jobs.end()
@@ -69,7 +69,7 @@ def _listen(port: int) -> socket.socket:
     try:
         if os.name == "posix":
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((ADDRESS, port))
+        listening.bind((_ADDRESS, port))
         listening.listen()
     except BaseException:
         listening.close()
@@ -78,7 +78,7 @@ def _listen(port: int) -> socket.socket:
 
 
 @contextmanager
-def _ended_by_signals() -> Iterator[None]:
+def _end_on_signals() -> Iterator[None]:
     """A closed terminal or a polite kill ends the studio as Ctrl-C does, so that the private folder is removed."""
 
     def ended(number: int, frame: FrameType | None) -> None:

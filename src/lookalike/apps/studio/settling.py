@@ -29,7 +29,7 @@ def with_columns(schema: Schema, names: Sequence[str], columns: Sequence[ColumnS
         if column.name not in known:
             raise SchemaError(unknown_name("column", column.name, names))
         before = attributes.get(column.name, Attribute(name=column.name, role=Role.IDENTIFIER))
-        attributes[column.name] = _changed(before, column)
+        attributes[column.name] = _change_column(before, column)
     return Schema(tuple(attributes.values()))
 
 
@@ -73,7 +73,7 @@ def check_models(project: Project, models: Sequence[str]) -> None:
     require(settle([parse_promise(text) for text in models], data), data)
 
 
-def _changed(before: Attribute, column: ColumnSettings) -> Attribute:
+def _change_column(before: Attribute, column: ColumnSettings) -> Attribute:
     kind = None if column.kind is None else _member(Kind, column.kind, column.name, "kind")
     if column.taxonomy != before.taxonomy or kind is not before.kind:
         # A domain and an order belong to the kind they were declared for.

@@ -17,10 +17,10 @@ from lookalike.files.atomic import cannot_write
 from lookalike.files.tables.formats import list_endings
 
 MOST_BYTES = 2 << 30
-UPLOAD = "/api/projects/upload"
+_UPLOAD = "/api/projects/upload"
 MOST_BYTES_ASKED = 32 << 20
 """Of any other request."""
-NO_FILES = ("/proc", "/sys", "/dev")
+_NO_FILES = ("/proc", "/sys", "/dev")
 """What lies there looks like files, but reading may never end, or change something."""
 
 
@@ -44,14 +44,14 @@ def existing_file(text: str) -> Path:
         ) from None
     if stat.S_ISDIR(found.st_mode):
         raise DataError("This is a folder. Write the full path of one file in it.")
-    if not stat.S_ISREG(found.st_mode) or str(real).startswith(tuple(f"{place}/" for place in NO_FILES)):
+    if not stat.S_ISREG(found.st_mode) or str(real).startswith(tuple(f"{place}/" for place in _NO_FILES)):
         raise DataError("This is no file with a table, but a device or a pipe. Choose another one.")
     if found.st_size == 0:
         raise DataError("The file is empty. Choose another one.")
     return path
 
 
-def shown_name(name: str) -> str:
+def clean_name(name: str) -> str:
     """What a file that was sent is called: the last part of its name, in one line."""
     last = name.replace("\\", "/").rstrip("/").rpartition("/")[2]
     return "".join(sign if sign.isprintable() else " " for sign in last).strip() or "table"
@@ -64,7 +64,7 @@ async def keep_upload(request: Request, name: str, folder: Path, most: int | Non
     """
     limit = most if most is not None else request.app.state.most_bytes
     try:
-        ending = Path(shown_name(name)).suffix.casefold()
+        ending = Path(clean_name(name)).suffix.casefold()
         if ending not in (known := list_endings()):
             raise DataError(f"Files of the kind {ending or '(none)'} are not read here. Known: {', '.join(known)}.")
         target = folder / f"original{ending}"
@@ -109,5 +109,5 @@ class Bounded:
                 raise HTTPException(413, f"The request is larger than {self.most >> 20} MB. Send less at once.")
             return message
 
-        is_upload = scope["type"] == "http" and scope["path"] == UPLOAD
+        is_upload = scope["type"] == "http" and scope["path"] == _UPLOAD
         await self.app(scope, receive if is_upload else bounded, send)

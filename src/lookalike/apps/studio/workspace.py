@@ -27,7 +27,7 @@ MOST_COLUMNS = 500
 LONGEST_NAME = 1000
 """Of a column, in characters: more than this is no header, and no page could show it."""
 PREFIX = "lookalike-studio-"
-MARK = "in-use"
+_MARK = "in-use"
 
 
 class NotOpen(LookalikeError):
@@ -90,7 +90,7 @@ class Workspace:
         remove_leftovers()
         # Closed to other users of the machine, as mkdtemp makes it.
         self.folder = Path(tempfile.mkdtemp(prefix=PREFIX))
-        self._mark = _held(self.folder, create=True)
+        self._mark = _lock_folder(self.folder, create=True)
         self._projects: dict[str, Project] = {}
         self._lock = threading.Lock()
 
@@ -179,7 +179,7 @@ def remove_leftovers() -> None:
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         try:
             mine = folder.lstat().st_uid == os.getuid() and not folder.is_symlink()
-            mark = _held(folder, create=False) if mine else None
+            mark = _lock_folder(folder, create=False) if mine else None
         except (OSError, AttributeError):
             continue
         if mark is not None:
@@ -187,13 +187,13 @@ def remove_leftovers() -> None:
             os.close(mark)
 
 
-def _held(folder: Path, *, create: bool) -> int | None:
+def _lock_folder(folder: Path, *, create: bool) -> int | None:
     """The folder's mark, locked for as long as this process lives; None if another one holds it, or none can."""
     try:
         import fcntl
     except ImportError:
         return None
-    mark = os.open(folder / MARK, os.O_RDWR | (os.O_CREAT if create else 0), 0o600)
+    mark = os.open(folder / _MARK, os.O_RDWR | (os.O_CREAT if create else 0), 0o600)
     try:
         fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from lookalike.attacks.minimality.enumeration import enumerated_posteriors, n_worlds
+from lookalike.attacks.minimality.enumeration import enumerate_posteriors, n_worlds
 from lookalike.attacks.minimality.recutting import recut
-from lookalike.attacks.minimality.replaying import by_place, played
+from lookalike.attacks.minimality.replaying import by_place, replay_method
 from lookalike.attacks.shared.attack import WrittenAttack
-from lookalike.attacks.shared.beliefs import Shares, exposure_of, majority, promised_ceilings, scored
+from lookalike.attacks.shared.beliefs import Shares, exposure_of, find_ceilings, majority, score_guesses
 from lookalike.attacks.shared.whereabouts import Whereabouts, honest_guesses
 from lookalike.audit.reading import joint_ids
 from lookalike.data.adversary import KNOWS_METHOD
@@ -81,9 +81,9 @@ class Minimality(WrittenAttack):
         return None
 
     def run(self, target: Target, rng: Randomness, progress: Progress) -> list[Finding]:
-        told = self._enumerated(target, progress) if self._is_tiny(target) else None
+        told = self._enumerate(target, progress) if self._is_tiny(target) else None
         if told is None:
-            told = self._replayed(target, rng, progress)
+            told = self._replay_method(target, rng, progress)
         return [self._finding(target, column, one) for column, one in enumerate(told)]
 
     def _is_tiny(self, target: Target) -> bool:
@@ -93,12 +93,12 @@ class Minimality(WrittenAttack):
         method: object = target.algorithm
         if not isinstance(method, Replayable):
             return None
-        return method.replay(target.original, requirements_of(target), rng)
+        return method.replay(target.original, _requirements_of(target), rng)
 
-    def _enumerated(self, target: Target, progress: Progress) -> list[_Told] | None:
+    def _enumerate(self, target: Target, progress: Progress) -> list[_Told] | None:
         assert target.algorithm is not None
-        found = enumerated_posteriors(
-            target.algorithm, target.original, requirements_of(target), range(self.seeds), progress
+        found = enumerate_posteriors(
+            target.algorithm, target.original, _requirements_of(target), range(self.seeds), progress
         )
         told = []
         for column in range(len(target.original.domains.sensitive)):
@@ -109,15 +109,18 @@ class Minimality(WrittenAttack):
             told.append(_Told(exact, np.zeros_like(exact), {"worlds": float(n_worlds(target.original))}))
         return told
 
-    def _replayed(self, target: Target, rng: Randomness, progress: Progress) -> list[_Told]:
+    def _replay_method(self, target: Target, rng: Randomness, progress: Progress) -> list[_Told]:
         where = Whereabouts.of(target)
         generator = np.random.default_rng(rng.child("dealings").words(4))
-        requirements = requirements_of(target)
+        requirements = _requirements_of(target)
         method: object = target.algorithm
         progress("replaying", 0.0)
         replay = self._replay(target, rng.child("order"))
         if replay is not None:
-            done, order = played(target, requirements, replay, generator, self.accepted, self.tries), replay.order
+            done, order = (
+                replay_method(target, requirements, replay, generator, self.accepted, self.tries),
+                replay.order,
+            )
         elif isinstance(method, Recuttable):
             leaf = method.recut(target.original, requirements, rng.child("ties"))
             done, order = recut(where, leaf, generator, self.accepted, self.tries, progress)
@@ -156,11 +159,11 @@ class Minimality(WrittenAttack):
             original.counts(column),
             original.sensitive[:, column],
         )
-        score = scored(honest_guesses(sparse.csr_array(told.beliefs), prior), truth)
-        honest = scored(honest_guesses(Whereabouts.of(target).beliefs(column), prior), truth)
+        score = score_guesses(honest_guesses(sparse.csr_array(told.beliefs), prior), truth)
+        honest = score_guesses(honest_guesses(Whereabouts.of(target).beliefs(column), prior), truth)
         baselines = {"most frequent value": majority(original, column), "values of the group": honest.share}
         figures = {**told.figures, "largest_belief": float(told.beliefs.max(initial=0.0))}
-        ceilings = promised_ceilings(target, column)
+        ceilings = find_ceilings(target, column)
         affected = np.zeros(original.n_rows, dtype=bool)
         is_bounded = False
         if ceilings is not None and (bounds := ceilings[(ceilings < 1) & (prior > 0)]).size:
@@ -171,7 +174,7 @@ class Minimality(WrittenAttack):
                 baselines["1/l"] = float(bounds[0])
             figures["risk_times_l"] = float((told.beliefs[:, held] / ceilings[held]).max())
             figures["standard_error"] = float((told.errors[:, held] / ceilings[held]).max())
-        for requirement in requirements_of(target):
+        for requirement in _requirements_of(target):
             if requirement.column == column and requirement.distance in (Distance.EQUAL, Distance.ORDERED):
                 is_bounded = True
                 bound = float(requirement.bound)
@@ -212,12 +215,12 @@ class _Told:
     figures: dict[str, float]
 
 
-def requirements_of(target: Target) -> list[Requirement]:
+def _requirements_of(target: Target) -> list[Requirement]:
     """What the promises ask of every group, as the method was told."""
-    return [_required(promise, target) for promise in target.promises]
+    return [_build_requirement(promise, target) for promise in target.promises]
 
 
-def _required(promise: Promise, target: Target) -> Requirement:
+def _build_requirement(promise: Promise, target: Target) -> Requirement:
     if promise.column is None:
         return promise.model.requirement(np.array([target.original.n_rows], dtype=np.int64), None, None)
     index = target.original.domains.sensitive_index(promise.column)

@@ -54,7 +54,7 @@ class Posteriors:
         return [[Fraction(int(part), int(by_value[one].sum())) for part in by_value[one]] for one in kind.tolist()]
 
 
-def enumerated_posteriors(
+def enumerate_posteriors(
     algorithm: Algorithm,
     data: Microdata,
     requirements: Sequence[Requirement],

@@ -52,12 +52,12 @@ def recut(
         progress("cutting again", unit / len(runs))
     for unit in highest(sampled, lambda unit: told[unit][1]):
         told[unit] = told[unit][0], sampled[unit]()
-    found = [_known(*told[unit]) if unit in told else None for unit in range(len(runs))]
+    found = [_pair_estimate(*told[unit]) if unit in told else None for unit in range(len(runs))]
     missing = np.setdiff1d(np.arange(where.target.original.n_rows), order)
     return Played(runs, found, len(sampled), 0), np.concatenate((order, missing))
 
 
-def _known(values: NDArray[np.int32], estimate: Estimate | None) -> tuple[NDArray[np.int32], Estimate] | None:
+def _pair_estimate(values: NDArray[np.int32], estimate: Estimate | None) -> tuple[NDArray[np.int32], Estimate] | None:
     return None if estimate is None else (values, estimate)
 
 

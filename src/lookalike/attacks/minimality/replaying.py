@@ -76,12 +76,12 @@ class Played:
 def runs_of(target: Target, order: NDArray[np.int64]) -> list[Run]:
     """The groups of the release as runs of the order, as far as they can be told from quasi-identifiers."""
     if isinstance(target.release, Bucketized):
-        return _listed_runs(target.release, Reading(target.release, target.original), order)
+        return _list_runs(target.release, Reading(target.release, target.original), order)
     assert isinstance(target.release, Grouped)
-    return [*_boxed_runs(target.release, target.original, order)]
+    return [*_box_runs(target.release, target.original, order)]
 
 
-def _listed_runs(release: Bucketized, reading: Reading, order: NDArray[np.int64]) -> list[Run]:
+def _list_runs(release: Bucketized, reading: Reading, order: NDArray[np.int64]) -> list[Run]:
     """Buckets list quasi-identifiers: their mean place says which comes first."""
     points = reading.point_of_record[order]
     numbers = np.bincount(points, minlength=reading.n_points)
@@ -107,7 +107,7 @@ def _listed_runs(release: Bucketized, reading: Reading, order: NDArray[np.int64]
     ]
 
 
-def _boxed_runs(release: Grouped, original: Microdata, order: NDArray[np.int64]) -> Iterator[Run]:
+def _box_runs(release: Grouped, original: Microdata, order: NDArray[np.int64]) -> Iterator[Run]:
     """The next group is the one whose cells are just those that the next so many records need."""
     rows_of_box: dict[Hashable, list[int]] = {}
     keys = [box_key(release.extents, unit) for unit in range(len(release.extents[0]))]
@@ -130,7 +130,7 @@ def _boxed_runs(release: Grouped, original: Microdata, order: NDArray[np.int64])
             return
 
 
-def played(
+def replay_method(
     target: Target,
     requirements: Sequence[Requirement],
     replay: Replay,
@@ -167,7 +167,7 @@ def played(
             if parts[-1] == 0:
                 samples[key] = honest(parts, counts)
             elif positive is not None and run.size % replay.step == 0 and run.size <= _LONGEST * replay.step:
-                samples[key] = _exact(parts, rows, counts, replay, *positive)
+                samples[key] = _estimate_exactly(parts, rows, counts, replay, *positive)
             else:
                 dealt = np.repeat(np.arange(len(rows)), counts)
                 sampled[key] = rows[dealt], dealt
@@ -230,7 +230,7 @@ def honest(parts: NDArray[np.int64], counts: NDArray[np.int64]) -> Estimate:
     return Estimate(parts, shares, np.zeros_like(shares))
 
 
-def _exact(
+def _estimate_exactly(
     parts: NDArray[np.int64],
     rows: NDArray[np.int32],
     counts: NDArray[np.int64],

@@ -23,7 +23,7 @@ from scipy import sparse
 from lookalike.attacks.possible_worlds.agreement import BATCHES, Tally
 from lookalike.attacks.possible_worlds.boards import Board, possible_pairs
 from lookalike.attacks.shared.attack import WrittenAttack
-from lookalike.attacks.shared.beliefs import exposure_of, promised_ceilings, scored
+from lookalike.attacks.shared.beliefs import exposure_of, find_ceilings, score_guesses
 from lookalike.attacks.shared.whereabouts import Whereabouts, honest_guesses
 from lookalike.audit.matching import graph_complaint
 from lookalike.data.contracts import Finding, Score, Target
@@ -176,12 +176,12 @@ class PossibleWorlds(WrittenAttack):
         beliefs = tally.beliefs(domain_size)
         truth = target.original.sensitive[part.persons, column]
         guesses = honest_guesses(sparse.csr_array(beliefs), prior)
-        score = scored(guesses, truth)
+        score = score_guesses(guesses, truth)
         baselines = {
-            "most frequent value": scored(np.full(len(truth), int(np.argmax(prior))), truth).share,
-            "rows that fit": scored(honest_guesses(honest[part.persons], prior), truth).share,
+            "most frequent value": score_guesses(np.full(len(truth), int(np.argmax(prior))), truth).share,
+            "rows that fit": score_guesses(honest_guesses(honest[part.persons], prior), truth).share,
         }
-        ceilings = promised_ceilings(target, column)
+        ceilings = find_ceilings(target, column)
         if ceilings is not None and (ceilings == ceilings[0]).all():
             baselines["1/l"] = float(min(ceilings[0], 1.0))
         affected = None if ceilings is None else tally.is_above(ceilings, agreement)
@@ -190,7 +190,7 @@ class PossibleWorlds(WrittenAttack):
         if affected is not None:
             text += f" About {counted(int(affected.sum()), 'record')} some value is believed more than was promised"
             if affected.any():
-                figures["right about the affected"] = scored(guesses[affected], truth[affected]).share
+                figures["right about the affected"] = score_guesses(guesses[affected], truth[affected]).share
                 text += f"; the guess is right for {figures['right about the affected']:.1%} of them"
             text += "."
         return Finding(

@@ -13,11 +13,11 @@ from lookalike.attacks.possible_worlds.boards import Board
 Ints = NDArray[np.int64]
 Shares = NDArray[np.float64]
 
-AGREED = 1.05
+_AGREED = 1.05
 """Chains agree about a record if R-hat is no more than this."""
-FEW = 0.01
+_FEW = 0.01
 """The chains have converged if they disagree about no larger share of the records ..."""
-ENOUGH = 100.0
+_ENOUGH = 100.0
 """... and are worth so many independent worlds for half of them."""
 BATCHES = 10
 """Parts of a chain that are tallied by themselves."""
@@ -45,7 +45,7 @@ class Agreement:
     @property
     def share_apart(self) -> float:
         n_open = int(self.is_open.sum())
-        return float((self.rhats > AGREED).sum() / n_open) if n_open else 0.0
+        return float((self.rhats > _AGREED).sum() / n_open) if n_open else 0.0
 
     @property
     def ess(self) -> float:
@@ -58,7 +58,7 @@ class Agreement:
 
     @property
     def converged(self) -> bool:
-        return not self.is_open.any() or (self.share_apart <= FEW and self.ess >= ENOUGH)
+        return not self.is_open.any() or (self.share_apart <= _FEW and self.ess >= _ENOUGH)
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +154,7 @@ class Tally:
         n_batches = self.halves.shape[0] * BATCHES
         errors = max(_ERRORS, float(stdtrit(n_batches - 1, 1 - _CHANCE / max(len(person), 1))))
         above = (self.shares - errors * error > ceilings[self.value_of_pair] + 1e-9) & (
-            agreement.rhats[person] <= AGREED
+            agreement.rhats[person] <= _AGREED
         )
         found: NDArray[np.bool_] = np.bincount(person[above], minlength=self.n_persons) > 0
         return found

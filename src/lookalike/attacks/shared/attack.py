@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from lookalike.data.contracts import Target
-from lookalike.data.parameters import part_text
+from lookalike.data.parameters import component_text
 from lookalike.errors import Unsupported
 
 
@@ -18,7 +18,7 @@ class WrittenAttack:
     forms: ClassVar[frozenset[str] | None] = None
 
     def __str__(self) -> str:
-        return part_text(self)
+        return component_text(self)
 
     def refuses(self, target: Target) -> str | None:
         form = target.release.form

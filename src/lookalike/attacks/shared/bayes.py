@@ -47,7 +47,7 @@ class NaiveBayes:
     """[codes, values] one a quasi-identifier."""
 
     @classmethod
-    def learnt(cls, counts: Counts, smoothing: float) -> Self:
+    def learn(cls, counts: Counts, smoothing: float) -> Self:
         tables = []
         for together, below in zip(counts.together, counts.below, strict=True):
             divisor = below + smoothing * len(together)
@@ -90,16 +90,14 @@ def frequencies_of(where: Whereabouts, column: int) -> Shares:
     n_values = release.domains.sensitive[column].n_codes
     counts: Shares = np.bincount(release.sensitive[told, column], minlength=n_values).astype(np.float64)
     if isinstance(release, Perturbed):
-        counts = taken_back(counts[None, :], release.randomizers[column]).reshape(-1)
+        counts = take_back(counts[None, :], release.randomizers[column]).reshape(-1)
     return counts
 
 
 def counts_of_records(quasi: Codes, values: NDArray[np.int64], domains: Sequence[Domain], n_values: int) -> Counts:
     """The counts of records whose values are taken to be known."""
     of_value = np.bincount(values, minlength=n_values).astype(np.float64)
-    together = tuple(
-        _tallied(quasi[:, place], values, domain.n_codes, n_values) for place, domain in enumerate(domains)
-    )
+    together = tuple(_tally(quasi[:, place], values, domain.n_codes, n_values) for place, domain in enumerate(domains))
     return Counts(of_value, together, (of_value,) * len(together))
 
 
@@ -131,8 +129,8 @@ def _in_ranges(
     weights = 1.0 / np.maximum(sizes, 1) if by_volume else np.ones(len(sizes))
     run_weights, missing_weights = np.where(lengths > 0, weights, 0.0)[units], np.where(missing, weights, 0.0)[units]
     n_steps = domain.n_codes + 1
-    steps = _tallied(lows[units], values, n_steps, n_values, run_weights)
-    steps -= _tallied((lows + lengths)[units], values, n_steps, n_values, run_weights)
+    steps = _tally(lows[units], values, n_steps, n_values, run_weights)
+    steps -= _tally((lows + lengths)[units], values, n_steps, n_values, run_weights)
     # Fractions do not cancel to the last digit.
     table = np.maximum(np.cumsum(steps, axis=0)[:-1], 0.0)
     if missing.any():
@@ -177,18 +175,18 @@ def _counts_taken_back(where: Whereabouts, release: Perturbed, column: int) -> C
     n_values = release.domains.sensitive[column].n_codes
     values, randomizer = release.sensitive[:, column], release.randomizers[column]
     together = tuple(
-        taken_back(_tallied(release.quasi[:, place], values, domain.n_codes, n_values), randomizer)
+        take_back(_tally(release.quasi[:, place], values, domain.n_codes, n_values), randomizer)
         for place, domain in enumerate(release.domains.quasi)
     )
     # Counts that were raised to 0 make the parts more than the whole: each attribute is divided by its own sum.
     return Counts(frequencies_of(where, column), together, tuple(part.sum(axis=0) for part in together))
 
 
-def taken_back(observed: Shares, randomizer: Randomizer) -> Shares:
+def take_back(observed: Shares, randomizer: Randomizer) -> Shares:
     """[..., values] what was there before the matrix, at least 0; only values that the matrix ever gives are possible.
 
     >>> noise = Randomizer(np.array([[3, 1], [1, 3]]), 4)
-    >>> taken_back(np.array([[60.0, 40.0], [10.0, 0.0]]), noise).round(6).tolist()
+    >>> take_back(np.array([[60.0, 40.0], [10.0, 0.0]]), noise).round(6).tolist()
     [[70.0, 30.0], [15.0, 0.0]]
     """
     given = np.flatnonzero(randomizer.weights.sum(axis=1))
@@ -198,7 +196,7 @@ def taken_back(observed: Shares, randomizer: Randomizer) -> Shares:
     return found
 
 
-def _tallied(
+def _tally(
     codes: NDArray[np.int64] | Codes,
     values: NDArray[np.int64] | Codes,
     n_codes: int,

@@ -13,11 +13,11 @@ from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Microdata
 
 Shares = NDArray[np.float64]
-FINE = 1 << 30
+_FINE = 1 << 30
 """Beliefs of an attacker are whole numbers over about this."""
 
 
-def scored(guesses: NDArray[np.int64] | NDArray[np.int32], truth: NDArray[np.int32]) -> Score:
+def score_guesses(guesses: NDArray[np.int64] | NDArray[np.int32], truth: NDArray[np.int32]) -> Score:
     """Guesses of codes against the true ones; a guess of -1 is none, and counts as wrong."""
     return Score(int(np.count_nonzero(guesses == truth)), len(truth))
 
@@ -32,7 +32,7 @@ def exposure_of(target: Target, column: int, beliefs: Shares, adversary: str, ti
 
     Rows need not sum to exactly 1. Beliefs below `tiny` are dropped: an attacker's figures are no finer.
     """
-    weights = np.rint(np.where(beliefs < tiny, 0.0, beliefs) * FINE).astype(np.int64)
+    weights = np.rint(np.where(beliefs < tiny, 0.0, beliefs) * _FINE).astype(np.int64)
     units, values = np.nonzero(weights)
     return Exposure(
         adversary=adversary,
@@ -46,7 +46,7 @@ def exposure_of(target: Target, column: int, beliefs: Shares, adversary: str, ti
     )
 
 
-def promised_ceilings(target: Target, column: int) -> Shares | None:
+def find_ceilings(target: Target, column: int) -> Shares | None:
     """The least ceiling that the promises set for each value of a column; None if they set none."""
     name = target.original.domains.sensitive[column].name
     found = [
@@ -70,9 +70,9 @@ def n_above(beliefs: Shares, ceilings: Shares | None, slack: float = 1e-9) -> in
     return int(np.count_nonzero((beliefs > ceilings * (1 + slack) + slack).any(axis=1)))
 
 
-MOST_RECORDS = 200_000
+_MOST_RECORDS = 200_000
 """Beliefs about more records than this are not kept as an exposure."""
-MOST_CELLS = 20_000_000
+_MOST_CELLS = 20_000_000
 CERTAIN = 1 - 1e-9
 
 
@@ -98,13 +98,13 @@ def n_rows_above(beliefs: Any, ceilings: Shares | None, slack: float = 1e-9) -> 
 
 def best_guess_share(beliefs: Any, prior: NDArray[np.int64], truth: NDArray[np.int32]) -> float:
     """How often a reader is right who guesses the likeliest value of each record."""
-    return scored(honest_guesses(beliefs, prior), truth).share
+    return score_guesses(honest_guesses(beliefs, prior), truth).share
 
 
-def kept_exposure(target: Target, column: int, beliefs: Any, adversary: str) -> Exposure | None:
+def build_exposure(target: Target, column: int, beliefs: Any, adversary: str) -> Exposure | None:
     """The beliefs as an exposure unless they are too many. Records that nothing is believed of are left out."""
     beliefs = beliefs[np.flatnonzero(row_max(beliefs) > 0)]
     n_records, n_values = beliefs.shape
-    if n_records > MOST_RECORDS or n_records * n_values > MOST_CELLS:
+    if n_records > _MOST_RECORDS or n_records * n_values > _MOST_CELLS:
         return None
     return exposure_of(target, column, beliefs.toarray(), adversary)

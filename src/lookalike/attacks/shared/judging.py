@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.attacks.shared.bayes import logs_of
-from lookalike.attacks.shared.beliefs import Shares, exposure_of, majority, n_above, promised_ceilings, scored
+from lookalike.attacks.shared.beliefs import Shares, exposure_of, find_ceilings, majority, n_above, score_guesses
 from lookalike.attacks.shared.whereabouts import Whereabouts
 from lookalike.data.contracts import Attack, Finding, Score, Target
 from lookalike.data.microdata import Codes
@@ -32,9 +32,9 @@ BLOCK = 2_000_000
 """Beliefs (records times values) that are worked out at once."""
 EXPOSED = 16_000_000
 """Beliefs that are kept for an exposure; of larger tables only the counts are."""
-SAMPLE = 20_000
+_SAMPLE = 20_000
 """Records on which it is found out what the evidence is worth."""
-POWERS = tuple(step / 20 for step in range(21))
+_POWERS = tuple(step / 20 for step in range(21))
 _TIE = 1e-9
 
 
@@ -80,9 +80,11 @@ class Strangers:
         return self.unseen.n_guesses >= 1000 and self.unseen.share >= 0.9 * self.seen.share
 
 
-def judged(where: Whereabouts, column: int, classifier: Classifier, *, within: str, progress: Progress) -> Judged:
+def judge_records(
+    where: Whereabouts, column: int, classifier: Classifier, *, within: str, progress: Progress
+) -> Judged:
     """Guesses and beliefs about every record, among all values or those that the honest reader leaves."""
-    original, ceilings = where.target.original, promised_ceilings(where.target, column)
+    original, ceilings = where.target.original, find_ceilings(where.target, column)
     n_records, n_values = original.n_rows, original.domains.sensitive[column].n_codes
     views = _Views(where, column, classifier, within, _reader(where, column, needed=within == "unit"))
     order = np.argsort(-classifier.frequencies, kind="stable")
@@ -95,7 +97,7 @@ def judged(where: Whereabouts, column: int, classifier: Classifier, *, within: s
         progress("guessing", block[0] / n_records)
         true_values, each = original.sensitive[block, column], np.arange(len(block))
         honest, base, evidence = views.of(block)
-        guesses[block] = first_best(_weighed(base, evidence, 1.0), order)
+        guesses[block] = pick_best(_weigh(base, evidence, 1.0), order)
         beliefs = posteriors(base, evidence, 1.0)
         sum_confidence += float(beliefs[each, guesses[block]].sum())
         if kept is not None:
@@ -105,7 +107,7 @@ def judged(where: Whereabouts, column: int, classifier: Classifier, *, within: s
             n_affected_in_truth += n_above(posteriors(base, evidence, power), ceilings) or 0
         if honest is not None:
             sum_honest += float(honest[each, true_values].sum())
-            n_honest += int(np.count_nonzero(first_best(honest, order) == true_values))
+            n_honest += int(np.count_nonzero(pick_best(honest, order) == true_values))
     baselines = {"most frequent value": majority(original, column)}
     if views.reader is not None:
         baselines["values of the group"] = sum_honest / n_records
@@ -150,19 +152,19 @@ class _Views:
     def power(self) -> float:
         """The power of the evidence that fits best on a sample, by the squares of what is believed beside the truth."""
         original = self.where.target.original
-        sample = np.unique(np.linspace(0, original.n_rows - 1, SAMPLE).astype(np.int64))
+        sample = np.unique(np.linspace(0, original.n_rows - 1, _SAMPLE).astype(np.int64))
         truth = original.sensitive[sample, self.column]
-        misses = np.zeros((len(POWERS), len(sample)))
+        misses = np.zeros((len(_POWERS), len(sample)))
         for block in _blocks(len(sample), original.domains.sensitive[self.column].n_codes):
             _, base, evidence = self.of(sample[block])
-            for place, power in enumerate(POWERS):
+            for place, power in enumerate(_POWERS):
                 beliefs = posteriors(base, evidence, power)
                 believed = beliefs[np.arange(len(block)), truth[block]]
                 misses[place, block] = (beliefs**2).sum(axis=1) - 2 * believed
         best = int(misses.mean(axis=1).argmin())
         saved = misses[0] - misses[best]
         clearly = saved.mean() > 3 * saved.std() / math.sqrt(len(saved))
-        return POWERS[best] if clearly else 0.0
+        return _POWERS[best] if clearly else 0.0
 
 
 def finding(
@@ -211,18 +213,18 @@ def finding(
     )
 
 
-def guessed_among_all(classifier: Classifier, quasi: Codes) -> NDArray[np.int64]:
+def _guess_among_all(classifier: Classifier, quasi: Codes) -> NDArray[np.int64]:
     """The likeliest value of all, for each row of quasi-identifiers."""
     order = np.argsort(-classifier.frequencies, kind="stable")
     base = logs_of(classifier.frequencies / max(float(classifier.frequencies.sum()), 1e-300))
     guesses = np.zeros(len(quasi), dtype=np.int64)
     for block in _blocks(len(quasi), len(order)):
         evidence = classifier.log_likelihood(quasi[block])
-        guesses[block] = first_best(_weighed(np.broadcast_to(base, evidence.shape), evidence, 1.0), order)
+        guesses[block] = pick_best(_weigh(np.broadcast_to(base, evidence.shape), evidence, 1.0), order)
     return guesses
 
 
-def first_best(scores: Shares, order: NDArray[np.int64]) -> NDArray[np.int64]:
+def pick_best(scores: Shares, order: NDArray[np.int64]) -> NDArray[np.int64]:
     """The value with the highest score in each row; among equals (or if all are impossible) the first in `order`."""
     ranked = scores[:, order]
     best = ranked.max(axis=1, keepdims=True)
@@ -230,7 +232,7 @@ def first_best(scores: Shares, order: NDArray[np.int64]) -> NDArray[np.int64]:
     return picked
 
 
-def _weighed(base: Shares, evidence: Shares, power: float) -> Shares:
+def _weigh(base: Shares, evidence: Shares, power: float) -> Shares:
     """Logarithms of beliefs; what the evidence makes altogether impossible is left as it was."""
     if power == 0:
         return base
@@ -242,7 +244,7 @@ def _weighed(base: Shares, evidence: Shares, power: float) -> Shares:
 
 def posteriors(base: Shares, evidence: Shares, power: float) -> Shares:
     """[records, values] beliefs, from logarithms of what was believed before and of evidence of some power."""
-    scores = _weighed(base, evidence, power)
+    scores = _weigh(base, evidence, power)
     beliefs: Shares = np.exp(scores - scores.max(axis=1, keepdims=True))
     beliefs /= beliefs.sum(axis=1, keepdims=True)
     return beliefs
@@ -280,7 +282,7 @@ def _honest_in_groups(where: Whereabouts, column: int) -> dict[str, float]:
 def _one_over_l(target: Target, column: int) -> dict[str, float]:
     name = target.original.domains.sensitive[column].name
     promised = any(promise.model.name == "l-diversity" and promise.column == name for promise in target.promises)
-    ceilings = promised_ceilings(target, column) if promised else None
+    ceilings = find_ceilings(target, column) if promised else None
     return {} if ceilings is None else {"1/l": float(ceilings.max())}
 
 
@@ -324,11 +326,11 @@ def right_about_strangers(
         learned_from = _only(target.release, ~held_back[where.unit_of_row])
         learnt = learn(Whereabouts(replace(target, release=learned_from)))
         mine = np.flatnonzero(where.places @ held_back.astype(np.float64) > 1 - 1e-9)
-        guesses_unseen[mine] = guessed_among_all(learnt, target.original.quasi[mine])
+        guesses_unseen[mine] = _guess_among_all(learnt, target.original.quasi[mine])
         asked[mine] = True
     if not asked.any():
         return None
-    return Strangers(scored(guesses_unseen[asked], truth[asked]), scored(guesses[asked], truth[asked]))
+    return Strangers(score_guesses(guesses_unseen[asked], truth[asked]), score_guesses(guesses[asked], truth[asked]))
 
 
 def _only(release: Release, rows: NDArray[np.bool_]) -> Release:

@@ -90,7 +90,7 @@ class Whereabouts:
         if isinstance(release, Bucketized):
             buckets = self._buckets[1]
             listed = _csr(np.ones(len(buckets)), reading.point_of_row, buckets, (reading.n_points, self.n_units))
-            return normalised(listed)[reading.point_of_record]
+            return normalise(listed)[reading.point_of_record]
         if isinstance(release, Perturbed):
             return _csr(
                 np.ones(n_records), np.arange(n_records), reading.point_of_record, (n_records, reading.n_points)
@@ -101,7 +101,7 @@ class Whereabouts:
                 "Records fit far too many rows of this matched release to list them. Attack a sample of it."
             )
         starts, rows = fits
-        return normalised(sparse.csr_array((np.ones(len(rows)), rows, starts), shape=(n_records, release.n_rows)))
+        return normalise(sparse.csr_array((np.ones(len(rows)), rows, starts), shape=(n_records, release.n_rows)))
 
     def stocks(self, column: int) -> Any:
         """[units, values] what each unit says about a sensitive column, as shares (CSR; rows sum to 1)."""
@@ -111,11 +111,11 @@ class Whereabouts:
         told = ~self.reading.is_told_dummy
         counts = _csr(np.ones(int(told.sum())), self.unit_of_row[told], values[told], (self.n_units, n_codes))
         if not isinstance(release, Perturbed):
-            return normalised(counts)
+            return normalise(counts)
         joint = release.randomizers[column].weights.astype(np.float64) * original.counts(column)
         drawn = joint.sum(axis=1, keepdims=True)
         posterior = np.divide(joint, drawn, where=drawn > 0, out=np.zeros_like(joint))
-        return normalised(sparse.csr_array(counts @ posterior))
+        return normalise(sparse.csr_array(counts @ posterior))
 
     def beliefs(self, column: int) -> Any:
         """[records, values] what the honest reader believes of each record (CSR)."""
@@ -145,7 +145,7 @@ def _csr(data: NDArray[Any], rows: NDArray[Any], columns: NDArray[Any], shape: t
     return made
 
 
-def normalised(beliefs: Any) -> Any:
+def normalise(beliefs: Any) -> Any:
     """Rows scaled to sum to 1; empty rows stay empty."""
     sums = np.asarray(beliefs.sum(axis=1)).reshape(-1).astype(np.float64)
     scale = np.divide(1.0, sums, where=sums > 0, out=np.zeros_like(sums))

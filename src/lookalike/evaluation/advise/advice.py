@@ -13,8 +13,8 @@ from lookalike.errors import Infeasible, counted, quoted
 from lookalike.evaluation.advise.bearing import ColumnBearing, Counts, what_it_bears
 from lookalike.evaluation.advise.columns import ColumnAdvice, Pair, column_advice, singling_pairs
 from lookalike.evaluation.advise.starting import Start, promise_to_start_with
-from lookalike.evaluation.advise.trials import SAMPLE, Costs, tried_costs
-from lookalike.evaluation.advise.wording import plain
+from lookalike.evaluation.advise.trials import SAMPLE, Costs, try_costs
+from lookalike.evaluation.advise.wording import to_plain
 from lookalike.evaluation.inspect import Inspection, inspect, suggest_schema
 from lookalike.progress import Progress, silent
 
@@ -59,7 +59,7 @@ class Advice:
 
     def to_plain(self) -> dict[str, Any]:
         """Ready for JSON: exact numbers as text, sentences beside them."""
-        made = plain(replace(self, bearing=(), start=None, costs=None))
+        made = to_plain(replace(self, bearing=(), start=None, costs=None))
         made["bearing"] = [_bearing_to_plain(column) for column in self.bearing]
         made["start"] = None
         if self.start is not None:
@@ -69,9 +69,9 @@ class Advice:
             }
         if self.costs is not None:
             made["costs"] = {
-                **plain(replace(self.costs, promises=())),
+                **to_plain(replace(self.costs, promises=())),
                 "promises": [str(promise) for promise in self.costs.promises],
-                "savings": [{**plain(saving), "helps": saving.helps} for saving in self.costs.savings],
+                "savings": [{**to_plain(saving), "helps": saving.helps} for saving in self.costs.savings],
             }
         return dict(made)
 
@@ -102,7 +102,7 @@ def advise(
         start = promise_to_start_with(table.n_rows, sensitive)
         if trials:
             try:
-                costs = tried_costs(
+                costs = try_costs(
                     table,
                     given,
                     promises or start.promises,
@@ -141,10 +141,10 @@ def _about_bearing(column: ColumnBearing) -> list[str]:
 
 def _bearing_to_plain(column: ColumnBearing) -> dict[str, Any]:
     models = [
-        {**plain(replace(one, model=None)), "model": str(one.model), "sentence": one.sentence}  # type: ignore[arg-type]
+        {**to_plain(replace(one, model=None)), "model": str(one.model), "sentence": one.sentence}  # type: ignore[arg-type]
         for one in column.models
     ]
-    return {**plain(replace(column, models=())), "models": models, "sentence": column.sentence}
+    return {**to_plain(replace(column, models=())), "models": models, "sentence": column.sentence}
 
 
 def _about_costs(costs: Costs) -> list[str]:

@@ -29,9 +29,9 @@ Counts = NDArray[np.int64]
 
 BETAS = (3, 2, 1)
 """Betas to recommend, the usual one first; the smaller ones where it would leave a value more likely than not."""
-LARGE_GROUP = 50
+_LARGE_GROUP = 50
 """Groups of more records than this say little about anybody in them."""
-RECURSIVE_C = 2
+_RECURSIVE_C = 2
 MANY_VALUES = 1000
 """Of columns with more values than this, shares of single values mean little, and their ceilings take long."""
 
@@ -121,10 +121,10 @@ def what_it_bears(prior: Counts, column: Domain) -> ColumnBearing:
         (strongest(LDiversity(n_records + 1), prior, column), "the largest l"),
         (strongest(LDiversity(n_records + 1, kind="distinct"), prior, column), "the largest l"),
         (strongest(LDiversity(n_records + 1, kind="entropy"), prior, column), "the largest l"),
-        (largest_recursive(prior, column), f"the largest l with c = {RECURSIVE_C}"),
+        (largest_recursive(prior, column), f"the largest l with c = {_RECURSIVE_C}"),
     ]
     if len(present) <= MANY_VALUES:
-        size = min(LARGE_GROUP, max(1, n_records // 2))
+        size = min(_LARGE_GROUP, max(1, n_records // 2))
         least_t = three_decimals_up(least_distance(prior, column, size))
         beta = sensible_beta(prior, column)
         # A belief that grows to 1 + beta times its share has grown by a factor of e^delta.
@@ -159,9 +159,9 @@ def largest_recursive(prior: Counts, column: Domain) -> LDiversity:
     low, high = 1, int(np.count_nonzero(prior))
     while low < high:
         middle = (low + high + 1) // 2
-        asked = LDiversity(middle, kind="recursive", c=RECURSIVE_C)
+        asked = LDiversity(middle, kind="recursive", c=_RECURSIVE_C)
         low, high = (middle, high) if strongest(asked, prior, column) == asked else (low, middle - 1)
-    return LDiversity(low, kind="recursive", c=RECURSIVE_C)
+    return LDiversity(low, kind="recursive", c=_RECURSIVE_C)
 
 
 def sensible_beta(prior: Counts, column: Domain) -> BetaLikeness:

@@ -19,7 +19,7 @@ from lookalike.errors import LookalikeError, quoted
 from lookalike.evaluation.advise.bearing import Counts, strongest
 from lookalike.evaluation.advise.changes import column_of, possible_changes
 from lookalike.evaluation.advise.trials import ColumnCost
-from lookalike.evaluation.advise.wording import plain
+from lookalike.evaluation.advise.wording import to_plain
 from lookalike.models.shared.exact import three_decimals_down, three_decimals_up
 from lookalike.pipeline.run import MadeWhole
 
@@ -98,8 +98,8 @@ class Review:
                 }
                 for reached in self.promises
             ],
-            "columns": plain(self.columns),
-            "worth_a_trial": plain(self.worth_a_trial),
+            "columns": to_plain(self.columns),
+            "worth_a_trial": to_plain(self.worth_a_trial),
             "sentences": list(self.sentences),
         }
 
@@ -119,21 +119,23 @@ def review(made: MadeWhole) -> Review:
         domain = next(domain for domain in made.data.domains.quasi if domain.name == columns[0].column)
         changes = possible_changes(domain.attribute, column_of(domain))
         suggestions = [Suggestion(domain.name, change.what) for change in changes]
-    return Review(tuple(_reached(made, promise) for promise in made.promises), tuple(columns), tuple(suggestions))
+    return Review(
+        tuple(_review_promise(made, promise) for promise in made.promises), tuple(columns), tuple(suggestions)
+    )
 
 
-def _reached(made: MadeWhole, promise: Promise) -> Reached:
+def _review_promise(made: MadeWhole, promise: Promise) -> Reached:
     prior, domain = _prior(made, promise)
     verdict = next(
         found for found in made.audit.verdicts if found.model == str(promise.model) and found.column == promise.column
     )
     if promise.model.scale is None or verdict.reached is None:
         return Reached(promise, None, None, None, on_a_scale=False)
-    kept = kept_parameter(promise.model, verdict.reached)
+    kept = find_kept(promise.model, verdict.reached)
     limit = None
     if promise.model.rises:
         limit = strongest(_with(promise.model, Fraction(made.data.n_rows + 1)), prior, domain)
-    further = _next(kept, prior, domain)
+    further = _find_stronger(kept, prior, domain)
     return Reached(
         promise,
         None if kept == promise.model else Promise(kept, promise.column),
@@ -156,7 +158,7 @@ def _with(model: PrivacyModel, parameter: Fraction) -> PrivacyModel:
     return replace(model, **{model.scale: value})  # type: ignore[type-var]
 
 
-def kept_parameter(model: PrivacyModel, reached: Fraction | float) -> PrivacyModel:
+def find_kept(model: PrivacyModel, reached: Fraction | float) -> PrivacyModel:
     """The model with the strongest parameter of three decimals that a level keeps; itself if none is stronger."""
     if isinstance(reached, float) and not math.isfinite(reached):
         return model
@@ -179,7 +181,7 @@ def kept_parameter(model: PrivacyModel, reached: Fraction | float) -> PrivacyMod
     return model
 
 
-def _next(model: PrivacyModel, prior: Counts, column: Domain | None) -> PrivacyModel | None:
+def _find_stronger(model: PrivacyModel, prior: Counts, column: Domain | None) -> PrivacyModel | None:
     """A step stronger, if the table can bear it: chances and bounds of nine tenths, k and l by at least one."""
     asked = Fraction(model.asked)
     parameter = Fraction(math.ceil(max(asked + 1, asked / _STEP))) if model.rises else three_decimals_up(asked * _STEP)

@@ -23,10 +23,10 @@ from lookalike.evaluation.advise.bearing import (
 )
 from lookalike.models import BetaLikeness, KAnonymity, LDiversity, TCloseness
 
-USUAL_K = 5
-USUAL_T = "0.2"
-USUAL_L = 5
-FEW_GROUPS = 10
+_USUAL_K = 5
+_USUAL_T = "0.2"
+_USUAL_L = 5
+_FEW_GROUPS = 10
 """A promise about values that leaves room for fewer groups than this is not recommended."""
 
 
@@ -46,7 +46,7 @@ class Start:
 
 def promise_to_start_with(n_rows: int, columns: Sequence[tuple[Counts, Domain]]) -> Start:
     """k-anonymity for the persons, and a promise about the values of each sensitive column that has several."""
-    k = min(USUAL_K, n_rows)
+    k = min(_USUAL_K, n_rows)
     promises = [Promise(KAnonymity(k))]
     reasons = [
         f"k-anonymity:{k}: nobody is linked to a row with a chance above 1 in {k}; at most "
@@ -68,14 +68,14 @@ def _about_values(prior: Counts, column: Domain) -> tuple[Promise | None, str]:
     if n_values <= MANY_VALUES:
         beta = sensible_beta(prior, column)
         n_groups = most_groups(beta.requirement(prior, column, 0), prior)
-        if n_groups >= min(FEW_GROUPS, n_records // 2):
+        if n_groups >= min(_FEW_GROUPS, n_records // 2):
             return Promise(beta, column.name), f"{beta}: {_why(beta, prior, column)}"
         crowded += f", and {beta} leaves {counted(n_groups, 'group')} at most"
     try:
-        close = TCloseness(USUAL_T, distance="ordered")
+        close = TCloseness(_USUAL_T, distance="ordered")
         close.check_eligible(prior, column)
     except RecipeError:
-        diverse = strongest(LDiversity(USUAL_L), prior, column)
+        diverse = strongest(LDiversity(_USUAL_L), prior, column)
         reason = f"{diverse}: {crowded}. Group the values into classes for a better promise."
         return Promise(diverse, column.name), reason
     return Promise(close, column.name), f"{close}: {crowded}. Its values have an order: it bounds shifts along it."

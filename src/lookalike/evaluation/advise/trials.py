@@ -21,13 +21,13 @@ from lookalike.data.release import Grouped, Matched
 from lookalike.data.schema import Schema, ValueType
 from lookalike.errors import Unsupported, counted, quoted
 from lookalike.evaluation.advise.changes import Change, possible_changes
-from lookalike.metrics.query_error import RangeWorkload, drawn, query_error
+from lookalike.metrics.query_error import RangeWorkload, draw_queries, query_error
 from lookalike.pipeline.recipe import Recipe, prepare, settle
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 
 SAMPLE = 1000
-N_QUERIES = 400
+_N_QUERIES = 400
 _QUERIED_COLUMNS, _SELECTIVITY = 2, 0.1
 _WORTH = 0.05
 """A saving of less than this share of what is lost is not worth a change."""
@@ -84,8 +84,8 @@ class Saving:
         if self.makes_counts_worse:
             return False
         if self.leaves_out:
-            return self._clear(self.others)
-        return self._clear(self.gcp) or (self._clear(self.others) and self.gcp[1] <= self.gcp[0])
+            return self._is_clear(self.others)
+        return self._is_clear(self.gcp) or (self._is_clear(self.others) and self.gcp[1] <= self.gcp[0])
 
     @property
     def makes_counts_worse(self) -> bool:
@@ -95,7 +95,7 @@ class Saving:
     def verdict(self) -> str:
         if self.helps:
             return "Worth a look if nobody needs it." if self.leaves_out else "Worth a look."
-        if not self._clear(self.others):
+        if not self._is_clear(self.others):
             return "No clear saving."
         return "Counts get worse by it." if self.makes_counts_worse else "The others gain less than it loses."
 
@@ -104,7 +104,7 @@ class Saving:
         changed = (self.column, self.leaves_out, self.own, self.others)
         return changed == (other.column, other.leaves_out, other.own, other.others)
 
-    def _clear(self, figures: tuple[float, float]) -> bool:
+    def _is_clear(self, figures: tuple[float, float]) -> bool:
         return figures[0] - figures[1] > max(self.chance, _WORTH * figures[0])
 
     @property
@@ -155,7 +155,7 @@ class _Trial:
         return float(np.mean([loss for column, loss in self.losses.items() if column != name]))
 
 
-def tried_costs(
+def try_costs(
     table: Table,
     schema: Schema,
     promises: Sequence[Promise],
@@ -169,7 +169,7 @@ def tried_costs(
 
     Raises `Infeasible`, as publishing does, if the sample cannot keep a promise.
     """
-    part = sampled(table, sample, seed)
+    part = sample_rows(table, sample, seed)
     data = Microdata.encode(part, schema)
     method = Groups(effort="fast") if algorithm is None else algorithm
     runner = _Runner(part, tuple(promises), method, seed, progress)
@@ -187,7 +187,7 @@ def tried_costs(
         ]
         for done, change in enumerate(changes):
             progress(_STEP, (done + 2) / (len(changes) + 2), change.attribute.name)
-            after = runner.run(data.schema.replaced(change.attribute), 0)
+            after = runner.run(data.schema.replace_attribute(change.attribute), 0)
             saving = _saving(change, data, (first, again), after)
             # A coarser taxonomy that leads to the same release is no news.
             if not any(saving.repeats(known) for known in savings):
@@ -245,35 +245,35 @@ def _saving(change: Change, data: Microdata, before: tuple[_Trial, _Trial], afte
 
 def _errors(name: str, data: Microdata, trials: Sequence[_Trial]) -> list[float] | None:
     """The median error of the same queries over the other columns, answered by each release."""
-    known = data_without(data, name)
+    known = _data_without(data, name)
     if not known.domains.sensitive:
         return None
     workload = RangeWorkload(columns=min(_QUERIED_COLUMNS, len(known.domains.quasi)), selectivity=_SELECTIVITY)
     try:
-        asked = drawn(workload, known, N_QUERIES, np.random.default_rng(0))
+        asked = draw_queries(workload, known, _N_QUERIES, np.random.default_rng(0))
     except Unsupported:
         return None
-    return [query_error(asked, release_without(trial.release, name)).median for trial in trials]
+    return [query_error(asked, _release_without(trial.release, name)).median for trial in trials]
 
 
-def data_without(data: Microdata, name: str) -> Microdata:
+def _data_without(data: Microdata, name: str) -> Microdata:
     """The same without one quasi-identifier."""
-    kept, domains = _kept(data.domains, name)
+    kept, domains = _leave_out(data.domains, name)
     return replace(data, domains=domains, quasi=np.ascontiguousarray(data.quasi[:, kept]))
 
 
-def release_without(release: Grouped | Matched, name: str) -> Grouped | Matched:
+def _release_without(release: Grouped | Matched, name: str) -> Grouped | Matched:
     """The same without one quasi-identifier, where it is there at all."""
-    kept, domains = _kept(release.domains, name)
+    kept, domains = _leave_out(release.domains, name)
     return replace(release, domains=domains, extents=tuple(release.extents[index] for index in kept))
 
 
-def _kept(domains: Domains, name: str) -> tuple[list[int], Domains]:
+def _leave_out(domains: Domains, name: str) -> tuple[list[int], Domains]:
     kept = [index for index, domain in enumerate(domains.quasi) if domain.name != name]
     return kept, replace(domains, quasi=tuple(domains.quasi[index] for index in kept))
 
 
-def sampled(table: Table, n_rows: int, seed: int) -> Table:
+def sample_rows(table: Table, n_rows: int, seed: int) -> Table:
     """So many rows at random, or all. Columns keep their distinct values: loss is measured on the whole domain."""
     if table.n_rows <= n_rows:
         return table

@@ -36,15 +36,15 @@ def _three_digits(share: Fraction, rounded: Callable[[Fraction], int]) -> str:
     return f"{number_text(rounded(share / unit) * unit * 100)} %"
 
 
-def plain(content: Any) -> Any:
+def to_plain(content: Any) -> Any:
     """Dataclasses as mappings with their sentences, tuples as lists, fractions as exact text."""
     if dataclasses.is_dataclass(content) and not isinstance(content, type):
-        fields = {field.name: plain(getattr(content, field.name)) for field in dataclasses.fields(content)}
+        fields = {field.name: to_plain(getattr(content, field.name)) for field in dataclasses.fields(content)}
         if isinstance(sentence := getattr(content, "sentence", None), str):
             fields["sentence"] = sentence
         return fields
     if isinstance(content, tuple | list):
-        return [plain(entry) for entry in content]
+        return [to_plain(entry) for entry in content]
     if isinstance(content, Fraction):
         return number_text(content)
     return content

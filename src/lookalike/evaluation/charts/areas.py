@@ -47,7 +47,7 @@ def boxes(
     colour = colour_of(series, order).legend(alt.Legend(symbolOpacity=1) if legend else None)
     kinds_of_axis: tuple[Any, Any] = alt.X, alt.Y
     x_axis, y_axis = (
-        made(f"{name}:Q", title=name if shown is None else shown, scale=Scale.of(ends, False, 1).drawn())
+        made(f"{name}:Q", title=name if shown is None else shown, scale=Scale.of(ends, False, 1).draw())
         for made, name, shown in zip(kinds_of_axis, (x, y), (x_title, y_title), strict=True)
         for ends in [[row[name] for row in (*frames, *points)] + [row[f"{name}_end"] for row in frames]]
     )

@@ -83,8 +83,8 @@ def scatter(
     x_scale = Scale.of([row[x] for row in rows], log_x, width)
     y_scale = Scale.of([row[y] for row in rows], log_y, height, zero=True)
     axis = percents() if percent else alt.Axis()
-    x_axis = alt.X(f"{x}:Q", title=x if x_title is None else x_title, scale=x_scale.drawn(), axis=axis)
-    y_axis = alt.Y(f"{y}:Q", title=y if y_title is None else y_title, scale=y_scale.drawn(), axis=axis)
+    x_axis = alt.X(f"{x}:Q", title=x if x_title is None else x_title, scale=x_scale.draw(), axis=axis)
+    y_axis = alt.Y(f"{y}:Q", title=y if y_title is None else y_title, scale=y_scale.draw(), axis=axis)
     base = alt.Chart(data_of(rows)).encode(x=x_axis, y=y_axis)
     layers = [
         base.mark_point(filled=True, size=70).encode(color=colour_of(series, order), shape=shape_of(series, order))

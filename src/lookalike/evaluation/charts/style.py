@@ -70,7 +70,7 @@ class Scale:
         low = max(0.0, least - room) if least >= 0 else least - room
         return cls(low, most + room, log, pixels)
 
-    def drawn(self) -> Any:
+    def draw(self) -> Any:
         import altair as alt
 
         return alt.Scale(type="log" if self.log else "linear", domain=[self.low, self.high], nice=False, zero=False)

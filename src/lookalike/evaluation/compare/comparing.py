@@ -23,7 +23,7 @@ from lookalike.errors import RecipeError, counted, unknown_name
 from lookalike.evaluation import charts
 from lookalike.evaluation.compare import tabulating
 from lookalike.evaluation.compare.fingerprints import run_fingerprint, table_fingerprint
-from lookalike.evaluation.compare.frontier import axis_of, frontier, known_axes, loss_axes, risk_axes
+from lookalike.evaluation.compare.frontier import axis_of, check_axes, frontier, loss_axes, risk_axes
 from lookalike.evaluation.compare.keeping import FORMAT, KIND, PICTURE, SUMMARY, TABLE, Kept
 from lookalike.evaluation.compare.picture import picture
 from lookalike.evaluation.compare.planning import ModelsLike, Task, plan
@@ -33,7 +33,7 @@ from lookalike.files.tables import read_columns
 from lookalike.progress import Progress, silent
 from lookalike.version import __version__
 
-NOT_EQUAL = (
+_NOT_EQUAL = (
     "Runs that promise different things, or against different adversaries, are not equal. Figures say what was reached "
     "on this table this time; only the promise holds by itself."
 )
@@ -60,7 +60,7 @@ class Comparison:
 
     def to_plain(self) -> dict[str, Any]:
         """Ready for JSON."""
-        best = self._best()
+        best = self._find_best()
         return {
             "kind": KIND,
             "format": FORMAT,
@@ -91,20 +91,20 @@ class Comparison:
         )
 
     def to_csv(self) -> str:
-        return tabulating.to_csv(self.runs, self._best())
+        return tabulating.to_csv(self.runs, self._find_best())
 
     def headings(self) -> tuple[str, ...]:
         return tabulating.headings()
 
     def rows(self) -> list[tuple[str, ...]]:
         """As text, one line a run; a star marks the frontier."""
-        return tabulating.rows(self.runs, self._best(), self.sensitive)
+        return tabulating.rows(self.runs, self._find_best(), self.sensitive)
 
     def remarks(self) -> list[str]:
         """What the table leaves open: why runs have no figures, and which have no place in the picture."""
         said = [f"{run.name}: {run.status}. {run.reason}".strip() for run in self.runs if run.status != DONE]
         if not any(self._is_placed(run) for run in self.runs):
-            return [*said, f"No run has figures for both {self.x} and {self.y}.", NOT_EQUAL]
+            return [*said, f"No run has figures for both {self.x} and {self.y}.", _NOT_EQUAL]
         absent = [run.name for run in self.runs if run.status == DONE and not self._is_placed(run)]
         if absent:
             said.append(
@@ -115,7 +115,7 @@ class Comparison:
             for run in self.runs
             for name, reason in run.not_made.items()
         }
-        return [*said, *sorted(attacks), NOT_EQUAL]
+        return [*said, *sorted(attacks), _NOT_EQUAL]
 
     def chart(self) -> charts.Chart | None:
         """The frontier as an Altair chart; None if no run has a place in it."""
@@ -124,7 +124,7 @@ class Comparison:
     def _is_placed(self, run: Run) -> bool:
         return loss_axes()[self.x].of(run) is not None and risk_axes()[self.y].of(run) is not None
 
-    def _best(self) -> set[int]:
+    def _find_best(self) -> set[int]:
         chosen = {id(run) for run in self.frontier}
         return {place for place, run in enumerate(self.runs) if id(run) in chosen}
 
@@ -164,7 +164,7 @@ def compare(
     that are there already, of the same table, recipe and version, are not made again. `x` and `y` name the loss and
     the risk that the frontier is drawn by. `jobs` processes work at once; no release is written.
     """
-    known_axes(x, y)
+    check_axes(x, y)
     if adversary not in ADVERSARIES:
         raise RecipeError(unknown_name("adversary", adversary, ADVERSARIES))
     if jobs is not None and jobs < 1:
@@ -178,7 +178,7 @@ def compare(
     planned = plan(microdata, models, algorithms, chosen, adversary, seed)
     kept.begin()
     fingerprint = table_fingerprint(microdata)
-    runs, made, reused = _carried_out(planned, fingerprint, table, given, kept, jobs, progress)
+    runs, made, reused = _carry_out(planned, fingerprint, table, given, kept, jobs, progress)
     notes = [*table.notes]
     if reused:
         notes.append(f"{counted(len(reused), 'run')} of this table and recipe were there already and not made again.")
@@ -198,7 +198,7 @@ def compare(
     return comparison
 
 
-def _carried_out(
+def _carry_out(
     planned: list[Task | Run],
     fingerprint: str,
     table: Table,

@@ -27,7 +27,7 @@ def table_fingerprint(data: Microdata) -> str:
     for role, domains, codes in blocks:
         _add(digest, (role, str(codes.shape)))
         for domain in domains:
-            _add(digest, _described(domain))
+            _add(digest, _describe_domain(domain))
         digest.update(codes.astype("<i4").tobytes())
     return digest.hexdigest()
 
@@ -43,7 +43,7 @@ def run_fingerprint(table: str, task: Task) -> str:
     return digest.hexdigest()
 
 
-def _described(domain: Domain) -> list[str]:
+def _describe_domain(domain: Domain) -> list[str]:
     attribute, tree = domain.attribute, domain.taxonomy
     parts = [domain.name, str(domain.kind), str(domain.type), repr(float(attribute.weight)), str(domain.declared)]
     parts += [repr(float(domain.low)), repr(float(domain.high)), str(domain.size), str(len(domain.texts))]

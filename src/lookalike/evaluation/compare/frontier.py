@@ -70,7 +70,7 @@ def risk_axes() -> dict[str, Axis]:
     return {**_RISKS, **{name: axis for name, axis in others.items() if name not in _RISKS}}
 
 
-def known_axes(x: str | None, y: str | None) -> None:
+def check_axes(x: str | None, y: str | None) -> None:
     """Refuse an axis that does not exist, before the long work."""
     for axes, name in ((loss_axes(), x), (risk_axes(), y)):
         if name is not None and name not in axes:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from lookalike.errors import RecipeError, unread_format
 from lookalike.evaluation.compare.results import AUDIT_FAILED, DONE, INFEASIBLE, UNFIT, Run
-from lookalike.files.atomic import cannot_write, hidden_beside
+from lookalike.files.atomic import cannot_write, hide_beside
 
 KIND = "lookalike comparison"
 FORMAT = 1
@@ -67,7 +67,7 @@ class Kept:
         assert self.folder is not None
         target = self.folder / name
         try:
-            with hidden_beside(target) as hidden:
+            with hide_beside(target) as hidden:
                 part = hidden / target.name
                 with part.open("w", encoding="utf-8", newline="") as file:
                     file.write(content)

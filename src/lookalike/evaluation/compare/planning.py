@@ -16,7 +16,7 @@ from lookalike.data.contracts import EVERY_MODEL, Algorithm, Attack, Promise
 from lookalike.data.microdata import Microdata
 from lookalike.errors import Infeasible, RecipeError
 from lookalike.evaluation.compare.results import INFEASIBLE, UNFIT, Run
-from lookalike.evaluation.compare.sweeps import settings, together
+from lookalike.evaluation.compare.sweeps import settings, split_promises
 from lookalike.models import MODELS
 from lookalike.pipeline.recipe import ModelLike, find_refusal, parse_promises, require, settle
 
@@ -45,7 +45,7 @@ class Task:
         """What came of it, with what is known of every run."""
         known = {
             "promise": self.promise,
-            "meaning": meaning(self.promises, self.algorithm.form),
+            "meaning": _meaning(self.promises, self.algorithm.form),
             "algorithm": str(self.algorithm),
             "adversary": self.adversary,
         }
@@ -56,7 +56,7 @@ def promise_text(promises: Sequence[Promise]) -> str:
     return " + ".join(map(str, promises))
 
 
-def meaning(promises: Sequence[Promise], form: str | None = None) -> tuple[str, ...]:
+def _meaning(promises: Sequence[Promise], form: str | None = None) -> tuple[str, ...]:
     return tuple(promise.model.promise(promise.column, form) for promise in promises)
 
 
@@ -65,7 +65,7 @@ def alternatives(models: Iterable[ModelsLike]) -> list[tuple[Promise, ...]]:
     found: list[tuple[Promise, ...]] = []
     for model in [models] if isinstance(models, str) else models:
         if isinstance(model, str):
-            swept = [settings(part, MODELS) for part in together(model, MODELS)]
+            swept = [settings(part, MODELS) for part in split_promises(model, MODELS)]
             found += [parse_promises(list(chosen)) for chosen in itertools.product(*swept)]
         else:
             found.append(parse_promises(model))
@@ -74,7 +74,7 @@ def alternatives(models: Iterable[ModelsLike]) -> list[tuple[Promise, ...]]:
     return list(dict.fromkeys(found))
 
 
-def chosen_algorithms(algorithms: Iterable[Algorithm | str]) -> list[Algorithm]:
+def parse_algorithms(algorithms: Iterable[Algorithm | str]) -> list[Algorithm]:
     """The algorithms asked for; a text may sweep parameters or ask for all. None: those that suit each promise."""
     found: dict[str, Algorithm] = {}
     for one in [algorithms] if isinstance(algorithms, str) else algorithms:
@@ -88,7 +88,7 @@ def chosen_algorithms(algorithms: Iterable[Algorithm | str]) -> list[Algorithm]:
     return list(found.values())
 
 
-def suited(promises: Sequence[Promise]) -> list[Algorithm]:
+def choose_algorithms(promises: Sequence[Promise]) -> list[Algorithm]:
     """The algorithms for promises that no algorithm was named for, in the order of the table."""
     models = {EVERY_MODEL, *(promise.model.name for promise in promises)}
     return [kind() for kind in ALGORITHMS.values() if not models.isdisjoint(kind.suits)]
@@ -103,7 +103,7 @@ def plan(
     seed: int | None,
 ) -> list[Task | Run]:
     """Tasks, and in their places what cannot be run, as results already."""
-    asked = chosen_algorithms(algorithms)
+    asked = parse_algorithms(algorithms)
     planned: dict[tuple[str, str], Task | Run] = {}
     for alternative in alternatives(models):
         promises = settle(alternative, data)
@@ -112,7 +112,7 @@ def plan(
         except Infeasible as error:
             run = Run(
                 promise=promise_text(promises),
-                meaning=meaning(promises),
+                meaning=_meaning(promises),
                 algorithm="any",
                 adversary=adversary,
                 status=INFEASIBLE,
@@ -121,7 +121,7 @@ def plan(
             )
             planned[run.promise, run.algorithm] = run
             continue
-        candidates = [one.facing(adversary) for one in asked or suited(promises)]
+        candidates = [one.facing(adversary) for one in asked or choose_algorithms(promises)]
         refusals = [find_refusal(one, adversary, promises, requirements, data.domains) for one in candidates]
         for algorithm, reason in zip(candidates, refusals, strict=True):
             if reason is not None and not asked and not all(refusals):

@@ -101,13 +101,13 @@ class _Crew:
                     place, task = self._waiting.get_nowait()
                 except queue.Empty:
                     return
-                process = process or self._started()
+                process = process or self._start_process()
                 if process is None:
                     return
                 content = pickle.dumps(task)
                 run = _answer(process, content)
                 if run is None:
-                    code = _closed(process)
+                    code = _close_process(process)
                     process = None
                     run = task.run(FAULT, _last_words(code))
                 self.results.put((place, run))
@@ -115,9 +115,9 @@ class _Crew:
             self.results.put(error)
         finally:
             if process is not None:
-                _closed(process)
+                _close_process(process)
 
-    def _started(self) -> subprocess.Popen[bytes] | None:
+    def _start_process(self) -> subprocess.Popen[bytes] | None:
         with self._lock:
             if self._ending:
                 return None
@@ -149,7 +149,7 @@ def _answer(process: subprocess.Popen[bytes], content: bytes) -> Run | None:
     return run
 
 
-def _closed(process: subprocess.Popen[bytes]) -> int:
+def _close_process(process: subprocess.Popen[bytes]) -> int:
     """Let the process end, and say how it did."""
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:

@@ -22,7 +22,7 @@ from lookalike.evaluation.compare.memory import forget_peak, peak_megabytes
 from lookalike.evaluation.compare.planning import Task
 from lookalike.evaluation.compare.results import AUDIT_FAILED, DONE, FAULT, INFEASIBLE, UNFIT, Run
 from lookalike.memory import is_scarce
-from lookalike.metrics.query_error import RangeWorkload, drawn, query_error
+from lookalike.metrics.query_error import RangeWorkload, draw_queries, query_error
 from lookalike.pipeline.recipe import Recipe, prepare
 from lookalike.pipeline.run import MadeWhole, Stopwatch, run, standard_measures
 from lookalike.randomness import Randomness
@@ -30,26 +30,26 @@ from lookalike.randomness import Randomness
 _QUERIES, _ASKED = 500, 3
 
 
-def losses(outcome: MadeWhole, rng: Randomness) -> dict[str, float]:
+def _losses(outcome: MadeWhole, rng: Randomness) -> dict[str, float]:
     """Every loss that the form of the release has."""
     return outcome.losses
 
 
-def query_errors(outcome: MadeWhole, rng: Randomness) -> dict[str, float]:
+def _query_errors(outcome: MadeWhole, rng: Randomness) -> dict[str, float]:
     """The median error of random range queries, and how often their intervals hold the truth.
 
     The same queries for every run on a table, so that runs compare: not random in the sense of being secret.
     """
     workload = RangeWorkload(columns=min(_ASKED, len(outcome.data.domains.quasi)))
     try:
-        asked = drawn(workload, outcome.data, _QUERIES, np.random.default_rng(_QUERIES))
+        asked = draw_queries(workload, outcome.data, _QUERIES, np.random.default_rng(_QUERIES))
     except Unsupported:
         return {}
     found = query_error(asked, outcome.release)
     return {"query_error": found.median, "query_coverage": found.coverage}
 
 
-USEFULNESS: tuple[Callable[[MadeWhole, Randomness], dict[str, float]], ...] = (losses, query_errors)
+_USEFULNESS: tuple[Callable[[MadeWhole, Randomness], dict[str, float]], ...] = (_losses, _query_errors)
 """What is measured of how useful a release still is, by name."""
 
 
@@ -60,7 +60,7 @@ def execute(task: Task, table: Table, schema: Schema) -> Run:
     )
     forget_peak()
     try:
-        return _measured(task, run(prepare(recipe, table)))
+        return _measure_run(task, run(prepare(recipe, table)))
     except AuditFailed as error:
         return task.run(AUDIT_FAILED, str(error))
     except Infeasible as error:
@@ -74,16 +74,16 @@ def execute(task: Task, table: Table, schema: Schema) -> Run:
         return task.run(FAULT, f"A fault of the software ({type(error).__name__}). Please report it.")
 
 
-def _measured(task: Task, outcome: MadeWhole) -> Run:
+def _measure_run(task: Task, outcome: MadeWhole) -> Run:
     watch = Stopwatch()
-    levels = levels_of(outcome.audit)
+    levels = _levels_of(outcome.audit)
     figures: dict[str, float] = {}
     with watch.step("measure"):
-        for measure in USEFULNESS:
+        for measure in _USEFULNESS:
             figures.update(measure(outcome, Randomness(task.seed).child("usefulness")))
-    figures.update(_worst(levels))
+    figures.update(_find_worst(levels))
     with watch.step("attack"):
-        made, not_made = _attacked(task, outcome)
+        made, not_made = _run_attacks(task, outcome)
     shares = [one["accuracy"] for one in made if one["accuracy"] is not None and one["column"] is not None]
     if shares:
         figures["attack"] = max(shares)
@@ -106,7 +106,7 @@ def _measured(task: Task, outcome: MadeWhole) -> Run:
     )
 
 
-def levels_of(audit: Audit) -> dict[str, dict[str, float]]:
+def _levels_of(audit: Audit) -> dict[str, dict[str, float]]:
     """What the release reaches, by column and name; a level that the form does not have is left out."""
     found: dict[str, dict[str, float]] = {}
     names = {without_letter(str(model)): model.level_name for model in standard_measures()}
@@ -120,7 +120,7 @@ def levels_of(audit: Audit) -> dict[str, dict[str, float]]:
     return found
 
 
-def _worst(levels: dict[str, dict[str, float]]) -> dict[str, float]:
+def _find_worst(levels: dict[str, dict[str, float]]) -> dict[str, float]:
     """Each level over all columns: that of the column that is protected least."""
     found: dict[str, float] = {}
     safer = {model.level_name for model in standard_measures() if model.rises}
@@ -131,7 +131,7 @@ def _worst(levels: dict[str, dict[str, float]]) -> dict[str, float]:
     return found
 
 
-def _attacked(task: Task, outcome: MadeWhole) -> tuple[list[dict[str, Any]], dict[str, str]]:
+def _run_attacks(task: Task, outcome: MadeWhole) -> tuple[list[dict[str, Any]], dict[str, str]]:
     """Every attack that applies, from outside: as somebody who has the release and no private part of it."""
     target = Target(
         release=outcome.release, original=outcome.data, promises=outcome.promises, algorithm=outcome.algorithm

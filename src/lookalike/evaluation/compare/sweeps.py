@@ -31,7 +31,7 @@ def settings(text: str, names: Collection[str]) -> list[str]:
     >>> settings("town=t-closeness:0.1..0.3..0.1", ["t-closeness"])
     ['town=t-closeness:0.1', 'town=t-closeness:0.2', 'town=t-closeness:0.3']
     """
-    divided = _divided(text, names)
+    divided = _split_parameters(text, names)
     if divided is None or not divided[1].strip():
         return [text.strip()]
     head, rest = divided
@@ -51,16 +51,16 @@ def settings(text: str, names: Collection[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def together(text: str, names: Collection[str]) -> list[str]:
+def split_promises(text: str, names: Collection[str]) -> list[str]:
     """The promises that must hold at once, parted by a plus sign before a model.
 
-    >>> together("k-anonymity:5 + l-diversity:3", ["k-anonymity", "l-diversity"])
+    >>> split_promises("k-anonymity:5 + l-diversity:3", ["k-anonymity", "l-diversity"])
     ['k-anonymity:5', 'l-diversity:3']
     """
     known = "|".join(map(re.escape, names))
     found: list[str] = []
     for part in re.split(rf"\+(?=(?:[^+:]*=)?\s*(?:{known})\s*(?:[:+]|$))", text):
-        if found and _divided(found[-1], names) is None:
+        if found and _split_parameters(found[-1], names) is None:
             # What stands before this plus sign promises nothing: it is the beginning of a column's name.
             found[-1] += f"+{part}"
         else:
@@ -68,10 +68,10 @@ def together(text: str, names: Collection[str]) -> list[str]:
     return [part.strip() for part in found]
 
 
-def parted(text: str, names: Collection[str]) -> list[str]:
+def split_components(text: str, names: Collection[str]) -> list[str]:
     """Parts that stand in one text, parted by commas; a comma between parameters, or values of one, parts nothing.
 
-    >>> parted("mondrian:cuts=1,9,groups", ["mondrian", "groups"])
+    >>> split_components("mondrian:cuts=1,9,groups", ["mondrian", "groups"])
     ['mondrian:cuts=1,9', 'groups']
     """
     found: list[str] = []
@@ -84,7 +84,7 @@ def parted(text: str, names: Collection[str]) -> list[str]:
     return found
 
 
-def _divided(text: str, names: Collection[str]) -> tuple[str, str] | None:
+def _split_parameters(text: str, names: Collection[str]) -> tuple[str, str] | None:
     """What stands before the parameters, and the parameters; None if no known name is there.
 
     A column may stand before the name, as `models.parsing` reads it.

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from lookalike.data.release import Bucketized, Perturbed
 from lookalike.evaluation.compare.results import DONE, Run
 
-HEADINGS = (
+_HEADINGS = (
     "",
     "promise",
     "algorithm",
@@ -51,7 +51,7 @@ _FIGURES = (
 
 
 def headings() -> tuple[str, ...]:
-    return (*HEADINGS, "honest", "seconds")
+    return (*_HEADINGS, "honest", "seconds")
 
 
 def rows(runs: Sequence[Run], best: Collection[int], sensitive: Sequence[str]) -> list[tuple[str, ...]]:
@@ -66,7 +66,7 @@ def short_promise(run: Run, sensitive: Sequence[str]) -> str:
     return " + ".join(part.removeprefix(f"{sensitive[0]}=") for part in run.promise.split(" + "))
 
 
-def honest_share(run: Run) -> float | None:
+def _honest_share(run: Run) -> float | None:
     """What honest guessing is right in, against the best attack on values."""
     made = [one for one in run.attacks if one["accuracy"] is not None and one["column"] is not None]
     if not made:
@@ -87,7 +87,7 @@ def to_csv(runs: Sequence[Run], best: Collection[int]) -> str:
     for place, run in enumerate(runs):
         known = [run.promise, run.algorithm, run.adversary, run.form, run.status, "yes" if place in best else "no"]
         figures = ["" if (value := run.figure(name)) is None else f"{value:.10g}" for name in names]
-        honest = honest_share(run)
+        honest = _honest_share(run)
         writer.writerow([*known, *figures, "" if honest is None else f"{honest:.10g}", run.nearest or "", run.reason])
     return text.getvalue()
 
@@ -104,7 +104,7 @@ def _row(run: Run, best: bool, sensitive: Sequence[str]) -> tuple[str, ...]:
         loss_text(run.form, run.figures),
         _percent(run.figure("query_error")),
         *(_number(run.figure(name)) for name in ("k", "l", "t", "beta")),
-        *(_percent(share) for share in (run.figure("largest_belief"), run.figure("attack"), honest_share(run))),
+        *(_percent(share) for share in (run.figure("largest_belief"), run.figure("attack"), _honest_share(run))),
         "" if seconds is None else f"{seconds:.1f}",
     )
 

@@ -16,7 +16,7 @@ from lookalike.data.guests import load_guests
 from lookalike.evaluation.compare.running import execute
 
 
-def serve(given: BinaryIO, answers: BinaryIO) -> None:
+def _serve(given: BinaryIO, answers: BinaryIO) -> None:
     try:
         table, schema = pickle.load(given)
         while True:
@@ -27,15 +27,15 @@ def serve(given: BinaryIO, answers: BinaryIO) -> None:
         return
 
 
-def main() -> None:
+def _main() -> None:
     # Ctrl-C at the terminal reaches every process; the parent decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     # Whatever a library prints must not come between the answers.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     load_guests()
-    serve(sys.stdin.buffer, answers)
+    _serve(sys.stdin.buffer, answers)
 
 
 if __name__ == "__main__":
-    main()
+    _main()

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from lookalike.evaluation.report.basis import Basis
 from lookalike.evaluation.report.contents import Report
-from lookalike.evaluation.report.examples import Examples, made_up_examples
+from lookalike.evaluation.report.examples import Examples, make_up_examples
 from lookalike.evaluation.report.page import AUDIT, REPORT, REPORT_PAGE, as_json, audit_json, report_documents, to_html
 from lookalike.evaluation.report.paper import find_browser, to_pdf
-from lookalike.evaluation.report.pictures import drawn
+from lookalike.evaluation.report.pictures import draw_pictures
 from lookalike.evaluation.report.rebuilding import has_examples, rebuild
 
 __all__ = [
@@ -30,10 +30,10 @@ __all__ = [
     "Report",
     "as_json",
     "audit_json",
-    "drawn",
+    "draw_pictures",
     "find_browser",
     "has_examples",
-    "made_up_examples",
+    "make_up_examples",
     "rebuild",
     "report_documents",
     "to_html",

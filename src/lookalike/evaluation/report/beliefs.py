@@ -17,7 +17,7 @@ from lookalike.data.microdata import Domain
 from lookalike.data.release import Perturbed
 from lookalike.evaluation.report.basis import Basis
 
-MOST_VALUES = 40
+_MOST_VALUES = 40
 
 
 @dataclass(frozen=True)
@@ -42,21 +42,21 @@ class BeliefTable:
     def sentence(self) -> str:
         """The rarest and the most frequent of the lines in words."""
         rare, common = (pick(self.lines, key=lambda line: line.share) for pick in (min, max))
-        said = [f"belief in {_quoted(line.value)} {_rise(line)}" for line in dict.fromkeys((rare, common))]
+        said = [f"belief in {_quote(line.value)} {_rise(line)}" for line in dict.fromkeys((rare, common))]
         return f"Of the values shown, {' and '.join(said)}."
 
 
 def belief_table(basis: Basis, index: int) -> BeliefTable:
     """The table of one sensitive column."""
     domain, seen = basis.domains.sensitive[index], basis.seen[index]
-    counts = _published(basis, index, seen)
+    counts = _count_published(basis, index, seen)
     shares = counts / max(int(counts.sum()), 1)
     highest = np.zeros(len(seen.prior))
     np.maximum.at(highest, seen.values, (seen.weights / seen.sizes[seen.unit_of_entry]).astype(float))
     ceilings = _ceilings(basis, index, domain, seen.prior)
     present = np.flatnonzero(shares > 0)
     growth = highest[present] / shares[present]
-    shown = present[np.argsort(-growth, kind="stable")][:MOST_VALUES]
+    shown = present[np.argsort(-growth, kind="stable")][:_MOST_VALUES]
     shown = shown[np.argsort(-shares[shown], kind="stable")]
     lines = tuple(
         BeliefLine(
@@ -83,7 +83,7 @@ def _ceilings(basis: Basis, index: int, domain: Domain, prior: NDArray[np.int64]
     return [min(shares) for shares in zip(*found, strict=True)]
 
 
-def _published(basis: Basis, index: int, seen: Exposure) -> NDArray[np.int64]:
+def _count_published(basis: Basis, index: int, seen: Exposure) -> NDArray[np.int64]:
     """How often each value is published, made-up records set aside: what the audit found, all less the suppressed."""
     if basis.form == Perturbed.form or not basis.withheld.n_suppressed:
         return seen.prior
@@ -95,5 +95,5 @@ def _rise(line: BeliefLine) -> str:
     return f"may rise from {100 * line.share:.3g} % to at most {100 * line.belief:.3g} %{allowed}"
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return f'"{text}"'

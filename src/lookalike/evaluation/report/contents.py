@@ -28,7 +28,7 @@ from lookalike.evaluation.report.examples import Examples
 from lookalike.evaluation.tradeoff import Tradeoff
 from lookalike.version import __version__
 
-LEAST_GUESSES = 100
+_LEAST_GUESSES = 100
 _LIBRARIES = ("numpy", "scipy", "numba", "polars")
 
 
@@ -155,7 +155,7 @@ class Report:
             uses=_use_lines(evaluation),
             tradeoff=None if evaluation is None else _coarse_tradeoff(evaluation.tradeoff),
             left_out=(
-                *_kept_back(basis, evaluation),
+                *_list_withheld(basis, evaluation),
                 *(() if charts.can_draw() else (charts.NOT_DRAWN,)),
                 *basis.left_out,
                 *(evaluation.left_out if evaluation else ()),
@@ -174,9 +174,9 @@ class Report:
     @cached_property
     def pictures(self) -> dict[str, str]:
         """Its charts as SVG by name, drawn once."""
-        from lookalike.evaluation.report.pictures import drawn
+        from lookalike.evaluation.report.pictures import draw_pictures
 
-        return drawn(self)
+        return draw_pictures(self)
 
     @cached_property
     def page(self) -> str:
@@ -221,7 +221,7 @@ _SCORES_KEPT = (
 _LEVELS_KEPT = "How sure an attacker can be of each value is not published: it depends on more than the release shows."
 
 
-def _kept_back(basis: Basis, evaluation: Evaluation | None) -> list[str]:
+def _list_withheld(basis: Basis, evaluation: Evaluation | None) -> list[str]:
     """What a published report does not say, and why."""
     if basis.internal:
         return []
@@ -263,7 +263,7 @@ def _attack_lines(evaluation: Evaluation | None) -> tuple[AttackLine, ...]:
     lines = []
     for attacked in evaluation.attacks.made:
         finding = attacked.finding
-        right, honest = _scored(finding)
+        right, honest = _read_scores(finding)
         name = finding.attack.partition(":")[0]
         lines.append(
             AttackLine(
@@ -281,24 +281,26 @@ def _attack_lines(evaluation: Evaluation | None) -> tuple[AttackLine, ...]:
     return tuple(lines)
 
 
-def _scored(finding: Finding) -> tuple[float | None, float | None]:
+def _read_scores(finding: Finding) -> tuple[float | None, float | None]:
     if finding.column is None:
         highest = finding.figures.get("highest prosecutor risk")
-        return (None if highest is None else coarse(highest)), None
-    if finding.score is None or finding.score.n_guesses < LEAST_GUESSES:
+        return (None if highest is None else _round_coarsely(highest)), None
+    if finding.score is None or finding.score.n_guesses < _LEAST_GUESSES:
         return None, None
-    return coarse(finding.score.share), coarse(max(finding.baselines.values(), default=0.0))
+    return _round_coarsely(finding.score.share), _round_coarsely(max(finding.baselines.values(), default=0.0))
 
 
 def _coarse_answers(line: Answered) -> Answered:
-    shares = tuple(coarse(share) for share in line.shares)
-    return Answered(line.columns, coarse(line.median), coarse(line.coverage), shares)
+    shares = tuple(_round_coarsely(share) for share in line.shares)
+    return Answered(line.columns, _round_coarsely(line.median), _round_coarsely(line.coverage), shares)
 
 
 def _coarse_tradeoff(found: Tradeoff | None) -> Tradeoff | None:
     if found is None:
         return None
-    settings = tuple(replace(one, belief=coarse(one.belief), loss=coarse(one.loss)) for one in found.settings)
+    settings = tuple(
+        replace(one, belief=_round_coarsely(one.belief), loss=_round_coarsely(one.loss)) for one in found.settings
+    )
     return replace(found, settings=settings)
 
 
@@ -310,9 +312,9 @@ def _use_lines(evaluation: Evaluation | None) -> tuple[UseLine, ...]:
     )
 
 
-def coarse(share: float) -> float:
+def _round_coarsely(share: float) -> float:
     """
-    >>> coarse(0.23456), coarse(0.004)
+    >>> _round_coarsely(0.23456), _round_coarsely(0.004)
     (0.23, 0.0)
     """
     return round(share, 2)

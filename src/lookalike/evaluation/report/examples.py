@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from lookalike.data.contracts import Algorithm, Promise
 from lookalike.data.microdata import Codes, Domain, Microdata
-from lookalike.data.release import Bucketized, Grouped, Linkage, Release
+from lookalike.data.release import Bucketized, Grouped, RecordMap, Release
 from lookalike.data.schema import Schema
 from lookalike.data.worlds import draw_world
 from lookalike.errors import LookalikeError
@@ -28,8 +28,8 @@ from lookalike.files.releases.write import frames
 from lookalike.pipeline.recipe import Recipe, prepare
 from lookalike.randomness import Randomness
 
-MOST_RECORDS = 300
-MOST_SHOWN = 5
+_MOST_RECORDS = 300
+_MOST_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Examples:
     after: tuple[tuple[str, ...], ...]
 
 
-def made_up_examples(
+def make_up_examples(
     folder: ReleaseFolder, promises: Sequence[Promise], algorithm: Algorithm, adversary: str
 ) -> Examples | None:
     """A few rows before and after; None if the promise cannot be kept for so few made-up people.
@@ -49,8 +49,8 @@ def made_up_examples(
     They depend on the published tables alone, so that an audit can make them again.
     """
     rng = Randomness(int(_digest_of_tables(folder), 16))
-    data = made_up_people(folder, rng)
-    method = algorithm.hurried()
+    data = make_up_people(folder, rng)
+    method = algorithm.hurry()
     try:
         recipe = Recipe(schema=data.schema, promises=tuple(promises), algorithm=method, adversary=adversary)
         release, linkage = prepare(recipe, data).anonymize(rng.child("method"))
@@ -58,7 +58,7 @@ def made_up_examples(
         return None
     domains = (*data.domains.quasi, *data.domains.sensitive)
     codes = np.column_stack((data.quasi, data.sensitive))
-    rows = _shown_rows(release, rng)
+    rows = _pick_rows(release, rng)
     records = _records(release, linkage)[rows]
     tables = list(frames(release).values())
     return Examples(
@@ -74,11 +74,11 @@ def _digest_of_tables(folder: ReleaseFolder) -> str:
     return hashlib.sha256("".join(digest_of(folder.path / path) for path in sorted(paths)).encode()).hexdigest()
 
 
-def made_up_people(folder: ReleaseFolder, rng: Randomness) -> Microdata:
+def make_up_people(folder: ReleaseFolder, rng: Randomness) -> Microdata:
     """A table about nobody: values as the release makes them likely, put together at random."""
     release = read_alone(folder)
     world = draw_world(release, rng.child("world"))
-    chosen = rng.child("chosen").permutation(len(world))[:MOST_RECORDS]
+    chosen = rng.child("chosen").permutation(len(world))[:_MOST_RECORDS]
     quasi = world.quasi[chosen].copy()
     for place in range(quasi.shape[1]):
         quasi[:, place] = quasi[rng.child("column", place).permutation(len(quasi)), place]
@@ -87,20 +87,20 @@ def made_up_people(folder: ReleaseFolder, rng: Randomness) -> Microdata:
     return Microdata(folder.schema, domains, quasi, world.sensitive[chosen], np.zeros((len(quasi), 0), dtype=np.int32))
 
 
-def _shown_rows(release: Release, rng: Randomness) -> NDArray[np.int64]:
+def _pick_rows(release: Release, rng: Randomness) -> NDArray[np.int64]:
     """Rows of one group or bucket, which look alike; of other forms any."""
     if isinstance(release, Grouped):
         unit_of_row: Codes = release.group_of_row
     elif isinstance(release, Bucketized):
         unit_of_row = release.bucket_of_quasi
     else:
-        return rng.child("rows").permutation(release.n_rows)[:MOST_SHOWN]
+        return rng.child("rows").permutation(release.n_rows)[:_MOST_SHOWN]
     sizes = np.bincount(unit_of_row)
     unit = int(np.argmin(np.where(sizes > 1, sizes, len(unit_of_row) + 1)))
-    return np.flatnonzero(unit_of_row == unit)[:MOST_SHOWN].astype(np.int64)
+    return np.flatnonzero(unit_of_row == unit)[:_MOST_SHOWN].astype(np.int64)
 
 
-def _records(release: Release, linkage: Linkage) -> NDArray[np.int64]:
+def _records(release: Release, linkage: RecordMap) -> NDArray[np.int64]:
     """Which made-up person each row of quasi-identifiers is."""
     if isinstance(release, Bucketized) and linkage.record_of_quasi_row is not None:
         return linkage.record_of_quasi_row

@@ -15,7 +15,7 @@ from lookalike.metrics import METRICS
 from lookalike.metrics.shared.metric import title_of
 
 
-def loss_name(name: str) -> str:
+def _loss_name(name: str) -> str:
     """What a metric is called in reports; its name, if nobody here knows it."""
     return title_of(METRICS[name]) if name in METRICS else name
 
@@ -26,7 +26,7 @@ def to_html(report: Report) -> str:
     return _template().render(report=report, pictures=shown)
 
 
-def _short(number: str | None) -> str:
+def _shorten(number: str | None) -> str:
     """The audit's exact decimal text, rounded for reading."""
     if number is None:
         return "not measured"
@@ -36,18 +36,18 @@ def _short(number: str | None) -> str:
         return number
 
 
-def _whole(text: str, most: int | None = None) -> str:
+def _keep_whole(text: str, most: int | None = None) -> str:
     """Where the studio shortens, the report does not."""
     return text
 
 
-REPORTS = "lookalike.evaluation.report"
+_REPORTS = "lookalike.evaluation.report"
 """The package with the templates of reports."""
 _FILTERS = {
     "percent": lambda share: f"{100 * share:.3g} %",
     "figure": lambda number: f"{number:,.4g}" if number < 1e6 else f"{number:,.0f}",
-    "reached": _short,
-    "clip": _whole,
+    "reached": _shorten,
+    "clip": _keep_whole,
 }
 """How numbers and texts are shown, wherever a report is."""
 
@@ -55,20 +55,20 @@ _FILTERS = {
 def environment_of(package: str) -> jinja2.Environment:
     """The templates of a package, with those of reports, all text escaped and numbers shown as in reports."""
     environment = jinja2.Environment(
-        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(name) for name in dict.fromkeys((package, REPORTS))]),
+        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(name) for name in dict.fromkeys((package, _REPORTS))]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters |= _FILTERS
-    environment.filters["loss_name"] = loss_name
+    environment.filters["loss_name"] = _loss_name
     return environment
 
 
 @cache
 def _template() -> jinja2.Template:
-    return environment_of(REPORTS).get_template("report.html")
+    return environment_of(_REPORTS).get_template("report.html")
 
 
 AUDIT, REPORT_PAGE, REPORT = "audit.json", "report.html", "report.json"

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from lookalike.errors import MissingPart
 
-BROWSER_VARIABLE = "LOOKALIKE_BROWSER"
+_BROWSER_VARIABLE = "LOOKALIKE_BROWSER"
 _NAMES = (
     "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge", "msedge",
     "brave-browser",
@@ -32,11 +32,11 @@ _SECONDS = 120
 
 def find_browser() -> Path | None:
     """A browser of the Chromium family; None if there is none, or if none is to be used."""
-    named = os.environ.get(BROWSER_VARIABLE)
+    named = os.environ.get(_BROWSER_VARIABLE)
     if named is not None:
         found = shutil.which(named) if named else None
         if named and found is None:
-            raise MissingPart(f"{BROWSER_VARIABLE} names {named}, which is no program here. Correct it, or unset it.")
+            raise MissingPart(f"{_BROWSER_VARIABLE} names {named}, which is no program here. Correct it, or unset it.")
         return None if found is None else Path(found)
     for name in _NAMES:
         if (found := shutil.which(name)) is not None:
@@ -65,16 +65,16 @@ def to_pdf(html: str, browser: Path | None = None) -> bytes:
         try:
             done = subprocess.run(command, capture_output=True, timeout=_SECONDS, check=False)
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise MissingPart(_failed(program, type(error).__name__)) from None
+            raise MissingPart(_explain_failure(program, type(error).__name__)) from None
         if not paper.exists():
-            raise MissingPart(_failed(program, f"exit code {done.returncode}"))
-        return without_traces(paper.read_bytes())
+            raise MissingPart(_explain_failure(program, f"exit code {done.returncode}"))
+        return _without_traces(paper.read_bytes())
 
 
-def without_traces(pdf: bytes) -> bytes:
+def _without_traces(pdf: bytes) -> bytes:
     """The same document without the time of day, the kind of machine and the version of the browser, place by place.
 
-    >>> without_traces(b"/Creator (Mozilla/5.0) /ModDate (D:20261115190228+00'00')")
+    >>> _without_traces(b"/Creator (Mozilla/5.0) /ModDate (D:20261115190228+00'00')")
     b"/Creator (lookalike  ) /ModDate (D:20261115000000+00'00')"
     """
 
@@ -88,11 +88,11 @@ def without_traces(pdf: bytes) -> bytes:
 def needs_browser() -> MissingPart:
     return MissingPart(
         "No browser was found to print the report with. Install Chromium, Chrome or Edge, or name one in "
-        f"{BROWSER_VARIABLE}; or open report.html in any browser and print it."
+        f"{_BROWSER_VARIABLE}; or open report.html in any browser and print it."
     )
 
 
-def _failed(program: Path, reason: str) -> str:
+def _explain_failure(program: Path, reason: str) -> str:
     return (
         f"{program.name} could not print the report ({reason}). Open report.html in any browser and print it, or go "
         "without (--no-pdf)."

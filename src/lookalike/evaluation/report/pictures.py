@@ -11,21 +11,21 @@ _WIDE = 430
 _ONCE = ("sizes", "attacks", "losses", "tradeoff", "answers")
 
 
-def drawn(report: Report) -> dict[str, str]:
+def draw_pictures(report: Report) -> dict[str, str]:
     """Every picture of a report by name; empty where there is nothing to draw. `beliefs-N` is that of column N."""
     if not charts.can_draw():
         return dict.fromkeys((*(f"beliefs-{place}" for place in range(len(report.beliefs))), *_ONCE), "")
     return {
-        **{f"beliefs-{place}": beliefs(table) if table.lines else "" for place, table in enumerate(report.beliefs)},
-        "sizes": sizes(report) if report.sizes else "",
-        "attacks": attacks(report) if any(line.honest is not None for line in report.attacks) else "",
-        "losses": losses(report) if any(line.loss for line in report.columns) else "",
-        "tradeoff": tradeoff(report),
-        "answers": answers(report) if report.answers else "",
+        **{f"beliefs-{place}": _beliefs(table) if table.lines else "" for place, table in enumerate(report.beliefs)},
+        "sizes": _sizes(report) if report.sizes else "",
+        "attacks": _attacks(report) if any(line.honest is not None for line in report.attacks) else "",
+        "losses": _losses(report) if any(line.loss for line in report.columns) else "",
+        "tradeoff": _tradeoff(report),
+        "answers": _answers(report) if report.answers else "",
     }
 
 
-def beliefs(table: BeliefTable) -> str:
+def _beliefs(table: BeliefTable) -> str:
     """Share, highest belief and ceiling of each value."""
     rows = [
         {"value": line.value, "share": line.share, "belief": line.belief, "ceiling": line.ceiling}
@@ -35,14 +35,14 @@ def beliefs(table: BeliefTable) -> str:
     return charts.svg(charts.spans(rows, "value", marks, x_title="belief", limit="ceiling", width=_WIDE))
 
 
-def losses(report: Report) -> str:
+def _losses(report: Report) -> str:
     """Loss by column, the costliest first."""
     lost = sorted((line for line in report.columns if line.loss is not None), key=lambda line: -(line.loss or 0.0))
     rows = [{"column": line.name, "loss": line.loss} for line in lost]
     return charts.svg(charts.bars(rows, "loss", "column", x_title="mean loss", percent=True, width=_WIDE))
 
 
-def sizes(report: Report) -> str:
+def _sizes(report: Report) -> str:
     """Share of the people by the number of rows they are hidden among."""
     rows = [{"rows": line.rows, "share": line.share} for line in report.sizes]
     return charts.svg(
@@ -59,7 +59,7 @@ def sizes(report: Report) -> str:
     )
 
 
-def attacks(report: Report) -> str:
+def _attacks(report: Report) -> str:
     """Right guesses against honest guesses."""
     rows = [
         {"attack": line.attack, "right": line.right, "honest": line.honest}
@@ -70,7 +70,7 @@ def attacks(report: Report) -> str:
     return charts.svg(charts.spans(rows, "attack", marks, x_title="right guesses", width=_WIDE))
 
 
-def answers(report: Report) -> str:
+def _answers(report: Report) -> str:
     """How many queries are answered how nearly."""
     rows = [
         {"error": name, "share": share, "columns": f"{line.columns} column{'s' if line.columns > 1 else ''}"}
@@ -91,7 +91,7 @@ def answers(report: Report) -> str:
     )
 
 
-def tradeoff(report: Report) -> str:
+def _tradeoff(report: Report) -> str:
     """Loss against belief for the promise and those around it."""
     if report.tradeoff is None:
         return ""

@@ -21,7 +21,7 @@ from lookalike.evaluation.report.basis import Basis
 from lookalike.evaluation.report.contents import Report
 from lookalike.evaluation.report.examples import Examples
 from lookalike.evaluation.report.page import REPORT, REPORT_PAGE, report_documents
-from lookalike.files.releases.describe import shown, title_problem
+from lookalike.files.releases.describe import quote_text, title_problem
 from lookalike.pipeline.surplus.canonical import first_difference
 from lookalike.untrusted import load_json
 
@@ -45,45 +45,45 @@ class Rebuilt:
 
 def has_examples(report: bytes) -> bool:
     """Whether a report shows made-up people, which take time to make again."""
-    stated = _plain(report)
+    stated = _parse_report(report)
     return stated is not None and stated.get("examples") is not None
 
 
 def rebuild(documents: Mapping[str, bytes], basis: Basis, title: str, examples: Examples | None) -> Rebuilt:
     """Hold the report among the documents of a folder against what the public basis gives."""
     if set(documents) != {REPORT, REPORT_PAGE}:
-        return _failed(f"the folder has only one of {_BOTH}")
-    stated = _plain(documents[REPORT])
+        return _fail(f"the folder has only one of {_BOTH}")
+    stated = _parse_report(documents[REPORT])
     if stated is None:
-        return _failed(f"{REPORT} is not valid JSON")
+        return _fail(f"{REPORT} is not valid JSON")
     if any(stated.get(key) for key in _SCORED):
         return _not_checked("with figures that are scored on the original, which an audit does not work out")
-    if (charts.NOT_DRAWN in _listed(stated.get("left_out"))) == charts.can_draw():
+    if (charts.NOT_DRAWN in _as_list(stated.get("left_out"))) == charts.can_draw():
         return _not_checked("its charts cannot be drawn here as they were")
     date, recipient = _date(stated.get("date")), stated.get("recipient")
     if date is None:
-        return _failed(f"{REPORT}, date: it is no date")
+        return _fail(f"{REPORT}, date: it is no date")
     if recipient is not None and (not isinstance(recipient, str) or title_problem(recipient) is not None):
-        return _failed(f"{REPORT}, recipient: it is no short text on one line")
+        return _fail(f"{REPORT}, recipient: it is no short text on one line")
     made = Report.on(basis, title, recipient=recipient, examples=examples, date=date)
     versions = stated.get("versions")
     other = _other_versions(versions, made.versions)
     if other and isinstance(versions, dict):
         made = replace(made, versions=versions)
     said = [f"that its report is of {date.isoformat()}"]
-    said += [f"that it is made for {shown(recipient)}"] if recipient is not None else []
-    found = _compared(documents, stated, report_documents(made))
+    said += [f"that it is made for {quote_text(recipient)}"] if recipient is not None else []
+    found = _compare(documents, stated, report_documents(made))
     if found.check is not None and not found.check.passed and other:
         return _not_checked(f"made with {', '.join(other)}, and so by other words or draws than here")
     return replace(found, stated=tuple(said))
 
 
-def _compared(documents: Mapping[str, bytes], stated: Any, own: Mapping[str, bytes]) -> Rebuilt:
+def _compare(documents: Mapping[str, bytes], stated: Any, own: Mapping[str, bytes]) -> Rebuilt:
     if documents[REPORT] != own[REPORT]:
         place = first_difference(stated, json.loads(own[REPORT]))
         if place is None:
-            return _failed(f"{REPORT} has other white space, spellings or an other order of keys than lookalike writes")
-        return _failed(f"{REPORT} says something else than the release: {quoted(place)}")
+            return _fail(f"{REPORT} has other white space, spellings or an other order of keys than lookalike writes")
+        return _fail(f"{REPORT} says something else than the release: {quoted(place)}")
     if documents[REPORT_PAGE] == own[REPORT_PAGE]:
         detail = f"{_BOTH}: byte for byte what lookalike writes for this release"
         return Rebuilt(Check(OWN_REPORT, True, detail))
@@ -93,7 +93,7 @@ def _compared(documents: Mapping[str, bytes], stated: Any, own: Mapping[str, byt
         return Rebuilt(
             Check(OWN_REPORT, True, detail), (), (f"where {REPORT_PAGE} places what its charts show (other fonts)",)
         )
-    return _failed(f"{REPORT_PAGE} is not the page that lookalike writes for this release")
+    return _fail(f"{REPORT_PAGE} is not the page that lookalike writes for this release")
 
 
 def _without_places(page: str) -> str:
@@ -101,7 +101,7 @@ def _without_places(page: str) -> str:
     return _SVG.sub(lambda chart: _NUMBER.sub("0", chart[0]), page)
 
 
-def _plain(report: bytes) -> dict[str, Any] | None:
+def _parse_report(report: bytes) -> dict[str, Any] | None:
     try:
         stated = load_json(report.decode())
     except ValueError:
@@ -109,7 +109,7 @@ def _plain(report: bytes) -> dict[str, Any] | None:
     return stated if isinstance(stated, dict) else None
 
 
-def _listed(entries: object) -> list[Any]:
+def _as_list(entries: object) -> list[Any]:
     return entries if isinstance(entries, list) else []
 
 
@@ -130,7 +130,7 @@ def _other_versions(stated: object, own: Mapping[str, str]) -> list[str]:
     return [f"{name} {version}" for name, version in stated.items() if version != own[name]]
 
 
-def _failed(detail: str) -> Rebuilt:
+def _fail(detail: str) -> Rebuilt:
     return Rebuilt(Check(OWN_REPORT, False, detail))
 
 

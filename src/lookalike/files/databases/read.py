@@ -13,7 +13,7 @@ from lookalike.files.databases.connecting import Connection, connect
 from lookalike.files.databases.dialects import SourceColumn, columns_of, query, settle_types, tables_of
 from lookalike.files.databases.naming import TableName
 from lookalike.files.tables.frames import refuse_type
-from lookalike.files.tables.selection import refuse_bad_names, wanted_names
+from lookalike.files.tables.selection import choose_names, refuse_bad_names
 
 
 def read_database(
@@ -26,7 +26,7 @@ def read_database(
             raise DataError(unknown_name("table", str(address.table), tables_of(connection)))
         names = [column.name for column in there]
         refuse_bad_names(names, str(address))
-        wanted = wanted_names(names, columns, types, str(address))
+        wanted = choose_names(names, columns, types, str(address))
         return names, fetch_columns(connection, address.table, [column for column in there if column.name in wanted])
 
 

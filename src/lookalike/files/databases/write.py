@@ -27,7 +27,7 @@ from lookalike.files.databases.naming import TableName
 from lookalike.files.databases.read import fetch_columns
 from lookalike.files.releases.cells import Encoding, Field, print_cells
 from lookalike.files.releases.read import ReleaseFolder
-from lookalike.files.releases.write import laid_out
+from lookalike.files.releases.write import lay_out_table
 from lookalike.progress import Progress, silent
 
 _LONGEST = 63
@@ -68,7 +68,7 @@ def check_database(url: str, *, overwrite: bool) -> None:
 
 def database_frames(release: Release) -> dict[str, pl.DataFrame]:
     """The published tables as they stand in a database."""
-    return {table.name: _frame(*laid_out(table)) for table in release.tables()}
+    return {table.name: _frame(*lay_out_table(table)) for table in release.tables()}
 
 
 def _frames_of(folder: Path) -> dict[str, pl.DataFrame]:

@@ -30,7 +30,7 @@ from lookalike.data.taxonomy import ROOT, Taxonomy, build
 from lookalike.errors import DataError, quoted
 from lookalike.files.releases.cells import Encoding, Field, values_of
 from lookalike.files.releases.describe import PublishedManifest
-from lookalike.files.releases.read import ReleaseFolder, published_matrix
+from lookalike.files.releases.read import ReleaseFolder, read_matrix
 
 _WHOLE = re.compile(r"(-?\d+)-(-?\d+)")
 _HALF_OPEN = re.compile(r"\[(.+), (.+)\)")
@@ -205,7 +205,7 @@ def _domain(attribute: Attribute, field: Field, cells: pl.Series, manifest: Publ
 def _build_exact(attribute: Attribute, field: Field, cells: pl.Series, manifest: PublishedManifest) -> Domain:
     attribute = replace(attribute, taxonomy=None)
     if manifest.form == Perturbed.form and attribute.role is Role.SENSITIVE:
-        published, cells = cells, published_matrix(field.name, manifest)[0]
+        published, cells = cells, read_matrix(field.name, manifest)[0]
         if not published.is_in(cells.implode(), nulls_equal=True).all():
             raise DataError(
                 f"Column {quoted(field.name)} holds values that its matrix does not have. The release was changed: "

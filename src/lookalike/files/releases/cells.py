@@ -64,14 +64,14 @@ def lay_out(cells: Cells) -> tuple[Field, pl.Series, NDArray[Any] | None]:
         return field, pl.Series(cells.name, cells.numbers, dtype=pl.Int64), None
     domain, role, kind = cells.domain, str(cells.role), str(cells.domain.kind)
     if isinstance(cells, ExactCells):
-        values = typed_values(domain.values, domain.type)
+        values = type_values(domain.values, domain.type)
         entries = pl.concat([values, pl.Series([None], dtype=values.dtype)])
         return Field(domain.name, role, kind, domain.type, Encoding.EXACT), entries, cells.codes
     type, encoding, entries = _extent_entries(domain, cells)
     return Field(domain.name, role, kind, type, encoding), entries, cells.unit_of_row
 
 
-def typed_values(values: NDArray[Any], type: ValueType) -> pl.Series:
+def type_values(values: NDArray[Any], type: ValueType) -> pl.Series:
     """A column's values with the type that they have at the border."""
     if type is ValueType.STRING:
         return pl.Series(values.tolist(), dtype=pl.String)
@@ -115,7 +115,7 @@ def values_of(texts: Sequence[str | None], type: ValueType) -> pl.Series:
         raw = [parse_end(text, type) for text in known]
     place_of_known = iter(range(len(known)))
     places = [None if text is None else next(place_of_known) for text in texts]
-    return typed_values(np.array(raw), type).gather(pl.Series(places, dtype=pl.UInt32))
+    return type_values(np.array(raw), type).gather(pl.Series(places, dtype=pl.UInt32))
 
 
 _DTYPES: dict[ValueType, Any] = {
@@ -176,9 +176,9 @@ def _interval_entries(domain: Domain, ranges: Ranges) -> tuple[ValueType, pl.Ser
         is_value = values[at_code].astype(np.float64) == end_points
         printed = np.where(unprintable, 0.0, end_points)
         if type is ValueType.NUMBER:
-            end = typed_values(np.where(is_value, values[at_code], printed), type)
+            end = type_values(np.where(is_value, values[at_code], printed), type)
         else:
-            end = typed_values(np.where(is_value, values[at_code], printed.astype(np.int64)), type)
+            end = type_values(np.where(is_value, values[at_code], printed.astype(np.int64)), type)
         ends.append(_blank_cells(end, unprintable))
     return type, _struct(low=ends[0], high=ends[1], missing=ranges.missing)
 

@@ -130,10 +130,10 @@ def check_titles(**titles: str | None) -> None:
             raise RecipeError(f"The {name} cannot be published: {problem}. Give a shorter plain one (--{name} TEXT).")
 
 
-def shown(text: str) -> str:
+def quote_text(text: str) -> str:
     """A text of the publisher for the verdict: in quotes, what nobody sees spelled out, never endless.
 
-    >>> print(shown("Stays\u200b 2024"))
+    >>> print(quote_text("Stays\u200b 2024"))
     "Stays\\u200b 2024"
     """
     letters = (letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text[:LONGEST_TITLE])
@@ -149,7 +149,7 @@ class StatedPromise:
     column: str | None = None
 
 
-def stated_promise(promise: Promise, form: str, adversary: str) -> StatedPromise:
+def state_promise(promise: Promise, form: str, adversary: str) -> StatedPromise:
     """A promise as every release of this form and for this adversary states it."""
     return StatedPromise(str(promise.model), promise.model.promise(promise.column, form), promise.column)
 

@@ -150,7 +150,7 @@ PartsOfRows = Mapping[str, NDArray[np.int64]]
 """By published table, the number of the part that each row lies in."""
 
 
-def mixed(release: Release, parts: Parts) -> tuple[Release, PartsOfRows]:
+def mix_parts(release: Release, parts: Parts) -> tuple[Release, PartsOfRows]:
     """The release with its parts dealt into one another, the same way for the same files; and where each row was."""
     if not parts:
         return release, {}
@@ -191,7 +191,7 @@ def _order(table: str, parts: Sequence[Part]) -> NDArray[np.int64]:
     digests = "".join(part.digests[ending] for part in parts for ending in ENDINGS)
     rng = Randomness(int(hashlib.sha256(digests.encode()).hexdigest(), 16)).child(table)
     part_of_row = np.repeat(np.arange(len(parts)), [part.n_rows for part in parts])
-    place_of_row = np.argsort(rng.shuffled(part_of_row), kind="stable")
+    place_of_row = np.argsort(rng.shuffle(part_of_row), kind="stable")
     order = np.empty_like(place_of_row)
     order[place_of_row] = np.arange(len(order))
     return order

@@ -14,8 +14,8 @@ import polars as pl
 
 from lookalike.data.microdata import Codes, Domain, Microdata
 from lookalike.errors import RecipeError
-from lookalike.files.atomic import cannot_write, hidden_beside
-from lookalike.files.releases.cells import typed_values
+from lookalike.files.atomic import cannot_write, hide_beside
+from lookalike.files.releases.cells import type_values
 from lookalike.files.releases.write import write_csv, write_parquet
 
 _ENDINGS = (".csv", ".parquet")
@@ -32,7 +32,7 @@ def plain_frame(data: Microdata) -> pl.DataFrame:
 
 
 def _plain_series(domain: Domain, codes: Codes) -> pl.Series:
-    values = typed_values(domain.values, domain.type)
+    values = type_values(domain.values, domain.type)
     return pl.concat([values, pl.Series([None], dtype=values.dtype)]).gather(codes)
 
 
@@ -58,7 +58,7 @@ def check_plain_target(target: Path) -> None:
 def _place_file(target: Path) -> Iterator[Path]:
     """A file to write into, which becomes `target` when the block ends without an error."""
     try:
-        with hidden_beside(target) as hidden:
+        with hide_beside(target) as hidden:
             building = hidden / target.name
             yield building
             with building.open("rb+") as file:

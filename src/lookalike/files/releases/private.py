@@ -18,9 +18,9 @@ from types import MappingProxyType
 import numpy as np
 import polars as pl
 
-from lookalike.data.release import Linkage, MatchGraph
+from lookalike.data.release import MatchGraph, RecordMap
 from lookalike.errors import DataError, unread_format
-from lookalike.files.atomic import check_target, placed
+from lookalike.files.atomic import check_target, place_folder
 from lookalike.files.releases.write import write_parquet
 from lookalike.untrusted import check_plain_file
 
@@ -48,7 +48,7 @@ def private_folder(folder: Path) -> Path:
     return folder.parent / f"{folder.name} PRIVATE"
 
 
-def write_private(folder: Path, linkage: Linkage, seed: int | None, *, overwrite: bool = False) -> Path:
+def write_private(folder: Path, linkage: RecordMap, seed: int | None, *, overwrite: bool = False) -> Path:
     """Write the private part of the release at `folder`; the folder that holds it."""
     with private_beside(folder, linkage, seed, overwrite=overwrite) as target:
         return target
@@ -62,7 +62,7 @@ def check_private(folder: Path, *, overwrite: bool) -> None:
 @contextmanager
 def private_beside(
     folder: Path,
-    linkage: Linkage | None,
+    linkage: RecordMap | None,
     seed: int | None,
     *,
     documents: Mapping[str, bytes] = MappingProxyType({}),
@@ -75,7 +75,7 @@ def private_beside(
     from which the owner's report is made.
     """
     target = private_folder(Path(folder).absolute())
-    with placed(target, marker=_MARKER, overwrite=overwrite) as building:
+    with place_folder(target, marker=_MARKER, overwrite=overwrite) as building:
         building.chmod(0o700)
         if linkage is not None:
             write_parquet(_linkage_frame(linkage), building / "linkage.parquet")
@@ -129,7 +129,7 @@ def read_graph(folder: Path) -> MatchGraph:
     return MatchGraph(starts, rows.to_numpy().astype(np.int32))
 
 
-def read_linkage(folder: Path) -> Linkage:
+def read_linkage(folder: Path) -> RecordMap:
     """The whole private part."""
     _check_format(Path(folder))
     frame = _read(Path(folder) / "linkage.parquet", {"side": pl.String, "row": pl.Int64, "record": pl.Int64})
@@ -140,7 +140,7 @@ def read_linkage(folder: Path) -> Linkage:
         for side in frame["side"].unique().to_list()
     }
     graph = read_graph(folder) if (Path(folder) / "graph.parquet").exists() else None
-    return Linkage(sides.get("rows", np.empty(0, dtype=np.int64)), sides.get("quasi rows"), graph)
+    return RecordMap(sides.get("rows", np.empty(0, dtype=np.int64)), sides.get("quasi rows"), graph)
 
 
 def _check_format(folder: Path) -> None:
@@ -153,7 +153,7 @@ def _check_format(folder: Path) -> None:
         raise DataError(unread_format(str(folder), found, (_FORMAT,)))
 
 
-def _linkage_frame(linkage: Linkage) -> pl.DataFrame:
+def _linkage_frame(linkage: RecordMap) -> pl.DataFrame:
     sides = {"rows": linkage.record_of_row}
     if linkage.record_of_quasi_row is not None:
         sides["quasi rows"] = linkage.record_of_quasi_row

@@ -33,7 +33,7 @@ from lookalike.errors import DataError, SchemaError, quoted
 from lookalike.files.releases.assembly import count_suppressed, group_rows, reject_unknown, stack_columns, take
 from lookalike.files.releases.cells import Encoding, Field, parse_cells, plain_unescape, values_of
 from lookalike.files.releases.describe import DESCRIPTOR, PublishedManifest, parse_descriptor, value_keys, value_texts
-from lookalike.files.releases.other_tools.holdings import DomainIndex, assembled
+from lookalike.files.releases.other_tools.holdings import DomainIndex, assemble_extents
 from lookalike.files.releases.tablefiles import (
     check_text,
     part_frame,
@@ -190,7 +190,7 @@ def read_again(files: Mapping[str, tuple[Path, Path, Sequence[Field]]], release:
     return again
 
 
-def published_matrix(name: str, manifest: PublishedManifest) -> tuple[pl.Series, Randomizer]:
+def read_matrix(name: str, manifest: PublishedManifest) -> tuple[pl.Series, Randomizer]:
     """The values of a redrawn column, in the order of its published matrix, and the matrix."""
     texts, randomizer = _matrix(name, manifest)
     (field,) = (field for fields in manifest.tables.values() for field in fields if field.name == name)
@@ -253,7 +253,7 @@ class _PublishedColumns:
                     "The release was changed: get it again."
                 ) from None
         reject_unknown(self.source, domain, unknown)
-        return assembled(index, holdings, as_sets=field.encoding is Encoding.SET), unit_of_row
+        return assemble_extents(index, holdings, as_sets=field.encoding is Encoding.SET), unit_of_row
 
     def buckets(self) -> NDArray[np.int64]:
         names = [field.name for field in self.fields.values() if field.encoding is Encoding.BUCKET]

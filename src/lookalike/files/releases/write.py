@@ -34,7 +34,7 @@ from lookalike.data.release import (
 )
 from lookalike.data.schema import Schema
 from lookalike.errors import DataError, RecipeError, quoted
-from lookalike.files.atomic import placed
+from lookalike.files.atomic import place_folder
 from lookalike.files.releases.assembly import take
 from lookalike.files.releases.cells import Encoding, Field, lay_out, print_cells, safe_frame
 from lookalike.files.releases.describe import (
@@ -107,7 +107,7 @@ class NewRelease:
         check_same(release, written)
         if isinstance(release, Perturbed):
             assert isinstance(written, Perturbed)
-            check_same_matrices(release.randomizers, written.randomizers)
+            _check_same_matrices(release.randomizers, written.randomizers)
         return opened
 
     def add(self, documents: Mapping[str, bytes]) -> None:
@@ -135,7 +135,7 @@ class NewRelease:
         if dict(written.tables) != dict(self._fields) or dict(written.parts) != dict(self._parts):
             raise DataError("The list of columns and parts does not read back as it was written. Nothing is published.")
         if isinstance(release, Perturbed):
-            check_same_matrices(release.randomizers, read_matrices(release.domains, written))
+            _check_same_matrices(release.randomizers, read_matrices(release.domains, written))
         self._progress("write", 1.0)
         return names
 
@@ -151,7 +151,7 @@ class NewRelease:
 @contextmanager
 def new_release(folder: Path, *, overwrite: bool = False, progress: Progress = silent) -> Iterator[NewRelease]:
     """A release folder to be written, all or nothing: it appears when the block ends, if nothing was raised."""
-    with placed(folder, marker=DESCRIPTOR, overwrite=overwrite) as building:
+    with place_folder(folder, marker=DESCRIPTOR, overwrite=overwrite) as building:
         yield NewRelease(building, progress)
 
 
@@ -191,7 +191,7 @@ def frames(release: Release) -> dict[str, pl.DataFrame]:
     """The published tables as data frames: generalised cells as text, plain values with their types."""
     made = {}
     for table in release.tables():
-        fields, typed, texts = laid_out(table)
+        fields, typed, texts = lay_out_table(table)
         plain = (Encoding.EXACT, Encoding.BUCKET)
         made[table.name] = pl.DataFrame([(typed if field.encoding in plain else texts)[field.name] for field in fields])
     return made
@@ -199,13 +199,13 @@ def frames(release: Release) -> dict[str, pl.DataFrame]:
 
 def write_table(table: PublishedTable, csv: Path, parquet: Path, *, safe_csv: bool = False) -> tuple[Field, ...]:
     """A table as CSV and as Parquet; its columns."""
-    fields, typed, texts = laid_out(table)
+    fields, typed, texts = lay_out_table(table)
     write_parquet(typed, parquet)
     write_csv(blanks_spelled_out(texts, fields), csv, safe=safe_csv)
     return fields
 
 
-def laid_out(table: PublishedTable) -> tuple[tuple[Field, ...], pl.DataFrame, pl.DataFrame]:
+def lay_out_table(table: PublishedTable) -> tuple[tuple[Field, ...], pl.DataFrame, pl.DataFrame]:
     """The columns of a table, its typed cells, and its cells as text."""
     fields: list[Field] = []
     typed: dict[str, pl.Series] = {}
@@ -281,7 +281,7 @@ def check_same(release: Release, written: Release) -> None:
                 )
 
 
-def check_same_matrices(randomizers: Sequence[Randomizer], written: Sequence[Randomizer]) -> None:
+def _check_same_matrices(randomizers: Sequence[Randomizer], written: Sequence[Randomizer]) -> None:
     for randomizer, again in zip(randomizers, written, strict=True):
         if randomizer.total != again.total or not np.array_equal(randomizer.weights, again.weights):
             raise DataError("A matrix does not read back as it was written. Nothing is published.")

@@ -58,14 +58,14 @@ def packing_of(path: Path) -> str | None:
     return next((name for magic, name in _NAMES.items() if head.startswith(magic)), None)
 
 
-def checked_limit(limit: int | None) -> int | None:
+def check_limit(limit: int | None) -> int | None:
     if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):
         raise RecipeError(f"unpack_limit is a number of bytes from 1 on, not {limit!r}. Leave it out if unsure.")
     return limit
 
 
 @contextmanager
-def unpacked(raw: IO[bytes], path: Path, limit: int | None = None) -> Iterator[Callable[[int], bytes]]:
+def unpack(raw: IO[bytes], path: Path, limit: int | None = None) -> Iterator[Callable[[int], bytes]]:
     """A function that reads the text of an open file, so many bytes at a time.
 
     `limit` is the most bytes that may come out, instead of what the limits above allow.
@@ -81,15 +81,15 @@ def unpacked(raw: IO[bytes], path: Path, limit: int | None = None) -> Iterator[C
         try:
             piece = stream.read(size)
         except _DAMAGED:
-            raise _damaged(path, packing) from None
+            raise _explain_damage(path, packing) from None
         given += len(piece)
         refuse_too_much(given, raw.tell(), path, limit)
         return piece
 
     try:
-        stream = _opened(raw, path, packing)
+        stream = _open_unpacker(raw, path, packing)
     except _DAMAGED:
-        raise _damaged(path, packing) from None
+        raise _explain_damage(path, packing) from None
     with stream:
         yield read
 
@@ -115,11 +115,11 @@ def _size(n_bytes: int) -> str:
     return f"{n_bytes >> 30} GB" if n_bytes >= 1 << 30 else f"{n_bytes / (1 << 20):,.3g} MB"
 
 
-def _damaged(path: Path, packing: str) -> DataError:
+def _explain_damage(path: Path, packing: str) -> DataError:
     return DataError(f"{path.name} is a damaged or cut off {packing} file. Unpack it by hand, or fetch it again.")
 
 
-def _opened(raw: IO[bytes], path: Path, packing: str) -> IO[bytes]:
+def _open_unpacker(raw: IO[bytes], path: Path, packing: str) -> IO[bytes]:
     if packing == "gzip":
         return cast("IO[bytes]", gzip.GzipFile(fileobj=raw))
     if packing == "bzip2":
@@ -147,7 +147,7 @@ def _zstd(raw: IO[bytes], path: Path) -> IO[bytes]:
 
 
 def _only_member(raw: IO[bytes], path: Path) -> IO[bytes]:
-    archive = opened_archive(raw, path)
+    archive = open_archive(raw, path)
     files = [
         member for member in archive.infolist() if not member.filename.endswith("/") and not _is_litter(member.filename)
     ]
@@ -168,7 +168,7 @@ def _only_member(raw: IO[bytes], path: Path) -> IO[bytes]:
     return archive.open(member)
 
 
-def opened_archive(raw: IO[bytes], path: Path) -> zipfile.ZipFile:
+def open_archive(raw: IO[bytes], path: Path) -> zipfile.ZipFile:
     """A zip archive, unless its list of files is endless: all of that is held in memory, and grows tenfold there."""
     return zipfile.ZipFile(cast("IO[bytes]", _InPieces(raw, path)))
 

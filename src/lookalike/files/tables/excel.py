@@ -16,11 +16,11 @@ from typing import Any
 import polars as pl
 
 from lookalike.errors import DataError, MissingPart, RecipeError, SchemaError, counted, quoted, unknown_name
-from lookalike.files.tables.compressed import opened_archive, refuse_too_much
+from lookalike.files.tables.compressed import open_archive, refuse_too_much
 from lookalike.files.tables.selection import refuse_bad_names
 
 OLD_EXCEL = b"\xd0\xcf\x11\xe0"
-MOST_CELLS = 50_000_000
+_MOST_CELLS = 50_000_000
 _PIECE = 1 << 20
 _PLACE = re.compile(rb"""\br=["']([A-Za-z]{1,3})([0-9]{1,7})["']""")
 _LONGEST_PLACE = 20
@@ -30,7 +30,7 @@ _EXACT = 1 << 53
 def is_workbook(path: Path) -> bool:
     """Whether a zip archive is an Excel workbook."""
     try:
-        with path.open("rb") as file, opened_archive(file, path) as archive:
+        with path.open("rb") as file, open_archive(file, path) as archive:
             return any(name.startswith("xl/workbook.") for name in archive.namelist())
     except (zipfile.BadZipFile, ValueError, NotImplementedError):
         return False
@@ -56,7 +56,7 @@ def read_sheet(path: Path, sheet: str | int | None, unpack_limit: int | None) ->
         names: list[str] = book.sheet_names
     except (excel.FastExcelError, OSError):
         raise damaged from None
-    name, notes = _chosen(path.name, names, sheet)
+    name, notes = _choose_sheet(path.name, names, sheet)
     try:
         head = book.load_sheet(name, header_row=None, skip_rows=0, n_rows=1, dtypes="string").to_polars()
         header = [str(cell or "").strip() for cell in (head.row(0) if len(head) else ())]
@@ -89,7 +89,7 @@ def _fastexcel(path: Path) -> Any:
     return fastexcel
 
 
-def _chosen(source: str, names: list[str], sheet: str | int | None) -> tuple[str, list[str]]:
+def _choose_sheet(source: str, names: list[str], sheet: str | int | None) -> tuple[str, list[str]]:
     if not names:
         raise DataError(f"{source} has no sheets. Give a workbook with a table.")
     if sheet is None:
@@ -146,7 +146,7 @@ def _refuse_bombs(path: Path, unpack_limit: int | None) -> None:
     packed = path.stat().st_size
     total = 0
     try:
-        with path.open("rb") as file, opened_archive(file, path) as archive:
+        with path.open("rb") as file, open_archive(file, path) as archive:
             refuse_too_much(sum(member.file_size for member in archive.infolist()), packed, path, unpack_limit)
             for member in archive.infolist():
                 is_sheet = "worksheets/" in member.filename
@@ -158,7 +158,7 @@ def _refuse_bombs(path: Path, unpack_limit: int | None) -> None:
                         for letters, row in _PLACE.findall(before + piece) if is_sheet else ():
                             rows, columns = max(rows, int(row)), max(columns, _place(letters))
                         before = piece[-_LONGEST_PLACE:]
-                if rows * columns > MOST_CELLS:
+                if rows * columns > _MOST_CELLS:
                     raise DataError(
                         f"{path.name}: a sheet reaches over {rows:,} rows and {columns:,} columns, more than is read "
                         "from a workbook. Remove cells that stand far away, or save the sheet as CSV."

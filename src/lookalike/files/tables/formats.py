@@ -88,7 +88,7 @@ class Text(Format):
         return read_delimited(path, hints, asked.columns, asked.types, asked.missing, asked.progress)
 
 
-class Excel(Format):
+class _Excel(Format):
     name = "Excel"
     endings = (".xlsx", ".xlsm", ".xls")
     magic = (b"\xd0\xcf\x11\xe0", _ZIP)
@@ -106,7 +106,7 @@ class Excel(Format):
         return read_sheet(path, asked.sheet, asked.hints.unpack_limit if asked.hints else None)
 
 
-class Parquet(Format):
+class _Parquet(Format):
     name = "Parquet"
     endings = (".parquet", ".parq")
     magic = (b"PAR1",)
@@ -118,7 +118,7 @@ class Parquet(Format):
         return scan_file(path), []
 
 
-class Arrow(Format):
+class _Arrow(Format):
     name = "Arrow"
     endings = (".arrow", ".feather", ".ipc")
     magic = (b"ARROW1", b"\xff\xff\xff\xff", b"FEA1")
@@ -138,7 +138,7 @@ class Arrow(Format):
 
 
 TEXT = Text()
-FORMATS: dict[str, Format] = {made.name: made for made in (TEXT, Excel(), Parquet(), Arrow())}
+FORMATS: dict[str, Format] = {made.name: made for made in (TEXT, _Excel(), _Parquet(), _Arrow())}
 """By name, in the order in which they are listed."""
 
 

@@ -32,7 +32,7 @@ def column_of(
     # Under a plain name: polars takes some names for patterns.
     series = series.rechunk().alias("cells")
     notes: list[str] = []
-    column = _encoded(name, series, source, notes)
+    column = _encode_column(name, series, source, notes)
     if asked is not None and asked is not column.type:
         column = _as_asked(column, asked, missing, source, notes)
     elif missing:
@@ -47,37 +47,37 @@ def refuse_type(name: str, met: str, source: str) -> DataError:
     )
 
 
-def _encoded(name: str, series: pl.Series, source: str, notes: list[str]) -> Column:
+def _encode_column(name: str, series: pl.Series, source: str, notes: list[str]) -> Column:
     dtype = series.dtype
     if dtype == pl.Null:
         series = series.cast(pl.String)
     elif dtype.is_decimal():
         series = series.cast(pl.Float64)
     elif dtype.is_integer():
-        series = _whole(name, series, notes)
+        series = _narrow_integers(name, series, notes)
     elif isinstance(dtype, pl.Categorical | pl.Enum):
         series = series.cast(pl.String)
     dtype = series.dtype
     if dtype == pl.String:
         _refuse_long_cells(name, series, source)
-        return _encoded_text(name, series, notes)
+        return _encode_text(name, series, notes)
     if dtype.is_integer():
-        return _ranked(name, ValueType.INTEGER, series)
+        return _rank_values(name, ValueType.INTEGER, series)
     if dtype.is_float():
-        return _encoded_floats(name, series, source)
+        return _encode_floats(name, series, source)
     if dtype == pl.Boolean:
-        return _ranked(name, ValueType.BOOLEAN, series.cast(pl.Int64))
+        return _rank_values(name, ValueType.BOOLEAN, series.cast(pl.Int64))
     if dtype == pl.Date:
-        return _within_years(_ranked(name, ValueType.DATE, series.cast(pl.Int32).cast(pl.Int64)), 1, source)
+        return _within_years(_rank_values(name, ValueType.DATE, series.cast(pl.Int32).cast(pl.Int64)), 1, source)
     if isinstance(dtype, pl.Datetime):
         if dtype.time_zone is not None:
             notes.append(f"Column {quoted(name)}: {UTC_NOTE}")
-        moments = _ranked(name, ValueType.DATETIME, series.dt.timestamp("us"))
+        moments = _rank_values(name, ValueType.DATETIME, series.dt.timestamp("us"))
         return _within_years(moments, _MICROS_A_DAY, source)
     raise refuse_type(name, str(dtype), source)
 
 
-def _whole(name: str, series: pl.Series, notes: list[str]) -> pl.Series:
+def _narrow_integers(name: str, series: pl.Series, notes: list[str]) -> pl.Series:
     narrow = series.cast(pl.Int64, strict=False)
     if narrow.null_count() == series.null_count():
         return narrow
@@ -94,7 +94,7 @@ def _refuse_long_cells(name: str, series: pl.Series, source: str) -> None:
         )
 
 
-def _encoded_text(name: str, series: pl.Series, notes: list[str]) -> Column:
+def _encode_text(name: str, series: pl.Series, notes: list[str]) -> Column:
     empty = series == ""
     n_empty = int(empty.sum())
     if n_empty:
@@ -113,7 +113,7 @@ def _encoded_text(name: str, series: pl.Series, notes: list[str]) -> Column:
     return Column(name, ValueType.STRING, codes, values)
 
 
-def _ranked(name: str, type: ValueType, series: pl.Series) -> Column:
+def _rank_values(name: str, type: ValueType, series: pl.Series) -> Column:
     present = series.is_not_null().to_numpy()
     values, known = np.unique(series.drop_nulls().to_numpy(), return_inverse=True)
     codes = np.full(len(series), len(values), dtype=np.int32)
@@ -121,14 +121,14 @@ def _ranked(name: str, type: ValueType, series: pl.Series) -> Column:
     return Column(name, type, codes, values)
 
 
-def _encoded_floats(name: str, series: pl.Series, source: str) -> Column:
+def _encode_floats(name: str, series: pl.Series, source: str) -> Column:
     n_infinite = int(series.is_infinite().sum())
     if n_infinite:
         raise DataError(
             f"{source}: column {quoted(name)} holds {counted(n_infinite, 'infinite value')}. Replace infinity by a "
             "number or by a missing value."
         )
-    column = _ranked(name, ValueType.NUMBER, series.fill_nan(None))
+    column = _rank_values(name, ValueType.NUMBER, series.fill_nan(None))
     values = column.values
     if series.dtype != pl.Float64:
         # 0.1 in 32 bits is to be 0.1, not 0.10000000149: go through the shortest digits.
@@ -195,20 +195,20 @@ def pandas_names(frame: Any) -> list[str]:
 
 def pandas_series(frame: Any, attr: int, name: str, source: str) -> pl.Series:
     """One column, by its place."""
-    return _converted(frame.iloc[:, attr], name, source)
+    return _convert(frame.iloc[:, attr], name, source)
 
 
-def _converted(column: Any, name: str, source: str) -> pl.Series:
+def _convert(column: Any, name: str, source: str) -> pl.Series:
     dtype = column.dtype
     kind = type(dtype).__name__
     if kind == "CategoricalDtype":
-        categories = _converted(column.cat.categories.to_series(), name, source)
+        categories = _convert(column.cat.categories.to_series(), name, source)
         places = pl.Series(column.cat.codes.to_numpy().astype(np.int64))
         return categories.gather(places.set(places < 0, None))
     if kind == "DatetimeTZDtype":
-        return _converted(column.dt.tz_convert("UTC").dt.tz_localize(None), name, source).dt.replace_time_zone("UTC")
+        return _convert(column.dt.tz_convert("UTC").dt.tz_localize(None), name, source).dt.replace_time_zone("UTC")
     if kind == "SparseDtype":
-        return _converted(column.sparse.to_dense(), name, source)
+        return _convert(column.sparse.to_dense(), name, source)
     if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
         values = column.to_numpy()
         return pl.Series(values.astype(np.float32) if dtype == np.float16 else values)
@@ -224,7 +224,7 @@ def _converted(column: Any, name: str, source: str) -> pl.Series:
 
 
 def _from_objects(objects: list[Any], missing: Any, name: str, source: str) -> pl.Series:
-    cells = [None if gone else _plain(cell) for cell, gone in zip(objects, missing.tolist(), strict=True)]
+    cells = [None if gone else _unwrap_cell(cell) for cell, gone in zip(objects, missing.tolist(), strict=True)]
     sorts = {type(cell) for cell in cells} - {type(None)}
     if not sorts:
         return pl.Series(cells, dtype=pl.Null)
@@ -250,7 +250,7 @@ def _from_objects(objects: list[Any], missing: Any, name: str, source: str) -> p
     )
 
 
-def _plain(cell: Any) -> Any:
+def _unwrap_cell(cell: Any) -> Any:
     """A cell as Python's own object: NumPy's scalars and the subclasses that pandas brings are unwrapped."""
     if isinstance(cell, np.generic):
         cell = cell.item()
@@ -279,7 +279,7 @@ def _moments(cells: list[Any], name: str, source: str) -> pl.Series:
     return moments.dt.replace_time_zone("UTC") if True in zoned else moments
 
 
-def observed_column(
+def observe_column(
     name: str,
     values: pl.Series,
     times: NDArray[np.int64],
@@ -294,16 +294,16 @@ def observed_column(
     `guess`: the values are the texts of a file without types, and are typed as those of any CSV file.
     """
     if guess:
-        return _settled(name, values, times, asked, missing, source)
+        return _settle_texts(name, values, times, asked, missing, source)
     column, notes = column_of(name, values, None, () if asked else missing, source)
     if asked is None or asked is column.type:
         return column, notes
     texts = pl.Series([*texts_of(column.values, column.type), None], dtype=pl.String).gather(column.codes)
-    settled, said = _settled(name, texts, times, asked, missing, source)
+    settled, said = _settle_texts(name, texts, times, asked, missing, source)
     return settled, (*notes, *said)
 
 
-def _settled(
+def _settle_texts(
     name: str,
     texts: pl.Series,
     times: NDArray[np.int64],

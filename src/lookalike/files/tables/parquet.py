@@ -18,17 +18,17 @@ import polars as pl
 from lookalike.errors import DataError, quoted
 
 _NOTHING = "__HIVE_DEFAULT_PARTITION__"
-MOST_FILES = 10_000
-MOST_HELD = 1 << 30
+_MOST_FILES = 10_000
+_MOST_HELD = 1 << 30
 """Files of up to so many bytes are taken into memory; larger ones are mapped."""
 
 
 def scan_file(path: Path) -> pl.LazyFrame:
     """The rows of a file, as it is now."""
-    return _scanned(path, held=path.stat().st_size <= MOST_HELD)
+    return _scan(path, held=path.stat().st_size <= _MOST_HELD)
 
 
-def _scanned(path: Path, *, held: bool) -> pl.LazyFrame:
+def _scan(path: Path, *, held: bool) -> pl.LazyFrame:
     # A file that is mapped into memory ends the process if somebody cuts it off meanwhile.
     return pl.scan_parquet(path.read_bytes() if held else path, glob=False, hive_partitioning=False)
 
@@ -36,8 +36,8 @@ def _scanned(path: Path, *, held: bool) -> pl.LazyFrame:
 def scan_folder(folder: Path) -> pl.LazyFrame:
     """The rows of all files, with the columns that folders name at the end."""
     files = _parquet_files(folder)
-    held = sum(path.stat().st_size for path in files) <= MOST_HELD
-    frames = [_scanned(path, held=held) for path in files]
+    held = sum(path.stat().st_size for path in files) <= _MOST_HELD
+    frames = [_scan(path, held=held) for path in files]
     schemas = [_schema_of(path, frame) for path, frame in zip(files, frames, strict=True)]
     schema = schemas[0]
     keys = [_keys(path.relative_to(folder)) for path in files]
@@ -52,7 +52,7 @@ def scan_folder(folder: Path) -> pl.LazyFrame:
     for name in keys[0]:
         if name in schema:
             raise DataError(f"{folder.name}: column {quoted(name)} is in the files and in the names of folders.")
-    columns = {name: _typed([found[name] for found in keys]) for name in keys[0]}
+    columns = {name: _parse_texts([found[name] for found in keys]) for name in keys[0]}
     return pl.concat(
         [
             frame.with_columns(
@@ -76,8 +76,8 @@ def _parquet_files(folder: Path) -> list[Path]:
                     "Parquet files."
                 )
             found.append(Path(parent) / name)
-            if len(found) > MOST_FILES:
-                raise DataError(f"{folder} holds more than {MOST_FILES:,} files. Write the table in larger ones.")
+            if len(found) > _MOST_FILES:
+                raise DataError(f"{folder} holds more than {_MOST_FILES:,} files. Write the table in larger ones.")
     if not found:
         raise DataError(f"{folder} is a folder without a Parquet file. Give one file in it.")
     return sorted(found)
@@ -96,7 +96,7 @@ def _keys(path: Path) -> Mapping[str, str]:
     return {unquote(name): unquote(value) for name, sign, value in pairs if sign}
 
 
-def _typed(texts: Sequence[str]) -> pl.Series:
+def _parse_texts(texts: Sequence[str]) -> pl.Series:
     """Whole numbers and dates where every text is one and prints so; else texts. Hive's word for nothing is missing."""
     known = [None if text == _NOTHING else text for text in texts]
     for parse in (int, datetime.date.fromisoformat):

@@ -24,20 +24,20 @@ from lookalike.data.schema import ValueType
 from lookalike.errors import DataError, RecipeError, counted, quoted
 from lookalike.files.databases.address import is_address, parse_address
 from lookalike.files.databases.read import read_database
-from lookalike.files.tables.compressed import checked_limit, packing_of
+from lookalike.files.tables.compressed import check_limit, packing_of
 from lookalike.files.tables.csv import delimited
 from lookalike.files.tables.csv.delimited import Hints, Spelling
 from lookalike.files.tables.formats import TEXT, Asked, format_of, list_names
 from lookalike.files.tables.frames import column_of, is_pandas, pandas_names, pandas_series
 from lookalike.files.tables.parquet import scan_folder
-from lookalike.files.tables.selection import checked_types, refuse_bad_names, wanted_names
+from lookalike.files.tables.selection import check_types, choose_names, refuse_bad_names
 from lookalike.files.urls import at_hand
 from lookalike.memory import TO_READ, check_addresses
 from lookalike.progress import Progress, silent
 
 
 @contextmanager
-def unchanged(path: Path) -> Iterator[None]:
+def _check_unchanged(path: Path) -> Iterator[None]:
     """Raise `DataError` if the file at `path` is another one after the block, or has other content or size."""
     before = _state(path)
     try:
@@ -75,7 +75,7 @@ def check_text_size(path: Path, n_columns: int) -> None:
     _check(f"{path.name} has about {n_records:,} records", n_records, n_columns)
 
 
-def check_size(where: str, n_records: int, n_columns: int) -> None:
+def _check_size(where: str, n_records: int, n_columns: int) -> None:
     """Raise `DataError` if the codes of so many columns would not fit. A small Parquet file can have endless rows."""
     _check(f"{where} has {n_records:,} records", n_records, n_columns)
 
@@ -120,18 +120,18 @@ def read_table(
     for what, given in (("columns", columns), ("missing", missing)):
         if isinstance(given, str):
             raise RecipeError(f"{what} must be a list of texts, not the text {quoted(given)}. Put it in brackets.")
-    asked = checked_types(types)
+    asked = check_types(types)
     gone = frozenset(missing or ())
     if isinstance(source, str) and is_address(source):
         address = parse_address(source)
         progress("reading", 0.0, str(address))
         names, fetched = read_database(address, columns, asked)
-        return _typed_table(names, fetched.get_column, str(address), columns, asked, gone, progress)
+        return _type_table(names, fetched.get_column, str(address), columns, asked, gone, progress)
     if isinstance(source, str | Path):
-        limit = checked_limit(unpack_limit)
+        limit = check_limit(unpack_limit)
         hints = Hints(delimiter=delimiter, quote=quote, encoding=encoding, header=header, unpack_limit=limit)
         try:
-            with at_hand(source) as path, unchanged(path):
+            with at_hand(source) as path, _check_unchanged(path):
                 return _read_file(path, Asked(columns, asked, gone, hints, sheet, progress))
         except OSError as error:
             raise DataError(
@@ -144,7 +144,7 @@ def read_table(
         def series_of(name: str) -> pl.Series:
             return pandas_series(source, names.index(name), name, where)
 
-        return _typed_table(names, series_of, where, columns, asked, gone, progress)
+        return _type_table(names, series_of, where, columns, asked, gone, progress)
     return _read_frame(source, columns, asked, gone, progress)
 
 
@@ -161,7 +161,7 @@ def _read_file(path: Path, asked: Asked) -> Table:
 
 def read_scanned(scan: Callable[[], tuple[pl.LazyFrame | pl.DataFrame, list[str]]], where: str, asked: Asked) -> Table:
     """The table in rows that have types, and the sentences about them."""
-    frame, notes = _safely(scan, _damaged(where))
+    frame, notes = _safely(scan, _explain_damage(where))
     table = _polars_table(frame.lazy(), where, asked.columns, asked.types, asked.missing, asked.progress)
     return replace(table, notes=(*notes, *table.notes))
 
@@ -170,7 +170,7 @@ def spelling_of(path: Path) -> Spelling | None:
     """How a file spells its cells, if it is text; None for files that hold values and no spellings."""
     if format_of(path) is not TEXT:
         return None
-    return delimited.spelling_of(path, Hints(unpack_limit=checked_limit(None)))
+    return delimited.spelling_of(path, Hints(unpack_limit=check_limit(None)))
 
 
 def _read_frame(
@@ -185,7 +185,7 @@ def _read_frame(
         where = "the lazy frame"
         failed = f"{where} cannot be collected: its query fails"
         names = _safely(lambda: source.collect_schema().names(), failed)
-        wanted = wanted_names(names, columns, types, where)
+        wanted = choose_names(names, columns, types, where)
         picked = source.select(pl.nth([names.index(name) for name in wanted])) if names else source
         collected = _safely(picked.collect, failed)
         types = {name: type for name, type in types.items() if name in wanted}
@@ -211,17 +211,17 @@ def _polars_table(
     missing: Collection[str],
     progress: Progress,
 ) -> Table:
-    damaged = _damaged(where)
+    damaged = _explain_damage(where)
     names = _safely(lambda: frame.collect_schema().names(), damaged)
 
     def series_of(name: str) -> pl.Series:
         return _safely(lambda: frame.select(pl.nth(names.index(name))).collect().to_series(), damaged)
 
-    check_size(where, _safely(lambda: int(frame.select(pl.len()).collect().item()), damaged), len(columns or names))
-    return _typed_table(names, series_of, where, columns, types, missing, progress)
+    _check_size(where, _safely(lambda: int(frame.select(pl.len()).collect().item()), damaged), len(columns or names))
+    return _type_table(names, series_of, where, columns, types, missing, progress)
 
 
-def _typed_table(
+def _type_table(
     names: list[str],
     series_of: Callable[[str], pl.Series],
     where: str,
@@ -234,7 +234,7 @@ def _typed_table(
     if not names:
         raise DataError(f"{where} has no columns. Give a table with columns.")
     refuse_bad_names(names, where)
-    wanted = wanted_names(names, columns, types, where)
+    wanted = choose_names(names, columns, types, where)
     read: list[Column] = []
     notes: list[str] = []
     for attr, name in enumerate(wanted):
@@ -247,7 +247,7 @@ def _typed_table(
     return Table(tuple(read), where, tuple(notes))
 
 
-def _damaged(where: str) -> str:
+def _explain_damage(where: str) -> str:
     return f"{where} is damaged, or made with a feature that cannot be read here"
 
 

@@ -16,7 +16,7 @@ MOST_FIELDS = 100_000
 """Columns that a table has at most."""
 MOST_COLUMNS = 10_000
 """Columns that are read at most."""
-LONGEST_NAME = 10_000
+_LONGEST_NAME = 10_000
 LONGEST_FIELD = 4 << 20
 _NOUNS = {
     ValueType.INTEGER: "whole numbers of at most 64 bits",
@@ -28,7 +28,7 @@ _NOUNS = {
 }
 
 
-def wanted_names(
+def choose_names(
     names: Sequence[str], columns: Collection[str] | None, types: Mapping[str, ValueType], source: str
 ) -> list[str]:
     """The names to read, in the order of the table."""
@@ -45,7 +45,7 @@ def wanted_names(
     return wanted
 
 
-def checked_types(types: Mapping[str, ValueType] | None) -> dict[str, ValueType]:
+def check_types(types: Mapping[str, ValueType] | None) -> dict[str, ValueType]:
     """Types as asked for, given as `ValueType` or by name."""
     known = [type.value for type in ValueType]
     checked = {}
@@ -62,10 +62,10 @@ def refuse_bad_names(names: Sequence[str], source: str) -> None:
         raise SchemaError(
             f"{source} has {counted(len(names), 'column')}, and a table has {MOST_FIELDS:,} at most. Leave some out."
         )
-    if any(len(name) > LONGEST_NAME for name in names):
-        place = next(attr + 1 for attr, name in enumerate(names) if len(name) > LONGEST_NAME)
+    if any(len(name) > _LONGEST_NAME for name in names):
+        place = next(attr + 1 for attr, name in enumerate(names) if len(name) > _LONGEST_NAME)
         raise SchemaError(
-            f"{source}: the name of column {place} is longer than {LONGEST_NAME:,} characters. Is the first line a "
+            f"{source}: the name of column {place} is longer than {_LONGEST_NAME:,} characters. Is the first line a "
             "header?"
         )
     nameless = [str(attr + 1) for attr, name in enumerate(names) if not name]

@@ -27,7 +27,7 @@ from lookalike.data.worlds import bounds_of
 
 Shares = NDArray[np.float64]
 N_PARTS = 20
-MOST_VALUES = 50
+_MOST_VALUES = 50
 _CHUNK = 50_000
 
 
@@ -49,8 +49,8 @@ class Parts:
         if domain.kind is not Kind.CATEGORICAL and domain.taxonomy is None and n_values > most:
             below = np.cumsum(counts[:n_values]) - counts[:n_values] / 2
             part_of_code[:n_values] = np.minimum(below * most // max(counts[:n_values].sum(), 1), most - 1)
-        elif n_values > MOST_VALUES:
-            rare = np.argsort(-counts[:n_values], kind="stable")[MOST_VALUES - 1 :]
+        elif n_values > _MOST_VALUES:
+            rare = np.argsort(-counts[:n_values], kind="stable")[_MOST_VALUES - 1 :]
             part_of_code[rare] = domain.n_codes
         part_of_code = np.unique(part_of_code, return_inverse=True)[1].astype(np.int64)
         if domain.has_missing:
@@ -153,31 +153,31 @@ class Expected:
             if isinstance(self.release, Perturbed) and one >= self.n_quasi:
                 counts = self._back(self._codes(one)[None, :].astype(np.float64), one)[0]
         else:
-            counts = sum((held.T @ size for held, size in self._weighed(one)), np.zeros(self.parts[one].n_parts))
-        return _normalised(counts)
+            counts = sum((held.T @ size for held, size in self._weigh_cells(one)), np.zeros(self.parts[one].n_parts))
+        return _normalise(counts)
 
     def pair(self, one: int, other: int) -> Shares:
         """[parts of one, parts of the other], one < other."""
         release = self.release
         if isinstance(release, Bucketized) and one < self.n_quasi <= other:
-            return _normalised(self._through_buckets(release, one, other))
+            return _normalise(self._through_buckets(release, one, other))
         if isinstance(release, Perturbed) and other >= self.n_quasi:
-            return _normalised(self._through_matrices(release, one, other))
+            return _normalise(self._through_matrices(release, one, other))
         if one in self._exact and other in self._exact:
-            return _normalised(_crossed(self._exact[one], self._exact[other], self._shape(one, other)))
+            return _normalise(_cross(self._exact[one], self._exact[other], self._shape(one, other)))
         assert not isinstance(release, Bucketized | Perturbed)
         table = np.zeros(self._shape(one, other))
         if other in self._exact:
             table += self._beside(one, other)
         else:
-            for (held, size), (also, _) in zip(self._weighed(one), self._weighed(other), strict=True):
+            for (held, size), (also, _) in zip(self._weigh_cells(one), self._weigh_cells(other), strict=True):
                 table += (held * size[:, None]).T @ also
-        return _normalised(table)
+        return _normalise(table)
 
     def _shape(self, one: int, other: int) -> tuple[int, int]:
         return self.parts[one].n_parts, self.parts[other].n_parts
 
-    def _weighed(self, column: int) -> Iterator[tuple[Shares, Shares]]:
+    def _weigh_cells(self, column: int) -> Iterator[tuple[Shares, Shares]]:
         """Cells of a quasi-identifier and how many rows have them, some units at a time."""
         release = self.release
         assert not isinstance(release, Bucketized | Perturbed)
@@ -195,7 +195,7 @@ class Expected:
             release.unit_of_row, self._exact[other], (len(release.extents[one]), self._shape(one, other)[1])
         )
         table = np.zeros(self._shape(one, other))
-        for turn, (held, _) in enumerate(self._weighed(one)):
+        for turn, (held, _) in enumerate(self._weigh_cells(one)):
             table += (values[turn * _CHUNK : turn * _CHUNK + len(held)].T @ held).T
         return table
 
@@ -212,9 +212,9 @@ class Expected:
         n_codes = release.domains.sensitive[other - self.n_quasi].n_codes
         later = release.sensitive[:, other - self.n_quasi].astype(np.int64)
         if one < self.n_quasi:
-            return self._back(_crossed(self._exact[one], later, (self.parts[one].n_parts, n_codes)), other)
+            return self._back(_cross(self._exact[one], later, (self.parts[one].n_parts, n_codes)), other)
         earlier = release.sensitive[:, one - self.n_quasi].astype(np.int64)
-        table = _crossed(earlier, later, (release.domains.sensitive[one - self.n_quasi].n_codes, n_codes))
+        table = _cross(earlier, later, (release.domains.sensitive[one - self.n_quasi].n_codes, n_codes))
         return self._back(self._back(table, other).T, one).T
 
     def _codes(self, column: int) -> NDArray[np.int64]:
@@ -239,13 +239,13 @@ class Observed:
         self._n_parts = [of.n_parts for of in parts]
 
     def column(self, one: int) -> Shares:
-        return _normalised(np.bincount(self._rows[one], minlength=self._n_parts[one]).astype(np.float64))
+        return _normalise(np.bincount(self._rows[one], minlength=self._n_parts[one]).astype(np.float64))
 
     def pair(self, one: int, other: int) -> Shares:
-        return _normalised(_crossed(self._rows[one], self._rows[other], (self._n_parts[one], self._n_parts[other])))
+        return _normalise(_cross(self._rows[one], self._rows[other], (self._n_parts[one], self._n_parts[other])))
 
 
-def _crossed(one: NDArray[np.int64], other: NDArray[np.int64], shape: tuple[int, int]) -> Shares:
+def _cross(one: NDArray[np.int64], other: NDArray[np.int64], shape: tuple[int, int]) -> Shares:
     return np.bincount(one * shape[1] + other, minlength=shape[0] * shape[1]).reshape(shape).astype(np.float64)
 
 
@@ -257,5 +257,5 @@ def _sparse(rows: NDArray[Any], columns: NDArray[Any], shape: tuple[int, int]) -
     return counts
 
 
-def _normalised(counts: Shares) -> Shares:
+def _normalise(counts: Shares) -> Shares:
     return counts / max(float(counts.sum()), 1e-300)

@@ -25,8 +25,8 @@ def public_losses(
     from lookalike.data.release import Bucketized, Perturbed
 
     exact = form in (Bucketized.form, Perturbed.form)
-    shown = {domain.name for domain in domains.quasi if exact or shows_domain(domain, n_suppressed)}
-    rounding = rounding or rounded
+    shown = {domain.name for domain in domains.quasi if exact or _shows_domain(domain, n_suppressed)}
+    rounding = rounding or round_figure
     hidden = {ORIGINAL} if shown >= set(by_column) else {ORIGINAL, DOMAINS}
     return (
         {name: rounding(loss) for name, loss in losses.items() if _needs(name) not in hidden},
@@ -41,10 +41,10 @@ def _needs(name: str) -> str:
     return METRICS[name].needs if name in METRICS else ORIGINAL
 
 
-def rounded(figure: float) -> float:
+def round_figure(figure: float) -> float:
     """A figure as it is published. Its last digits depend on the machine, and could hide a message.
 
-    >>> rounded(0.123456789), rounded(1234567.0)
+    >>> round_figure(0.123456789), round_figure(1234567.0)
     (0.123457, 1234567.0)
     """
     return figure if figure.is_integer() else float(f"{figure:.{_DIGITS}g}")
@@ -58,10 +58,10 @@ def same_figure(stated: object, figure: float) -> bool:
     """
     nearest = (figure, figure * (1 - _NEARNESS), figure * (1 + _NEARNESS), float(round(figure)))
     close = [one for one in nearest if math.isclose(one, figure, rel_tol=2 * _NEARNESS)]
-    return type(stated) is float and stated in {rounded(one) for one in close}
+    return type(stated) is float and stated in {round_figure(one) for one in close}
 
 
-def shows_domain(domain: Domain, n_suppressed: int) -> bool:
+def _shows_domain(domain: Domain, n_suppressed: int) -> bool:
     """Whether the folder shows what the losses of a generalised column are measured against.
 
     All values together, or the declared ends, do. A taxonomy made by a rule counts the different values of the original

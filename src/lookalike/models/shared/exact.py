@@ -19,7 +19,7 @@ from lookalike.data.requirement import GRID
 LogTerm = tuple[Fraction, Fraction]
 """(coefficient, argument): coefficient times the natural logarithm of a positive argument."""
 
-DIGITS = 60
+_DIGITS = 60
 _PRACTICALLY_NOTHING = 10_000
 """Beyond this, e to its negative is far below any grid."""
 
@@ -41,7 +41,7 @@ def percent_at_most(share: Fraction) -> str:
     return f"{number_text(Fraction(math.ceil(share * 10_000), 100))} %"
 
 
-def enclosure(constant: Fraction, terms: Iterable[LogTerm], digits: int = DIGITS) -> tuple[Fraction, Fraction]:
+def enclosure(constant: Fraction, terms: Iterable[LogTerm], digits: int = _DIGITS) -> tuple[Fraction, Fraction]:
     """Two fractions that bracket constant + sum of coefficient * ln(argument)."""
     context = _context(digits)
     total, weight = constant, abs(constant) + 1
@@ -65,7 +65,7 @@ def sign_of(constant: Fraction, terms: Sequence[LogTerm]) -> int:
     >>> sign_of(Fraction(-693147, 10**6), [(Fraction(1), Fraction(2))])
     1
     """
-    digits, tie_excluded = DIGITS, constant != 0
+    digits, tie_excluded = _DIGITS, constant != 0
     while True:
         low, high = enclosure(constant, terms, digits)
         if low > 0 or high < 0:
@@ -77,7 +77,7 @@ def sign_of(constant: Fraction, terms: Sequence[LogTerm]) -> int:
         digits *= 2
 
 
-def exp_of_negative(exponent: Fraction, digits: int = DIGITS) -> tuple[Fraction, Fraction]:
+def exp_of_negative(exponent: Fraction, digits: int = _DIGITS) -> tuple[Fraction, Fraction]:
     """Two fractions that bracket e to the power of minus `exponent` (positive)."""
     if exponent > _PRACTICALLY_NOTHING:
         return Fraction(0), Fraction(1, GRID * GRID)
@@ -106,7 +106,7 @@ def just_above(bound: Fraction) -> float:
     return math.nextafter(float(bound), math.inf)
 
 
-def largest_that(holds: Callable[[Fraction], bool], near: float, least: Fraction) -> Fraction:
+def find_largest(holds: Callable[[Fraction], bool], near: float, least: Fraction) -> Fraction:
     """The largest number of three decimals, from `least` on, that still holds, looked for around a float."""
     thousandths = max(math.floor(near * 1000) + 1, math.ceil(least * 1000))
     while Fraction(thousandths, 1000) > least and not holds(Fraction(thousandths, 1000)):

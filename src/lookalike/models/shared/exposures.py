@@ -34,19 +34,19 @@ EXACT_QUASI = "not applicable: quasi-identifiers are published exactly"
 """Why a perturbed release has no sizes."""
 
 
-def said(form: str | None, predicate: str) -> str:
+def describe_reader(form: str | None, predicate: str) -> str:
     """What holds for the reader whom a promise is about, in a release of that form (None: not decided yet).
 
     The rows of a matched release are equally likely only among those that the publisher drew from; of a perturbed one
     a reader finds the row itself, and draws conclusions from its value.
 
-    >>> said("grouped", "learns nothing")
+    >>> describe_reader("grouped", "learns nothing")
     "Someone who reads the release and knows a person's quasi-identifiers learns nothing."
     """
     return f"{_READERS.get(form or '', _READS_ALL)} {predicate}{_EXCEPT.get(form or '', '')}."
 
 
-def hidden_among(k: int, form: str | None) -> str:
+def describe_hiding(k: int, form: str | None) -> str:
     """What it means to be one of k in a release of that form."""
     chance = f"(1 chance in {k} at most)"
     if form == "grouped":
@@ -80,7 +80,7 @@ def codes_of(model: PrivacyModel, names: Iterable[str], column: Domain) -> list[
     return [code_of[name] for name in names]
 
 
-def designated(model: PrivacyModel, names: Sequence[str] | None, column: Domain) -> list[int]:
+def find_designated(model: PrivacyModel, names: Sequence[str] | None, column: Domain) -> list[int]:
     """The codes that a model speaks of: those named, or all."""
     return list(range(column.n_codes)) if names is None else codes_of(model, names, column)
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from lookalike.data.contracts import PrivacyModel, Promise, Slider
 from lookalike.data.microdata import Domain
-from lookalike.data.parameters import part_text, read_part
-from lookalike.deprecations import spelled
+from lookalike.data.parameters import component_text, parse_component
+from lookalike.deprecations import find_spelling
 from lookalike.errors import RecipeError, quoted, unknown_name
 
 
@@ -49,7 +49,7 @@ class WrittenModel:
         return False
 
     def __str__(self) -> str:
-        return part_text(self)
+        return component_text(self)
 
     def cautions(self, prior: NDArray[np.int64], column: Domain | None) -> list[str]:
         return []
@@ -78,7 +78,7 @@ _STRUCTURED = ("subset", "ceilings")
 
 def read_model(text: str, models: Models) -> PrivacyModel:
     """The model that the text describes, among those of the table."""
-    return read_part(text, "model", models, _STRUCTURED)
+    return parse_component(text, "model", models, _STRUCTURED)
 
 
 def read_promise(text: str, models: Models) -> Promise:
@@ -104,4 +104,4 @@ def read_promise(text: str, models: Models) -> Promise:
 
 
 def _model_name(text: str) -> str:
-    return spelled("model", text.partition(":")[0].strip())
+    return find_spelling("model", text.partition(":")[0].strip())

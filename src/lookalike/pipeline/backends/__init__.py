@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lookalike.data.microdata import Codes
 from lookalike.randomness import Randomness
 
-LOCAL, SPARK = BACKENDS = ("local", "spark")
+_LOCAL, SPARK = BACKENDS = ("local", "spark")
 THE_TABLE = "the table"
 
 

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from lookalike.errors import MissingPart
 
-OLDEST_JAVA = 17
+_OLDEST_JAVA = 17
 _HOW = (
-    f"Install Java {OLDEST_JAVA} or newer (on Debian and Ubuntu: apt-get install default-jre-headless; on macOS: brew "
+    f"Install Java {_OLDEST_JAVA} or newer (on Debian and Ubuntu: apt-get install default-jre-headless; on macOS: brew "
     "install openjdk), or let JAVA_HOME name the folder of one that is there."
 )
 _PATIENCE = 30
@@ -36,8 +36,8 @@ def require_java(environment: Mapping[str, str] = os.environ) -> int:
     version = java_version(asked.stderr + asked.stdout)
     if asked.returncode or version is None:
         raise MissingPart(f"Spark needs Java, and {program} does not say its version. {_HOW}")
-    if version < OLDEST_JAVA:
-        raise MissingPart(f"Spark needs Java {OLDEST_JAVA} or newer, and {program} is Java {version}. {_HOW}")
+    if version < _OLDEST_JAVA:
+        raise MissingPart(f"Spark needs Java {_OLDEST_JAVA} or newer, and {program} is Java {version}. {_HOW}")
     return version
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-MOST_VALUES = 4_000_000
+_MOST_VALUES = 4_000_000
 """Different values of all columns that the driver takes; more are no use in a release."""
 _ROWS_SORTED_TOGETHER = 1_000_000
 _SAMPLE = 50_000
@@ -56,15 +56,15 @@ class SparkBackend:
     def distinct(self, names: Sequence[str]) -> list[tuple[Any, NDArray[np.int64]]]:
         from pyspark.sql import functions as F
 
-        plain = self._plain(names)
+        plain = self._select_plain(names)
         _refuse_nested(plain, names)
         columns = plain.columns
         # One pass over the table: every column by itself, told apart by a number.
         tallied = plain.groupingSets([[name] for name in columns], *columns).agg(
             F.count("*").alias("times"), F.grouping_id(*columns).alias("which")
         )
-        arrow = _asked(tallied.limit(MOST_VALUES + 1).toArrow)
-        if arrow.num_rows > MOST_VALUES:
+        arrow = _ask(tallied.limit(_MOST_VALUES + 1).toArrow)
+        if arrow.num_rows > _MOST_VALUES:
             raise _too_many(tallied, columns, names)
         which = arrow.column("which").to_numpy()
         found = []
@@ -80,13 +80,13 @@ class SparkBackend:
                 yield _batch(coding([_series(column) for column in batch.columns]))
 
         self._n_codes = len(names)
-        self._codes = self._plain(names).mapInArrow(coded, _schema(self._n_codes)).persist()
+        self._codes = self._select_plain(names).mapInArrow(coded, _schema(self._n_codes)).persist()
 
     def sample(self, n_rows: int, rng: Randomness) -> Codes:
         share = min(1.0, n_rows / max(self._n_rows, 1))
         # Which rows come is not part of the secret: whatever the sample, the cuts are checked on all records.
         drawn = self._coded.sample(fraction=share, seed=int(rng.integers(1 << 31, 1)[0]))
-        return _matrix(_asked(drawn.toArrow))
+        return _matrix(_ask(drawn.toArrow))
 
     def count(self, keys: Callable[[Codes], NDArray[np.int64]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         from pyspark.sql import functions as F
@@ -99,14 +99,14 @@ class SparkBackend:
                 yield pa.RecordBatch.from_arrays([pa.array(found), pa.array(times.astype(np.int64))], ["key", "times"])
 
         sums = self._coded.mapInArrow(tallied, "key long, times long").groupBy("key").agg(F.sum("times").alias("times"))
-        arrow = _asked(sums.toArrow)
+        arrow = _ask(sums.toArrow)
         found, times = (arrow.column(name).to_numpy().astype(np.int64) for name in ("key", "times"))
         order = np.argsort(found)
         return found[order], times[order]
 
     def map(self, work: Callable[[int, Codes], bytes], fragments: Fragments, watch: Callable[[], None]) -> list[bytes]:
         columns = self._coded.columns
-        ranked = self._ranked(fragments) if fragments.is_ranked else self._coded
+        ranked = self._rank_records(fragments) if fragments.is_ranked else self._coded
         slots = _slots(fragments)
         part_of_slot = {int(slot): part for part, slot in enumerate(slots)}
 
@@ -129,7 +129,7 @@ class SparkBackend:
         # A number of partitions that is given is kept: parts are few rows for Spark, but much work.
         parted = ranked.mapInArrow(placed, f"{_schema(self._n_codes)}, slot int").repartition(len(slots), "slot")
         results = parted.groupBy("slot").applyInArrow(done, "result binary")
-        rows = _watched(results, watch)
+        rows = _collect_watched(results, watch)
         return [bytes(row["result"]) for row in rows]
 
     def each(self, work: Callable[[int], bytes], n_numbers: int) -> list[bytes]:
@@ -144,7 +144,7 @@ class SparkBackend:
 
         numbers = self._frame.sparkSession.range(0, n_numbers, 1, n_numbers)
         with without_pandas_warning():
-            rows = _asked(numbers.mapInArrow(done, "number long, result binary").collect)
+            rows = _ask(numbers.mapInArrow(done, "number long, result binary").collect)
         return [bytes(row["result"]) for row in sorted(rows, key=lambda row: row["number"])]
 
     def close(self) -> None:
@@ -157,14 +157,14 @@ class SparkBackend:
         assert self._codes is not None
         return self._codes
 
-    def _plain(self, names: Sequence[str]) -> DataFrame:
+    def _select_plain(self, names: Sequence[str]) -> DataFrame:
         """The columns under plain names: dots and backticks mean something to Spark."""
         from pyspark.sql import functions as F
 
         quoted_names = ["`" + name.replace("`", "``") + "`" for name in names]
         return self._frame.select(*(F.col(name).alias(f"c{place}") for place, name in enumerate(quoted_names)))
 
-    def _ranked(self, fragments: Fragments) -> DataFrame:
+    def _rank_records(self, fragments: Fragments) -> DataFrame:
         """With the rank of each record in its stratum.
 
         A stratum may have most of the rows, so it is sorted in bins of neighbouring keys; how many rows of a stratum
@@ -289,7 +289,7 @@ def _which(place: int, n_columns: int) -> int:
 
 
 def _too_many(tallied: DataFrame, columns: Sequence[str], names: Sequence[str]) -> DataError:
-    sizes = {row["which"]: row["count"] for row in _asked(tallied.groupBy("which").count().collect)}
+    sizes = {row["which"]: row["count"] for row in _ask(tallied.groupBy("which").count().collect)}
     size, name = max((sizes.get(_which(place, len(columns)), 0), name) for place, name in enumerate(names))
     return DataError(
         f"Column {quoted(name)} has {size:,} different values, more than a release can hold. Round it, take coarser "
@@ -317,7 +317,7 @@ def _keep_to_own_cores() -> None:
         os.environ[THREADS] = str(max(1, context.cpus()))
 
 
-def _watched(results: DataFrame, watch: Callable[[], None]) -> list[Any]:
+def _collect_watched(results: DataFrame, watch: Callable[[], None]) -> list[Any]:
     """The rows of a result; Ctrl-C ends the work on the cluster too."""
     spark = results.sparkSession
     tag = f"lookalike-{os.getpid()}-{id(results)}"
@@ -327,7 +327,7 @@ def _watched(results: DataFrame, watch: Callable[[], None]) -> list[Any]:
     def collect() -> None:
         try:
             spark.addTag(tag)
-            rows.extend(_asked(results.collect))
+            rows.extend(_ask(results.collect))
         except BaseException as fault:
             faults.append(fault)
 
@@ -346,7 +346,7 @@ def _watched(results: DataFrame, watch: Callable[[], None]) -> list[Any]:
     return rows
 
 
-def _asked(action: Callable[[], Any]) -> Any:
+def _ask(action: Callable[[], Any]) -> Any:
     """What Spark answers; its faults in our words, since its own quote plans and values."""
     try:
         with without_pandas_warning():

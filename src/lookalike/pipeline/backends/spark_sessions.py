@@ -28,14 +28,14 @@ from lookalike.pipeline.backends.java import require_java
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-LOG_LEVEL, MASTER, REMOTE = "spark.log.level", "spark.master", "spark.remote"
+_LOG_LEVEL, _MASTER, _REMOTE = "spark.log.level", "spark.master", "spark.remote"
 _INSTALL = "pip install 'lookalike[spark]'"
 _NEEDS_MORE = "needs more packages. Install them: pip install 'pyspark[connect]'"
 _CONNECT_PORT, _STANDALONE_PORT = 15002, 7077
 _PATIENCE = 10
 """Seconds in which a cluster must take a call."""
 _ALONE = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
-_QUIET = {LOG_LEVEL: "ERROR", "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+_QUIET = {_LOG_LEVEL: "ERROR", "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
 
 
 def session(options: Mapping[str, str] | None = None) -> SparkSession:
@@ -48,13 +48,13 @@ def session(options: Mapping[str, str] | None = None) -> SparkSession:
         active = SparkSession.getActiveSession()
         if active is not None:
             return _with_settings(active, options)
-        remote = options.get(REMOTE) or os.environ.get("SPARK_REMOTE")
+        remote = options.get(_REMOTE) or os.environ.get("SPARK_REMOTE")
         if remote is not None and not remote.startswith("local"):
-            return _connected(remote, options)
-        return _started(options)
+            return _connect(remote, options)
+        return _start(options)
 
 
-def stated_settings(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+def read_settings(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Settings that stand in the surroundings: spark-defaults.conf, then PYSPARK_SUBMIT_ARGS, which wins."""
     found: dict[str, str] = {}
     folder = environment.get("SPARK_CONF_DIR")
@@ -71,7 +71,7 @@ def stated_settings(environment: Mapping[str, str] = os.environ) -> dict[str, st
         if flag in ("--master", "--conf", "-c"):
             value = value if joined else next(words, "")
             key, _, value = ("", "", value) if flag == "--master" else value.partition("=")
-            found[key or MASTER] = value
+            found[key or _MASTER] = value
     return found
 
 
@@ -109,7 +109,7 @@ def _with_settings(active: SparkSession, options: Mapping[str, str]) -> SparkSes
     return active
 
 
-def _connected(remote: str, options: Mapping[str, str]) -> SparkSession:
+def _connect(remote: str, options: Mapping[str, str]) -> SparkSession:
     """A session on a server that speaks Spark Connect: no Java is needed here."""
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
@@ -122,41 +122,41 @@ def _connected(remote: str, options: Mapping[str, str]) -> SparkSession:
     _require_answer([address])
     try:
         builder = SparkSession.builder.remote(remote)
-        return builder.config(map={key: value for key, value in options.items() if key != REMOTE}).getOrCreate()
+        return builder.config(map={key: value for key, value in options.items() if key != _REMOTE}).getOrCreate()
     except ImportError:
         raise MissingPart(f"Spark Connect {_NEEDS_MORE}") from None
     except PySparkException as error:
-        raise _not_started(str(error)) from None
+        raise _explain_start(str(error)) from None
 
 
-def _started(options: Mapping[str, str]) -> SparkSession:
+def _start(options: Mapping[str, str]) -> SparkSession:
     """A session with a Java of its own (or that of spark-submit), wherever its executors are."""
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
-    stated = stated_settings()
+    stated = read_settings()
     settings = {**stated, **options}
     here = False
     if "PYSPARK_GATEWAY_PORT" not in os.environ:  # which spark-submit sets for the Java that it started
         require_java()
-        master = settings.get(MASTER) or os.environ.get("MASTER") or "local[*]"
+        master = settings.get(_MASTER) or os.environ.get("MASTER") or "local[*]"
         here = master.startswith("local")
         if master.startswith("spark://"):
             _require_answer(_standalone_masters(master))
-        defaults = {MASTER: master, **_QUIET, **(_ALONE if here else {})}
+        defaults = {_MASTER: master, **_QUIET, **(_ALONE if here else {})}
         options = {**{key: value for key, value in defaults.items() if key not in stated}, **options}
     with tempfile.TemporaryFile() as log:  # without a name: gone from the disk with the session
         try:
-            with _told(here, settings), _java_writes_to(None if LOG_LEVEL in settings else log):
+            with _set_environment(here, settings), _java_writes_to(None if _LOG_LEVEL in settings else log):
                 return SparkSession.builder.config(map=dict(options)).getOrCreate()
         except Exception as error:
             if not isinstance(error, PySparkException) and not type(error).__module__.startswith("py4j"):
                 raise
-            raise _not_started(f"{_read(log)}\n{error}") from None
+            raise _explain_start(f"{_read(log)}\n{error}") from None
 
 
 @contextlib.contextmanager
-def _told(here: bool, settings: Mapping[str, str]) -> Iterator[None]:
+def _set_environment(here: bool, settings: Mapping[str, str]) -> Iterator[None]:
     """Which Python executors on this machine run, and that they listen to this machine alone; only while they start."""
     mine = {}
     if here:
@@ -222,7 +222,7 @@ def _read(log: IO[bytes]) -> str:
     return log.read(1 << 20).decode("utf-8", errors="replace")
 
 
-def _not_started(said: str) -> LookalikeError:
+def _explain_start(said: str) -> LookalikeError:
     """What to say where Spark gave up: its reason in one line. No record has been read yet that it could quote."""
     reason = ""
     for pattern in (

@@ -200,7 +200,7 @@ def _refuse_unclosed(spark: SparkSession, files: Sequence[str], dialect: Dialect
         return
     line = F.col("value")
     quotes = F.sum(F.length(line) - F.length(F.replace(line, F.lit(dialect.quote), F.lit(""))))
-    texts = spark.read.format("text").option("encoding", dialect.charset).load([_escaped(file) for file in files])
+    texts = spark.read.format("text").option("encoding", dialect.charset).load([_escape(file) for file in files])
     for row in texts.groupBy(F.input_file_name().alias("file")).agg(quotes.alias("quotes")).collect():
         if row["quotes"] % 2:
             raise DataError(
@@ -229,7 +229,7 @@ def _name(file: str) -> str:
     return unquote(file.rpartition("/")[2])
 
 
-def _escaped(file: str) -> str:
+def _escape(file: str) -> str:
     """A file's address as Spark tells it, as a path that means this file alone."""
     from urllib.parse import unquote
 

@@ -1,10 +1,10 @@
-"""Cells: parts of a table by quasi-identifiers, as a tree of cuts that any machine can follow.
+"""Boxes: parts of a table by quasi-identifiers, as a tree of cuts that any machine can follow.
 
-Cut is where two records of a cell come nearer to each other on average, between two values of one column; a taxonomy
-is cut into the children of a node. So cells are boxes that do not overlap, and so is what is published of their
-records: a reader tells cells apart anyway, and a record fits rows of its own cell alone.
+Cut is where two records of a box come nearer to each other on average, between two values of one column; a taxonomy
+is cut into the children of a node. So boxes do not overlap, and so is what is published of their
+records: a reader tells boxes apart anyway, and a record fits rows of its own box alone.
 
-Where to cut is decided from a sample of the records. Then all records of all cells are counted; cells that could not be
+Where to cut is decided from a sample of the records. Then all records of all boxes are counted; boxes that could not be
 published by themselves are put together again with those they were cut from, and what is too large is cut once more, by
 exact counts.
 """
@@ -25,15 +25,15 @@ Counts = NDArray[np.int64]
 _FEW_VALUES, _POSITIONS = 100, tuple(part / 40 for part in range(1, 40))
 """Up to so many values a column is cut between any two; one of more at these shares of the records."""
 _TIERS = (0.8, 0.88, 0.95, 1.0)
-"""How much of its room a cell's fullest value may take: cuts that leave more room for further ones come first."""
+"""How much of its room a box's fullest value may take: cuts that leave more room for further ones come first."""
 LEAST_SHARE = 0.25
-"""A cell is not cut into cells of less than this share of what a part may have."""
+"""A box is not cut into boxes of less than this share of what a part may have."""
 _LEAST_SAMPLE = 40
 """Sampled records below which nothing is decided."""
 
 
 @dataclass(frozen=True, eq=False)
-class Cell:
+class Box:
     """A box of codes, both ends included; `number` is None where it was cut."""
 
     lows: tuple[int, ...]
@@ -43,9 +43,9 @@ class Cell:
     """The column it was cut by."""
     lasts: tuple[int, ...] = ()
     """The last code of each of its parts."""
-    parts: tuple[Cell, ...] = ()
+    parts: tuple[Box, ...] = ()
 
-    def leaves(self) -> Iterator[Cell]:
+    def leaves(self) -> Iterator[Box]:
         if self.parts:
             for part in self.parts:
                 yield from part.leaves()
@@ -54,20 +54,20 @@ class Cell:
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class BoxTree:
     """Fits `contracts.Fragments`."""
 
-    root: Cell
+    root: Box
     sizes: tuple[int, ...] = ()
     """How many records each has; empty if nobody counted."""
 
     is_ranked = False
 
     @classmethod
-    def of(cls, root: Cell) -> Cells:
+    def of(cls, root: Box) -> BoxTree:
         """The leaves numbered from left to right."""
         numbers = iter(range(sum(1 for _ in root.leaves())))
-        return cls(_numbered(root, numbers))
+        return cls(_number_boxes(root, numbers))
 
     @property
     def n_parts(self) -> int:
@@ -80,22 +80,22 @@ class Cells:
         parts = np.empty(len(codes), dtype=np.int32)
         stack = [(self.root, np.arange(len(codes)))]
         while stack:
-            cell, rows = stack.pop()
-            if not cell.parts:
-                assert cell.number is not None
-                parts[rows] = cell.number
+            box, rows = stack.pop()
+            if not box.parts:
+                assert box.number is not None
+                parts[rows] = box.number
                 continue
-            side = np.searchsorted(cell.lasts, codes[rows, cell.attr], side="left")
-            stack += [(part, rows[side == place]) for place, part in enumerate(cell.parts)]
+            side = np.searchsorted(box.lasts, codes[rows, box.attr], side="left")
+            stack += [(part, rows[side == place]) for place, part in enumerate(box.parts)]
         return parts
 
     def strays(self, number: int, codes: Codes, release: Release) -> int:
-        """How many records, and groups of a grouped release, do not lie in the box of a cell."""
+        """How many records, and groups of a grouped release, do not lie in its box."""
         outside = int(np.count_nonzero(self.part_of(codes) != number))
         return outside + self._reaching_out(number, release) if isinstance(release, Grouped) else outside
 
     def _reaching_out(self, number: int, release: Grouped) -> int:
-        box = next(cell for cell in self.root.leaves() if cell.number == number)
+        box = next(box for box in self.root.leaves() if box.number == number)
         out = np.zeros(len(release.extents[0]), dtype=bool)
         for attr, (domain, extents) in enumerate(zip(release.domains.quasi, release.extents, strict=True)):
             low, high = box.lows[attr], box.highs[attr]
@@ -109,31 +109,31 @@ class Cells:
         return int(np.count_nonzero(out))
 
 
-def _numbered(cell: Cell, numbers: Iterator[int]) -> Cell:
-    if not cell.parts:
-        return Cell(cell.lows, cell.highs, next(numbers))
-    parts = tuple(_numbered(part, numbers) for part in cell.parts)
-    return Cell(cell.lows, cell.highs, None, cell.attr, cell.lasts, parts)
+def _number_boxes(box: Box, numbers: Iterator[int]) -> Box:
+    if not box.parts:
+        return Box(box.lows, box.highs, next(numbers))
+    parts = tuple(_number_boxes(part, numbers) for part in box.parts)
+    return Box(box.lows, box.highs, None, box.attr, box.lasts, parts)
 
 
-def grown(
+def grow_boxes(
     sample: Codes,
     domains: Domains,
     n_rows: int,
     part_rows: int,
     fullness: Callable[[Codes], float],
-) -> Cells:
-    """Cells of about `part_rows` records at most, as a sample of the whole has it.
+) -> BoxTree:
+    """Boxes of about `part_rows` records at most, as a sample of the whole has it.
 
     `fullness` says of sampled records how much of the room that the promises leave them they take; above 1 they could
-    not be published by themselves. A cell that is nearly full can hardly be cut again, so that is put off.
+    not be published by themselves. A box that is nearly full can hardly be cut again, so that is put off.
     """
     weight = n_rows / max(len(sample), 1)
     axes = [_Axis(domain) for domain in domains.quasi]
 
-    def cell_of(rows: Codes, lows: tuple[int, ...], highs: tuple[int, ...]) -> Cell:
+    def box_of(rows: Codes, lows: tuple[int, ...], highs: tuple[int, ...]) -> Box:
         if len(rows) * weight <= part_rows or len(rows) < 2 * _LEAST_SAMPLE:
-            return Cell(lows, highs)
+            return Box(lows, highs)
         least = max(_LEAST_SAMPLE, int(part_rows * LEAST_SHARE / weight))
         counts = [np.bincount(rows[:, attr], minlength=axis.n_codes) for attr, axis in enumerate(axes)]
 
@@ -141,38 +141,38 @@ def grown(
             sides = np.searchsorted(lasts, rows[:, attr], side="left")
             return max(fullness(rows[sides == side]) for side in range(len(lasts)))
 
-        cut = _best(_candidates(counts, axes, lows, highs, least), full)
+        cut = _find_best(_candidates(counts, axes, lows, highs, least), full)
         if cut is None:
-            return Cell(lows, highs)
+            return Box(lows, highs)
         attr, lasts = cut
         sides = np.searchsorted(lasts, rows[:, attr], side="left")
         parts = tuple(
-            cell_of(rows[sides == side], part.lows, part.highs)
-            for side, part in enumerate(_parts(Cell(lows, highs), attr, lasts))
+            box_of(rows[sides == side], part.lows, part.highs)
+            for side, part in enumerate(_parts(Box(lows, highs), attr, lasts))
         )
-        return Cell(lows, highs, None, attr, tuple(lasts), parts)
+        return Box(lows, highs, None, attr, tuple(lasts), parts)
 
     tops = tuple(max(domain.n_codes - 1, 0) for domain in domains.quasi)
-    return Cells.of(cell_of(sample, (0,) * len(tops), tops))
+    return BoxTree.of(box_of(sample, (0,) * len(tops), tops))
 
 
 def cut_once(
-    cell: Cell, counts: Sequence[Counts], domains: Domains, least: int, full: Callable[[int, list[int]], float]
-) -> Cell:
-    """The cell cut in the best way, or as it is if there is none.
+    box: Box, counts: Sequence[Counts], domains: Domains, least: int, full: Callable[[int, list[int]], float]
+) -> Box:
+    """The box cut in the best way, or as it is if there is none.
 
     `counts`: how often each code of each quasi-identifier occurs in it; `full` says how full the fullest side of a cut
     would be.
     """
     axes = [_Axis(domain) for domain in domains.quasi]
-    cut = _best(_candidates(counts, axes, cell.lows, cell.highs, least), full)
+    cut = _find_best(_candidates(counts, axes, box.lows, box.highs, least), full)
     if cut is None:
-        return cell
+        return box
     attr, lasts = cut
-    return Cell(cell.lows, cell.highs, None, attr, tuple(lasts), _parts(cell, attr, lasts))
+    return Box(box.lows, box.highs, None, attr, tuple(lasts), _parts(box, attr, lasts))
 
 
-def _best(
+def _find_best(
     candidates: list[tuple[float, int, list[int]]], full: Callable[[int, list[int]], float]
 ) -> tuple[int, list[int]] | None:
     """The first candidate in the lowest tier that has one."""
@@ -186,10 +186,10 @@ def _best(
     return chosen
 
 
-def _parts(cell: Cell, attr: int, lasts: Sequence[int]) -> tuple[Cell, ...]:
-    firsts = [cell.lows[attr], *(last + 1 for last in lasts[:-1])]
+def _parts(box: Box, attr: int, lasts: Sequence[int]) -> tuple[Box, ...]:
+    firsts = [box.lows[attr], *(last + 1 for last in lasts[:-1])]
     return tuple(
-        Cell(_with(cell.lows, attr, first), _with(cell.highs, attr, last))
+        Box(_with(box.lows, attr, first), _with(box.highs, attr, last))
         for first, last in zip(firsts, lasts, strict=True)
     )
 
@@ -204,14 +204,14 @@ def _candidates(
     """Ways to cut that leave so many records on each side; the one that brings records nearest first."""
     found = []
     for attr, (axis, here) in enumerate(zip(axes, counts, strict=True)):
-        before = axis.apart(here) * int(here.sum())
+        before = axis.measure_spread(here) * int(here.sum())
         for lasts in axis.ways(here, lows[attr], highs[attr]):
             firsts = [lows[attr], *(last + 1 for last in lasts[:-1])]
             sides = [np.zeros_like(here) for _ in lasts]
             for side, first, last in zip(sides, firsts, lasts, strict=True):
                 side[first : last + 1] = here[first : last + 1]
             if min(int(side.sum()) for side in sides) >= least:
-                after = sum(axis.apart(side) * int(side.sum()) for side in sides)
+                after = sum(axis.measure_spread(side) * int(side.sum()) for side in sides)
                 found.append(((before - after) * axis.weight, attr, lasts))
     return sorted(found, key=lambda one: (-one[0], one[1], one[2]))
 
@@ -233,7 +233,7 @@ class _Axis:
             above = np.where(self.tree.parents >= 0, widths[np.maximum(self.tree.parents, 0)], 0.0)
             self.rises = widths - above
 
-    def apart(self, counts: Counts) -> float:
+    def measure_spread(self, counts: Counts) -> float:
         """The mean loss of two records put together."""
         total = int(counts.sum())
         if not total:
@@ -265,34 +265,34 @@ class _Axis:
         return [[last, high] for last in sorted(lasts) if low <= last < high]
 
 
-def exchanged(cells: Cells, others: Mapping[int, Cell]) -> Cells:
-    """The cells with some of them, by their numbers, in another shape."""
+def exchange_boxes(boxes: BoxTree, others: Mapping[int, Box]) -> BoxTree:
+    """The boxes with some of them, by their numbers, in another shape."""
 
-    def mended(cell: Cell) -> Cell:
-        if not cell.parts:
-            return others.get(cell.number, cell) if cell.number is not None else cell
-        return replace(cell, parts=tuple(mended(part) for part in cell.parts))
+    def mended(box: Box) -> Box:
+        if not box.parts:
+            return others.get(box.number, box) if box.number is not None else box
+        return replace(box, parts=tuple(mended(part) for part in box.parts))
 
-    return Cells.of(mended(cells.root))
+    return BoxTree.of(mended(boxes.root))
 
 
-def put_together(cells: Cells, fits: Callable[[list[int]], bool]) -> Cells:
-    """Cells of which each fits: those that do not are put together again with those they were cut from.
+def put_together(boxes: BoxTree, fits: Callable[[list[int]], bool]) -> BoxTree:
+    """Boxes of which each fits: those that do not are put together again with those they were cut from.
 
-    `fits` says of some cells, by their numbers, whether their records may be published together by themselves. All
+    `fits` says of some boxes, by their numbers, whether their records may be published together by themselves. All
     together do.
     """
 
-    def mended(cell: Cell) -> Cell:
-        if not cell.parts:
-            return cell
-        parts = tuple(mended(part) for part in cell.parts)
-        if all(after.parts or fits(_numbers(before)) for after, before in zip(parts, cell.parts, strict=True)):
-            return Cell(cell.lows, cell.highs, None, cell.attr, cell.lasts, parts)
-        return Cell(cell.lows, cell.highs)
+    def mended(box: Box) -> Box:
+        if not box.parts:
+            return box
+        parts = tuple(mended(part) for part in box.parts)
+        if all(after.parts or fits(_numbers(before)) for after, before in zip(parts, box.parts, strict=True)):
+            return Box(box.lows, box.highs, None, box.attr, box.lasts, parts)
+        return Box(box.lows, box.highs)
 
-    return Cells.of(mended(cells.root))
+    return BoxTree.of(mended(boxes.root))
 
 
-def _numbers(cell: Cell) -> list[int]:
-    return [leaf.number for leaf in cell.leaves() if leaf.number is not None]
+def _numbers(box: Box) -> list[int]:
+    return [leaf.number for leaf in box.leaves() if leaf.number is not None]

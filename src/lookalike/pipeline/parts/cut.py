@@ -19,16 +19,16 @@ from lookalike.data.release import Grouped
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, Unsupported, quoted
 from lookalike.pipeline.backends import Backend, Fragments
-from lookalike.pipeline.parts.boxes import LEAST_SHARE, Cells, cut_once, exchanged, grown, put_together
-from lookalike.pipeline.parts.slices import SlicedCells, Slices, even_quotas
+from lookalike.pipeline.parts.boxes import LEAST_SHARE, BoxTree, cut_once, exchange_boxes, grow_boxes, put_together
+from lookalike.pipeline.parts.slices import SlicedBoxes, Slices, even_quotas
 from lookalike.pipeline.parts.survey import Survey
 from lookalike.randomness import Randomness
 
 Counts = NDArray[np.int64]
-SAMPLE = 300_000
+_SAMPLE = 300_000
 _ROUNDS = 8
 _CUT_ABOVE, _DEALT_ABOVE, _DEALT_INTO = 1.5, 5, 4
-"""Cells larger than so many parts are cut again; those that cannot be are dealt out in slices, which lose more."""
+"""Boxes larger than so many parts are cut again; those that cannot be are dealt out in slices, which lose more."""
 MOST_IN_A_PART = 20_000_000
 """Records that one task can be given."""
 
@@ -92,9 +92,9 @@ def cut(
     """Parts of about `part_rows` records that each can keep every promise by itself, and the way they were cut."""
     fits = Fitting(survey, promises, adversary)
     if isinstance(cutting, Boxes):
-        cells = _cells(backend, survey, requirements, cutting, fits, part_rows, rng)
-        if cells is not None:
-            return cells, cutting
+        boxes = _cut_boxes(backend, survey, requirements, cutting, fits, part_rows, rng)
+        if boxes is not None:
+            return boxes, cutting
         assert cutting.otherwise is not None
         cutting = cutting.otherwise
     data = survey.data
@@ -108,41 +108,41 @@ def cut(
     return slices, cutting
 
 
-def _cells(
+def _cut_boxes(
     backend: Backend,
     survey: Survey,
     requirements: Sequence[Requirement],
-    boxes: Boxes,
+    cutting: Boxes,
     fits: Fitting,
     part_rows: int,
     rng: Randomness,
-) -> Cells | SlicedCells | None:
-    """None: cells that look at no value do not fit, and there is another way."""
-    sample = backend.sample(SAMPLE, rng.child("sample"))
-    looks = boxes.keep_promises and not boxes.blind
+) -> BoxTree | SlicedBoxes | None:
+    """None: boxes that look at no value do not fit, and there is another way."""
+    sample = backend.sample(_SAMPLE, rng.child("sample"))
+    looks = cutting.keep_promises and not cutting.blind
     n_quasi = len(survey.data.domains.quasi)
-    fullness = _fullness(requirements, n_quasi) if looks else _empty
-    cells = grown(sample, survey.data.domains, survey.n_rows, part_rows, fullness)
-    counts = _counted(backend, survey, cells)
-    cells = replace(cells, sizes=tuple(counts[0].sum(axis=1).tolist()))
-    if not boxes.keep_promises:
-        return cells
-    if boxes.blind:
-        unfit = sum(not fits([column[number] for column in counts]) for number in range(cells.n_parts))
-        if unfit and boxes.otherwise is not None:
+    fullness = _fullness(requirements, n_quasi) if looks else _measure_nothing
+    boxes = grow_boxes(sample, survey.data.domains, survey.n_rows, part_rows, fullness)
+    counts = _count_values(backend, survey, boxes)
+    boxes = replace(boxes, sizes=tuple(counts[0].sum(axis=1).tolist()))
+    if not cutting.keep_promises:
+        return boxes
+    if cutting.blind:
+        unfit = sum(not fits([column[number] for column in counts]) for number in range(boxes.n_parts))
+        if unfit and cutting.otherwise is not None:
             return None
         if unfit:
             raise Infeasible(
-                f"{unfit} of {cells.n_parts} parts of about {part_rows:,} records cannot keep the promise by "
+                f"{unfit} of {boxes.n_parts} parts of about {part_rows:,} records cannot keep the promise by "
                 "themselves. Parts are cut without a look at the sensitive values; that is what the promise against an "
                 "adversary who knows the method rests on. Make parts larger (--part-rows), promise less, or use "
                 "--adversary reads-release."
             )
-        return cells
-    cells = put_together(cells, lambda numbers: fits([column[numbers].sum(axis=0) for column in counts]))
-    cells = _cut_again(backend, survey, requirements, cells, fits, part_rows)
-    counts = _counted(backend, survey, cells)
-    fragments = _sliced(survey, cells, counts, requirements, fits, part_rows)
+        return boxes
+    boxes = put_together(boxes, lambda numbers: fits([column[numbers].sum(axis=0) for column in counts]))
+    boxes = _cut_again(backend, survey, requirements, boxes, fits, part_rows)
+    counts = _count_values(backend, survey, boxes)
+    fragments = _slice_boxes(survey, boxes, counts, requirements, fits, part_rows)
     largest = max(fragments.sizes)
     if largest > MOST_IN_A_PART:
         raise Unsupported(
@@ -153,28 +153,28 @@ def _cells(
     return fragments
 
 
-def _sliced(
+def _slice_boxes(
     survey: Survey,
-    cells: Cells,
+    boxes: BoxTree,
     counts: Sequence[Counts],
     requirements: Sequence[Requirement],
     fits: Fitting,
     part_rows: int,
-) -> Cells | SlicedCells:
-    """Cells that no cut makes smaller dealt out in slices; the promises must be about one column at most."""
+) -> BoxTree | SlicedBoxes:
+    """Boxes that no cut makes smaller dealt out in slices; the promises must be about one column at most."""
     if len({rule.column for rule in requirements if rule.column is not None}) > 1:
-        return cells
+        return boxes
     found = {}
-    for number, size in enumerate(cells.sizes):
+    for number, size in enumerate(boxes.sizes):
         if size > _DEALT_ABOVE * part_rows:
             mine = [column[number] for column in counts]
             slices = _slices(survey, requirements, mine, fits, _DEALT_INTO * part_rows, None)
             if slices.n_parts > 1:
                 found[number] = slices
-    return SlicedCells(cells, found) if found else cells
+    return SlicedBoxes(boxes, found) if found else boxes
 
 
-def _empty(records: Codes) -> float:
+def _measure_nothing(records: Codes) -> float:
     return 0.0
 
 
@@ -200,15 +200,15 @@ def _fullness(requirements: Sequence[Requirement], n_quasi: int) -> Callable[[Co
     return fullness
 
 
-def _counted(backend: Backend, survey: Survey, cells: Cells) -> list[Counts]:
-    """[cells, values] of each sensitive column, of all records; without one, [cells, 1] how many there are."""
+def _count_values(backend: Backend, survey: Survey, boxes: BoxTree) -> list[Counts]:
+    """[boxes, values] of each sensitive column, of all records; without one, [boxes, 1] how many there are."""
     n_quasi = len(survey.data.domains.quasi)
     widths = [domain.n_codes for domain in survey.data.domains.sensitive] or [1]
     n_columns = len(survey.data.domains.sensitive)
-    starts = np.concatenate([[0], np.cumsum([cells.n_parts * width for width in widths])])
+    starts = np.concatenate([[0], np.cumsum([boxes.n_parts * width for width in widths])])
 
     def keys(codes: Codes) -> Counts:
-        parts = cells.part_of(codes).astype(np.int64)
+        parts = boxes.part_of(codes).astype(np.int64)
         if not n_columns:
             return parts
         return np.concatenate(
@@ -219,7 +219,7 @@ def _counted(backend: Backend, survey: Survey, cells: Cells) -> list[Counts]:
     flat = np.zeros(int(starts[-1]), dtype=np.int64)
     flat[found] = times
     return [
-        flat[starts[column] : starts[column + 1]].reshape(cells.n_parts, width) for column, width in enumerate(widths)
+        flat[starts[column] : starts[column + 1]].reshape(boxes.n_parts, width) for column, width in enumerate(widths)
     ]
 
 
@@ -227,28 +227,28 @@ def _cut_again(
     backend: Backend,
     survey: Survey,
     requirements: Sequence[Requirement],
-    cells: Cells,
+    boxes: BoxTree,
     fits: Fitting,
     part_rows: int,
-) -> Cells:
+) -> BoxTree:
     """What is still too large, cut by exact counts: a sample cannot tell what keeps a promise by a hair.
 
-    Each round counts, in the cells that are too large, how often every value of a quasi-identifier meets every
+    Each round counts, in the boxes that are too large, how often every value of a quasi-identifier meets every
     sensitive value, which decides about all single cuts.
     """
     domains, hopeless = survey.data.domains, set[tuple[tuple[int, ...], tuple[int, ...]]]()
     least = int(part_rows * LEAST_SHARE)
     for _ in range(_ROUNDS):
-        cells = _with_sizes(backend, survey, cells)
-        leaves = list(cells.root.leaves())
+        boxes = _with_sizes(backend, survey, boxes)
+        leaves = list(boxes.root.leaves())
         large = [
             number
             for number, leaf in enumerate(leaves)
-            if cells.sizes[number] > _CUT_ABOVE * part_rows and (leaf.lows, leaf.highs) not in hopeless
+            if boxes.sizes[number] > _CUT_ABOVE * part_rows and (leaf.lows, leaf.highs) not in hopeless
         ]
         if not large:
-            return cells
-        meetings = Meetings.counted(backend, survey, cells, large)
+            return boxes
+        meetings = Meetings.count(backend, survey, boxes, large)
         others = {
             number: cut_once(
                 leaves[number],
@@ -259,37 +259,37 @@ def _cut_again(
             )
             for place, number in enumerate(large)
         }
-        hopeless |= {(cell.lows, cell.highs) for cell in others.values() if not cell.parts}
-        cells = exchanged(cells, others)
-    return _with_sizes(backend, survey, cells)
+        hopeless |= {(box.lows, box.highs) for box in others.values() if not box.parts}
+        boxes = exchange_boxes(boxes, others)
+    return _with_sizes(backend, survey, boxes)
 
 
-def _with_sizes(backend: Backend, survey: Survey, cells: Cells) -> Cells:
-    return replace(cells, sizes=tuple(_counted(backend, survey, cells)[0].sum(axis=1).tolist()))
+def _with_sizes(backend: Backend, survey: Survey, boxes: BoxTree) -> BoxTree:
+    return replace(boxes, sizes=tuple(_count_values(backend, survey, boxes)[0].sum(axis=1).tolist()))
 
 
 @dataclass(frozen=True, eq=False)
 class Meetings:
-    """How often each code of each quasi-identifier meets each sensitive value, in some cells."""
+    """How often each code of each quasi-identifier meets each sensitive value, in some boxes."""
 
     starts: Counts
     """Where the codes of each quasi-identifier begin."""
     tables: list[Counts]
-    """One a sensitive column (without one, a single table of one value): [cells, codes, values]"""
+    """One a sensitive column (without one, a single table of one value): [boxes, codes, values]"""
 
     @classmethod
-    def counted(cls, backend: Backend, survey: Survey, cells: Cells, numbers: Sequence[int]) -> Meetings:
+    def count(cls, backend: Backend, survey: Survey, boxes: BoxTree, numbers: Sequence[int]) -> Meetings:
         domains = survey.data.domains
         n_quasi = len(domains.quasi)
         starts = np.cumsum([0, *(max(domain.n_codes, 1) for domain in domains.quasi)])
         widths = [domain.n_codes for domain in domains.sensitive] or [1]
-        places = np.full(cells.n_parts, -1, dtype=np.int64)
+        places = np.full(boxes.n_parts, -1, dtype=np.int64)
         places[list(numbers)] = np.arange(len(numbers))
         firsts = np.cumsum([0, *(len(numbers) * int(starts[-1]) * width for width in widths)])
         n_sensitive = len(domains.sensitive)
 
         def keys(codes: Codes) -> Counts:
-            place = places[cells.part_of(codes)]
+            place = places[boxes.part_of(codes)]
             codes, place = codes[place >= 0], place[place >= 0]
             at = place[:, None] * int(starts[-1]) + starts[:-1] + codes[:, :n_quasi]
             values = codes[:, n_quasi : n_quasi + n_sensitive] if n_sensitive else np.zeros((len(codes), 1), np.int64)
@@ -306,7 +306,7 @@ class Meetings:
         return cls(starts, tables)
 
     def codes(self, place: int) -> list[Counts]:
-        """How often each code of each quasi-identifier occurs in a cell."""
+        """How often each code of each quasi-identifier occurs in a box."""
         return [
             self.tables[0][place, first:last].sum(axis=1)
             for first, last in zip(self.starts[:-1], self.starts[1:], strict=True)

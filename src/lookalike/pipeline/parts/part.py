@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 from lookalike.audit import PartAudit, audit_part
 from lookalike.data.contracts import Algorithm, Metric, PrivacyModel, Promise
 from lookalike.data.microdata import Codes, Microdata
-from lookalike.data.release import Bucketized, Linkage, Perturbed, Randomizer, Release
+from lookalike.data.release import Bucketized, Perturbed, Randomizer, RecordMap, Release
 from lookalike.data.requirement import Requirement
 from lookalike.errors import AuditFailed, DataError, LookalikeError, Unsupported
 from lookalike.files.releases.parts import WrittenPart, write_part
 from lookalike.metrics import METRICS, PartLosses
 from lookalike.pipeline.backends import Fragments
-from lookalike.pipeline.parts.boxes import Cells
-from lookalike.pipeline.parts.slices import SlicedCells
+from lookalike.pipeline.parts.boxes import BoxTree
+from lookalike.pipeline.parts.slices import SlicedBoxes
 from lookalike.pipeline.parts.survey import Survey
 from lookalike.pipeline.run import standard_measures
 from lookalike.progress import silent
@@ -72,7 +72,7 @@ class PartWork:
     def __call__(self, number: int, codes: Codes) -> bytes:
         outcome: Done | Failed
         try:
-            outcome = self.published(number, codes)
+            outcome = self.publish(number, codes)
         except LookalikeError as error:
             outcome = Failed(number, error)
         except OSError as error:
@@ -80,14 +80,14 @@ class PartWork:
             outcome = Failed(number, DataError(f"A part could not be written: {reason}. Nothing is published."))
         return pickle.dumps(outcome)
 
-    def published(self, number: int, codes: Codes) -> Done:
+    def publish(self, number: int, codes: Codes) -> Done:
         if not self.folder.parent.is_dir():
             raise DataError(
                 f"The machines that do the work cannot see the folder beside {self.folder.parent.parent}. Publish to a "
                 "folder that all of them share under one name."
             )
         data = self.survey.records(codes[np.lexsort(codes.T[::-1])])
-        release, linkage = self._anonymized(number, data)
+        release, linkage = self._anonymize(number, data)
         written, read = write_part(self.folder, number, release)
         audit = audit_part(
             read, data, self.promises, measures=self.measures, graph=linkage.graph, adversary=self.adversary
@@ -103,17 +103,17 @@ class PartWork:
             remarks=linkage.remarks,
         )
 
-    def _anonymized(self, number: int, data: Microdata) -> tuple[Release, Linkage]:
+    def _anonymize(self, number: int, data: Microdata) -> tuple[Release, RecordMap]:
         release, linkage = self.algorithm.anonymize(data, self.requirements, self.secret.child("part", number), silent)
         if isinstance(release, Bucketized):
             release = replace(
                 release,
-                bucket_of_quasi=self._apart(number, release.bucket_of_quasi),
-                bucket_of_sensitive=self._apart(number, release.bucket_of_sensitive),
+                bucket_of_quasi=self._set_apart(number, release.bucket_of_quasi),
+                bucket_of_sensitive=self._set_apart(number, release.bucket_of_sensitive),
             )
         return release, linkage
 
-    def _apart(self, number: int, buckets: NDArray[np.int32]) -> NDArray[np.int32]:
+    def _set_apart(self, number: int, buckets: NDArray[np.int32]) -> NDArray[np.int32]:
         """Bucket numbers that no other part has."""
         numbers = buckets.astype(np.int64) * self.fragments.n_parts + number
         if int(numbers.max(initial=0)) > np.iinfo(np.int32).max:
@@ -122,7 +122,7 @@ class PartWork:
 
     def _check_inside(self, number: int, codes: Codes, read: Release) -> None:
         """Cells do not overlap, neither their records nor what is published of them: the audit in parts rests on it."""
-        if not isinstance(self.fragments, Cells | SlicedCells):
+        if not isinstance(self.fragments, BoxTree | SlicedBoxes):
             return
         strays = self.fragments.strays(number, codes, read)
         if strays:

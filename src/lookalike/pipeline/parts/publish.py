@@ -16,12 +16,12 @@ from pathlib import Path
 import numpy as np
 
 from lookalike.algorithms import ALGORITHMS
-from lookalike.audit.joining import joined
+from lookalike.audit.joining import join_audits
 from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.contracts import Algorithm, Boxes, Cutting, Metric, Undivided
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Randomizer, Ranges, Release, Sets, Withheld
 from lookalike.errors import AuditFailed, counted
-from lookalike.metrics import joined_losses
+from lookalike.metrics import join_losses
 from lookalike.pipeline.backends import Backend, Fragments
 from lookalike.pipeline.parts.cut import cut, cutting_for
 from lookalike.pipeline.parts.part import Done, Failed, PartWork
@@ -77,20 +77,20 @@ def run_in_parts(
             promises=prepared.promises,
             requirements=prepared.requirements,
             algorithm=algorithm,
-            adversary=_made_for(recipe, algorithm, cutting),
+            adversary=_find_adversary(recipe, algorithm, cutting),
             fragments=fragments,
             secret=rng,
             folder=folder,
         )
         with watch.step("parts"):
-            done = _done(backend, work, fragments, progress)
+            done = _run_parts(backend, work, fragments, progress)
     finally:
         backend.close()
     with watch.step("join"):
-        found = joined([part.audit for part in done])
+        found = join_audits([part.audit for part in done])
         _refuse_changed(done, seen)
         refuse_failed(found.audit, algorithm)
-        losses, by_column = joined_losses([part.losses for part in done], work.metrics)
+        losses, by_column = join_losses([part.losses for part in done], work.metrics)
     columns = ((index, found.exposure(domain.name)) for index, domain in enumerate(seen.data.domains.sensitive))
     remarks = dict.fromkeys(remark for part in done for remark in part.remarks)
     return MadeInParts(
@@ -123,13 +123,13 @@ def _not_joined(metrics: Sequence[type[Metric]]) -> list[str]:
     return [f"Not measured, as no part sees the whole release: {', '.join(apart)}."] if apart else []
 
 
-def _made_for(recipe: Recipe, algorithm: Algorithm, cutting: Cutting) -> str:
+def _find_adversary(recipe: Recipe, algorithm: Algorithm, cutting: Cutting) -> str:
     """Whom the release is made for. A method is as safe from who knows it only if the cuts are blind as well."""
     is_blind = cutting.blind if isinstance(cutting, Boxes) else cutting.at_random
     return stronger(recipe.adversary, algorithm.adversary if is_blind else READS_RELEASE)
 
 
-def _done(backend: Backend, work: PartWork, fragments: Fragments, progress: Progress) -> list[Done]:
+def _run_parts(backend: Backend, work: PartWork, fragments: Fragments, progress: Progress) -> list[Done]:
     """Every part's summary, in the order of their numbers; the first that failed is what goes wrong."""
     waiting = work.folder.with_name(f"{work.folder.name}.attempts")
 

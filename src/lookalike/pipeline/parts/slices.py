@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from lookalike.data.microdata import Codes, Domains, Microdata
 from lookalike.data.release import Release
 from lookalike.data.schema import Schema
-from lookalike.pipeline.parts.boxes import Cells
+from lookalike.pipeline.parts.boxes import BoxTree
 from lookalike.randomness import Randomness
 
 Counts = NDArray[np.int64]
@@ -27,7 +27,7 @@ _BLOCK = 1 << 16
 _BLOCKS_KEPT = 64
 
 
-def _mixed(codes: Codes) -> NDArray[np.int64]:
+def _mix(codes: Codes) -> NDArray[np.int64]:
     """A number for each record that spreads evenly; not secret, only to have an order that can be cut anywhere."""
     mixed: NDArray[np.uint64] = np.zeros(len(codes), dtype=np.uint64)
     for attr in range(codes.shape[1]):
@@ -45,14 +45,14 @@ def even_quotas(counts: Counts, n_parts: int, fits: Callable[[Counts], bool], un
     tried = [*dict.fromkeys(units), 1]
     while n_parts > 1:
         for unit in tried:
-            quotas = _dealt(counts, n_parts, unit)
+            quotas = _deal_quotas(counts, n_parts, unit)
             if all(fits(row) for row in np.unique(quotas, axis=0)):
                 return quotas
         n_parts //= 2
     return counts[None, :].copy()
 
 
-def _dealt(counts: Counts, n_parts: int, unit: int) -> Counts:
+def _deal_quotas(counts: Counts, n_parts: int, unit: int) -> Counts:
     """Each part its share of what is left: rounded down, then the largest remainders first."""
     left = counts.astype(np.int64)
     quotas = np.zeros((n_parts, len(counts)), dtype=np.int64)
@@ -108,7 +108,7 @@ class Slices:
         if self.column is not None:
             strata = codes[:, len(self.domains.quasi) + self.column].astype(np.int64)
         if self.secret is not None:
-            return strata, _mixed(codes)
+            return strata, _mix(codes)
         from lookalike.algorithms.shared.value_buckets import curve_keys
 
         quasi = codes[:, : len(self.domains.quasi)]
@@ -123,10 +123,10 @@ class Slices:
         parts = np.empty(len(codes), dtype=np.int32)
         for stratum in np.unique(strata).tolist():
             here = np.flatnonzero(strata == stratum)
-            parts[here] = self._dealt(stratum, ranks[here])
+            parts[here] = self._deal_ranks(stratum, ranks[here])
         return parts
 
-    def _dealt(self, stratum: int, ranks: NDArray[np.int64]) -> NDArray[np.int32]:
+    def _deal_ranks(self, stratum: int, ranks: NDArray[np.int64]) -> NDArray[np.int32]:
         if self.secret is None:
             ends = np.cumsum(self.quotas[:, stratum])
             return np.searchsorted(ends, ranks, side="right").astype(np.int32)
@@ -170,19 +170,19 @@ class Slices:
 
 
 @dataclass(frozen=True, eq=False)
-class SlicedCells:
+class SlicedBoxes:
     """Fits `contracts.Fragments`."""
 
-    cells: Cells
+    boxes: BoxTree
     slices: Mapping[int, Slices]
-    """By the number of the cell."""
+    """By the number of the box."""
 
     is_ranked = True
 
     @cached_property
     def firsts(self) -> NDArray[np.int64]:
-        """The first part of each cell, and the number of all parts."""
-        each = [self.slices[cell].n_parts if cell in self.slices else 1 for cell in range(self.cells.n_parts)]
+        """The first part of each box, and the number of all parts."""
+        each = [self.slices[box].n_parts if box in self.slices else 1 for box in range(self.boxes.n_parts)]
         return np.cumsum([0, *each])
 
     @property
@@ -193,25 +193,25 @@ class SlicedCells:
     def sizes(self) -> tuple[int, ...]:
         return tuple(
             size
-            for cell, whole in enumerate(self.cells.sizes)
-            for size in (self.slices[cell].sizes if cell in self.slices else (whole,))
+            for box, whole in enumerate(self.boxes.sizes)
+            for size in (self.slices[box].sizes if box in self.slices else (whole,))
         )
 
     def order(self, codes: Codes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         some = next(iter(self.slices.values()))
         strata, keys = some.order(codes)
-        return self.cells.part_of(codes).astype(np.int64) * some.n_strata + strata, keys
+        return self.boxes.part_of(codes).astype(np.int64) * some.n_strata + strata, keys
 
     def part_of(self, codes: Codes, ranks: NDArray[np.int64] | None) -> NDArray[np.int32]:
         assert ranks is not None
-        cell_of_record = self.cells.part_of(codes)
-        parts = self.firsts[cell_of_record].astype(np.int32)
-        for cell, slices in self.slices.items():
-            here = np.flatnonzero(cell_of_record == cell)
+        box_of_record = self.boxes.part_of(codes)
+        parts = self.firsts[box_of_record].astype(np.int32)
+        for box, slices in self.slices.items():
+            here = np.flatnonzero(box_of_record == box)
             if len(here):
                 parts[here] += slices.part_of(codes[here], ranks[here])
         return parts
 
     def strays(self, number: int, codes: Codes, release: Release) -> int:
-        """How many records and groups do not lie in the box of the part's cell."""
-        return self.cells.strays(int(np.searchsorted(self.firsts, number, side="right")) - 1, codes, release)
+        """How many records and groups do not lie in the box of the part."""
+        return self.boxes.strays(int(np.searchsorted(self.firsts, number, side="right")) - 1, codes, release)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from lookalike.data.microdata import Codes, Domain, Domains, Microdata, Whole, check_columns, encode_column, no_rows
 from lookalike.data.schema import Role, Schema
 from lookalike.errors import DataError, quoted
-from lookalike.files.tables.frames import observed_column
+from lookalike.files.tables.frames import observe_column
 from lookalike.pipeline.backends import Backend
 
 _ROLES = (Role.QUASI, Role.SENSITIVE, Role.CARRIED)
@@ -77,7 +77,7 @@ def survey(backend: Backend, schema: Schema) -> Survey:
     for attribute, (values, times) in zip(attributes, distinct, strict=True):
         if not times.sum():
             raise DataError(no_rows(backend.source))
-        column, said = observed_column(
+        column, said = observe_column(
             attribute.name,
             values,
             times,
@@ -120,6 +120,6 @@ def _own_value(domain: Domain, times: NDArray[np.int64]) -> list[str]:
     ]
 
 
-def joined_codes(data: Microdata) -> NDArray[Any]:
+def join_codes(data: Microdata) -> NDArray[Any]:
     """Records as one matrix of codes, in the order of `Survey.names`."""
     return np.column_stack([data.quasi, data.sensitive, data.carried]).astype(np.int32, copy=False)

@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike import models
-from lookalike.audit import Audit, Grounds, PartAudit, audit_part, joined
+from lookalike.audit import Audit, Grounds, PartAudit, audit_part, join_audits
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Codes, Domains
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Ranges, Release
 from lookalike.errors import DataError, LookalikeError, RecipeError, Unsupported
-from lookalike.files.releases.parts import mixed
+from lookalike.files.releases.parts import mix_parts
 from lookalike.files.releases.read import ReleaseFolder, read_matrices, withheld_of
 from lookalike.pipeline.backends import Backend
 from lookalike.pipeline.parts.cut import MOST_IN_A_PART
@@ -31,16 +31,16 @@ from lookalike.pipeline.parts.publish import skeleton
 from lookalike.pipeline.parts.survey import Survey, survey
 from lookalike.pipeline.recipe import settle
 from lookalike.pipeline.run import standard_measures
-from lookalike.pipeline.surplus.agreeing import declared
+from lookalike.pipeline.surplus.agreeing import list_declared
 from lookalike.pipeline.surplus.canonical import (
     TableFindings,
     exact_columns,
     exact_counts,
     examine_description,
     examine_tables,
-    stated_by,
+    list_stated,
 )
-from lookalike.pipeline.surplus.canonical import joined as examined_parts
+from lookalike.pipeline.surplus.canonical import join_findings as examined_parts
 from lookalike.progress import Progress, silent
 
 _REFUSED = {
@@ -52,7 +52,7 @@ _NOT_OF_THIS_TABLE = "It is not a release of this table, or it was changed."
 
 
 @dataclass(frozen=True, eq=False)
-class Hulls:
+class _Hulls:
     """Boxes of codes, both ends included. Fits `contracts.Fragments`.
 
     Boxes that overlap belong to one fragment. Records in no box go to a fragment after the last.
@@ -101,7 +101,7 @@ class Hulls:
         return parts
 
 
-def hull_of(release: Release) -> tuple[list[int], list[int]]:
+def _hull_of(release: Release) -> tuple[list[int], list[int]]:
     """The least and the greatest code that a release shows of each quasi-identifier; missing is the code after all."""
     lows, highs = [], []
     for index, domain in enumerate(release.domains.quasi):
@@ -121,7 +121,7 @@ def hull_of(release: Release) -> tuple[list[int], list[int]]:
 
 
 @dataclass(frozen=True, eq=False)
-class HullWork:
+class _HullWork:
     """What a part reaches over, read from its files."""
 
     folder: ReleaseFolder
@@ -129,13 +129,13 @@ class HullWork:
 
     def __call__(self, place: int) -> bytes:
         try:
-            return pickle.dumps(hull_of(self.folder.parts_over([place], self.domains)))
+            return pickle.dumps(_hull_of(self.folder.parts_over([place], self.domains)))
         except LookalikeError as error:
             return pickle.dumps(error)
 
 
 @dataclass(frozen=True, eq=False)
-class AuditedPart:
+class _AuditedPart:
     """What a part hands on: its audit, what its files were found to be, and how often its exact values occur."""
 
     audit: PartAudit
@@ -144,13 +144,13 @@ class AuditedPart:
 
 
 @dataclass(frozen=True, eq=False)
-class AuditWork:
+class _AuditWork:
     """The audit of one part."""
 
     folder: ReleaseFolder
     survey: Survey
     promises: tuple[Promise, ...]
-    hulls: Hulls
+    hulls: _Hulls
 
     def __call__(self, number: int, codes: Codes) -> bytes:
         """An `AuditedPart`; the number of records where they fit none; or what went wrong."""
@@ -160,7 +160,7 @@ class AuditWork:
             data = self.survey.records(codes[np.lexsort(codes.T[::-1])])
             manifest = self.folder.manifest
             places = np.flatnonzero(self.hulls.fragment_of_box == number).tolist()
-            release, parts = mixed(
+            release, parts = mix_parts(
                 self.folder.parts_over(places, data.domains),
                 {name: tuple(parts[place] for place in places) for name, parts in manifest.parts.items()},
             )
@@ -175,7 +175,7 @@ class AuditWork:
             files = [
                 examine_tables(self.folder, place, self.folder.parts_over([place], data.domains)) for place in places
             ]
-            return pickle.dumps(AuditedPart(found, tuple(files), exact_counts(release)))
+            return pickle.dumps(_AuditedPart(found, tuple(files), exact_counts(release)))
         except LookalikeError as error:
             return pickle.dumps(error)
 
@@ -214,24 +214,24 @@ def verify_in_parts(
         backend.encode(seen.names, seen.coding)
         progress("audit", 0.0, "parts")
         parts = next(iter(manifest.parts.values()))
-        found = backend.each(HullWork(opened, seen.data.domains), len(parts))
+        found = backend.each(_HullWork(opened, seen.data.domains), len(parts))
         hulls = _hulls(found, tuple(part.n_rows for part in parts))
         if max(hulls.sizes) > MOST_IN_A_PART:
             raise Unsupported(
                 "The parts reach over the same values, so they cannot be audited apart. Audit the release on one "
                 "machine that holds it: lookalike audit."
             )
-        work = AuditWork(opened, seen, settled, hulls)
+        work = _AuditWork(opened, seen, settled, hulls)
         results = [pickle.loads(one) for one in backend.map(work, hulls, lambda: None)]
     finally:
         backend.close()
-    audits = _audited(results, hulls.n_parts - 1)
+    audits = _gather_audits(results, hulls.n_parts - 1)
     examined = examined_parts(about, [files for part in audits for files in part.files])
     grounds = Grounds(
         publishers_roles=True,
         stated=(
-            *stated_by(manifest),
-            *(said for attribute in opened.schema.published for said in declared(attribute)),
+            *list_stated(manifest),
+            *(said for attribute in opened.schema.published for said in list_declared(attribute)),
             *(f"its own promise {one}" for one in own if promises and one not in settled),
         ),
         not_checked=examined.not_checked,
@@ -239,20 +239,20 @@ def verify_in_parts(
             bare, [np.sum(counts, axis=0) for counts in zip(*(part.exact for part in audits), strict=True)]
         ),
     )
-    audit = joined([part.audit for part in audits]).audit
+    audit = join_audits([part.audit for part in audits]).audit
     return replace(audit, checks=(*examined.checks, *audit.checks), grounds=grounds)
 
 
-def _hulls(results: Sequence[bytes], rows: tuple[int, ...]) -> Hulls:
+def _hulls(results: Sequence[bytes], rows: tuple[int, ...]) -> _Hulls:
     found = [pickle.loads(result) for result in results]
     for one in found:
         if isinstance(one, LookalikeError):
             raise one
     lows, highs = (np.array([one[side] for one in found], dtype=np.int32) for side in (0, 1))
-    return Hulls(lows, highs, rows)
+    return _Hulls(lows, highs, rows)
 
 
-def _audited(results: Sequence[AuditedPart | LookalikeError | int], n_parts: int) -> list[AuditedPart]:
+def _gather_audits(results: Sequence[_AuditedPart | LookalikeError | int], n_parts: int) -> list[_AuditedPart]:
     audits = []
     for result in results:
         if isinstance(result, LookalikeError):

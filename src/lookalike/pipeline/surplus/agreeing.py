@@ -17,7 +17,7 @@ _DECLARED = ("taxonomy", "order", "low", "high", "values", "size")
 _NAMES = {"low": "least value", "high": "greatest value", "size": "number of values"}
 
 
-def declared(attribute: Attribute) -> list[str]:
+def list_declared(attribute: Attribute) -> list[str]:
     """What a schema says of a column besides its role and what kind of values it has."""
     return [
         f"{_NAMES.get(part, part)} of {quoted(attribute.name)}"
@@ -26,7 +26,7 @@ def declared(attribute: Attribute) -> list[str]:
     ]
 
 
-def agreed(published: Schema, given: Schema, ignored: Collection[str] = ()) -> tuple[Schema, tuple[str, ...]]:
+def agree_schema(published: Schema, given: Schema, ignored: Collection[str] = ()) -> tuple[Schema, tuple[str, ...]]:
     """The schema to audit under, in the publisher's order of columns, and what in it only the publisher states."""
     names = [attribute.name for attribute in published.published]
     wanted = {attribute.name: attribute for attribute in given.published}
@@ -52,13 +52,13 @@ def agreed(published: Schema, given: Schema, ignored: Collection[str] = ()) -> t
                 f"The release publishes column {quoted(attribute.name)} as {attribute.role}, and you give it no role. "
                 f"Name its role, or leave it unchecked with --ignore {quoted(attribute.name)}."
             )
-        merged, only_stated = _merged(attribute, own)
+        merged, only_stated = _merge(attribute, own)
         kept.append(merged)
         stated += only_stated
     return Schema(tuple(kept)), tuple(stated)
 
 
-def _merged(published: Attribute, given: Attribute) -> tuple[Attribute, list[str]]:
+def _merge(published: Attribute, given: Attribute) -> tuple[Attribute, list[str]]:
     if published.role is not given.role:
         raise DataError(
             f"The release treats column {quoted(given.name)} as {published.role}, and you call it {given.role}. Its "

@@ -47,8 +47,8 @@ from lookalike.files.releases.describe import (
     REWRITTEN,
     PublishedManifest,
     descriptor,
-    shown,
-    stated_promise,
+    quote_text,
+    state_promise,
     title_problem,
 )
 from lookalike.files.releases.read import ReleaseFolder
@@ -66,7 +66,7 @@ from lookalike.files.releases.write import (
     README,
     SCHEMA,
     file_names,
-    laid_out,
+    lay_out_table,
     write_csv,
     write_matrices,
     write_parquet,
@@ -75,7 +75,7 @@ from lookalike.pipeline.surplus.footers import BadFooter, read_footer
 from lookalike.untrusted import load_json, read_text
 from lookalike.version import __version__
 
-FILES, DESCRIPTION, PROMISES, TABLES = "files", "description", "stated promises", "table files"
+_FILES, _DESCRIPTION, PROMISES, _TABLES = "files", "description", "stated promises", "table files"
 _FIRST_VERSION = (0, 1, 0)
 _POLARS = re.compile(r"Polars( \(python\) version [0-9.]{1,20} \(build [0-9a-f]{1,64}\))?")
 
@@ -110,10 +110,10 @@ def examine_folder(folder: ReleaseFolder, release: Release, *, ignored: Collecti
             examine_tables(folder, place, folder.parts_over([place], release.domains), ignored)
             for place in range(n_parts)
         ]
-    return joined(about, found)
+    return join_findings(about, found)
 
 
-def joined(about: Findings, tables: Sequence[TableFindings]) -> Findings:
+def join_findings(about: Findings, tables: Sequence[TableFindings]) -> Findings:
     """What was found of the description and of the tables, part by part."""
     problem = next((found.problem for found in tables if found.problem is not None), None)
     n_files = sum(found.n_files for found in tables)
@@ -126,7 +126,7 @@ def joined(about: Findings, tables: Sequence[TableFindings]) -> Findings:
         "groups and metadata were compared)"
     ]
     return Findings(
-        (*about.checks, Check(TABLES, problem is None, detail)), (*about.not_checked, *(said if otherwise else ()))
+        (*about.checks, Check(_TABLES, problem is None, detail)), (*about.not_checked, *(said if otherwise else ()))
     )
 
 
@@ -137,7 +137,7 @@ def examine_description(opened: ReleaseFolder, release: Release) -> Findings:
     names = file_names(release, manifest.parts, dict.fromkeys(documents))
     format = manifest.format
     problem = _file_problem(folder, names, format)
-    files = Check(FILES, problem is None, problem or f"{counted(len(names), 'file')}, all of them known to the format")
+    files = Check(_FILES, problem is None, problem or f"{counted(len(names), 'file')}, all of them known to the format")
     # A description is never written by anybody; it says the promises.
     plain = replace(manifest, description="")
     wanted = {
@@ -151,7 +151,7 @@ def examine_description(opened: ReleaseFolder, release: Release) -> Findings:
     not_checked = [f"{', '.join(unread)} (documents for readers)"] if unread else []
     if AUDIT not in documents:
         not_checked.append(f"{AUDIT} (the folder has none)")
-    if is_earlier(manifest.version):
+    if _is_earlier(manifest.version):
         # Their words may have changed since.
         for name in (README, VIEWS):
             if wanted.pop(name, None) is not None:
@@ -169,7 +169,7 @@ def examine_description(opened: ReleaseFolder, release: Release) -> Findings:
     if problem is None and isinstance(release, Perturbed):
         problem = _matrix_problem(folder, release, manifest)
     described = Check(
-        DESCRIPTION, problem is None, problem or f"{', '.join((*package, *wanted))} say what was read, and no more"
+        _DESCRIPTION, problem is None, problem or f"{', '.join((*package, *wanted))} say what was read, and no more"
     )
     return Findings((files, described, _promises(manifest)), tuple(not_checked))
 
@@ -202,10 +202,10 @@ def first_difference(found: Any, wanted: Any, path: str = "") -> str | None:
     return None if type(found) is type(wanted) and found == wanted else path.lstrip(".")
 
 
-def is_earlier(version: str) -> bool:
+def _is_earlier(version: str) -> bool:
     """Whether an earlier version that was published has this number.
 
-    >>> is_earlier("0.0.9"), is_earlier("99.0.0"), is_earlier("row 3 is Anna")
+    >>> _is_earlier("0.0.9"), _is_earlier("99.0.0"), _is_earlier("row 3 is Anna")
     (False, False, False)
     """
     if re.fullmatch(r"\d{1,4}\.\d{1,4}\.\d{1,4}", version) is None:
@@ -218,7 +218,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _version_problems(manifest: PublishedManifest) -> Iterator[str]:
-    if manifest.version != __version__ and not is_earlier(manifest.version):
+    if manifest.version != __version__ and not _is_earlier(manifest.version):
         yield (
             f"{DESCRIPTOR} says that version {quoted(manifest.version)} of lookalike wrote the release, which version "
             f"{__version__} cannot audit. Use that version"
@@ -239,11 +239,11 @@ def _statement_problems(manifest: PublishedManifest) -> Iterator[str]:
         yield f"{DESCRIPTOR}, algorithm: {quoted(manifest.algorithm)} does not make {manifest.form} releases"
 
 
-def stated_by(manifest: PublishedManifest) -> tuple[str, ...]:
+def list_stated(manifest: PublishedManifest) -> tuple[str, ...]:
     """What a folder states and no file can show."""
     stated = [
-        f"that its title is {shown(manifest.title)}",
-        f"that the method was {shown(manifest.algorithm)[1:-1]}",
+        f"that its title is {quote_text(manifest.title)}",
+        f"that the method was {quote_text(manifest.algorithm)[1:-1]}",
         "that chance alone ordered the rows and broke ties",
     ]
     if manifest.n_dummies and manifest.indistinguishable:
@@ -376,7 +376,7 @@ def _promises(manifest: PublishedManifest) -> Check:
     for stated in manifest.promises:
         model = models.parse_model(stated.text)
         promise = Promise(model, None if model.about_identity else stated.column)
-        if stated != stated_promise(promise, manifest.form, manifest.adversary):
+        if stated != state_promise(promise, manifest.form, manifest.adversary):
             detail = f"the sentence for {quoted(stated.text)} is not what this promise means"
             return Check(PROMISES, False, detail)
     n_sentences = len(manifest.promises)
@@ -416,7 +416,7 @@ def _table_problem(
     place: int | None,
     otherwise: list[str],
 ) -> str | None:
-    own_fields, own, _ = laid_out(table)
+    own_fields, own, _ = lay_out_table(table)
     for field, own_field in itertools.zip_longest(fields, own_fields):
         # Another type of the same values is how the verifier's copy of the original was read.
         if field is None or own_field is None or replace(own_field, type=field.type) != field:
@@ -466,10 +466,10 @@ def _first_other_cell(field: Field, found: pl.Series, own_field: Field, wanted: 
             return row
     if field.type is not own_field.type:
         return None
-    return next(row for row, (one, other) in enumerate(zip(found, wanted, strict=True)) if not _same(one, other))
+    return next(row for row, (one, other) in enumerate(zip(found, wanted, strict=True)) if not _is_same(one, other))
 
 
-def _same(one: Any, other: Any) -> bool:
+def _is_same(one: Any, other: Any) -> bool:
     return pl.Series([one]).equals(pl.Series([other]), null_equal=True)
 
 

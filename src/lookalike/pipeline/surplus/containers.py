@@ -22,7 +22,7 @@ from lookalike.pipeline.surplus.packings import examine_packing
 from lookalike.pipeline.surplus.tool_metadata import ParquetFacts, is_known_writer, metadata_problem
 from lookalike.pipeline.surplus.workbook_parts import examine_workbook
 
-FILES, SHEETS, METADATA, PACKING = "files", "sheets", "file metadata", "packing"
+_FILES, _SHEETS, _METADATA, _PACKING = "files", "sheets", "file metadata", "packing"
 _FINISHED = "_SUCCESS"
 """An empty file by which Spark says that it is done."""
 _LONGEST_NAME = 100
@@ -41,21 +41,21 @@ def examine_container(path: Path, table: Table) -> Findings:
     if head.startswith(ARROW_FILE):
         return _arrow(path, table)
     if head.startswith(_STREAM):
-        return _refused(METADATA, f"{path.name} is a stream of Arrow, which is not looked through. {_AGAIN}")
+        return _refuse(_METADATA, f"{path.name} is a stream of Arrow, which is not looked through. {_AGAIN}")
     if head.startswith(OLD_EXCEL):
-        return _refused(SHEETS, f"{path.name} is a workbook of an old format, which is not looked through. {_AGAIN}")
+        return _refuse(_SHEETS, f"{path.name} is a workbook of an old format, which is not looked through. {_AGAIN}")
     if sheets := sheet_names(path):
         return _workbook(path, sheets)
     if format_of(path) is not TEXT:
-        return _refused(METADATA, f"{path.name} is of a format that is not looked through. {_AGAIN}")
-    return _packed(path) if is_packed(path) else Findings()
+        return _refuse(_METADATA, f"{path.name} is of a format that is not looked through. {_AGAIN}")
+    return _examine_packed(path) if is_packed(path) else Findings()
 
 
 def _inside(path: Path, what: str = "") -> str:
     return f"how {path.name} keeps its values{what} inside (other data may be hidden there)"
 
 
-def _refused(name: str, detail: str) -> Findings:
+def _refuse(name: str, detail: str) -> Findings:
     return Findings((Check(name, False, detail),))
 
 
@@ -66,33 +66,33 @@ def _folder(path: Path, table: Table) -> Findings:
     parquet = [one for one in found if one.is_file() and one.name[0] not in "._"]
     for one in found:
         if one.is_symlink() or (one not in parquet and not one.is_dir()):
-            return _refused(FILES, f"{quoted(one.name[:_LONGEST_NAME])} is no part of the table. Remove it")
+            return _refuse(_FILES, f"{quoted(one.name[:_LONGEST_NAME])} is no part of the table. Remove it")
     if len(parquet) > 1:
-        return _refused(
-            FILES,
+        return _refuse(
+            _FILES,
             f"the table is divided into {counted(len(parquet), 'file')}. Which row is in which file is published too, "
             "and so are the names of the files. Write the table to one file, and audit and publish that file",
         )
     if found != parquet or len(parquet[0].name) > _LONGEST_NAME:
-        return _refused(FILES, f"names of folders, or of files, say more than the table. {_AGAIN}")
+        return _refuse(_FILES, f"names of folders, or of files, say more than the table. {_AGAIN}")
     inner = _parquet(parquet[0], table)
-    return Findings((Check(FILES, True, f"one file, {quoted(parquet[0].name)}"), *inner.checks), inner.not_checked)
+    return Findings((Check(_FILES, True, f"one file, {quoted(parquet[0].name)}"), *inner.checks), inner.not_checked)
 
 
 def _parquet(path: Path, table: Table) -> Findings:
     try:
         footer = read_footer(path)
     except (BadFooter, OSError):
-        return _refused(METADATA, f"{path.name} has an end that cannot be read. {_AGAIN}")
+        return _refuse(_METADATA, f"{path.name} has an end that cannot be read. {_AGAIN}")
     problem = next(_parquet_problems(footer, table), None)
     if problem is not None:
-        return _refused(METADATA, f"{path.name} {problem}")
+        return _refuse(_METADATA, f"{path.name} {problem}")
     not_checked = [_inside(path)]
     if footer.written_by and not is_known_writer(footer.written_by):
         not_checked.append(f"the name of the tool that {path.name} gives: {quoted(footer.written_by)}")
     keys = sorted(key for key, _ in footer.metadata)
     said = f"says what the columns are, and no more: {', '.join(keys)}" if keys else "there is none"
-    return Findings((Check(METADATA, True, said),), tuple(not_checked))
+    return Findings((Check(_METADATA, True, said),), tuple(not_checked))
 
 
 def _parquet_problems(footer: Footer, table: Table) -> Iterator[str]:
@@ -120,28 +120,28 @@ def _arrow(path: Path, table: Table) -> Findings:
     facts = ParquetFacts(table.names, table)
     problem = arrow_file_problem(path, table.names, lambda key, value: metadata_problem(key, value, facts))
     if problem is not None:
-        return _refused(METADATA, f"{path.name} {problem}. {_AGAIN}")
-    return Findings((Check(METADATA, True, "says what the columns are, and no more"),), (_inside(path),))
+        return _refuse(_METADATA, f"{path.name} {problem}. {_AGAIN}")
+    return Findings((Check(_METADATA, True, "says what the columns are, and no more"),), (_inside(path),))
 
 
 def _workbook(path: Path, sheets: list[str]) -> Findings:
     """A workbook must hold the table and nothing else."""
     if len(sheets) > 1:
-        return _refused(SHEETS, f"{counted(len(sheets) - 1, 'sheet')} besides the table")
+        return _refuse(_SHEETS, f"{counted(len(sheets) - 1, 'sheet')} besides the table")
     found = examine_workbook(path)
     if found.problem is not None:
-        return _refused(SHEETS, f"{path.name} {found.problem}. {_AGAIN}")
+        return _refuse(_SHEETS, f"{path.name} {found.problem}. {_AGAIN}")
     authors = ", ".join(quoted(name) for name in found.authors)
     named = (f"whom {path.name} names as its authors: {authors}",) if authors else ()
-    only = Check(SHEETS, True, "the table is the only sheet, and cells have neither formulas nor comments")
+    only = Check(_SHEETS, True, "the table is the only sheet, and cells have neither formulas nor comments")
     return Findings((only,), (_inside(path, ", styles and settings"), *named))
 
 
-def _packed(path: Path) -> Findings:
+def _examine_packed(path: Path) -> Findings:
     found = examine_packing(path)
     if found.problem is not None:
-        return _refused(
-            PACKING, f"{path.name} {found.problem}. Unpack it, and audit and publish the file that is in it"
+        return _refuse(
+            _PACKING, f"{path.name} {found.problem}. Unpack it, and audit and publish the file that is in it"
         )
     named = (f"the name under which {path.name} is packed: {quoted(found.name)}",) if found.name else ()
-    return Findings((Check(PACKING, True, "one file, without comments"),), (_inside(path), *named))
+    return Findings((Check(_PACKING, True, "one file, without comments"),), (_inside(path), *named))

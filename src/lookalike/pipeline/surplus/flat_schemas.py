@@ -28,15 +28,15 @@ Known = Callable[[str, bytes], str | None]
 """The problem of a pair of metadata, or None."""
 
 
-class SaysMore(ValueError):
+class _SaysMore(ValueError):
     """What else the schema says, in a few words."""
 
 
-def embedded_schema_problem(value: bytes, columns: Sequence[str], known: Known) -> str | None:
+def find_embedded_problem(value: bytes, columns: Sequence[str], known: Known) -> str | None:
     """Of the schema that a Parquet file keeps as text."""
     try:
         _check_message(base64.b64decode(value, validate=True), columns, known)
-    except (SaysMore, binascii.Error) as problem:
+    except (_SaysMore, binascii.Error) as problem:
         return str(problem)
     return None
 
@@ -49,7 +49,7 @@ def arrow_file_problem(path: Path, columns: Sequence[str], known: Known) -> str 
     content = path.read_bytes()
     try:
         _check_arrow_file(content, columns, known)
-    except SaysMore as problem:
+    except _SaysMore as problem:
         return str(problem)
     return None
 
@@ -58,7 +58,7 @@ def _check_arrow_file(content: bytes, columns: Sequence[str], known: Known) -> N
     end = len(content) - len(ARROW_FILE) - 4
     length = int.from_bytes(content[end : end + 4], "little") if end > 8 else -1
     if content[:8] != ARROW_FILE + b"\0\0" or content[-6:] != ARROW_FILE or not 0 < length < end:
-        raise SaysMore("does not begin and end as Arrow files do")
+        raise _SaysMore("does not begin and end as Arrow files do")
     flat = _Flat(content[end - length : end])
     footer = flat.table(flat.follow(0), 5)
     flat.number(footer.get(0), 2, range(5))
@@ -71,13 +71,13 @@ def _check_arrow_file(content: bytes, columns: Sequence[str], known: Known) -> N
     _check_message(content[8:place], columns, known)
     for offset, head, body in sorted(blocks):
         if content[place:offset].strip(b"\0"):
-            raise SaysMore("has bytes that belong to no column")
+            raise _SaysMore("has bytes that belong to no column")
         rows += _check_batch(content[offset : offset + head])
         place = offset + head + body
     if content[place : end - length].replace(_CONTINUES, b"").strip(b"\0"):
-        raise SaysMore("has bytes that belong to no column")
+        raise _SaysMore("has bytes that belong to no column")
     if len(set(rows[:-1])) > 1 or (len(rows) > 1 and rows[-1] > rows[0]):
-        raise SaysMore("has batches of rows of uneven sizes")
+        raise _SaysMore("has batches of rows of uneven sizes")
 
 
 def _check_message(content: bytes, columns: Sequence[str], known: Known) -> None:
@@ -85,7 +85,7 @@ def _check_message(content: bytes, columns: Sequence[str], known: Known) -> None
     if content[:4] == _CONTINUES:
         length = int.from_bytes(content[4:8], "little")
         if content[8 + length :].strip(b"\0"):
-            raise SaysMore("has bytes that belong to nothing")
+            raise _SaysMore("has bytes that belong to nothing")
         content = content[8 : 8 + length]
     flat = _Flat(content)
     message = flat.table(flat.follow(0), 5)
@@ -104,7 +104,7 @@ def _check_batch(content: bytes) -> list[int]:
     message = flat.table(flat.follow(0), 5)
     kind = flat.number(message.get(1), 1, (_DICTIONARY, _BATCH))
     if 4 in message and flat.items(message[4]):
-        raise SaysMore("has metadata in a batch of rows")
+        raise _SaysMore("has metadata in a batch of rows")
     if kind == _DICTIONARY or 2 not in message:
         return []
     batch = flat.table(flat.follow(message[2]), 5)
@@ -113,22 +113,22 @@ def _check_batch(content: bytes) -> list[int]:
 
 def _check_schema(flat: _Flat, at: int | None, columns: Sequence[str], known: Known) -> None:
     if at is None:
-        raise SaysMore("has no schema")
+        raise _SaysMore("has no schema")
     schema = flat.table(flat.follow(at), 4)
     flat.number(schema.get(0), 2, (0, 1))
     fields = flat.items(schema[1]) if 1 in schema else []
     if len(fields) != len(columns):
-        raise SaysMore("has other columns than the table")
+        raise _SaysMore("has other columns than the table")
     _check_metadata(flat, schema.get(2), known)
     if 3 in schema and flat.items(schema[3]):
-        raise SaysMore("has features that tables do not need")
+        raise _SaysMore("has features that tables do not need")
     for place, (field_at, name) in enumerate(zip(fields, columns, strict=True)):
         _check_field(flat, flat.table(flat.follow(field_at), 7), place, name, len(columns))
 
 
 def _check_field(flat: _Flat, field: Mapping[int, int], place: int, name: str, n_columns: int) -> None:
     if 0 not in field or flat.text(field[0]) != name.encode():
-        raise SaysMore("names other columns than the table has")
+        raise _SaysMore("names other columns than the table has")
     flat.number(field.get(1), 1, (0, 1))
     kind = flat.number(field.get(2), 1, range(1, 30))
     if 3 in field:
@@ -141,7 +141,7 @@ def _check_field(flat: _Flat, field: Mapping[int, int], place: int, name: str, n
         flat.number(encoding.get(2), 1, (0, 1))
         flat.number(encoding.get(3), 2, (0,))
     if 5 in field and flat.items(field[5]):
-        raise SaysMore("has columns within columns")
+        raise _SaysMore("has columns within columns")
 
     def of_column(key: str, value: bytes) -> str | None:
         if key == "_PL_CATEGORICAL2" and _CATEGORICAL_OF_POLARS.fullmatch(value.decode("latin-1")):
@@ -167,9 +167,9 @@ def _check_type(flat: _Flat, kind: int, at: int) -> None:
     elif kind == _TIMESTAMP:
         flat.number(settings.get(0), 2, range(4))
         if 1 in settings and not ZONE.fullmatch(flat.text(settings[1]).decode("latin-1")):
-            raise SaysMore("has a time zone that there is not")
+            raise _SaysMore("has a time zone that there is not")
     elif kind not in _PLAIN_TYPES:
-        raise SaysMore("has a type that tables do not need")
+        raise _SaysMore("has a type that tables do not need")
 
 
 def _check_metadata(flat: _Flat, at: int | None, known: Known) -> None:
@@ -179,7 +179,7 @@ def _check_metadata(flat: _Flat, at: int | None, known: Known) -> None:
         key = flat.text(pair[0]).decode("utf-8", "replace") if 0 in pair else ""
         problem = known(key, flat.text(pair[1]) if 1 in pair else b"")
         if problem is not None or key in seen:
-            raise SaysMore(problem or "has the same metadata twice")
+            raise _SaysMore(problem or "has the same metadata twice")
         seen.add(key)
 
 
@@ -192,7 +192,7 @@ class _Flat:
 
     def _bytes(self, at: int, length: int) -> bytes:
         if not 0 <= at <= at + length <= len(self.content):
-            raise SaysMore("is cut off")
+            raise _SaysMore("is cut off")
         self.seen[at : at + length] = b"\1" * length
         return self.content[at : at + length]
 
@@ -200,7 +200,7 @@ class _Flat:
         """A number of so many bytes, 0 where it is left out."""
         found = 0 if at is None else int.from_bytes(self._bytes(at, length), "little", signed=True)
         if at is not None and found not in allowed:
-            raise SaysMore("has settings that no tool writes")
+            raise _SaysMore("has settings that no tool writes")
         return found
 
     def follow(self, at: int) -> int:
@@ -217,7 +217,7 @@ class _Flat:
             if offset:
                 found[number] = at + offset
         if any(number >= n_fields for number in found):
-            raise SaysMore("has fields that the format does not have")
+            raise _SaysMore("has fields that the format does not have")
         return found
 
     def items(self, at: int) -> list[int]:
@@ -225,7 +225,7 @@ class _Flat:
         start = self.follow(at)
         length = int.from_bytes(self._bytes(start, 4), "little")
         if length > len(self.content) // 4:
-            raise SaysMore("is cut off")
+            raise _SaysMore("is cut off")
         return [start + 4 + 4 * place for place in range(length)]
 
     def blocks(self, at: int | None) -> list[tuple[int, int, int]]:
@@ -251,4 +251,4 @@ class _Flat:
     def check_rest(self) -> None:
         """What was not looked at fills up, and is 0."""
         if any(byte and not seen for byte, seen in zip(self.content, self.seen, strict=True)):
-            raise SaysMore("has bytes that belong to nothing")
+            raise _SaysMore("has bytes that belong to nothing")

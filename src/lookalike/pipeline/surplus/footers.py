@@ -112,7 +112,7 @@ def _footer(found: dict[int, Any], path: Path, reader: _Compact) -> Footer:
     for group in found.get(4, []):
         for place, chunk in enumerate(group[1]):
             about = chunk[3]
-            claimed += about[7] + chunk.get(5, 0) + chunk.get(7, 0) + about.get(15, 0) + _repeated(path, chunk)
+            claimed += about[7] + chunk.get(5, 0) + chunk.get(7, 0) + about.get(15, 0) + _count_repeated(path, chunk)
             metadata += [(f"{place}: {pair[1].decode()}", pair.get(2, b"")) for pair in about.get(8, [])]
     return Footer(
         columns=tuple((element.get(1), element.get(3), element[4].decode(), element.get(5, 0)) for element in found[2]),
@@ -167,7 +167,7 @@ def _odd_pages(path: Path, found: dict[int, Any]) -> Iterator[str]:
                 yield "a page that reaches into another column"
 
 
-def _repeated(path: Path, chunk: dict[int, Any]) -> int:
+def _count_repeated(path: Path, chunk: dict[int, Any]) -> int:
     """How many bytes repeat what the footer says of a column behind the column, as some writers do."""
     about = chunk[3]
     end = min(about[9], about.get(11, about[9])) + about[7]
@@ -204,7 +204,7 @@ class _Compact:
                 return number
             shift += 7
 
-    def _whole(self) -> int:
+    def _read_whole(self) -> int:
         number = self._varint()
         return (number >> 1) ^ -(number & 1)
 
@@ -220,7 +220,7 @@ class _Compact:
         number = 0
         while head := self._byte():
             before = number
-            number = number + (head >> 4) if head >> 4 else self._whole()
+            number = number + (head >> 4) if head >> 4 else self._read_whole()
             self.is_odd |= number <= before or (not head >> 4 and number - before < 16)
             found[number] = self._value(head & 0x0F, depth + 1)
         return found
@@ -234,7 +234,7 @@ class _Compact:
         if kind == 3:
             return self._byte()
         if kind in (4, 5, 6):
-            return self._whole()
+            return self._read_whole()
         if kind == 7:
             self.place += 8
             return None

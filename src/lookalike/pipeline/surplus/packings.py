@@ -13,7 +13,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from lookalike.files.tables.compressed import opened_archive, packing_of
+from lookalike.files.tables.compressed import open_archive, packing_of
 
 _PIECE = 1 << 20
 _SMALL_PIECE = 1 << 13
@@ -65,11 +65,11 @@ def _gzip(file: IO[bytes]) -> Packing:
         if not found:
             return Packing(f"gives a name of more than {_LONGEST_NAME} letters for what is packed")
     file.seek(0)
-    ends = _deflated_ends(file, None, zlib.MAX_WBITS | 16)
+    ends = _ends_deflated(file, None, zlib.MAX_WBITS | 16)
     return Packing(None if ends else _BEHIND, name.decode("latin-1"))
 
 
-def _deflated_ends(file: IO[bytes], n_bytes: int | None, window: int) -> bool:
+def _ends_deflated(file: IO[bytes], n_bytes: int | None, window: int) -> bool:
     """Whether a stream ends where so many bytes, or the file, end."""
     unpacker, left = zlib.decompressobj(window), n_bytes
     while piece := file.read(_SMALL_PIECE if left is None else min(_SMALL_PIECE, left)):
@@ -104,7 +104,7 @@ def _zstd_ends(file: IO[bytes], size: int) -> bool:
 
 
 def _zip(file: IO[bytes], path: Path) -> Packing:
-    with opened_archive(file, path) as archive:
+    with open_archive(file, path) as archive:
         members = archive.infolist()
         if len(members) != 1:
             return Packing("holds other files or folders besides the table")
@@ -132,7 +132,7 @@ def archive_problem(archive: zipfile.ZipFile, file: IO[bytes], path: Path) -> st
             return "holds bytes that belong to no file"
         start = member.header_offset + _LOCAL + sum(lengths)
         file.seek(start)
-        if member.compress_type == zipfile.ZIP_DEFLATED and not _deflated_ends(file, member.compress_size, -15):
+        if member.compress_type == zipfile.ZIP_DEFLATED and not _ends_deflated(file, member.compress_size, -15):
             return "holds bytes that belong to no file"
         if member.compress_type not in (zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED):
             return "is packed in a way that is not looked through"

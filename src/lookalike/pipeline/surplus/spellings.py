@@ -19,15 +19,15 @@ from lookalike.data.microdata import Domain, Microdata, Table, texts_of
 from lookalike.data.release import ExtentCells, Ranges
 from lookalike.errors import RecipeError, counted, quoted, unknown_name
 from lookalike.files.releases.cells import lay_out, print_cells
-from lookalike.files.releases.other_tools import suppressed_rows
-from lookalike.files.releases.other_tools.holdings import DomainIndex, assembled
-from lookalike.files.releases.other_tools.notations import read_cell, read_value, written_members
+from lookalike.files.releases.other_tools import find_suppressed
+from lookalike.files.releases.other_tools.holdings import DomainIndex, assemble_extents
+from lookalike.files.releases.other_tools.notations import read_cell, read_members, read_value
 from lookalike.files.tables.csv.delimited import Spelling
 from lookalike.files.tables.read import spelling_of
 from lookalike.pipeline.surplus.canonical import Findings
 from lookalike.pipeline.surplus.containers import examine_container
 
-COLUMNS, NOTATION = "columns", "notation"
+_COLUMNS, _NOTATION = "columns", "notation"
 
 _LONGEST_NAME = 100
 
@@ -65,11 +65,11 @@ def _columns(
             f"with {counted(distinct, 'value')}. Give it a role (--qi, --sensitive, --carry), or leave it unchecked "
             f"with --ignore {quoted(telling[0][:_LONGEST_NAME])}"
         )
-        return Check(COLUMNS, False, detail), not_checked
+        return Check(_COLUMNS, False, detail), not_checked
     said = "every column has a role" if not ignored else f"every column has a role, but for {len(ignored)} ignored"
     if others:
         said += f"; blanked out in all rows: {', '.join(quoted(name) for name in others[:5])}"
-    return Check(COLUMNS, True, said), not_checked
+    return Check(_COLUMNS, True, said), not_checked
 
 
 def _is_blanked(table: Table, name: str, spelling: Spelling | None) -> bool:
@@ -84,11 +84,11 @@ def _is_blanked(table: Table, name: str, spelling: Spelling | None) -> bool:
 def _notation(table: Table, original: Microdata, spelling: Spelling | None) -> tuple[Check, list[str]]:
     """Whether the same content is always spelled in the same way."""
     if spelling is not None and len(spelling.line_ends) > 1:
-        return Check(NOTATION, False, "lines end in different ways"), []
+        return Check(_NOTATION, False, "lines end in different ways"), []
     if spelling is not None and spelling.n_blank:
-        return Check(NOTATION, False, f"{counted(spelling.n_blank, 'blank line')} between the rows"), []
+        return Check(_NOTATION, False, f"{counted(spelling.n_blank, 'blank line')} between the rows"), []
     normalised: list[str] = []
-    suppressed = suppressed_rows(table, original)
+    suppressed = find_suppressed(table, original)
     for domains, generalised in (
         (original.domains.quasi, True),
         ((*original.domains.sensitive, *original.domains.carried), False),
@@ -97,9 +97,9 @@ def _notation(table: Table, original: Microdata, spelling: Spelling | None) -> t
             column = _Spelled(table, domain, spelling, generalised, suppressed)
             problem = next(column.problems(), None)
             if problem is not None:
-                return Check(NOTATION, False, f"column {quoted(domain.name)}: {problem}"), []
-            normalised += column.normalised()
-    return Check(NOTATION, True, "in each column the same content is always spelled in the same way"), normalised
+                return Check(_NOTATION, False, f"column {quoted(domain.name)}: {problem}"), []
+            normalised += column.list_normalised()
+    return Check(_NOTATION, True, "in each column the same content is always spelled in the same way"), normalised
 
 
 class _Spelled:
@@ -132,7 +132,7 @@ class _Spelled:
                 for unit, code in meant.items()
             }
         holdings = [read_cell(self.index, self.texts[unit]) for unit in self.used]
-        extents = assembled(self.index, [holding for holding in holdings if holding is not None])
+        extents = assemble_extents(self.index, [holding for holding in holdings if holding is not None])
         units = np.arange(len(self.used), dtype=np.int32)
         field, entries, _ = lay_out(ExtentCells(self.domain, extents, units))
         printed = dict(zip(self.used, print_cells(field, entries).to_list(), strict=True))
@@ -147,7 +147,7 @@ class _Spelled:
 
     def problems(self) -> Iterator[str]:
         yield from self._set_problems()
-        yield from self._suppressed_problems()
+        yield from self._find_suppressed_problems()
         seen: dict[Hashable, str | None] = {}
         spelled = [self.texts[unit] for unit in self.codes.tolist()] if self.raw is None else self.raw
         rows = zip(self.codes.tolist(), self.suppressed.tolist(), spelled, strict=True)
@@ -157,7 +157,7 @@ class _Spelled:
             if seen.setdefault(content, cell) != cell:
                 yield self._twice(row)
 
-    def _suppressed_problems(self) -> Iterator[str]:
+    def _find_suppressed_problems(self) -> Iterator[str]:
         """A row that counts as suppressed holds no value, not even in a column that is carried along."""
         for unit in np.unique(self.codes[self.suppressed]).tolist():
             if (self.texts[unit] or "").strip() not in ("", "*"):
@@ -179,7 +179,7 @@ class _Spelled:
             return
         orders: list[list[int]] = []
         for unit in self.used:
-            members = written_members(self.index, self.texts[unit])
+            members = read_members(self.index, self.texts[unit])
             if members is None:
                 continue
             named = [code for codes in members for code in codes]
@@ -199,7 +199,7 @@ class _Spelled:
                     return True
         return _is_one_order(orders)
 
-    def normalised(self) -> list[str]:
+    def list_normalised(self) -> list[str]:
         """What is written in another notation than lookalike's."""
         kinds: dict[str, None] = {}
         spelled = self.raw if self.raw is not None else None

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from lookalike.data.microdata import Table
-from lookalike.pipeline.surplus.flat_schemas import ZONE, embedded_schema_problem
+from lookalike.pipeline.surplus.flat_schemas import ZONE, find_embedded_problem
 from lookalike.untrusted import load_json
 
 _VERSION = r"v?\d{1,4}(?:\.\d{1,4}){1,3}(?:[-.]?(?:a|b|rc|dev|post|SNAPSHOT)\.?\d{0,4})?"
@@ -87,10 +87,10 @@ def _is_arrow(text: str, facts: ParquetFacts) -> bool:
     def known(key: str, value: bytes) -> str | None:
         return "holds itself" if key == "ARROW:schema" else metadata_problem(key, value, facts)
 
-    return embedded_schema_problem(text.encode(), facts.columns, known) is None
+    return find_embedded_problem(text.encode(), facts.columns, known) is None
 
 
-def _written_plainly(text: str) -> Any:
+def _parse_plain_json(text: str) -> Any:
     """What a JSON text says; ValueError unless it is spelled as programs spell it, without keys twice."""
     found = load_json(text)
     for separators in ((", ", ": "), (",", ":")):
@@ -100,7 +100,7 @@ def _written_plainly(text: str) -> Any:
 
 
 def _is_spark(text: str, facts: ParquetFacts) -> bool:
-    found = _written_plainly(text)
+    found = _parse_plain_json(text)
     return (
         list(found) == ["type", "fields"]
         and found["type"] == "struct"
@@ -116,7 +116,7 @@ def _is_spark(text: str, facts: ParquetFacts) -> bool:
 
 
 def _is_pandas(text: str, facts: ParquetFacts) -> bool:
-    found = _written_plainly(text)
+    found = _parse_plain_json(text)
     allowed = {"index_columns", "column_indexes", "columns", "attributes", "creator", "pandas_version"}
     allowed |= {"partition_columns"}
     creator = found.get("creator", {"library": "pyarrow", "version": "1.0"})

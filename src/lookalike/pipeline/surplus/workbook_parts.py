@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
 
-from lookalike.files.tables.compressed import opened_archive
+from lookalike.files.tables.compressed import open_archive
 from lookalike.pipeline.surplus.packings import archive_problem
 
 _STRINGS, _BOOK = "xl/sharedStrings.xml", "xl/workbook.xml"
@@ -62,17 +62,17 @@ class _Found(ValueError):
 
 def examine_workbook(path: Path) -> Workbook:
     """A workbook of one sheet."""
-    with path.open("rb") as file, opened_archive(file, path) as archive:
+    with path.open("rb") as file, open_archive(file, path) as archive:
         problem = archive_problem(archive, file, path)
         if problem is not None:
             return Workbook(problem)
         try:
-            return Workbook(None, tuple(dict.fromkeys(_checked(archive))))
+            return Workbook(None, tuple(dict.fromkeys(_check(archive))))
         except (_Found, ElementTree.ParseError) as found:
             return Workbook(str(found) if isinstance(found, _Found) else "has a part that is no XML")
 
 
-def _checked(archive: zipfile.ZipFile) -> Iterator[str]:
+def _check(archive: zipfile.ZipFile) -> Iterator[str]:
     names = archive.namelist()
     sheets = [name for name in names if _SHEET.fullmatch(name)]
     others = [name for name in names if name not in _PARTS and name not in sheets]
@@ -84,16 +84,16 @@ def _checked(archive: zipfile.ZipFile) -> Iterator[str]:
             raise _Found(f"has more in {name} than is looked through")
     if len(sheets) != 1:
         raise _Found("holds more sheets than the table")
-    if any(_tag(one) == "definedName" for one in _parsed(archive, _BOOK).iter()):
+    if any(_tag(one) == "definedName" for one in _parse(archive, _BOOK).iter()):
         raise _Found("has defined names")
     for part in _PROPERTIES:
         if part in names:
-            yield from _authors(_parsed(archive, part))
-    strings = [_plain_text(one) for one in _parsed(archive, _STRINGS)] if _STRINGS in names else []
-    _check_sheet(_parsed(archive, sheets[0]), strings)
+            yield from _authors(_parse(archive, part))
+    strings = [_plain_text(one) for one in _parse(archive, _STRINGS)] if _STRINGS in names else []
+    _check_sheet(_parse(archive, sheets[0]), strings)
 
 
-def _parsed(archive: zipfile.ZipFile, name: str) -> ElementTree.Element:
+def _parse(archive: zipfile.ZipFile, name: str) -> ElementTree.Element:
     content = archive.read(name)
     if b"\0" in content or not content.startswith((b"<", b"\xef\xbb\xbf<")):
         raise _Found(f"has {name} in another encoding than UTF-8")
@@ -154,7 +154,7 @@ def _check_rows(rows: ElementTree.Element, strings: list[str], used: set[int]) -
             column, place = _split_place(cell)
             if place not in ("", str(number)) or not cell.attrib.keys() <= {"r", "s", "t"} or cell.tail:
                 raise _Found("has remarks in cells")
-            shown, raw = _shown(cell, strings, used)
+            shown, raw = _read_cell(cell, strings, used)
             way = (raw, cell.get("t", "n"), cell.get("s", "0"), *sorted(cell.attrib))
             if number > 1 and ways.setdefault((column, shown), way) != way:
                 raise _Found("keeps or formats the same content in different ways, which can tell rows apart")
@@ -172,7 +172,7 @@ def _split_place(cell: ElementTree.Element) -> tuple[str, str]:
     return found[1], found[2]
 
 
-def _shown(cell: ElementTree.Element, strings: list[str], used: set[int]) -> tuple[Hashable, str]:
+def _read_cell(cell: ElementTree.Element, strings: list[str], used: set[int]) -> tuple[Hashable, str]:
     """What a cell shows, and how it is written; a shared text counts as used."""
     inner = list(cell)
     if any(_tag(one) not in ("v", "is") for one in inner) or len(inner) > 1 or cell.text:

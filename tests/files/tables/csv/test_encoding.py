@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lookalike.errors import DataError, RecipeError
-from lookalike.files.tables.csv.encoding import NotDecodable, TextFile, checked_encoding, detect_encoding
+from lookalike.files.tables.csv.encoding import NotDecodable, TextFile, check_encoding, detect_encoding
 
 
 def written(tmp_path: Path, data: bytes, name: str = "table.csv") -> Path:
@@ -65,12 +65,12 @@ def test_gzip_is_unpacked_and_a_cut_one_refused(tmp_path: Path) -> None:
 
 
 def test_names_of_encodings_are_checked() -> None:
-    assert checked_encoding("UTF8") == "utf-8"
-    assert checked_encoding("utf-8-sig") == "utf-8"
-    assert checked_encoding("latin1") == "iso8859-1"
+    assert check_encoding("UTF8") == "utf-8"
+    assert check_encoding("utf-8-sig") == "utf-8"
+    assert check_encoding("latin1") == "iso8859-1"
     for unknown in ("klingon", "base64"):
         with pytest.raises(RecipeError, match="is not known"):
-            checked_encoding(unknown)
+            check_encoding(unknown)
 
 
 def test_the_share_read_reaches_the_end(tmp_path: Path) -> None:

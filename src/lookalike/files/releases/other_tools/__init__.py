@@ -18,7 +18,7 @@ from lookalike.data.release import Extents, Grouped, Withheld
 from lookalike.data.schema import ValueType
 from lookalike.errors import DataError, SchemaError, counted, quoted, unknown_name
 from lookalike.files.releases.assembly import Note, count_suppressed, group_rows, reject_unknown, stack_columns, unheard
-from lookalike.files.releases.other_tools.holdings import DomainIndex, assembled
+from lookalike.files.releases.other_tools.holdings import DomainIndex, assemble_extents
 from lookalike.files.releases.other_tools.notations import UNDERSTOOD, read_cell, read_value
 from lookalike.files.tables.read import read_table
 
@@ -76,7 +76,7 @@ def from_table(table: Table, original: Microdata, *, suppressed: int = 0, note: 
     )
 
 
-def suppressed_rows(table: Table, original: Microdata) -> NDArray[np.bool_]:
+def find_suppressed(table: Table, original: Microdata) -> NDArray[np.bool_]:
     """Which rows count as suppressed: those with a star in every quasi-identifier and sensitive column."""
     domains = original.domains
     return _find_starred(_Cells(table, domain) for domain in (*domains.quasi, *domains.sensitive))
@@ -125,7 +125,7 @@ class _Cells:
                 f"Column {quoted(self.domain.name)} has empty cells though the original has no missing values there: "
                 "they were read as any value."
             )
-        return assembled(self.index, [holding for holding in holdings if holding is not None]), unit_of_row
+        return assemble_extents(self.index, [holding for holding in holdings if holding is not None]), unit_of_row
 
     def codes(self, kept: NDArray[np.bool_]) -> Codes:
         used, unit_of_row = self._find_used(kept)

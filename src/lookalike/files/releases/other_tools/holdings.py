@@ -1,7 +1,7 @@
 """What a published cell may hide, over the domain of an original: the meeting point of all notations.
 
 A `Holding` is a run of codes or a set of codes. `DomainIndex` makes them from value texts, numbers and labels; every
-notation (ours and other tools') is read through it, and `assembled` turns the holdings of a column into extents.
+notation (ours and other tools') is read through it, and `assemble_extents` turns the holdings of a column into extents.
 Numbers and dates are compared as they are, never as rounded floats: an end of an interval falls on the right side of
 a value even where 64-bit floats could not tell them apart.
 """
@@ -181,7 +181,7 @@ class DomainIndex:
         return Holding(first, last, missing, low_point, high_point)
 
 
-def assembled(index: DomainIndex, holdings: Sequence[Holding], *, as_sets: bool = False) -> Extents:
+def assemble_extents(index: DomainIndex, holdings: Sequence[Holding], *, as_sets: bool = False) -> Extents:
     """The holdings of a column as extents: runs where the domain has runs and every holding is one, else sets."""
     domain = index.domain
     if domain.in_ranges and not as_sets:

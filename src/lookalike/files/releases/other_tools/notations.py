@@ -69,7 +69,7 @@ def read_cell(index: DomainIndex, cell: str | None) -> Holding | None:
     return None
 
 
-def written_members(index: DomainIndex, cell: str | None) -> list[list[int]] | None:
+def read_members(index: DomainIndex, cell: str | None) -> list[list[int]] | None:
     """The codes of each member of a set in the order in which the cell names them; None if the cell is no set."""
     text = "" if cell is None else cell.strip()
     if cell in index.code_of or text in index.code_of or text.casefold() in _NO_VALUE or set(text) == {"*"}:

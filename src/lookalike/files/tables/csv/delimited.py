@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from lookalike.data.microdata import Column, Table
 from lookalike.data.schema import ValueType
 from lookalike.errors import DataError, SchemaError, counted, quoted
-from lookalike.files.tables.csv.dialect import SAMPLE_BYTES, Dialect, detect_dialect, spelled_records
-from lookalike.files.tables.csv.encoding import NotDecodable, TextFile, checked_encoding, detect_encoding
+from lookalike.files.tables.csv.dialect import SAMPLE_BYTES, Dialect, detect_dialect, split_spelled
+from lookalike.files.tables.csv.encoding import NotDecodable, TextFile, check_encoding, detect_encoding
 from lookalike.files.tables.csv.inference import settle
 from lookalike.files.tables.csv.structure import Block, Records, StrayQuote
-from lookalike.files.tables.selection import misfit_message, refuse_bad_names, wanted_names
+from lookalike.files.tables.selection import choose_names, misfit_message, refuse_bad_names
 from lookalike.progress import Progress
 
 _Read = TypeVar("_Read")
@@ -75,7 +75,7 @@ def read_delimited(
     progress: Progress,
 ) -> Table:
     """The table in a CSV file."""
-    return _tried(
+    return _try_dialects(
         path, hints, lambda file, dialect, notes: _read(file, dialect, notes, columns, types, missing, progress)
     )
 
@@ -92,14 +92,14 @@ class Spelling:
 
 def spelling_of(path: Path, hints: Hints) -> Spelling:
     """The cells of a CSV file as they are spelled, row by row as `read_delimited` has them."""
-    return _tried(path, hints, lambda file, dialect, notes: _spelled(file, dialect))
+    return _try_dialects(path, hints, lambda file, dialect, notes: _read_spelling(file, dialect))
 
 
-def _tried(path: Path, hints: Hints, read: Callable[[TextFile, Dialect, Sequence[str]], _Read]) -> _Read:
+def _try_dialects(path: Path, hints: Hints, read: Callable[[TextFile, Dialect, Sequence[str]], _Read]) -> _Read:
     """What `read` makes of the file as it is most likely written; of the next guess where that proves wrong."""
     notes: list[str] = []
     if hints.encoding is not None:
-        encoding, settled = checked_encoding(hints.encoding), True
+        encoding, settled = check_encoding(hints.encoding), True
     else:
         encoding, settled = detect_encoding(path)
     unquoted = False
@@ -123,7 +123,7 @@ def _tried(path: Path, hints: Hints, read: Callable[[TextFile, Dialect, Sequence
             unquoted = True
 
 
-def _spelled(file: TextFile, dialect: Dialect) -> Spelling:
+def _read_spelling(file: TextFile, dialect: Dialect) -> Spelling:
     # The walk over the records proves the guess right or wrong, as when they are read.
     records = Records(file.blocks(), dialect, file.path.name)
     n_rows = sum(block.n_records for block in records)
@@ -134,7 +134,7 @@ def _spelled(file: TextFile, dialect: Dialect) -> Spelling:
     rows: list[list[str]] = []
     ends: set[str] = set()
     n_blank = 0
-    for fields, end in spelled_records(text, dialect.delimiter, dialect.quote):
+    for fields, end in split_spelled(text, dialect.delimiter, dialect.quote):
         if len(fields) == 1 < len(names) and not fields[0].strip():
             n_blank += 1
             continue
@@ -175,10 +175,10 @@ def _read(
     if not records.first:
         raise DataError(f"{source} is empty. Give a file with a header and rows.")
     names = _names(records.first, dialect, source)
-    wanted = wanted_names(names, columns, types, source)
+    wanted = choose_names(names, columns, types, source)
     cells = {name: _Cells([], []) for name in wanted}
     n_rows = 0
-    for blocks in _gathered(records):
+    for blocks in _gather_blocks(records):
         progress("reading", 0.8 * file.share_read, counted(n_rows, "row"))
         n_rows += sum(block.n_records for block in blocks)
         if wanted:
@@ -202,7 +202,7 @@ def _names(first: Sequence[str], dialect: Dialect, source: str) -> list[str]:
     return names
 
 
-def _gathered(records: Iterable[Block]) -> Iterator[list[Block]]:
+def _gather_blocks(records: Iterable[Block]) -> Iterator[list[Block]]:
     """Blocks in bunches that are worth a call of the reader."""
     bunch: list[Block] = []
     n_bytes = 0

@@ -18,7 +18,7 @@ from lookalike.errors import RecipeError
 from lookalike.files.tables.csv.inference import MARKERS, looks_typed
 
 SAMPLE_BYTES = 1 << 16
-DELIMITERS = (",", ";", "\t", "|")
+_DELIMITERS = (",", ";", "\t", "|")
 _DELIMITER_NAMES = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a vertical bar"}
 
 
@@ -56,7 +56,7 @@ def detect_dialect(
     if delimiter is not None:
         found = delimiter
     else:
-        expected = ("\t", *DELIMITERS) if tabs_expected else DELIMITERS
+        expected = ("\t", *_DELIMITERS) if tabs_expected else _DELIMITERS
         found = _likeliest_delimiter(sample, expected, quote, cut_off)
         if found != expected[0]:
             notes.append(f"Fields were taken to be separated by {_DELIMITER_NAMES[found]}.")
@@ -88,7 +88,7 @@ def detect_dialect(
     return dialect, notes
 
 
-class Field(NamedTuple):
+class _Field(NamedTuple):
     text: str
     spaced: bool
     """Whether a space stands before it (or before its quote)."""
@@ -103,10 +103,10 @@ def split_records(text: str, delimiter: str, quote: str | None, cut_off: bool = 
     return [[field.text for field in record] for record in _split(text, delimiter, quote, cut_off)]
 
 
-def spelled_records(text: str, delimiter: str, quote: str | None) -> Iterator[tuple[list[str], str]]:
+def split_spelled(text: str, delimiter: str, quote: str | None) -> Iterator[tuple[list[str], str]]:
     r"""The records of a text as they are spelled, quotes and spaces included, and how the line of each ends.
 
-    >>> list(spelled_records('a;"b"\n\n1; 2\r\n', ";", '"'))
+    >>> list(split_spelled('a;"b"\n\n1; 2\r\n', ";", '"'))
     [(['a', '"b"'], '\n'), ([''], '\n'), (['1', ' 2'], '\r\n')]
     """
     pattern = _field_pattern(delimiter, quote)
@@ -125,10 +125,10 @@ def spelled_records(text: str, delimiter: str, quote: str | None) -> Iterator[tu
         yield [*fields, ""], ""
 
 
-def _split(text: str, delimiter: str, quote: str | None, cut_off: bool) -> list[list[Field]]:
+def _split(text: str, delimiter: str, quote: str | None, cut_off: bool) -> list[list[_Field]]:
     pattern = _field_pattern(delimiter, quote)
-    records: list[list[Field]] = []
-    fields: list[Field] = []
+    records: list[list[_Field]] = []
+    fields: list[_Field] = []
     position = 0
     while position < len(text) or fields:
         match = pattern.match(text, position)
@@ -137,7 +137,7 @@ def _split(text: str, delimiter: str, quote: str | None, cut_off: bool) -> list[
         if cut_off and (not end or (quote and inner is None and plain.lstrip(" ").startswith(quote))):
             break
         cell = plain if inner is None else inner.replace(f"{quote}{quote}", quote or "")
-        fields.append(Field(cell, match.group().startswith(" ")))
+        fields.append(_Field(cell, match.group().startswith(" ")))
         position = match.end()
         if end != delimiter:
             if len(fields) > 1 or cell.strip() or inner is not None:
@@ -236,7 +236,7 @@ def _is_run_of_years(cells: Sequence[str]) -> bool:
     return [int(cell) - int(cells[0]) for cell in cells] == list(range(len(cells)))
 
 
-def _padding_likely(records: Sequence[Sequence[Field]]) -> bool:
+def _padding_likely(records: Sequence[Sequence[_Field]]) -> bool:
     """Whether a space stands after every delimiter."""
     later = [field.spaced for record in records for field in record[1:]]
     return bool(later) and all(later)

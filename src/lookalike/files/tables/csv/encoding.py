@@ -13,10 +13,10 @@ from itertools import islice
 from pathlib import Path
 
 from lookalike.errors import DataError, RecipeError
-from lookalike.files.tables.compressed import unpacked
+from lookalike.files.tables.compressed import unpack
 
 # As much as stays in a processor's cache while the arrays of a scan are made from it.
-BLOCK_BYTES = 1 << 20
+_BLOCK_BYTES = 1 << 20
 # The longer mark first: UTF-32 starts with the mark of UTF-16.
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -46,11 +46,11 @@ class TextFile:
         self.share_read = 0.0
         """How much of the file the current walk has behind it."""
 
-    def blocks(self, size: int = BLOCK_BYTES) -> Iterator[bytes]:
+    def blocks(self, size: int = _BLOCK_BYTES) -> Iterator[bytes]:
         n_bytes = max(self.path.stat().st_size, 1)
         decode = _Utf8Check() if self.encoding == "utf-8" else _Transcoder(self.encoding)
         n_given = 0
-        with self.path.open("rb") as raw, unpacked(raw, self.path, self.unpack_limit) as read:
+        with self.path.open("rb") as raw, unpack(raw, self.path, self.unpack_limit) as read:
             while True:
                 packed = read(size)
                 try:
@@ -83,7 +83,7 @@ class TextFile:
 
 def detect_encoding(path: Path) -> tuple[str, bool]:
     """The encoding a byte order mark names, else UTF-8; and whether a mark was there."""
-    with path.open("rb") as raw, unpacked(raw, path) as read:
+    with path.open("rb") as raw, unpack(raw, path) as read:
         head = read(4)
     for mark, encoding in _MARKS:
         if head.startswith(mark):
@@ -91,7 +91,7 @@ def detect_encoding(path: Path) -> tuple[str, bool]:
     return "utf-8", False
 
 
-def checked_encoding(name: str) -> str:
+def check_encoding(name: str) -> str:
     """The encoding that a user named, in Python's spelling; a mark at the start never counts as text."""
     try:
         found = codecs.lookup(name).name

@@ -87,18 +87,18 @@ def settle(name: str, texts: pl.Series, asked: ValueType | None, missing: Collec
     marked = stripped.is_in(list(MARKERS)) & ~blank
     candidates = stripped.filter(~(blank | marked))
     if asked is ValueType.STRING or (len(candidates) == 0 and asked is None):
-        return _settled_text(texts, nothing)
+        return _settle_text(texts, nothing)
     if asked is not None:
         parsed = _ASKED[asked](candidates)
-        return _settled(name, asked, parsed, blank | marked, marked)
+        return _settle_values(name, asked, parsed, blank | marked, marked)
     head = candidates.head(_HEAD)
     for type, parse in _GUESSES:
         if not parse(head).fits.all():
             continue
         parsed = parse(candidates)
         if parsed.fits.all():
-            return _settled(name, type, parsed, blank | marked, marked)
-    return _settled_text(texts, nothing, _ambiguous(name, candidates))
+            return _settle_values(name, type, parsed, blank | marked, marked)
+    return _settle_text(texts, nothing, _ambiguous(name, candidates))
 
 
 def distinct_texts(texts: pl.Series) -> tuple[NDArray[Any], NDArray[np.int32]]:
@@ -106,23 +106,23 @@ def distinct_texts(texts: pl.Series) -> tuple[NDArray[Any], NDArray[np.int32]]:
     codes = texts.rank("dense").cast(pl.Int32).to_numpy() - np.int32(1)
     somewhere = np.zeros(int(codes.max(initial=-1)) + 1, dtype=np.int64)
     somewhere[codes] = np.arange(len(codes))
-    return text_array(texts.gather(pl.Series(somewhere, dtype=pl.UInt32)).to_list()), codes
+    return _text_array(texts.gather(pl.Series(somewhere, dtype=pl.UInt32)).to_list()), codes
 
 
-def text_array(texts: list[str]) -> NDArray[Any]:
+def _text_array(texts: list[str]) -> NDArray[Any]:
     values = np.empty(len(texts), dtype=object)
     values[:] = texts
     return values
 
 
-def _settled_text(texts: pl.Series, nothing: pl.Series, notes: tuple[str, ...] = ()) -> Settled:
+def _settle_text(texts: pl.Series, nothing: pl.Series, notes: tuple[str, ...] = ()) -> Settled:
     values, known = distinct_texts(texts.filter(~nothing))
     codes = np.full(len(texts), len(values), dtype=np.int32)
     codes[~nothing.to_numpy()] = known
     return Settled(ValueType.STRING, values, codes, np.zeros(len(texts), dtype=np.bool_), notes)
 
 
-def _settled(name: str, type: ValueType, parsed: _Parsed, left_out: pl.Series, marked: pl.Series) -> Settled:
+def _settle_values(name: str, type: ValueType, parsed: _Parsed, left_out: pl.Series, marked: pl.Series) -> Settled:
     values, known = np.unique(parsed.values, return_inverse=True)
     present = ~left_out.to_numpy()
     codes = np.full(len(present), len(values), dtype=np.int32)
@@ -177,7 +177,7 @@ def _ambiguous(name: str, texts: pl.Series) -> tuple[str, ...]:
     )
 
 
-def _asked_numbers(texts: pl.Series) -> _Parsed:
+def _parse_numbers(texts: pl.Series) -> _Parsed:
     parsed = _numbers(texts, _NUMBER_ASKED)
     if not parsed.fits.all() and (with_commas := _comma_numbers(texts)).fits.all():
         return with_commas
@@ -189,7 +189,7 @@ def _booleans(texts: pl.Series) -> _Parsed:
     return _Parsed((lower == "true").cast(pl.Int64).to_numpy(), _matches(texts, _BOOLEAN).to_numpy())
 
 
-def _dates_written(texts: pl.Series, pattern: str, layout: str, label: str) -> _Parsed:
+def _parse_dates(texts: pl.Series, pattern: str, layout: str, label: str) -> _Parsed:
     matching = _matches(texts, pattern)
     # What does not match is hidden from the parser, which would guess at it.
     shown = pl.select(pl.when(matching).then(texts)).to_series()
@@ -198,8 +198,8 @@ def _dates_written(texts: pl.Series, pattern: str, layout: str, label: str) -> _
     return _Parsed(days.fill_null(0).to_numpy(), fits.to_numpy(), f"dates were read as {label}." if label else "")
 
 
-def _guessed_dates(texts: pl.Series) -> _Parsed:
-    return max((_dates_written(texts, *form) for form in _DATES), key=lambda parsed: int(parsed.fits.sum()))
+def _guess_dates(texts: pl.Series) -> _Parsed:
+    return max((_parse_dates(texts, *form) for form in _DATES), key=lambda parsed: int(parsed.fits.sum()))
 
 
 def _datetimes(texts: pl.Series) -> _Parsed:
@@ -230,13 +230,13 @@ _GUESSES: tuple[tuple[ValueType, _Parser], ...] = (
     (ValueType.NUMBER, _numbers),
     (ValueType.NUMBER, _comma_numbers),
     (ValueType.BOOLEAN, _booleans),
-    *((ValueType.DATE, lambda texts, form=form: _dates_written(texts, *form)) for form in _DATES),
+    *((ValueType.DATE, lambda texts, form=form: _parse_dates(texts, *form)) for form in _DATES),
     (ValueType.DATETIME, _datetimes),
 )
 _ASKED: dict[ValueType, _Parser] = {
     ValueType.INTEGER: lambda texts: _integers(texts, _INTEGER_ASKED),
-    ValueType.NUMBER: _asked_numbers,
+    ValueType.NUMBER: _parse_numbers,
     ValueType.BOOLEAN: _booleans,
-    ValueType.DATE: _guessed_dates,
+    ValueType.DATE: _guess_dates,
     ValueType.DATETIME: _datetimes,
 }

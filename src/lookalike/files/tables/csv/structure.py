@@ -133,7 +133,7 @@ class Records:
         if self._dialect.padded:
             drops.append(_spaces_from(buffer, delimiters + 1, 1))
         used = int(ends[-1]) + 1
-        plain = _plain(buffer[:used], drops, starts, ends, kept)
+        plain = _drop_bytes(buffer[:used], drops, starts, ends, kept)
         block = Block(plain, int(np.count_nonzero(kept)), self._line, starts[kept], breaks)
         self._line += int(np.searchsorted(breaks, used))
         return used, block
@@ -328,7 +328,7 @@ def _odd_so_far(marks: Mask) -> Mask:
     return np.unpackbits(words.view(np.uint8), count=len(marks), bitorder="little").view(np.bool_)
 
 
-def _plain(buffer: Bytes, drops: list[Places], starts: Places, ends: Places, kept: Mask) -> bytes:
+def _drop_bytes(buffer: Bytes, drops: list[Places], starts: Places, ends: Places, kept: Mask) -> bytes:
     """The kept records without the dropped bytes."""
     if kept.all() and all(len(places) == 0 for places in drops):
         return buffer.tobytes()
