@@ -11,7 +11,8 @@ import lookalike as la
 
 
 def test_every_name_offered_is_there_and_nothing_else() -> None:
-    assert sorted(la.__all__) == sorted({*la._HOMES, "__version__"})
+    assert sorted(la.__all__) == sorted(set(la._HOMES) - {"spark"})
+    assert la.spark.__name__ == "lookalike.spark"
     for name in la.__all__:
         assert getattr(la, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'anonymise'"):

@@ -18,7 +18,6 @@ from fractions import Fraction
 from functools import cache
 from typing import Any, Generic, TypeVar
 
-from lookalike.deprecations import current
 from lookalike.errors import RecipeError, quoted, unknown_name
 
 Number = int | float | str | Decimal | Fraction
@@ -156,7 +155,6 @@ def parse_component(
     Parameters in `structured` keep their escapes: they take their values apart themselves.
     """
     name, _, rest = text.strip().partition(":")
-    name = current(kind, name)
     if name not in table:
         raise RecipeError(unknown_name(kind, name, table))
     component = table[name]
@@ -173,7 +171,6 @@ def parse_component(
             if not known:
                 raise RecipeError(f"{name} takes no parameters. Leave out {quoted(entry)}.")
             key, value = known[0], entry
-        key = current(f"{name} parameter", key)
         if key not in known:
             where = getattr(component, "elsewhere", {}).get(key)
             raise RecipeError(f"{name}: {unknown_name('parameter', key, known)}{f' {where}' if where else ''}")

@@ -165,7 +165,7 @@ def test_a_run_killed_while_it_writes_leaves_the_tables_as_they_were(
 ) -> None:
     """In the worst moment: the earlier table is dropped, the new one has not got its name."""
     made.write(tmp_path / "release")
-    load = ["load", str(tmp_path / "release"), "--to", place.table("r"), "--overwrite"]
+    export = ["export", str(tmp_path / "release"), "--to", place.table("r"), "--overwrite"]
     made.write_to(place.table("r"))
     before = sorted(map(str, place.run("SELECT * FROM r")))
     killed = subprocess.run([sys.executable, "-c", KILLED, *load], capture_output=True, text=True)
@@ -262,7 +262,7 @@ def test_a_database_that_fails_after_the_folder_says_that_the_folder_is_there(
     assert done.returncode == 2
     assert "is in use" in done.stderr
     assert "folder out is complete" in done.stderr
-    assert "lookalike load" in done.stderr
+    assert "lookalike export" in done.stderr
     assert (tmp_path / "out" / "release.csv").exists()
 
 
@@ -275,8 +275,8 @@ def test_a_folder_that_is_there_is_loaded_as_it_would_have_been(
         written = database_frames(release.release)
         assert loaded.keys() == written.keys()
         assert all(loaded[name].equals(written[name]) for name in written)
-    done = lookalike("load", tmp_path / "out", "--to", f"sqlite:///{tmp_path}/new.db?table=r")
+    done = lookalike("export", tmp_path / "out", "--to", f"sqlite:///{tmp_path}/new.db?table=r")
     assert (done.returncode, done.stdout) == (0, "Database: r_qit, r_sat\n"), done.stderr
-    refused = lookalike("load", tmp_path, "--to", f"sqlite:///{tmp_path}/new.db?table=r")
+    refused = lookalike("export", tmp_path, "--to", f"sqlite:///{tmp_path}/new.db?table=r")
     assert refused.returncode == 2
     assert "not a release folder" in refused.stderr

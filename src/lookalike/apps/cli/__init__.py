@@ -9,14 +9,19 @@ from __future__ import annotations
 
 import click
 
+from lookalike.apps.cli.algorithms import algorithms
 from lookalike.apps.cli.attack import attack
-from lookalike.apps.cli.audit import audit, inspect, measure
+from lookalike.apps.cli.attacks import attacks
+from lookalike.apps.cli.audit import audit
 from lookalike.apps.cli.compare import compare
+from lookalike.apps.cli.demo import demo
 from lookalike.apps.cli.exits import Commands
-from lookalike.apps.cli.export import load
+from lookalike.apps.cli.export import export
 from lookalike.apps.cli.fidelity import fidelity
-from lookalike.apps.cli.listing import algorithms, attacks, models
-from lookalike.apps.cli.publish import demo, publish
+from lookalike.apps.cli.inspect import inspect
+from lookalike.apps.cli.measure import measure
+from lookalike.apps.cli.models import models
+from lookalike.apps.cli.publish import publish
 from lookalike.apps.cli.query import query
 from lookalike.apps.cli.reproduce import reproduce
 from lookalike.apps.cli.sample import sample
@@ -42,7 +47,7 @@ def main() -> None:
 
 
 for command in (
-    demo, studio, inspect, publish, compare, audit, measure, fidelity, query, sample, load, attack, synthesize,
+    demo, studio, inspect, publish, compare, audit, measure, fidelity, query, sample, export, attack, synthesize,
     reproduce, models, algorithms, attacks,
 ):  # fmt: skip
     main.add_command(command)

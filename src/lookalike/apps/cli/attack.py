@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from lookalike.apps.cli.options import column_options, reading_from, reading_options, schema_from
+from lookalike.apps.cli.options import JSON, column_options, reading_from, reading_options, schema_from
 from lookalike.apps.cli.output import TerminalProgress, note, note_first_use, print_json, print_table
 from lookalike.data.parameters import split
 from lookalike.errors import RecipeError
@@ -29,7 +29,7 @@ from lookalike.errors import RecipeError
 @click.option("--seed", type=int, help="Repeat a run.")
 @column_options
 @reading_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+@JSON
 def attack(
     release: str,
     original: str | None,

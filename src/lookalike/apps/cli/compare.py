@@ -8,7 +8,7 @@ import click
 
 from lookalike.apps.cli.attack import split_attacks as parted_attacks
 from lookalike.apps.cli.exits import BROKEN, FAULT, INFEASIBLE, USAGE
-from lookalike.apps.cli.options import column_options, reading_from, reading_options, schema_from
+from lookalike.apps.cli.options import JSON, column_options, reading_from, reading_options, schema_from
 from lookalike.apps.cli.output import TerminalProgress, note, note_first_use, print_json, print_table
 from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
 
@@ -80,7 +80,7 @@ class _Axis(click.ParamType):  # type: ignore[type-arg]
 )
 @click.option("--seed", type=int, help="Only to repeat a comparison.")
 @reading_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output and nothing else.")
+@JSON
 def compare(
     data: str,
     models: tuple[str, ...],

@@ -17,8 +17,7 @@ from typing import Any, NoReturn
 import click
 
 from lookalike import memory
-from lookalike.apps.cli.output import deprecations_as_notes, print_json
-from lookalike.deprecations import OPTION, current
+from lookalike.apps.cli.output import print_json
 from lookalike.errors import AuditFailed, Infeasible, LookalikeError, MissingPart
 from lookalike.files.databases.address import without_passwords
 
@@ -80,8 +79,7 @@ class Commands(click.Group):
         as_json = "--json" in words
         code = 0
         try:
-            with _stop_on_signals(), deprecations_as_notes():
-                words = [_of_today(word) for word in words]
+            with _stop_on_signals():
                 code = super().main(words, prog_name, standalone_mode=False) or 0
         except click.exceptions.Exit as done:
             code = done.exit_code
@@ -128,12 +126,6 @@ def _out_of_memory(as_json: bool) -> int:
     _say(message)
     _as_json(as_json, {"kind": "MemoryError", "message": message})
     return USAGE
-
-
-def _of_today(word: str) -> str:
-    """An option in its spelling of today."""
-    flag, equals, value = word.partition("=")
-    return f"{current(OPTION, flag)}{equals}{value}"
 
 
 def _with_hint(error: click.ClickException) -> click.ClickException:

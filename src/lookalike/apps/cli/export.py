@@ -1,4 +1,4 @@
-"""`load`: a release that is already there, into a database."""
+"""`export`: a release that is already there, into a database."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from lookalike.errors import RecipeError
 @click.argument("release", type=click.Path())
 @click.option("--to", required=True, metavar="URL", help="Where to, as in sqlite:///file.db?table=name.")
 @click.option("--overwrite", is_flag=True, help="Replace an earlier release there; no other table is ever replaced.")
-def load(release: str, to: str, overwrite: bool) -> None:
+def export(release: str, to: str, overwrite: bool) -> None:
     """Write the tables of RELEASE (a folder) into a database, all or nothing.
 
     \b
-    lookalike load release --to 'duckdb:///shared.duckdb?table=stays'
-    lookalike load release --to 'env:DATABASE_URL?table=public.stays'
+    lookalike export release --to 'duckdb:///shared.duckdb?table=stays'
+    lookalike export release --to 'env:DATABASE_URL?table=public.stays'
     """
     from lookalike.files.databases.write import write_database
     from lookalike.files.releases.read import release_folder

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from lookalike.apps.cli.options import column_options, reading_from, reading_options, schema_from
+from lookalike.apps.cli.options import JSON, column_options, reading_from, reading_options, schema_from
 from lookalike.apps.cli.output import TerminalProgress, note, print_json, print_table
 
 
@@ -19,7 +19,7 @@ from lookalike.apps.cli.output import TerminalProgress, note, print_json, print_
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="What is drawn for the last lines.")
 @reading_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+@JSON
 def fidelity(release: str, original: str, suppressed: int, seed: int, as_json: bool, **options: Any) -> None:
     """Compare RELEASE (a folder, or a table of another tool) with its original as a table to work with.
 

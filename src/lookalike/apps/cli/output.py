@@ -10,15 +10,12 @@ import signal
 import sys
 import threading
 import time
-import warnings
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from lookalike.deprecations import Deprecation
 from lookalike.progress import SEARCHING
 
 STDOUT = "-"
@@ -51,25 +48,6 @@ def note(*sentences: str) -> None:
     """For the user, on standard error."""
     for sentence in sentences:
         click.echo(f"{click.style('note', fg='cyan')}: {sentence}", err=True)
-
-
-@contextmanager
-def deprecations_as_notes() -> Iterator[None]:
-    """Deprecated spellings are told in a note, once each, whatever filters Python has for warnings."""
-    told: set[str] = set()
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", Deprecation)
-        show = warnings.showwarning
-
-        def tell(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-            if not issubclass(category, Deprecation):
-                show(message, category, *where, **more)
-            elif str(message) not in told:
-                told.add(str(message))
-                note(str(message))
-
-        warnings.showwarning = tell
-        yield
 
 
 def note_first_use() -> None:
@@ -198,3 +176,24 @@ def _bar() -> Any:
         TextColumn("{task.fields[note]}", markup=False),
         console=Console(stderr=True),
     )
+
+
+def print_components(what: str, rows: Sequence[dict[str, Any]], as_json: bool) -> None:
+    """Models, algorithms or attacks, with their parameters."""
+    if as_json:
+        print_json({what: rows})
+        return
+    for row in rows:
+        click.echo(f"{click.style(row['name'], bold=True)}  {row['meaning']}")
+        print_table(
+            None,
+            (
+                (
+                    f"  {parameter['name']}",
+                    "required" if parameter["required"] else f"default {parameter['default'] or 'none'}",
+                    parameter["meaning"],
+                )
+                for parameter in row["parameters"]
+            ),
+        )
+        click.echo()

@@ -1,4 +1,4 @@
-"""`publish` and `demo`: from a table to a release folder."""
+"""`publish`: from a table to a release folder."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from typing import Any
 
 import click
 
-from lookalike.apps.cli.backends import SPARK, backend_options, refuse_misplaced, settings_from
 from lookalike.apps.cli.options import (
+    JSON,
     SAFE_CSV,
+    SPARK,
+    backend_options,
     check_out,
     column_options,
     print_published,
@@ -17,14 +19,16 @@ from lookalike.apps.cli.options import (
     reading_from,
     reading_options,
     refuse_beside_stdout,
+    refuse_misplaced,
     schema_from,
+    settings_from,
 )
 from lookalike.apps.cli.output import STDOUT, TerminalProgress, note, note_first_use, peak_megabytes, print_json
 from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
 from lookalike.files.tables.formats import list_names
 
 
-def _report_options(command: Any) -> Any:
+def report_options(command: Any) -> Any:
     for option in (
         click.option(
             "--pdf/--no-pdf",
@@ -92,9 +96,9 @@ def _report_options(command: Any) -> Any:
 )
 @SAFE_CSV
 @reading_options
-@_report_options
+@report_options
 @backend_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output and nothing else.")
+@JSON
 @click.pass_context
 def publish(
     context: click.Context, /, data: str, models: tuple[str, ...], out: str, as_json: bool, **options: Any
@@ -115,38 +119,13 @@ def publish(
         reading["conf"] = spark_conf
     if backend == SPARK or options["part_rows"] is not None:
         options["report"] = "brief"
-    _publish(data, out, as_json, schema=schema, model=models, backend=backend, reading=reading, **options)
+    run_publish(data, out, as_json, schema=schema, model=models, backend=backend, reading=reading, **options)
 
 
 publish.help = (publish.help or "").format(formats=list_names())
 
 
-@click.command()
-@click.option("--out", default="demo", show_default=True, type=click.Path(), metavar="DIR", help="Where to.")
-@click.option("--overwrite", is_flag=True, help="Replace an earlier release in that folder.")
-@_report_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output and nothing else.")
-def demo(out: str, overwrite: bool, as_json: bool, report: str, publish_scores: bool, pdf: bool | None) -> None:
-    """Publish the bundled hospital sample, end to end: release, audit, report."""
-    from lookalike.apps import samples
-    from lookalike.data.schema import Schema
-
-    schema = Schema.load(samples.sample_schema())
-    _publish(
-        str(samples.sample_table()),
-        out,
-        as_json,
-        schema=schema,
-        model=("k-anonymity:5", "l-diversity:4"),
-        overwrite=overwrite,
-        title="Hospital stays (sample)",
-        report=report,
-        publish_scores=publish_scores,
-        pdf=pdf,
-    )
-
-
-def _publish(
+def run_publish(
     data: str,
     out: str,
     as_json: bool,
@@ -254,6 +233,6 @@ def _write_to(publication: Any, url: str, out: str, **asked: Any) -> tuple[str, 
     except LookalikeError as error:
         raise type(error)(
             f"{error} The release folder {Path(out)} is complete, and the database is as it was. Do not publish again "
-            "for the sake of the database, since two releases of the same people tell more than one: lookalike load."
+            "for the sake of the database, since two releases of the same people tell more than one: lookalike export."
         ) from None
     return names

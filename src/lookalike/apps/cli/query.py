@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lookalike.apps.cli.options import JSON
 from lookalike.apps.cli.output import note, print_json, print_table
 from lookalike.errors import counted
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     metavar="SHARE",
     help="How often intervals should hold the true count.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+@JSON
 def query(release: str, sql: str, level: float, as_json: bool) -> None:
     """Estimate a count from RELEASE alone, with its error.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from lookalike.apps.cli.options import JSON
 from lookalike.apps.cli.output import TerminalProgress, note_first_use, print_json, print_table
 from lookalike.errors import RecipeError
 
@@ -16,7 +17,7 @@ from lookalike.errors import RecipeError
 @click.option(
     "--out", type=click.Path(), metavar="DIR", help="Write results, verdicts and figures here (CSV, JSON, SVG)."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+@JSON
 def reproduce(
     experiments: tuple[str, ...], as_list: bool, data: str | None, full: bool, out: str | None, as_json: bool
 ) -> None:

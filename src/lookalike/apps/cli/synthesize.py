@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from lookalike.apps.cli.options import SAFE_CSV, column_options, reading_from, reading_options, schema_from
+from lookalike.apps.cli.options import JSON, SAFE_CSV, column_options, reading_from, reading_options, schema_from
 from lookalike.apps.cli.output import STDOUT, TerminalProgress, note, peak_megabytes, print_json, send_to_stdout
 
 
@@ -39,7 +39,7 @@ from lookalike.apps.cli.output import STDOUT, TerminalProgress, note, peak_megab
 @click.option("--seed", type=int, help="Only to repeat a run: whoever knows it can take the noise off.")
 @SAFE_CSV
 @reading_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output and nothing else.")
+@JSON
 def synthesize(data: str, out: str, rows: int | None, seed: int | None, as_json: bool, **options: Any) -> None:
     """Draw synthetic records that resemble DATA, under differential privacy.
 

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from lookalike.data.contracts import PrivacyModel, Promise, Slider
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import component_text, parse_component
-from lookalike.deprecations import find_spelling
 from lookalike.errors import RecipeError, quoted, unknown_name
 
 
@@ -104,4 +103,4 @@ def read_promise(text: str, models: Models) -> Promise:
 
 
 def _model_name(text: str) -> str:
-    return find_spelling("model", text.partition(":")[0].strip())
+    return text.partition(":")[0].strip()
