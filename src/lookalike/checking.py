@@ -25,8 +25,8 @@ from lookalike.files.tables import read_whole
 from lookalike.metrics import public_losses, round_figure, same_figure
 from lookalike.pipeline import run as pipeline
 from lookalike.pipeline.recipe import ModelLike, parse_promises, settle
+from lookalike.pipeline.run import name_domains
 from lookalike.progress import Progress, silent
-from lookalike.publication import Publication
 from lookalike.randomness import Randomness
 from lookalike.untrusted import load_json, read_bytes
 
@@ -44,7 +44,6 @@ class Documents:
     """What a folder says of itself besides its description."""
 
     title: str
-    algorithm: str
     contents: Mapping[str, bytes]
     """By the name of the file."""
     examples: Examples | None
@@ -63,6 +62,8 @@ class Reopened:
     """What its own manifest promises; empty for tables of other tools."""
     adversary: str
     notes: tuple[str, ...]
+    algorithm: Algorithm | None = None
+    """The method that its manifest names; None for tables of other tools and methods of other versions."""
     parts: Parts = field(default_factory=dict)
     """Of its tables, where it was published in parts."""
     folder: Path | None = None
@@ -80,7 +81,7 @@ class Reopened:
 def reopen(
     original: Any,
     release: str | Path,
-    schema: Schema | None = None,
+    schema: Schema | str | Path | None = None,
     *,
     suppressed: int = 0,
     audited: bool = False,
@@ -97,6 +98,7 @@ def reopen(
 
     if release == STANDARD_INPUT and isinstance(original, str) and original == STANDARD_INPUT:
         raise RecipeError("Original and release cannot both come from standard input. Give one of them as a file.")
+    schema = Schema.of(schema) if schema is not None else None
     with at_hand(release) as path:
         folder = _folder_of(original, path, schema)
         if folder is not None:
@@ -172,6 +174,7 @@ def _reopen_folder(
         promises,
         manifest.adversary,
         table.notes,
+        _parse_known(manifest.algorithm),
         manifest.parts,
         path,
         examined.checks,
@@ -205,7 +208,14 @@ def _documents(opened: ReleaseFolder, promises: tuple[Promise, ...], data: Micro
             examples = None
     fields = {field.name: field.type for listed in manifest.tables.values() for field in listed}
     same_types = all(fields.get(domain.name) is domain.type for domain in data.domains.sensitive)
-    return Documents(manifest.title, manifest.algorithm, contents, examples, same_types)
+    return Documents(manifest.title, contents, examples, same_types)
+
+
+def _parse_known(algorithm: str) -> Algorithm | None:
+    try:
+        return parse_algorithm(algorithm)
+    except LookalikeError:
+        return None
 
 
 def _find_unpublished(table: Table, schema: Schema) -> dict[str, Codes]:
@@ -249,8 +259,17 @@ def _reopen_table(
             normalised=examined.normalised,
             exact=exact_columns(found),
         )
-    unpublished = _find_unpublished(table, schema)
-    return Reopened(found, data, (), READS_RELEASE, tuple(notes), {}, path, checks, grounds, unpublished=unpublished)
+    return Reopened(
+        found,
+        data,
+        (),
+        READS_RELEASE,
+        tuple(notes),
+        folder=path,
+        checks=checks,
+        grounds=grounds,
+        unpublished=_find_unpublished(table, schema),
+    )
 
 
 def verify(
@@ -263,6 +282,7 @@ def verify(
     suppressed: int = 0,
     ignore: Iterable[str] = (),
     progress: Progress = silent,
+    **reading: Any,
 ) -> Audit:
     """Audit a release folder, or a table that another tool made, against the original it was made from.
 
@@ -270,13 +290,14 @@ def verify(
     is the folder that `write(private=True)` left; a matched release is judged by the graph in it. Columns that get no
     role make the audit fail, but for those to `ignore`, which it names.
     """
-    loaded = Schema.load(schema) if isinstance(schema, str | Path) else schema
     ignored = [ignore] if isinstance(ignore, str) else ignore
-    reopened = reopen(original, release, loaded, suppressed=suppressed, audited=True, ignore=ignored)
-    return audit_of(reopened, parse_promises(model), private, progress)
+    reopened = reopen(
+        original, release, schema, suppressed=suppressed, audited=True, ignore=ignored, progress=progress, **reading
+    )
+    return replace(_audit_reopened(reopened, parse_promises(model), private, progress), notes=reopened.notes)
 
 
-def audit_of(
+def _audit_reopened(
     reopened: Reopened, promises: tuple[Promise, ...], private: str | Path | None = None, progress: Progress = silent
 ) -> Audit:
     """The audit of a release that was read back; without `promises`, of what it promises itself."""
@@ -334,9 +355,7 @@ def _own_documents(
     from lookalike.evaluation.report import AUDIT, Basis, rebuild
 
     contents = dict(documents.contents)
-    try:
-        method = parse_algorithm(documents.algorithm)
-    except LookalikeError:
+    if reopened.algorithm is None:
         # Said by the check of the description.
         return [], replace(grounds, not_checked=(*grounds.not_checked, f"{', '.join(contents)} (of no known method)"))
     losses, by_column = pipeline.measure(reopened.release, reopened.data)
@@ -344,7 +363,7 @@ def _own_documents(
         reopened.release,
         examined,
         promises=promises,
-        algorithm=method,
+        algorithm=reopened.algorithm,
         losses=losses,
         loss_by_column=by_column,
     ).public()
@@ -407,13 +426,51 @@ def _as_stated(stated: Any, figures: Mapping[str, float]) -> dict[str, float]:
     }
 
 
+@dataclass(frozen=True)
+class Measured:
+    """What a release lost against its original; `measured["gcp"]` is one of its losses."""
+
+    form: str
+    n_rows: int
+    losses: dict[str, float]
+    loss_by_column: dict[str, float]
+    domains: dict[str, str]
+    """Whether the domain of each quasi-identifier was declared or observed."""
+    notes: tuple[str, ...]
+
+    def __getitem__(self, metric: str) -> float:
+        return self.losses[metric]
+
+    def to_plain(self) -> dict[str, Any]:
+        return {
+            "form": self.form,
+            "rows": self.n_rows,
+            "loss": self.losses,
+            "loss_by_column": self.loss_by_column,
+            "domains": self.domains,
+        }
+
+
 def measure(
-    original: Any, release: str | Path, *, schema: Schema | str | Path | None = None, suppressed: int = 0
-) -> dict[str, float]:
+    original: Any,
+    release: str | Path,
+    *,
+    schema: Schema | str | Path | None = None,
+    suppressed: int = 0,
+    progress: Progress = silent,
+    **reading: Any,
+) -> Measured:
     """The losses of a release folder, or of a table that another tool made, against its original."""
-    loaded = Schema.load(schema) if isinstance(schema, str | Path) else schema
-    reopened = reopen(original, release, loaded, suppressed=suppressed)
-    return pipeline.measure(reopened.release, reopened.data)[0]
+    reopened = reopen(original, release, schema, suppressed=suppressed, progress=progress, **reading)
+    losses, by_column = pipeline.measure(reopened.release, reopened.data)
+    return Measured(
+        reopened.release.form,
+        reopened.release.n_rows,
+        losses,
+        by_column,
+        name_domains(reopened.data.domains),
+        reopened.notes,
+    )
 
 
 def attack(
@@ -433,9 +490,8 @@ def attack(
     `others` are further releases of the same original, for attacks that combine them; `private` is the PRIVATE folder
     of a matched release, for attacks that assume a leak of it.
     """
-    loaded = Schema.load(schema) if isinstance(schema, str | Path) else schema
-    reopened = reopen(original, release, loaded, progress=progress, **reading)
-    target = _target_of(reopened, release, others=others, private=private, original=original, schema=loaded)
+    reopened = reopen(original, release, schema, progress=progress, **reading)
+    target = _target_of(reopened, release, others=others, private=private, original=original, schema=schema)
     chosen = [parse_attack(one) if isinstance(one, str) else one for one in attacks]
     return attack_target(target, chosen, Randomness(seed), progress)
 
@@ -447,7 +503,7 @@ def _target_of(
     others: Sequence[str | Path] = (),
     private: str | Path | None = None,
     original: Any = None,
-    schema: Schema | None = None,
+    schema: Schema | str | Path | None = None,
 ) -> Target:
     """A release that was read back as a target, once it is certain that it belongs to the original."""
     checks = audit_release(reopened.release, reopened.data, ()).checks
@@ -467,28 +523,15 @@ def _target_of(
         release=reopened.release,
         original=reopened.data,
         promises=settle(reopened.promises, reopened.data) if reopened.promises else (),
-        algorithm=_algorithm(release),
+        algorithm=reopened.algorithm,
         graph=graph,
         others=tuple(reopen(original, other, schema).release for other in others),
     )
 
 
-def _algorithm(release: str | Path) -> Algorithm | None:
-    """The method that a release folder names; None for tables of other tools and methods of other versions."""
-    from lookalike.files.releases.read import ReleaseFolder, release_folder
-
-    folder = release_folder(Path(release))
-    if folder is None:
-        return None
-    try:
-        return parse_algorithm(ReleaseFolder(folder).manifest.algorithm)
-    except RecipeError:
-        return None
-
-
 def fidelity(
-    release: Publication | str | Path,
-    original: Any = None,
+    original: Any,
+    release: str | Path,
     *,
     schema: Schema | str | Path | None = None,
     suppressed: int = 0,
@@ -498,14 +541,9 @@ def fidelity(
 ) -> Fidelity:
     """Compare a release with its original: counts, pairs, correlations, a machine that tells them apart, predictions.
 
-    `release` is what `publish` gave, or a folder (or another tool's table) together with the original. Distances are
-    exact expectations; what needs chance (worlds drawn from the release, trees) takes it from `seed`.
+    `release` is a folder or another tool's table; what `publish` gave has a method of this name. Distances are exact
+    expectations; what needs chance (worlds drawn from the release, trees) takes it from `seed`.
     """
-    if isinstance(release, Publication):
-        return compare(release.release, release._whole.data, seed, progress)
-    if original is None:
-        raise RecipeError("A release folder is compared with its original. Name the original as well.")
-    loaded = Schema.load(schema) if isinstance(schema, str | Path) else schema
-    reopened = reopen(original, release, loaded, suppressed=suppressed, progress=progress, **reading)
+    reopened = reopen(original, release, schema, suppressed=suppressed, progress=progress, **reading)
     found = compare(reopened.release, reopened.data, seed, progress)
     return Fidelity(found.lines, (*reopened.notes, *found.notes))

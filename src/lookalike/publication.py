@@ -34,12 +34,13 @@ from lookalike.evaluation.inspect import inspect as survey
 from lookalike.files.tables import read_columns, read_table
 from lookalike.pipeline.backends import BACKENDS, SPARK, Backend, Fragments
 from lookalike.pipeline.recipe import ModelLike, Recipe, parse_promises, prepare, read_algorithm
-from lookalike.pipeline.run import Made, MadeInParts, MadeWhole, Stopwatch, loss_text, run
+from lookalike.pipeline.run import Made, MadeInParts, MadeWhole, Stopwatch, loss_text, name_domains, run
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 
 if TYPE_CHECKING:
     from lookalike.evaluation.evaluate import Evaluation
+    from lookalike.evaluation.fidelity import Fidelity
     from lookalike.evaluation.report import Basis, Examples, Report
     from lookalike.files.releases.describe import Manifest
 
@@ -137,7 +138,7 @@ class Publication:
             "loss": made.losses,
             "loss_by_column": made.loss_by_column,
             "loss_bound": bound and bound.to_plain(made.losses["gcp"]),
-            "domains": {domain.name: "declared" if domain.declared else "observed" for domain in made.domains.quasi},
+            "domains": name_domains(made.domains),
             "seconds": {step: round(seconds, 3) for step, seconds in made.seconds.items()},
         }
 
@@ -156,6 +157,12 @@ class Publication:
             self._kept["evaluation"] = evaluate(self._whole, progress)
         found: Evaluation = self._kept["evaluation"]
         return found
+
+    def fidelity(self, *, seed: int = 0, progress: Progress = silent) -> Fidelity:
+        """What distributions, and machines that learn, have left of the original; see `lookalike.fidelity`."""
+        from lookalike.evaluation.fidelity import compare
+
+        return compare(self.release, self._whole.data, seed, progress)
 
     def owners_report(self) -> Report:
         """The report for the owner of the original, as `write` made it; before that, one that scores nothing."""

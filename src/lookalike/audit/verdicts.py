@@ -186,6 +186,8 @@ class Audit:
     n_dummies: int
     grounds: Grounds | None = None
     """None where a release was audited as it was made, and nothing was read from files."""
+    notes: tuple[str, ...] = ()
+    """What reading the tables had to say."""
 
     @property
     def passed(self) -> bool:

@@ -206,6 +206,11 @@ def measure(release: Release, data: Microdata) -> tuple[dict[str, float], dict[s
     return {name: value for name, value in losses.items() if not math.isnan(value)}, metrics.loss_by_column(release)
 
 
+def name_domains(domains: Domains) -> dict[str, str]:
+    """Whether the domain of each quasi-identifier was declared or observed."""
+    return {domain.name: "declared" if domain.declared else "observed" for domain in domains.quasi}
+
+
 def loss_text(form: str, losses: Mapping[str, float]) -> str:
     """What a release of this form lost, in one phrase."""
     lost = f"loss {losses['gcp']:.4f} (GCP)"

@@ -168,11 +168,11 @@ def test_a_run_killed_while_it_writes_leaves_the_tables_as_they_were(
     export = ["export", str(tmp_path / "release"), "--to", place.table("r"), "--overwrite"]
     made.write_to(place.table("r"))
     before = sorted(map(str, place.run("SELECT * FROM r")))
-    killed = subprocess.run([sys.executable, "-c", KILLED, *load], capture_output=True, text=True)
+    killed = subprocess.run([sys.executable, "-c", KILLED, *export], capture_output=True, text=True)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert place.tables() == {"r"}
     assert sorted(map(str, place.run("SELECT * FROM r"))) == before
-    assert lookalike(*load).returncode == 0
+    assert lookalike(*export).returncode == 0
     assert place.tables() == {"r"}
 
 

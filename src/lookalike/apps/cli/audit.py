@@ -51,16 +51,22 @@ def audit(
     **options: Any,
 ) -> None:
     """Check RELEASE (a folder, or a table of another tool) against ORIGINAL. Exit 0: it holds; 1: it does not."""
-    from lookalike.checking import audit_of, reopen
-    from lookalike.pipeline.recipe import parse_promises
+    from lookalike.checking import verify
 
     note_first_use()
     reading, schema = reading_from(options), schema_from(options)
     with TerminalProgress() as progress:
-        reopened = reopen(
-            original, release, schema, suppressed=suppressed, audited=True, ignore=ignore, progress=progress, **reading
+        found = verify(
+            original,
+            release,
+            model=models,
+            schema=schema,
+            private=private,
+            suppressed=suppressed,
+            ignore=ignore,
+            progress=progress,
+            **reading,
         )
-        found = audit_of(reopened, parse_promises(models), private, progress)
-    note(*reopened.notes)
+    note(*found.notes)
     say_verdict(json_text(found.to_plain()) if as_json else str(found))
     click.get_current_context().exit(0 if found.passed else 1)

@@ -31,7 +31,7 @@ def fidelity(release: str, original: str, suppressed: int, seed: int, as_json: b
     reading, schema = reading_from(options), schema_from(options)
     with TerminalProgress() as progress:
         found = compared(
-            release, original, schema=schema, suppressed=suppressed, seed=seed, progress=progress, **reading
+            original, release, schema=schema, suppressed=suppressed, seed=seed, progress=progress, **reading
         )
     note(*found.notes)
     if as_json:

@@ -31,28 +31,17 @@ from lookalike.apps.cli.output import (
 @JSON
 def measure(original: str, release: str, suppressed: int, as_json: bool, **options: Any) -> None:
     """Measure what RELEASE (a folder, or a table of another tool) lost against ORIGINAL."""
-    from lookalike.checking import reopen
-    from lookalike.pipeline import run as pipeline
+    from lookalike.checking import measure as measure_release
 
     reading, schema = reading_from(options), schema_from(options)
     with TerminalProgress() as progress:
-        reopened = reopen(original, release, schema, suppressed=suppressed, progress=progress, **reading)
-    losses, by_column = pipeline.measure(reopened.release, reopened.data)
-    domains = {domain.name: "declared" if domain.declared else "observed" for domain in reopened.data.domains.quasi}
-    note(*reopened.notes)
+        found = measure_release(original, release, schema=schema, suppressed=suppressed, progress=progress, **reading)
+    note(*found.notes)
     if as_json:
-        print_json(
-            {
-                "form": reopened.release.form,
-                "rows": reopened.release.n_rows,
-                "loss": losses,
-                "loss_by_column": by_column,
-                "domains": domains,
-            }
-        )
+        print_json(found.to_plain())
         return
-    print_table(("measure", "value"), ((name, f"{value:,.6g}") for name, value in losses.items()))
+    print_table(("measure", "value"), ((name, f"{value:,.6g}") for name, value in found.losses.items()))
     print_table(
         ("\ncolumn", "\nmean loss", "\ndomain"),
-        ((name, f"{value:.6f}", domains[name]) for name, value in by_column.items()),
+        ((name, f"{value:.6f}", found.domains[name]) for name, value in found.loss_by_column.items()),
     )
