@@ -115,7 +115,7 @@ def names_in(*nodes: ast.AST) -> Iterator[ast.Name]:
 
 
 def users() -> list[Path]:
-    found = [path for folder in USERS for path in (ROOT / folder).rglob("*.py")]
+    found = [path for folder in USERS for path in (ROOT / folder).rglob("*.py*") if path.suffix in (".py", ".pyi")]
     return found + [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "notebooks").glob("*.ipynb")]
 
 
