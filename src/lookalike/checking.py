@@ -426,26 +426,22 @@ def _as_stated(stated: Any, figures: Mapping[str, float]) -> dict[str, float]:
     }
 
 
-@dataclass(frozen=True)
-class Measured:
-    """What a release lost against its original; `measured["gcp"]` is one of its losses."""
+class Measured(dict[str, float]):
+    """What a release lost against its original: each loss by its name, and beside them what they were measured of."""
 
-    form: str
-    n_rows: int
-    losses: dict[str, float]
-    loss_by_column: dict[str, float]
-    domains: dict[str, str]
-    """Whether the domain of each quasi-identifier was declared or observed."""
-    notes: tuple[str, ...]
-
-    def __getitem__(self, metric: str) -> float:
-        return self.losses[metric]
+    def __init__(self, losses: Mapping[str, float], by_column: dict[str, float], reopened: Reopened) -> None:
+        super().__init__(losses)
+        self.loss_by_column = by_column
+        self.form = reopened.release.form
+        self.n_rows = reopened.release.n_rows
+        self.domains = name_domains(reopened.data.domains)
+        self.notes = reopened.notes
 
     def to_plain(self) -> dict[str, Any]:
         return {
             "form": self.form,
             "rows": self.n_rows,
-            "loss": self.losses,
+            "loss": dict(self),
             "loss_by_column": self.loss_by_column,
             "domains": self.domains,
         }
@@ -462,15 +458,7 @@ def measure(
 ) -> Measured:
     """The losses of a release folder, or of a table that another tool made, against its original."""
     reopened = reopen(original, release, schema, suppressed=suppressed, progress=progress, **reading)
-    losses, by_column = pipeline.measure(reopened.release, reopened.data)
-    return Measured(
-        reopened.release.form,
-        reopened.release.n_rows,
-        losses,
-        by_column,
-        name_domains(reopened.data.domains),
-        reopened.notes,
-    )
+    return Measured(*pipeline.measure(reopened.release, reopened.data), reopened)
 
 
 def attack(

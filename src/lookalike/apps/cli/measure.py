@@ -40,7 +40,7 @@ def measure(original: str, release: str, suppressed: int, as_json: bool, **optio
     if as_json:
         print_json(found.to_plain())
         return
-    print_table(("measure", "value"), ((name, f"{value:,.6g}") for name, value in found.losses.items()))
+    print_table(("measure", "value"), ((name, f"{value:,.6g}") for name, value in found.items()))
     print_table(
         ("\ncolumn", "\nmean loss", "\ndomain"),
         ((name, f"{value:.6f}", found.domains[name]) for name, value in found.loss_by_column.items()),

@@ -85,12 +85,12 @@ _FORM_SENTENCES = {
         "Two tables: qit has the plain columns that may be known about a person, sat the sensitive values. They are "
         "joined by the bucket number only: within a bucket nobody is told which value belongs to which person. "
         'Counts over both are estimated: lookalike query THIS-FOLDER "SELECT COUNT(*) WHERE ...", in Python '
-        'lookalike.load(folder).counts("column"), or in DuckDB with views.sql.'
+        'lookalike.open_release(folder).counts("column"), or in DuckDB with views.sql.'
     ),
     "perturbed": (
         "Each row is one person. Every sensitive value was kept or drawn anew by the published matrix, so a single one "
         "says little. Do not count them as they are; counts are corrected with the matrix: lookalike query THIS-FOLDER "
-        '"SELECT COUNT(*) WHERE ...", or in Python lookalike.load(folder).counts("column").'
+        '"SELECT COUNT(*) WHERE ...", or in Python lookalike.open_release(folder).counts("column").'
     ),
 }
 
