@@ -5,6 +5,7 @@ from lookalike.algorithms import Groups as Groups
 from lookalike.algorithms import Mondrian as Mondrian
 from lookalike.algorithms import StrictMondrian as StrictMondrian
 from lookalike.algorithms.privbayes import PrivBayes as PrivBayes
+from lookalike.algorithms.privbayes.synthesis import Synthesis as Synthesis
 from lookalike.analysis.estimate import Estimate as Estimate
 from lookalike.analysis.plain import Pooled as Pooled
 from lookalike.analysis.plain import pool as pool
@@ -100,7 +101,6 @@ from lookalike.publication import (
     Publication as Publication,
 )
 from lookalike.publication import (
-    Synthesis as Synthesis,
 )
 from lookalike.publication import (
     advise as advise,
