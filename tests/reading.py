@@ -8,7 +8,7 @@ from pathlib import Path
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Release
 from lookalike.files.releases.describe import PublishedManifest
-from lookalike.files.releases.other_tools import read_foreign
+from lookalike.files.releases.other_tools import read_foreign_table
 from lookalike.files.releases.read import ReleaseFolder, check_readable, over_original, release_folder
 
 
@@ -21,4 +21,4 @@ def read_release(
         read = ReleaseFolder(folder)
         return over_original(read, original), read.manifest
     check_readable(Path(path))
-    return read_foreign(Path(path), original, suppressed=suppressed, note=note), None
+    return read_foreign_table(Path(path), original, suppressed=suppressed, note=note)[0], None

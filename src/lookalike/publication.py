@@ -290,7 +290,7 @@ class Publication:
         made = self.made
         return Manifest(
             title=self.title,
-            promises=tuple(state_promise(promise, made.form, made.adversary) for promise in made.promises),
+            promises=tuple(state_promise(promise, made.form) for promise in made.promises),
             algorithm=str(made.algorithm),
             adversary=made.adversary,
             created=datetime.date.today(),

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import lookalike as la
-from lookalike.analysis.conditions import AllOf, AnyOf, Except, Range, rows_where, satisfies
+from lookalike.analysis.conditions import AllOf, AnyOf, Except, Range, satisfies
 from lookalike.analysis.release import PublishedRelease
 
 
@@ -247,8 +247,6 @@ def test_conditions() -> None:
     assert satisfies(frame["n"], {2.0, 4}).to_list() == [False, True, False, True]
     assert satisfies(frame["n"], (1.5, "2.5")).to_list() == [False, True, False, False]
     assert satisfies(frame["d"], ("2024-01-02", datetime.date(2024, 1, 3))).to_list() == [False, True, True, False]
-    assert rows_where(frame, {}).to_list() == [True] * 4
-    assert rows_where(frame, {"n": (1, 2), "d": "2024-01-02"}).to_list() == [False, True, False, False]
 
 
 def test_conditions_that_the_plain_notation_cannot_say() -> None:

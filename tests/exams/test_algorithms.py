@@ -170,7 +170,7 @@ def test_what_is_written_says_no_more_than_the_release(algorithm: Algorithm, dat
         release, _, promises = publish(data, algorithm, usual(algorithm))
     except (Infeasible, Unsupported):
         return
-    stated = tuple(state_promise(promise, release.form, algorithm.adversary) for promise in promises)
+    stated = tuple(state_promise(promise, release.form) for promise in promises)
     manifest = Manifest(
         title="x", promises=stated, algorithm=str(algorithm), adversary=algorithm.adversary, safe_csv=safe_csv
     )

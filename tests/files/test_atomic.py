@@ -14,9 +14,10 @@ from lookalike.data.release import RecordMap
 from lookalike.errors import DataError, RecipeError
 from lookalike.files.atomic import ASIDE, cannot_write, clear_leftovers, hide_beside, place_folder
 from lookalike.files.releases import private
-from lookalike.files.releases.private import check_belongs, private_folder, write_private
+from lookalike.files.releases.private import check_belongs, private_folder
 from lookalike.files.releases.write import errors_of_the_system
 from lookalike.publication import publish
+from tests.files.releases.release_forms import write_private
 
 
 def _left(home: Path, name: str, mode: int = 0o700) -> Path:
@@ -97,7 +98,7 @@ def test_a_private_part_knows_its_release(tmp_path: Path) -> None:
     release = tmp_path / "out"
     release.mkdir()
     (release / "release.parquet").write_bytes(b"one")
-    write_private(release, RecordMap(np.arange(3)), None)
+    write_private(release, RecordMap(np.arange(3)))
     check_belongs(private_folder(release), release)
     (release / "release.parquet").write_bytes(b"another")
     with pytest.raises(DataError, match="belongs to another release"):

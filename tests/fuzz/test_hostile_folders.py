@@ -20,14 +20,14 @@ from lookalike.data.schema import ValueType
 from lookalike.errors import DataError, LookalikeError, SchemaError
 from lookalike.files.releases.alone import read_alone, taxonomy_over
 from lookalike.files.releases.describe import DESCRIPTOR
-from lookalike.files.releases.private import read_graph, read_linkage, write_private
+from lookalike.files.releases.private import read_graph
 from lookalike.files.releases.read import ReleaseFolder
 from lookalike.files.releases.write import write_release
 from lookalike.files.tables import compressed, read_table, selection
 from lookalike.files.tables.csv.dialect import Dialect
 from lookalike.files.tables.csv.structure import MOST_FIELDS, Records
 from tests.files.releases.part_folders import clinic_in_parts
-from tests.files.releases.release_forms import MANIFEST, clinic_release, small_clinic
+from tests.files.releases.release_forms import MANIFEST, clinic_release, small_clinic, write_private
 from tests.reading import read_release
 
 READERS: tuple[Callable[[Path], object], ...] = (
@@ -108,21 +108,16 @@ def test_parts_that_a_manifest_only_claims_are_missed(tmp_path: Path) -> None:
 def test_a_private_folder_that_was_changed_is_refused(tmp_path: Path) -> None:
     rows = np.arange(3, dtype=np.int64)
     graph = MatchGraph(np.arange(4, dtype=np.int64), np.arange(3, dtype=np.int32))
-    private = write_private(tmp_path / "release", RecordMap(rows, rows, graph), None)
-    assert read_linkage(private).record_of_row.tolist() == [0, 1, 2]
+    private = write_private(tmp_path / "release", RecordMap(rows, rows, graph))
     assert read_graph(private).rows.tolist() == [0, 1, 2]
-    for name, frame in (
-        ("graph.parquet", pl.DataFrame({"lists": [1]})),
-        ("graph.parquet", pl.DataFrame({"rows": ["a"]})),
-        ("graph.parquet", pl.DataFrame({"rows": pl.Series([None, [1]], dtype=pl.List(pl.Int32))})),
-        ("linkage.parquet", pl.DataFrame({"side": ["rows"], "row": [0]})),
-        ("linkage.parquet", pl.DataFrame({"side": ["rows"], "row": pl.Series([None], dtype=pl.Int64), "record": [0]})),
+    for frame in (
+        pl.DataFrame({"lists": [1]}),
+        pl.DataFrame({"rows": ["a"]}),
+        pl.DataFrame({"rows": pl.Series([None, [1]], dtype=pl.List(pl.Int32))}),
     ):
-        before = (private / name).read_bytes()
-        frame.write_parquet(private / name)
-        with pytest.raises(DataError, match=f"{name} is not as lookalike writes it"):
-            read_linkage(private)
-        (private / name).write_bytes(before)
+        frame.write_parquet(private / "graph.parquet")
+        with pytest.raises(DataError, match="graph.parquet is not as lookalike writes it"):
+            read_graph(private)
 
 
 def test_a_line_of_a_million_fields_is_refused() -> None:

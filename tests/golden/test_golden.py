@@ -14,7 +14,7 @@ import pytest
 import lookalike as la
 from lookalike.errors import DataError, RecipeError
 from lookalike.evaluation.compare.keeping import Kept
-from lookalike.files.releases.private import read_graph, read_linkage
+from lookalike.files.releases.private import read_graph
 from lookalike.files.releases.read import ReleaseFolder
 from lookalike.version import __version__
 from tests.golden.making import ANSWERS, COMPARISON, GOLDEN, ORIGINAL, answered, digest
@@ -100,11 +100,10 @@ def test_a_newer_schema_private_folder_and_comparison_say_so_too(tmp_path: Path)
     with pytest.raises(la.SchemaError, match="has format 2.*install the newest"):
         ReleaseFolder(folder).schema
     private = shutil.copytree(NEWEST / "matched PRIVATE", tmp_path / "matched PRIVATE")
-    assert len(read_linkage(private).record_of_row) == 96
+    assert len(read_graph(private).starts) == 97
     (private / "private.json").write_text('{"lookalike": {"private": 2, "files": []}}')
-    for read in (read_graph, read_linkage):
-        with pytest.raises(DataError, match="has format 2.*install the newest"):
-            read(private)
+    with pytest.raises(DataError, match="has format 2.*install the newest"):
+        read_graph(private)
     kept = shutil.copytree(NEWEST / COMPARISON, tmp_path / "kept")
     summary = json.loads((kept / "comparison.json").read_text(encoding="utf-8"))
     assert la.Comparison.from_plain(summary, ("diagnosis",)).runs[0].status == "done"

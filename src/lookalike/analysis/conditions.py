@@ -11,15 +11,17 @@ from __future__ import annotations
 
 import datetime
 import math
+import operator
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import reduce
 from typing import Any
 
 import polars as pl
 
-from lookalike.errors import RecipeError, quoted, unknown_name
+from lookalike.errors import RecipeError, quoted
 
 Where = Mapping[str, Any]
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
@@ -56,26 +58,13 @@ class AnyOf:
     parts: tuple[Any, ...]
 
 
-def rows_where(frame: pl.DataFrame, where: Where) -> pl.Series:
-    """Whether each row satisfies every condition."""
-    mask = pl.Series([True]).new_from_index(0, len(frame))
-    for name, wanted in where.items():
-        if name not in frame.columns:
-            raise RecipeError(unknown_name("column", name, frame.columns))
-        mask &= satisfies(frame[name], wanted)
-    return mask
-
-
 def satisfies(column: pl.Series, wanted: Any) -> pl.Series:
     """Whether each value of a column is one that is wanted."""
     if wanted is None:
         return column.is_null()
     if isinstance(wanted, AllOf | AnyOf):
-        masks = [satisfies(column, part) for part in wanted.parts]
-        mask = masks[0]
-        for other in masks[1:]:
-            mask = mask & other if isinstance(wanted, AllOf) else mask | other
-        return mask
+        join = operator.and_ if isinstance(wanted, AllOf) else operator.or_
+        return reduce(join, (satisfies(column, part) for part in wanted.parts))
     if isinstance(wanted, Except):
         return column.is_not_null() & ~_one_of(column, [value for value in wanted.values if value is not None])
     if isinstance(wanted, tuple):

@@ -13,8 +13,7 @@ small tables applies: 1 / (1/v + 1/v_o), v_o = (v_c + 1) / (v_c + 3) * v_c * (1 
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,16 +23,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from lookalike.analysis.estimate import LEVEL
-from lookalike.data.microdata import Codes, Domain
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Release
-from lookalike.data.worlds import World, draw_world
+from lookalike.data.worlds import draw_world
 from lookalike.errors import RecipeError, counted, quoted
-from lookalike.files.atomic import cannot_write, hide_beside, sync
 from lookalike.files.releases.alone import read_alone
-from lookalike.files.releases.cells import safe_frame, type_values
 from lookalike.files.releases.describe import PublishedManifest
+from lookalike.files.releases.plain import check_plain_target, value_frame, write_plain
 from lookalike.files.releases.read import find_release
-from lookalike.files.releases.write import errors_of_the_system
 from lookalike.files.urls import local_path
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
@@ -101,35 +97,12 @@ class Plain:
         rng = Randomness(seed)
         for world in range(worlds):
             progress("drawing", world / worlds)
-            yield self._decode(draw_world(self.release, rng.child("world", world)))
+            yield value_frame(self.release.domains, draw_world(self.release, rng.child("world", world)))
         progress("drawing", 1.0)
-
-    def _decode(self, world: World) -> pl.DataFrame:
-        domains = self.release.domains
-        blocks = ((domains.quasi, world.quasi), (domains.sensitive, world.sensitive), (domains.carried, world.carried))
-        return pl.DataFrame(
-            [value_series(domain, block[:, place]) for listed, block in blocks for place, domain in enumerate(listed)]
-        )
-
-
-def value_series(domain: Domain, codes: Codes) -> pl.Series:
-    """Codes as the values that they stand for, missing as null."""
-    values = type_values(domain.values, domain.type)
-    known = pl.concat([values, pl.Series([None], dtype=values.dtype)])
-    return known.gather(np.minimum(codes, len(domain.values)).astype(np.uint32)).alias(domain.name)
 
 
 _PLACE = "{world}"
 _WORLD = "world"
-
-_WRITERS: dict[str, Callable[[pl.DataFrame, Path], None]] = {
-    ".csv": lambda frame, path: frame.write_csv(path),
-    ".parquet": lambda frame, path: frame.write_parquet(path),
-}
-
-
-def _write_safely(frame: pl.DataFrame, path: Path) -> None:
-    safe_frame(frame).write_csv(path)
 
 
 def write_worlds(
@@ -146,16 +119,10 @@ def write_worlds(
     With {world} in the name there is a file for each, numbered from 1; otherwise one file with a first column `world`.
     `safe_csv` puts an apostrophe before cells of a CSV file that a spreadsheet would compute.
     """
-    write = _WRITERS.get(local_path(out).suffix.lower())
-    if write is None:
-        raise RecipeError(f"{out} should end in .csv or .parquet, which says how the tables are written.")
-    if safe_csv and Path(out).suffix.lower() == ".csv":
-        write = _write_safely
     each = _PLACE in out
-    paths = [Path(out.replace(_PLACE, str(world + 1))) for world in range(worlds if each else 1)]
+    paths = [local_path(out.replace(_PLACE, str(world + 1))) for world in range(worlds if each else 1)]
     for path in paths:
-        if path.exists():
-            raise RecipeError(f"{path} exists already. Name another file, or remove it first.")
+        check_plain_target(path)
         if not path.parent.is_dir():
             raise RecipeError(f"There is no folder {path.parent}. Make it first, or name another file.")
     if not each and _WORLD in plain.columns:
@@ -165,30 +132,14 @@ def write_worlds(
     drawn = plain.draw(worlds, seed, progress)
     if each:
         for path, frame in zip(paths, drawn, strict=True):
-            _write_hidden(write, frame, path)
+            write_plain(frame, path, safe_csv=safe_csv)
     else:
         numbered = [
             frame.insert_column(0, pl.Series(_WORLD, [number], dtype=pl.Int64).new_from_index(0, len(frame)))
             for number, frame in enumerate(drawn, start=1)
         ]
-        _write_hidden(write, pl.concat(numbered), paths[0])
+        write_plain(pl.concat(numbered), paths[0], safe_csv=safe_csv)
     return paths
-
-
-def _write_hidden(write: Callable[[pl.DataFrame, Path], None], frame: pl.DataFrame, path: Path) -> None:
-    """In a hidden folder first: who finds the file finds all of it."""
-    try:
-        with hide_beside(path) as hidden:
-            building = hidden / path.name
-            with errors_of_the_system():
-                write(frame, building)
-            sync(building)
-            # A link fails where a file has come up in the meantime; a rename would replace it.
-            os.link(building, path)
-    except FileExistsError:
-        raise RecipeError(f"{path} exists already. Name another file, or remove it first.") from None
-    except OSError as error:
-        raise cannot_write(path.parent, error) from None
 
 
 Numbers = NDArray[np.float64]

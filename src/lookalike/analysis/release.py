@@ -27,11 +27,12 @@ from numpy.typing import NDArray
 from lookalike.analysis.conditions import Where, satisfies
 from lookalike.analysis.counts import Answers, Queries, count_rows, distinct_rows, estimate_counts, independent
 from lookalike.analysis.estimate import LEVEL, Estimate, spread
-from lookalike.analysis.plain import Plain, value_series
+from lookalike.analysis.plain import Plain
 from lookalike.data.microdata import Codes, Domain
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Release
 from lookalike.errors import RecipeError, counted, quoted, unknown_name
 from lookalike.files.releases.alone import read_alone
+from lookalike.files.releases.cells import value_series
 from lookalike.files.releases.describe import PublishedManifest
 from lookalike.files.releases.read import find_release
 

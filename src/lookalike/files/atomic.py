@@ -149,6 +149,29 @@ def place_folder(target: Path, *, marker: str, overwrite: bool) -> Iterator[Path
         raise cannot_write(target.parent, error) from None
 
 
+@contextmanager
+def place_file(target: Path) -> Iterator[Path]:
+    """A file to write into, which becomes `target` when the block ends without an error, never in another's place."""
+    try:
+        with hide_beside(target) as hidden:
+            building = hidden / target.name
+            yield building
+            sync(building)
+            try:
+                # A link fails where a file has come up in the meantime; a rename would replace it.
+                os.link(building, target)
+            except OSError:
+                refuse_taken(target)
+                os.rename(building, target)
+    except OSError as error:
+        raise cannot_write(target.parent, error) from None
+
+
+def refuse_taken(target: Path) -> None:
+    if os.path.lexists(target):
+        raise RecipeError(f"{target} exists already. Choose another name, or remove it first.")
+
+
 def _move_in(building: Path, target: Path, aside: Path) -> None:
     if not target.exists():
         os.rename(building, target)

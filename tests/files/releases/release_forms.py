@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,12 +22,14 @@ from lookalike.data.release import (
     Perturbed,
     Randomizer,
     Ranges,
+    RecordMap,
     Release,
     Withheld,
     cover,
 )
 from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.files.releases.describe import Manifest, StatedPromise, state_promise
+from lookalike.files.releases.private import private_beside
 from lookalike.version import __version__
 
 MANIFEST = Manifest(
@@ -44,8 +47,14 @@ METHODS = {"grouped": "mondrian", "matched": "ring", "bucketized": "anatomy", "p
 
 def promising(form: str, *promises: Promise) -> Manifest:
     """The same with a method and promises that are stated as releases of this form state them."""
-    stated = tuple(state_promise(one, form, MANIFEST.adversary) for one in promises)
+    stated = tuple(state_promise(one, form) for one in promises)
     return replace(MANIFEST, promises=stated, algorithm=METHODS[form])
+
+
+def write_private(folder: Path, linkage: RecordMap, seed: int | None = None, *, overwrite: bool = False) -> Path:
+    """The private part of a release, without the release."""
+    with private_beside(folder, linkage, seed, overwrite=overwrite) as target:
+        return target
 
 
 _SPECIAL = [

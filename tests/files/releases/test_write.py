@@ -22,10 +22,9 @@ from lookalike.data.release import Bucketized, Grouped, MatchGraph, Perturbed, R
 from lookalike.data.schema import Attribute, Role, Schema, ValueType
 from lookalike.errors import DataError, RecipeError
 from lookalike.files import atomic
-from lookalike.files.releases import private
 from lookalike.files.releases import write as writing
 from lookalike.files.releases.describe import public_schema
-from lookalike.files.releases.private import read_graph, read_linkage, write_private
+from lookalike.files.releases.private import read_graph
 from lookalike.files.releases.read import ReleaseFolder
 from lookalike.files.releases.write import write_release
 from lookalike.pipeline.surplus.canonical import examine_folder, list_stated
@@ -38,6 +37,7 @@ from tests.files.releases.release_forms import (
     held,
     make_release,
     releases,
+    write_private,
 )
 from tests.reading import read_release
 
@@ -400,10 +400,10 @@ def test_the_private_part(tmp_path: Path) -> None:
     again = read_graph(folder)
     assert again.starts.tolist() == graph.starts.tolist()
     assert again.rows.tolist() == graph.rows.tolist()
-    same = read_linkage(folder)
-    assert same.record_of_row.tolist() == [2, 0, 1]
-    assert same.record_of_quasi_row is not None
-    assert same.record_of_quasi_row.tolist() == [1, 2, 0]
+    kept = pl.read_parquet(folder / "linkage.parquet")
+    assert kept.rows() == [("rows", 0, 2), ("rows", 1, 0), ("rows", 2, 1)] + [
+        ("quasi rows", row, record) for row, record in enumerate((1, 2, 0))
+    ]
 
 
 def test_the_private_part_without_graph_and_seed(tmp_path: Path) -> None:
@@ -411,8 +411,7 @@ def test_the_private_part_without_graph_and_seed(tmp_path: Path) -> None:
     assert sorted(path.name for path in folder.iterdir()) == ["README.txt", "linkage.parquet", "private.json"]
     with pytest.raises(DataError, match="PRIVATE"):
         read_graph(folder)
-    assert read_linkage(folder).graph is None
     with pytest.raises(RecipeError, match="exists already"):
         write_private(tmp_path / "out", RecordMap(np.arange(3)), None)
     write_private(tmp_path / "out", RecordMap(np.arange(2)), None, overwrite=True)
-    assert len(read_linkage(private.private_folder(tmp_path / "out")).record_of_row) == 2
+    assert pl.read_parquet(folder / "linkage.parquet")["record"].to_list() == [0, 1]

@@ -58,7 +58,7 @@ class Synthesis:
         from lookalike.files.releases.plain import write_plain
         from lookalike.files.urls import local_path
 
-        write_plain(self.data, local_path(file), safe_csv=safe_csv)
+        write_plain(self.frame(), local_path(file), safe_csv=safe_csv)
 
     def to_plain(self) -> dict[str, Any]:
         plain = self.made.to_plain()

@@ -36,8 +36,10 @@ class SourceColumn:
 def columns_of(connection: Connection, table: TableName) -> list[SourceColumn]:
     """The columns in the table's order; none if there is no such table or view."""
     described = connection.ask(_COLUMNS[connection.database], _locate(connection.database, table))
-    expression_of = {Database.POSTGRESQL: _postgresql, Database.SQLITE: _sqlite, Database.DUCKDB: _duckdb}
-    asked_for = expression_of[connection.database]
+    # A column of SQLite as it is, until `settle_types` has seen what is in it.
+    asked_for = {Database.POSTGRESQL: _postgresql, Database.DUCKDB: _duckdb}.get(
+        connection.database, lambda column, _: column
+    )
     return [SourceColumn(name, type, asked_for(identifier(name), type)) for name, type in described.rows()]
 
 
@@ -54,8 +56,8 @@ def is_there(connection: Connection, table: TableName) -> tuple[bool, bool]:
 
 def create(connection: Connection, table: TableName, types: Mapping[str, Any]) -> None:
     """Make an empty table, marked as ours."""
-    own = _TYPES[connection.database]
-    listed = ", ".join(f"{identifier(name)} {own[_find_base_type(dtype)]}" for name, dtype in types.items())
+    own = list(Database).index(connection.database)
+    listed = ", ".join(f"{identifier(name)} {_TYPES[dtype.base_type()][own]}" for name, dtype in types.items())
     if connection.database is Database.SQLITE:
         connection.execute(f"CREATE TABLE {table.sql} (/* {_MARK} */ {listed})")
         return
@@ -131,36 +133,15 @@ _MARKS = {
             AND database_name = current_database()""",
 }
 
-_TYPES: dict[Database, dict[Any, str]] = {
-    Database.POSTGRESQL: {
-        pl.Int64: "bigint",
-        pl.Float64: "double precision",
-        pl.String: "text",
-        pl.Boolean: "boolean",
-        pl.Date: "date",
-        pl.Datetime: "timestamp",
-    },
-    Database.SQLITE: {
-        pl.Int64: "INTEGER",
-        pl.Float64: "REAL",
-        pl.String: "TEXT",
-        pl.Boolean: "BOOLEAN",
-        pl.Date: "DATE",
-        pl.Datetime: "TIMESTAMP",
-    },
-    Database.DUCKDB: {
-        pl.Int64: "BIGINT",
-        pl.Float64: "DOUBLE",
-        pl.String: "VARCHAR",
-        pl.Boolean: "BOOLEAN",
-        pl.Date: "DATE",
-        pl.Datetime: "TIMESTAMP",
-    },
+_TYPES: dict[Any, tuple[str, str, str]] = {
+    pl.Int64: ("bigint", "INTEGER", "BIGINT"),
+    pl.Float64: ("double precision", "REAL", "DOUBLE"),
+    pl.String: ("text", "TEXT", "VARCHAR"),
+    pl.Boolean: ("boolean", "BOOLEAN", "BOOLEAN"),
+    pl.Date: ("date", "DATE", "DATE"),
+    pl.Datetime: ("timestamp", "TIMESTAMP", "TIMESTAMP"),
 }
-
-
-def _find_base_type(dtype: Any) -> Any:
-    return dtype.base_type()
+"""What each type is called, in the order of `Database`."""
 
 
 _AS_IS = re.compile(r"smallint|integer|bigint|real|double precision|boolean|date|text|timestamp.*")
@@ -197,11 +178,6 @@ def _duckdb(column: str, type: str) -> str | None:
 
 
 _EXAMPLES = {"TEXT": "''", "REAL": "0.5", "INTEGER": "0"}
-
-
-def _sqlite(column: str, type: str) -> str | None:
-    """As it is, until `settle_types` has seen what is in it."""
-    return column
 
 
 def settle_types(connection: Connection, table: TableName, columns: Sequence[SourceColumn]) -> list[SourceColumn]:

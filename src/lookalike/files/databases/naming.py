@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from lookalike.errors import RecipeError, quoted
@@ -59,3 +60,11 @@ def identifier(name: str) -> str:
     '"a""; DROP TABLE b; --"'
     """
     return '"' + name.replace('"', '""') + '"'
+
+
+def find_free_name(name: str, taken: Iterable[str]) -> str:
+    """The name, with underscores until it is no other's; a database may not tell capitals apart."""
+    folded = {other.casefold() for other in taken}
+    while name.casefold() in folded:
+        name += "_"
+    return name

@@ -23,7 +23,7 @@ from lookalike.errors import DataError, RecipeError, quoted
 from lookalike.files.databases.address import Address, Database, parse_address
 from lookalike.files.databases.connecting import Connection, connect
 from lookalike.files.databases.dialects import columns_of, create, drop, is_there, rename
-from lookalike.files.databases.naming import TableName
+from lookalike.files.databases.naming import TableName, find_free_name
 from lookalike.files.databases.read import fetch_columns
 from lookalike.files.releases.cells import Encoding, Field, print_cells
 from lookalike.files.releases.read import ReleaseFolder
@@ -84,7 +84,7 @@ def _frames_of(folder: Path) -> dict[str, pl.DataFrame]:
 
 
 def _frame(fields: Sequence[Field], typed: pl.DataFrame, texts: pl.DataFrame) -> pl.DataFrame:
-    taken = [field.name.casefold() for field in fields]
+    taken = [field.name for field in fields]
     columns = []
     for field in fields:
         cells = typed.get_column(field.name)
@@ -94,8 +94,8 @@ def _frame(fields: Sequence[Field], typed: pl.DataFrame, texts: pl.DataFrame) ->
         columns.append(texts.get_column(field.name))
         if field.encoding is Encoding.INTERVAL:
             for end in ("low", "high"):
-                name = _find_free_name(f"{field.name}_{end}", taken)
-                taken.append(name.casefold())
+                name = find_free_name(f"{field.name}_{end}", taken)
+                taken.append(name)
                 columns.append(cells.struct.field(end).alias(name))
     return pl.DataFrame(columns)
 
@@ -171,12 +171,6 @@ def _check_same(connection: Connection, table: TableName, frame: pl.DataFrame, t
         f"Table {quoted(str(target))} does not read back as it was written: the database changes a value of it. "
         "Nothing is left in the database."
     )
-
-
-def _find_free_name(name: str, taken: Iterable[str]) -> str:
-    while name.casefold() in taken:
-        name += "_"
-    return name
 
 
 def _remove(path: Path) -> None:

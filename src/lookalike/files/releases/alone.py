@@ -237,7 +237,7 @@ def _build_listed(attribute: Attribute, declared: Sequence[str] | None, texts: l
     """The declared values in their order, or those that are shown in their own."""
     if declared is not None:
         extra = sorted(set(texts) - set(declared))
-        return _build_domain(attribute, ValueType.STRING, _objects([*declared, *extra]), missing)
+        return _build_domain(attribute, ValueType.STRING, np.array([*declared, *extra], dtype=object), missing)
     type, values = _parse_texts(texts, attribute.type or ValueType.STRING)
     return _build_domain(attribute, type, values[np.argsort(values)], missing)
 
@@ -256,12 +256,12 @@ def _parse_texts(texts: list[str], type: ValueType) -> tuple[ValueType, NDArray[
             return type, values
     except (TypeError, ValueError):
         pass
-    return ValueType.STRING, _objects(texts)
+    return ValueType.STRING, np.array(texts, dtype=object)
 
 
 def _raw(series: pl.Series, type: ValueType) -> NDArray[Any]:
     if type is ValueType.STRING:
-        return _objects(series.to_list())
+        return np.array(series.to_list(), dtype=object)
     if type is ValueType.NUMBER:
         return series.cast(pl.Float64).to_numpy()
     if type is ValueType.DATE:
@@ -269,12 +269,6 @@ def _raw(series: pl.Series, type: ValueType) -> NDArray[Any]:
     elif type is ValueType.DATETIME:
         series = series.cast(pl.Datetime("us"))
     return series.cast(pl.Int64).to_numpy()
-
-
-def _objects(texts: Sequence[str]) -> NDArray[Any]:
-    values = np.empty(len(texts), dtype=object)
-    values[:] = list(texts)
-    return values
 
 
 def _grid(cells: pl.Series, written: ValueType, type: ValueType) -> NDArray[Any]:

@@ -24,7 +24,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from lookalike.data.microdata import Domain, texts_of
+from lookalike.data.microdata import Codes, Domain, texts_of
 from lookalike.data.release import Cells, ExactCells, ExtentCells, NumberCells, Ranges, Sets, is_numeric_cell
 from lookalike.data.schema import NUMBER_LIKE, ValueType
 from lookalike.errors import DataError, quoted
@@ -64,11 +64,20 @@ def lay_out(cells: Cells) -> tuple[Field, pl.Series, NDArray[Any] | None]:
         return field, pl.Series(cells.name, cells.numbers, dtype=pl.Int64), None
     domain, role, kind = cells.domain, str(cells.role), str(cells.domain.kind)
     if isinstance(cells, ExactCells):
-        values = type_values(domain.values, domain.type)
-        entries = pl.concat([values, pl.Series([None], dtype=values.dtype)])
-        return Field(domain.name, role, kind, domain.type, Encoding.EXACT), entries, cells.codes
+        return Field(domain.name, role, kind, domain.type, Encoding.EXACT), _value_entries(domain), cells.codes
     type, encoding, entries = _extent_entries(domain, cells)
     return Field(domain.name, role, kind, type, encoding), entries, cells.unit_of_row
+
+
+def _value_entries(domain: Domain) -> pl.Series:
+    """A column's values in the order of their codes, then null for missing."""
+    values = type_values(domain.values, domain.type)
+    return pl.concat([values, pl.Series([None], dtype=values.dtype)])
+
+
+def value_series(domain: Domain, codes: Codes) -> pl.Series:
+    """Codes as the values that they stand for, missing as null."""
+    return _value_entries(domain).gather(codes).alias(domain.name)
 
 
 def type_values(values: NDArray[Any], type: ValueType) -> pl.Series:
@@ -174,12 +183,9 @@ def _interval_entries(domain: Domain, ranges: Ranges) -> tuple[ValueType, pl.Ser
         values = domain.values if len(domain.values) else np.zeros(1, dtype=np.int64)
         at_code = np.clip(codes, 0, len(values) - 1)
         is_value = values[at_code].astype(np.float64) == end_points
-        printed = np.where(unprintable, 0.0, end_points)
-        if type is ValueType.NUMBER:
-            end = type_values(np.where(is_value, values[at_code], printed), type)
-        else:
-            end = type_values(np.where(is_value, values[at_code], printed.astype(np.int64)), type)
-        ends.append(_blank_cells(end, unprintable))
+        printed = np.where(unprintable, 0.0, end_points).astype(np.float64 if type is ValueType.NUMBER else np.int64)
+        end = type_values(np.where(is_value, values[at_code], printed), type)
+        ends.append(pl.select(pl.when(pl.Series(~unprintable)).then(end)).to_series())
     return type, _struct(low=ends[0], high=ends[1], missing=ranges.missing)
 
 
@@ -212,10 +218,6 @@ def _spell_out(ranges: Ranges) -> Sets:
 
 def _struct(**fields: Any) -> pl.Series:
     return pl.DataFrame(fields).to_struct()
-
-
-def _blank_cells(series: pl.Series, null: NDArray[np.bool_]) -> pl.Series:
-    return pl.select(pl.when(pl.Series(~null)).then(series)).to_series()
 
 
 def print_cells(field: Field, series: pl.Series) -> pl.Series:

@@ -17,7 +17,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from lookalike.data.contracts import Promise
@@ -149,8 +149,8 @@ class StatedPromise:
     column: str | None = None
 
 
-def state_promise(promise: Promise, form: str, adversary: str) -> StatedPromise:
-    """A promise as every release of this form and for this adversary states it."""
+def state_promise(promise: Promise, form: str) -> StatedPromise:
+    """A promise as every release of this form states it."""
     return StatedPromise(str(promise.model), promise.model.promise(promise.column, form), promise.column)
 
 
@@ -195,8 +195,7 @@ def descriptor(
     release: Release, manifest: Manifest, tables: Tables, files: Sequence[str], parts: Parts | None = None
 ) -> str:
     """The text of datapackage.json."""
-    parts = parts or {}
-    withheld = release.withheld
+    parts, withheld = parts or {}, release.withheld
     hidden = withheld.indistinguishable and withheld.n_dummies > 0
     block: dict[str, Any] = {
         "format": _FORMAT_IN_PARTS if parts else _FORMAT,
@@ -204,26 +203,14 @@ def descriptor(
         "form": release.form,
         "algorithm": manifest.algorithm,
         "adversary": manifest.adversary,
-        "promises": [
-            {"text": promise.text, "sentence": promise.sentence, "column": promise.column}
-            for promise in manifest.promises
-        ],
+        "promises": [asdict(promise) for promise in manifest.promises],
         "tables": [
             {
                 "name": name,
                 "csv": f"{name}.csv",
                 "parquet": f"{name}.parquet",
                 **_list_parts(name, parts.get(name, ())),
-                "columns": [
-                    {
-                        "name": field.name,
-                        "role": field.role,
-                        "kind": field.kind,
-                        "type": str(field.type),
-                        "encoding": str(field.encoding),
-                    }
-                    for field in fields
-                ],
+                "columns": [asdict(field) for field in fields],
             }
             for name, fields in tables.items()
         ],
@@ -269,8 +256,6 @@ def _list_parts(table: str, parts: Sequence[Part]) -> dict[str, Any]:
     return {"rows": sum(part.n_rows for part in parts), "parts": listed}
 
 
-_FRICTIONLESS = {type: str(type) for type in ValueType}
-
 ENCODING_SENTENCES = {
     Encoding.EXACT: "A plain value. An empty cell means missing.",
     Encoding.BUCKET: "The number that joins the two tables; it means nothing else.",
@@ -303,7 +288,7 @@ def _resource(name: str, fields: Sequence[Field], parts: Sequence[Part], manifes
             "fields": [
                 {
                     "name": safe_name(field.name) if manifest.safe_csv else field.name,
-                    "type": _FRICTIONLESS[field.type] if field.encoding in plain else "string",
+                    "type": str(field.type) if field.encoding in plain else "string",
                     "description": ENCODING_SENTENCES[field.encoding],
                 }
                 for field in fields

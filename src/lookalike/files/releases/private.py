@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -46,12 +47,6 @@ of the original. You need them only to measure the release against the original.
 def private_folder(folder: Path) -> Path:
     """Where the private part of a release goes."""
     return folder.parent / f"{folder.name} PRIVATE"
-
-
-def write_private(folder: Path, linkage: RecordMap, seed: int | None, *, overwrite: bool = False) -> Path:
-    """Write the private part of the release at `folder`; the folder that holds it."""
-    with private_beside(folder, linkage, seed, overwrite=overwrite) as target:
-        return target
 
 
 def check_private(folder: Path, *, overwrite: bool) -> None:
@@ -98,10 +93,7 @@ def private_beside(
 
 def check_belongs(private: Path, release: Path) -> None:
     """Refuse the private part of another release, as an overwritten one leaves it behind."""
-    try:
-        digest = json.loads((private / _MARKER).read_text(encoding="utf-8"))["lookalike"]["release"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return
+    digest = _read_mark(private, "release")
     if digest is not None and digest != _digest(release):
         raise DataError(
             f"{private} belongs to another release than the one in {release}, perhaps to one that was overwritten. "
@@ -120,37 +112,25 @@ def read_graph(folder: Path) -> MatchGraph:
     """The assigned graph from a private folder."""
     if not Path(folder).is_dir():
         raise DataError(f"There is no folder {folder}. Name the PRIVATE folder that lies beside the release.")
-    _check_format(Path(folder))
-    lists = _read(Path(folder) / "graph.parquet", {"rows": pl.List(pl.Int32)})["rows"]
+    # What a later version wrote in another way is refused; a folder that lost its mark is read as it is.
+    found = _read_mark(Path(folder), "private")
+    if found not in (None, _FORMAT):
+        raise DataError(unread_format(str(folder), found, (_FORMAT,)))
+    path = Path(folder) / "graph.parquet"
+    lists = _read_lists(path)
     rows = lists.explode(empty_as_null=False)
     if lists.null_count() or rows.null_count():
-        raise _explain_change(Path(folder) / "graph.parquet")
+        raise _explain_change(path)
     starts = np.concatenate([[0], np.cumsum(lists.list.len().to_numpy())]).astype(np.int64)
     return MatchGraph(starts, rows.to_numpy().astype(np.int32))
 
 
-def read_linkage(folder: Path) -> RecordMap:
-    """The whole private part."""
-    _check_format(Path(folder))
-    frame = _read(Path(folder) / "linkage.parquet", {"side": pl.String, "row": pl.Int64, "record": pl.Int64})
-    if any(column.null_count() for column in frame):
-        raise _explain_change(Path(folder) / "linkage.parquet")
-    sides = {
-        side: frame.filter(pl.col("side") == side).sort("row")["record"].to_numpy().astype(np.int64)
-        for side in frame["side"].unique().to_list()
-    }
-    graph = read_graph(folder) if (Path(folder) / "graph.parquet").exists() else None
-    return RecordMap(sides.get("rows", np.empty(0, dtype=np.int64)), sides.get("quasi rows"), graph)
-
-
-def _check_format(folder: Path) -> None:
-    """Refuse what a later version wrote in another way; a folder that lost its mark is read as it is."""
+def _read_mark(folder: Path, key: str) -> Any:
+    """What the folder says of itself; None if it lost its mark."""
     try:
-        found = json.loads((folder / _MARKER).read_text(encoding="utf-8"))["lookalike"]["private"]
+        return json.loads((folder / _MARKER).read_text(encoding="utf-8"))["lookalike"][key]
     except (OSError, ValueError, KeyError, TypeError):
-        return
-    if found != _FORMAT:
-        raise DataError(unread_format(str(folder), found, (_FORMAT,)))
+        return None
 
 
 def _linkage_frame(linkage: RecordMap) -> pl.DataFrame:
@@ -175,17 +155,17 @@ def _graph_frame(graph: MatchGraph) -> pl.DataFrame:
     return pl.DataFrame({"rows": pl.Series(lists, dtype=pl.List(pl.Int32))})
 
 
-def _read(path: Path, types: Mapping[str, pl.DataType | type[pl.DataType]]) -> pl.DataFrame:
-    """The columns of those types; DataError if the file is none of ours."""
+def _read_lists(path: Path) -> pl.Series:
+    """A graph as `_graph_frame` lays it out; DataError if the file is none of ours."""
     try:
         check_plain_file(path)
         frame = pl.read_parquet(path, glob=False)
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         reason = getattr(error, "strerror", None) or "it is no Parquet file"
         raise DataError(f"Cannot read {path}: {reason}. Name the folder that ends in PRIVATE.") from None
-    if dict(frame.schema) != dict(types):
+    if dict(frame.schema) != {"rows": pl.List(pl.Int32)}:
         raise _explain_change(path)
-    return frame
+    return frame["rows"]
 
 
 def _explain_change(path: Path) -> DataError:

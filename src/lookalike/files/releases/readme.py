@@ -12,6 +12,7 @@ from itertools import chain
 from lookalike.data.adversary import ADVERSARIES
 from lookalike.data.release import Release
 from lookalike.errors import counted
+from lookalike.files.databases.naming import find_free_name, identifier
 from lookalike.files.releases.cells import SAFE_CSV_SENTENCE, Encoding, Field
 from lookalike.files.releases.describe import DESCRIPTOR, ENCODING_SENTENCES, Manifest, Tables
 from lookalike.files.releases.tablefiles import Parts
@@ -47,35 +48,23 @@ def views(tables: Tables, *, in_parts: bool = False) -> str:
     own: dict[str, str] = {}
     for field in chain(qit, sat):
         if field.encoding is not Encoding.BUCKET:
-            own[field.name] = _find_free_name(field.name, own.values())
-    bucket, size, probability = (_find_free_name(name, own.values()) for name in ("bucket", "size", "probability"))
+            # A NUL would end the script.
+            own[field.name] = find_free_name(field.name.replace("\0", "_"), own.values())
+    bucket, size, probability = (find_free_name(name, own.values()) for name in ("bucket", "size", "probability"))
 
     def names(fields: Iterable[Field]) -> str:
         chosen = (bucket if field.encoding is Encoding.BUCKET else own[field.name] for field in fields)
-        return ", ".join(map(_identifier, chosen))
+        return ", ".join(map(identifier, chosen))
 
     return _SCRIPT.format(
         parts="/*.parquet" if in_parts else "",
         qit=names(qit),
         sat=names(sat),
         values=names(sat),
-        bucket=_identifier(bucket),
-        size=_identifier(size),
-        probability=_identifier(probability),
+        bucket=identifier(bucket),
+        size=identifier(size),
+        probability=identifier(probability),
     )
-
-
-def _find_free_name(name: str, taken: Iterable[str]) -> str:
-    folded = {other.casefold() for other in taken}
-    # A NUL would end the script.
-    name = name.replace("\0", "_")
-    while name.casefold() in folded:
-        name += "_"
-    return name
-
-
-def _identifier(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 _FORM_SENTENCES = {

@@ -289,19 +289,11 @@ def _check_same_matrices(randomizers: Sequence[Randomizer], written: Sequence[Ra
 
 def same_cells(first: Cells, second: Cells) -> bool:
     """Whether two columns say the same in every row."""
-    if isinstance(first, NumberCells) or isinstance(second, NumberCells):
-        return (
-            isinstance(first, NumberCells)
-            and isinstance(second, NumberCells)
-            and np.array_equal(_rank_numbers(first.numbers), _rank_numbers(second.numbers))
-        )
-    if isinstance(first, ExactCells) or isinstance(second, ExactCells):
-        return (
-            isinstance(first, ExactCells)
-            and isinstance(second, ExactCells)
-            and np.array_equal(first.codes, second.codes)
-        )
-    return _same_extents(first, second)
+    if isinstance(first, NumberCells) and isinstance(second, NumberCells):
+        return np.array_equal(_rank_numbers(first.numbers), _rank_numbers(second.numbers))
+    if isinstance(first, ExactCells) and isinstance(second, ExactCells):
+        return np.array_equal(first.codes, second.codes)
+    return isinstance(first, ExtentCells) and isinstance(second, ExtentCells) and _same_extents(first, second)
 
 
 def _rank_numbers(numbers: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -16,9 +16,9 @@ import lzma
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, Protocol, cast
+from typing import IO, cast
 
 from lookalike.errors import DataError, MissingPart, RecipeError, counted, quoted
 from lookalike.files.tables.formats import TEXT, list_endings
@@ -34,23 +34,6 @@ _NAMES = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb
 _DAMAGED = (EOFError, OSError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError)
 
 
-def is_packed(path: Path) -> bool:
-    """Whether a file is compressed, by its first bytes."""
-    with path.open("rb") as file:
-        head = file.read(8)
-    return any(head.startswith(mark) for mark in _NAMES)
-
-
-class _Decompressor(Protocol):
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def needs_input(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, max_length: int) -> bytes: ...
-
-
 def packing_of(path: Path) -> str | None:
     """How a file is packed, by its first bytes; None: it is not."""
     with path.open("rb") as file:
@@ -58,10 +41,9 @@ def packing_of(path: Path) -> str | None:
     return next((name for magic, name in _NAMES.items() if head.startswith(magic)), None)
 
 
-def check_limit(limit: int | None) -> int | None:
+def check_limit(limit: int | None) -> None:
     if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):
         raise RecipeError(f"unpack_limit is a number of bytes from 1 on, not {limit!r}. Leave it out if unsure.")
-    return limit
 
 
 @contextmanager
@@ -130,16 +112,10 @@ def _open_unpacker(raw: IO[bytes], path: Path, packing: str) -> IO[bytes]:
 
 
 def _zstd(raw: IO[bytes], path: Path) -> IO[bytes]:
-    try:
-        found: Any = importlib.import_module("compression.zstd")
-        return cast("IO[bytes]", found.ZstdFile(raw))
-    except ImportError:
-        pass
-    try:
-        found = importlib.import_module("pyarrow")
-        return cast("IO[bytes]", found.CompressedInputStream(raw, "zstd"))
-    except ImportError:
-        pass
+    with suppress(ImportError):
+        return cast("IO[bytes]", importlib.import_module("compression.zstd").ZstdFile(raw))
+    with suppress(ImportError):
+        return cast("IO[bytes]", importlib.import_module("pyarrow").CompressedInputStream(raw, "zstd"))
     raise MissingPart(
         f"{path.name} is packed by zstd, which needs pyarrow or Python 3.14. Install it: pip install "
         '"lookalike[zstd]"; or unpack the file by hand.'
@@ -209,7 +185,7 @@ def _is_litter(name: str) -> bool:
 class _Unpacking(io.RawIOBase):
     """One packed stream after the other, read piece by piece through a decompressor."""
 
-    def __init__(self, raw: IO[bytes], start: Callable[[], _Decompressor]) -> None:
+    def __init__(self, raw: IO[bytes], start: Callable[[], bz2.BZ2Decompressor | lzma.LZMADecompressor]) -> None:
         self._raw = raw
         self._start = start
         self._unpacker = start()

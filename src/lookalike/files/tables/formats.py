@@ -28,10 +28,21 @@ if TYPE_CHECKING:
 
     from lookalike.data.microdata import Table
     from lookalike.data.schema import ValueType
-    from lookalike.files.tables.csv.delimited import Hints
 
 _HEAD = 8
 _ZIP = b"PK\x03\x04"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hints:
+    """What the user says about a CSV file; None is guessed."""
+
+    delimiter: str | None = None
+    quote: str | None = None
+    encoding: str | None = None
+    header: bool | None = None
+    unpack_limit: int | None = None
+    """The most bytes that a compressed file may unpack to."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +52,7 @@ class Asked:
     columns: Collection[str] | None = None
     types: Mapping[str, ValueType] = field(default_factory=dict)
     missing: Collection[str] = ()
-    hints: Hints | None = None
-    """Of delimited text; also the most bytes that a compressed file may unpack to."""
+    hints: Hints = Hints()
     sheet: str | int | None = None
     progress: Progress = silent
 
@@ -80,12 +90,11 @@ class Text(Format):
     about = "and other delimited text, also compressed by gzip, bzip2, xz, zstd or zip"
 
     def read(self, path: Path, asked: Asked) -> Table:
-        from lookalike.files.tables.csv.delimited import Hints, read_delimited
+        from lookalike.files.tables.csv.delimited import read_delimited
         from lookalike.files.tables.read import check_text_size
 
         check_text_size(path, len(asked.columns) if asked.columns else 1)
-        hints = asked.hints or Hints()
-        return read_delimited(path, hints, asked.columns, asked.types, asked.missing, asked.progress)
+        return read_delimited(path, asked)
 
 
 class _Excel(Format):
@@ -103,7 +112,7 @@ class _Excel(Format):
     def scan(self, path: Path, asked: Asked) -> tuple[pl.DataFrame, list[str]]:
         from lookalike.files.tables.excel import read_sheet
 
-        return read_sheet(path, asked.sheet, asked.hints.unpack_limit if asked.hints else None)
+        return read_sheet(path, asked.sheet, asked.hints.unpack_limit)
 
 
 class _Parquet(Format):

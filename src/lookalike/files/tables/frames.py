@@ -189,26 +189,19 @@ def is_pandas(source: object) -> bool:
     return kind.__module__.split(".")[0] == "pandas" and kind.__name__ == "DataFrame"
 
 
-def pandas_names(frame: Any) -> list[str]:
-    return [str(name) for name in frame.columns]
-
-
-def pandas_series(frame: Any, attr: int, name: str, source: str) -> pl.Series:
-    """One column, by its place."""
-    return _convert(frame.iloc[:, attr], name, source)
-
-
-def _convert(column: Any, name: str, source: str) -> pl.Series:
+def pandas_series(column: Any, name: str, source: str) -> pl.Series:
+    """A column of pandas as one of polars."""
     dtype = column.dtype
     kind = type(dtype).__name__
     if kind == "CategoricalDtype":
-        categories = _convert(column.cat.categories.to_series(), name, source)
+        categories = pandas_series(column.cat.categories.to_series(), name, source)
         places = pl.Series(column.cat.codes.to_numpy().astype(np.int64))
         return categories.gather(places.set(places < 0, None))
     if kind == "DatetimeTZDtype":
-        return _convert(column.dt.tz_convert("UTC").dt.tz_localize(None), name, source).dt.replace_time_zone("UTC")
+        moments = column.dt.tz_convert("UTC").dt.tz_localize(None)
+        return pandas_series(moments, name, source).dt.replace_time_zone("UTC")
     if kind == "SparseDtype":
-        return _convert(column.sparse.to_dense(), name, source)
+        return pandas_series(column.sparse.to_dense(), name, source)
     if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
         values = column.to_numpy()
         return pl.Series(values.astype(np.float32) if dtype == np.float16 else values)

@@ -26,9 +26,9 @@ from lookalike.files.databases.address import is_address, parse_address
 from lookalike.files.databases.read import read_database
 from lookalike.files.tables.compressed import check_limit, packing_of
 from lookalike.files.tables.csv import delimited
-from lookalike.files.tables.csv.delimited import Hints, Spelling
-from lookalike.files.tables.formats import TEXT, Asked, format_of, list_names
-from lookalike.files.tables.frames import column_of, is_pandas, pandas_names, pandas_series
+from lookalike.files.tables.csv.delimited import Spelling
+from lookalike.files.tables.formats import TEXT, Asked, Hints, format_of, list_names
+from lookalike.files.tables.frames import column_of, is_pandas, pandas_series
 from lookalike.files.tables.parquet import scan_folder
 from lookalike.files.tables.selection import check_types, choose_names, refuse_bad_names
 from lookalike.files.urls import at_hand
@@ -72,15 +72,11 @@ def check_text_size(path: Path, n_columns: int) -> None:
     with path.open("rb") as file:
         n_lines = file.read(_LOOKED_AT).count(b"\n")
     n_records = size * n_lines // _LOOKED_AT
-    _check(f"{path.name} has about {n_records:,} records", n_records, n_columns)
+    _check_size(f"{path.name} has about {n_records:,} records", n_records, n_columns)
 
 
-def _check_size(where: str, n_records: int, n_columns: int) -> None:
+def _check_size(what: str, n_records: int, n_columns: int) -> None:
     """Raise `DataError` if the codes of so many columns would not fit. A small Parquet file can have endless rows."""
-    _check(f"{where} has {n_records:,} records", n_records, n_columns)
-
-
-def _check(what: str, n_records: int, n_columns: int) -> None:
     memory.require(
         n_records * n_columns * _BYTES_PER_CELL,
         f"{what}; to read {n_columns:,} of its columns",
@@ -120,32 +116,31 @@ def read_table(
     for what, given in (("columns", columns), ("missing", missing)):
         if isinstance(given, str):
             raise RecipeError(f"{what} must be a list of texts, not the text {quoted(given)}. Put it in brackets.")
-    asked = check_types(types)
-    gone = frozenset(missing or ())
+    hints = Hints(delimiter=delimiter, quote=quote, encoding=encoding, header=header, unpack_limit=unpack_limit)
+    asked = Asked(columns, check_types(types), frozenset(missing or ()), hints, sheet, progress)
     if isinstance(source, str) and is_address(source):
         address = parse_address(source)
         progress("reading", 0.0, str(address))
-        names, fetched = read_database(address, columns, asked)
-        return _type_table(names, fetched.get_column, str(address), columns, asked, gone, progress)
+        names, fetched = read_database(address, columns, asked.types)
+        return _type_table(names, fetched.get_column, str(address), asked)
     if isinstance(source, str | Path):
-        limit = check_limit(unpack_limit)
-        hints = Hints(delimiter=delimiter, quote=quote, encoding=encoding, header=header, unpack_limit=limit)
+        check_limit(unpack_limit)
         try:
             with at_hand(source) as path, _check_unchanged(path):
-                return _read_file(path, Asked(columns, asked, gone, hints, sheet, progress))
+                return _read_file(path, asked)
         except OSError as error:
             raise DataError(
                 f"{source}: {error.strerror or 'the file cannot be read'}. Check the path and who may read it."
             ) from None
     if is_pandas(source):
         where = "the data frame"
-        names = pandas_names(source)
+        names = [str(name) for name in source.columns]
 
         def series_of(name: str) -> pl.Series:
-            return pandas_series(source, names.index(name), name, where)
+            return pandas_series(source.iloc[:, names.index(name)], name, where)
 
-        return _type_table(names, series_of, where, columns, asked, gone, progress)
-    return _read_frame(source, columns, asked, gone, progress)
+        return _type_table(names, series_of, where, asked)
+    return _read_frame(source, asked)
 
 
 def _read_file(path: Path, asked: Asked) -> Table:
@@ -162,36 +157,28 @@ def _read_file(path: Path, asked: Asked) -> Table:
 def read_scanned(scan: Callable[[], tuple[pl.LazyFrame | pl.DataFrame, list[str]]], where: str, asked: Asked) -> Table:
     """The table in rows that have types, and the sentences about them."""
     frame, notes = _safely(scan, _explain_damage(where))
-    table = _polars_table(frame.lazy(), where, asked.columns, asked.types, asked.missing, asked.progress)
+    table = _polars_table(frame.lazy(), where, asked)
     return replace(table, notes=(*notes, *table.notes))
 
 
 def spelling_of(path: Path) -> Spelling | None:
     """How a file spells its cells, if it is text; None for files that hold values and no spellings."""
-    if format_of(path) is not TEXT:
-        return None
-    return delimited.spelling_of(path, Hints(unpack_limit=check_limit(None)))
+    return delimited.spelling_of(path) if format_of(path) is TEXT else None
 
 
-def _read_frame(
-    source: Any,
-    columns: Collection[str] | None,
-    types: Mapping[str, ValueType],
-    missing: Collection[str],
-    progress: Progress,
-) -> Table:
+def _read_frame(source: Any, asked: Asked) -> Table:
     if isinstance(source, pl.LazyFrame):
         # Collected once: a query run anew for each column need not give its rows in the same order.
         where = "the lazy frame"
         failed = f"{where} cannot be collected: its query fails"
         names = _safely(lambda: source.collect_schema().names(), failed)
-        wanted = choose_names(names, columns, types, where)
+        wanted = choose_names(names, asked.columns, asked.types, where)
         picked = source.select(pl.nth([names.index(name) for name in wanted])) if names else source
         collected = _safely(picked.collect, failed)
-        types = {name: type for name, type in types.items() if name in wanted}
-        return _polars_table(collected.lazy(), where, columns, types, missing, progress)
+        types = {name: type for name, type in asked.types.items() if name in wanted}
+        return _polars_table(collected.lazy(), where, replace(asked, types=types))
     if isinstance(source, pl.DataFrame):
-        return _polars_table(source.lazy(), "the data frame", columns, types, missing, progress)
+        return _polars_table(source.lazy(), "the data frame", asked)
     if not hasattr(source, "__arrow_c_stream__"):
         raise DataError(
             f"A table cannot be read from a {type(source).__name__}. Give the path of a file ({list_names()}), or a "
@@ -200,50 +187,36 @@ def _read_frame(
     names = [str(name) for name in getattr(source, "column_names", ())]
     refuse_bad_names(names, "the Arrow table")
     frame = _safely(lambda: pl.DataFrame(source).lazy(), "the Arrow table holds a type that cannot be read")
-    return _polars_table(frame, "the Arrow table", columns, types, missing, progress)
+    return _polars_table(frame, "the Arrow table", asked)
 
 
-def _polars_table(
-    frame: pl.LazyFrame,
-    where: str,
-    columns: Collection[str] | None,
-    types: Mapping[str, ValueType],
-    missing: Collection[str],
-    progress: Progress,
-) -> Table:
+def _polars_table(frame: pl.LazyFrame, where: str, asked: Asked) -> Table:
     damaged = _explain_damage(where)
     names = _safely(lambda: frame.collect_schema().names(), damaged)
 
     def series_of(name: str) -> pl.Series:
         return _safely(lambda: frame.select(pl.nth(names.index(name))).collect().to_series(), damaged)
 
-    _check_size(where, _safely(lambda: int(frame.select(pl.len()).collect().item()), damaged), len(columns or names))
-    return _type_table(names, series_of, where, columns, types, missing, progress)
+    n_records = _safely(lambda: int(frame.select(pl.len()).collect().item()), damaged)
+    _check_size(f"{where} has {n_records:,} records", n_records, len(asked.columns or names))
+    return _type_table(names, series_of, where, asked)
 
 
-def _type_table(
-    names: list[str],
-    series_of: Callable[[str], pl.Series],
-    where: str,
-    columns: Collection[str] | None,
-    types: Mapping[str, ValueType],
-    missing: Collection[str],
-    progress: Progress,
-) -> Table:
+def _type_table(names: list[str], series_of: Callable[[str], pl.Series], where: str, asked: Asked) -> Table:
     """One column after the other, so that only one of them is held as values."""
     if not names:
         raise DataError(f"{where} has no columns. Give a table with columns.")
     refuse_bad_names(names, where)
-    wanted = choose_names(names, columns, types, where)
+    wanted = choose_names(names, asked.columns, asked.types, where)
     read: list[Column] = []
     notes: list[str] = []
     for attr, name in enumerate(wanted):
-        progress("reading", attr / len(wanted), f"column {quoted(name)}")
+        asked.progress("reading", attr / len(wanted), f"column {quoted(name)}")
         series = _safely(partial(series_of, name), f"{where}: column {quoted(name)} cannot be read")
-        column, said = column_of(name, series, types.get(name), missing, where)
+        column, said = column_of(name, series, asked.types.get(name), asked.missing, where)
         read.append(column)
         notes += said
-    progress("reading", 1.0, counted(len(read[0].codes) if read else 0, "row"))
+    asked.progress("reading", 1.0, counted(len(read[0].codes) if read else 0, "row"))
     return Table(tuple(read), where, tuple(notes))
 
 

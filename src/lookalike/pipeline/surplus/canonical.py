@@ -376,7 +376,7 @@ def _promises(manifest: PublishedManifest) -> Check:
     for stated in manifest.promises:
         model = models.parse_model(stated.text)
         promise = Promise(model, None if model.about_identity else stated.column)
-        if stated != state_promise(promise, manifest.form, manifest.adversary):
+        if stated != state_promise(promise, manifest.form):
             detail = f"the sentence for {quoted(stated.text)} is not what this promise means"
             return Check(PROMISES, False, detail)
     n_sentences = len(manifest.promises)

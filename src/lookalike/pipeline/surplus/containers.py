@@ -12,7 +12,7 @@ from pathlib import Path
 from lookalike.audit import Check
 from lookalike.data.microdata import Table
 from lookalike.errors import counted, quoted
-from lookalike.files.tables.compressed import is_packed
+from lookalike.files.tables.compressed import packing_of
 from lookalike.files.tables.excel import OLD_EXCEL, sheet_names
 from lookalike.files.tables.formats import TEXT, format_of
 from lookalike.pipeline.surplus.canonical import Findings
@@ -48,7 +48,7 @@ def examine_container(path: Path, table: Table) -> Findings:
         return _workbook(path, sheets)
     if format_of(path) is not TEXT:
         return _refuse(_METADATA, f"{path.name} is of a format that is not looked through. {_AGAIN}")
-    return _examine_packed(path) if is_packed(path) else Findings()
+    return _examine_packed(path) if packing_of(path) else Findings()
 
 
 def _inside(path: Path, what: str = "") -> str:

@@ -8,6 +8,7 @@ blanked out altogether (a star in every column) count as suppressed. What is pub
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,16 +24,12 @@ from lookalike.files.releases.other_tools.notations import UNDERSTOOD, read_cell
 from lookalike.files.tables.read import read_table
 
 
-def read_foreign(path: Path, original: Microdata, *, suppressed: int = 0, note: Note = unheard) -> Grouped:
-    """Read a CSV or Parquet file of any tool."""
-    return read_foreign_table(path, original, suppressed=suppressed, note=note)[0]
-
-
 def read_foreign_table(
     path: Path, original: Microdata, *, suppressed: int = 0, note: Note = unheard
 ) -> tuple[Grouped, Table]:
-    """The same, with the cells as they were read."""
-    table = _text_table(path, original)
+    """A CSV or Parquet file of any tool as a release, and its cells as they were read."""
+    # All as text: a column of 01234 and 0123* keeps its zeros.
+    table = read_table(path, types={domain.name: ValueType.STRING for domain in original.domains.all})
     for sentence in table.notes:
         note(sentence)
     return from_table(table, original, suppressed=suppressed, note=note), table
@@ -66,14 +63,7 @@ def from_table(table: Table, original: Microdata, *, suppressed: int = 0, note: 
         stack_columns([cells[domain.name].codes(kept) for domain in domains.carried], n_rows),
         Withheld(n_suppressed=suppressed + blanked),
     )
-    return Grouped(
-        domains=domains,
-        extents=release.extents,
-        group_of_row=release.group_of_row,
-        sensitive=release.sensitive,
-        carried=release.carried,
-        withheld=count_suppressed(release, original),
-    )
+    return replace(release, withheld=count_suppressed(release, original))
 
 
 def find_suppressed(table: Table, original: Microdata) -> NDArray[np.bool_]:
@@ -132,8 +122,3 @@ class _Cells:
         codes = np.array([read_value(self.index, self.texts[unit]) for unit in used], dtype=np.int32)
         reject_unknown(self.source, self.domain, int(np.count_nonzero(codes < 0)))
         return codes[unit_of_row]
-
-
-def _text_table(path: Path, original: Microdata) -> Table:
-    """The file with its columns as text: a column of 01234 and 0123* keeps its zeros."""
-    return read_table(path, types={domain.name: ValueType.STRING for domain in original.domains.all})

@@ -9,7 +9,7 @@ proves wrong (the encoding, or that quotes mean quoting) starts the walk anew wi
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
@@ -19,31 +19,18 @@ import polars as pl
 from numpy.typing import NDArray
 
 from lookalike.data.microdata import Column, Table
-from lookalike.data.schema import ValueType
 from lookalike.errors import DataError, SchemaError, counted, quoted
 from lookalike.files.tables.csv.dialect import SAMPLE_BYTES, Dialect, detect_dialect, split_spelled
 from lookalike.files.tables.csv.encoding import NotDecodable, TextFile, check_encoding, detect_encoding
 from lookalike.files.tables.csv.inference import settle
 from lookalike.files.tables.csv.structure import Block, Records, StrayQuote
+from lookalike.files.tables.formats import Asked, Hints
 from lookalike.files.tables.selection import choose_names, misfit_message, refuse_bad_names
-from lookalike.progress import Progress
 
 _Read = TypeVar("_Read")
 
 _FALLBACK = "cp1252"
 _BUNCH_BYTES = 8 << 20
-
-
-@dataclass(frozen=True, kw_only=True)
-class Hints:
-    """What the user says about a CSV file; None is guessed."""
-
-    delimiter: str | None = None
-    quote: str | None = None
-    encoding: str | None = None
-    header: bool | None = None
-    unpack_limit: int | None = None
-    """The most bytes that a compressed file may unpack to."""
 
 
 @dataclass(eq=False)
@@ -66,18 +53,9 @@ class _Cells:
         self.places.append(found.fill_null(-1).to_numpy())
 
 
-def read_delimited(
-    path: Path,
-    hints: Hints,
-    columns: Collection[str] | None,
-    types: Mapping[str, ValueType],
-    missing: Collection[str],
-    progress: Progress,
-) -> Table:
+def read_delimited(path: Path, asked: Asked) -> Table:
     """The table in a CSV file."""
-    return _try_dialects(
-        path, hints, lambda file, dialect, notes: _read(file, dialect, notes, columns, types, missing, progress)
-    )
+    return _try_dialects(path, asked.hints, lambda file, dialect, notes: _read(file, dialect, notes, asked))
 
 
 @dataclass(frozen=True)
@@ -90,9 +68,9 @@ class Spelling:
     n_blank: int
 
 
-def spelling_of(path: Path, hints: Hints) -> Spelling:
+def spelling_of(path: Path) -> Spelling:
     """The cells of a CSV file as they are spelled, row by row as `read_delimited` has them."""
-    return _try_dialects(path, hints, lambda file, dialect, notes: _read_spelling(file, dialect))
+    return _try_dialects(path, Hints(), lambda file, dialect, notes: _read_spelling(file, dialect))
 
 
 def _try_dialects(path: Path, hints: Hints, read: Callable[[TextFile, Dialect, Sequence[str]], _Read]) -> _Read:
@@ -161,21 +139,13 @@ def _dialect_of(file: TextFile, hints: Hints) -> tuple[Dialect, list[str]]:
     )
 
 
-def _read(
-    file: TextFile,
-    dialect: Dialect,
-    notes: Sequence[str],
-    columns: Collection[str] | None,
-    types: Mapping[str, ValueType],
-    missing: Collection[str],
-    progress: Progress,
-) -> Table:
-    source = file.path.name
+def _read(file: TextFile, dialect: Dialect, notes: Sequence[str], asked: Asked) -> Table:
+    source, progress = file.path.name, asked.progress
     records = Records(file.blocks(), dialect, source)
     if not records.first:
         raise DataError(f"{source} is empty. Give a file with a header and rows.")
     names = _names(records.first, dialect, source)
-    wanted = choose_names(names, columns, types, source)
+    wanted = choose_names(names, asked.columns, asked.types, source)
     cells = {name: _Cells([], []) for name in wanted}
     n_rows = 0
     for blocks in _gather_blocks(records):
@@ -187,7 +157,7 @@ def _read(
     said = list(notes)
     for attr, name in enumerate(wanted):
         progress("reading", 0.8 + 0.2 * attr / len(wanted), f"column {quoted(name)}")
-        column, more = _column(name, cells.pop(name), types.get(name), missing, file, dialect)
+        column, more = _column(name, cells.pop(name), asked, file, dialect)
         settled.append(column)
         said += more
     progress("reading", 1.0, counted(n_rows, "row"))
@@ -249,32 +219,26 @@ def _unreadable(blocks: Sequence[Block], source: str) -> DataError:
     )
 
 
-def _column(
-    name: str,
-    cells: _Cells,
-    asked: ValueType | None,
-    missing: Collection[str],
-    file: TextFile,
-    dialect: Dialect,
-) -> tuple[Column, tuple[str, ...]]:
+def _column(name: str, cells: _Cells, asked: Asked, file: TextFile, dialect: Dialect) -> tuple[Column, tuple[str, ...]]:
     texts = pl.concat(cells.texts) if cells.texts else pl.Series([], dtype=pl.String)
-    settled = settle(name, texts, asked, missing)
+    type = asked.types.get(name)
+    settled = settle(name, texts, type, asked.missing)
     code_of = np.append(settled.codes, np.int32(len(settled.values)))  # the last one: nothing
     misfit_of = np.append(settled.misfits, False)
     offset = 0
-    codes, misfits = [], []
+    codes = [np.empty(0, dtype=np.int32)]
+    misfits = [np.empty(0, dtype=np.bool_)]
     for block_texts, places in zip(cells.texts, cells.places, strict=True):
         shifted = np.where(places < 0, len(texts), places + offset)
         codes.append(code_of[shifted])
-        if asked is not None:
+        if type is not None:
             misfits.append(misfit_of[shifted])
         offset += len(block_texts)
-    if asked is not None and settled.misfits.any():
+    if type is not None and settled.misfits.any():
         rows = np.flatnonzero(np.concatenate(misfits))
         where = f"on line {_line_of(file, dialect, int(rows[0]))}"
-        raise DataError(f"{file.path.name}: {misfit_message(name, asked, len(rows), where)}")
-    joined = np.concatenate(codes) if codes else np.empty(0, dtype=np.int32)
-    return Column(name, settled.type, joined, settled.values), settled.notes
+        raise DataError(f"{file.path.name}: {misfit_message(name, type, len(rows), where)}")
+    return Column(name, settled.type, np.concatenate(codes), settled.values), settled.notes
 
 
 def _line_of(file: TextFile, dialect: Dialect, row: int) -> int:

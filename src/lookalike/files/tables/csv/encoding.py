@@ -8,7 +8,7 @@ is ever written to disk: a block is decoded, handed on and forgotten. Cost: one 
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -48,7 +48,7 @@ class TextFile:
 
     def blocks(self, size: int = _BLOCK_BYTES) -> Iterator[bytes]:
         n_bytes = max(self.path.stat().st_size, 1)
-        decode = _Utf8Check() if self.encoding == "utf-8" else _Transcoder(self.encoding)
+        decode = _check_utf8() if self.encoding == "utf-8" else _transcode(self.encoding)
         n_given = 0
         with self.path.open("rb") as raw, unpack(raw, self.path, self.unpack_limit) as read:
             while True:
@@ -103,21 +103,18 @@ def check_encoding(name: str) -> str:
     return "utf-8" if found == "utf-8-sig" else found
 
 
-class _Utf8Check:
+def _check_utf8() -> Callable[[bytes, bool], bytes]:
     """Passes UTF-8 through unchanged and fails on what is not; plain ASCII costs next to nothing."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
 
-    def __init__(self) -> None:
-        self._decoder = codecs.getincrementaldecoder("utf-8")()
-
-    def __call__(self, block: bytes, final: bool) -> bytes:
-        if final or not block.isascii() or self._decoder.getstate()[0]:
-            self._decoder.decode(block, final)
+    def check(block: bytes, final: bool) -> bytes:
+        if final or not block.isascii() or decoder.getstate()[0]:
+            decoder.decode(block, final)
         return block
 
+    return check
 
-class _Transcoder:
-    def __init__(self, encoding: str) -> None:
-        self._decoder = codecs.getincrementaldecoder(encoding)()
 
-    def __call__(self, block: bytes, final: bool) -> bytes:
-        return self._decoder.decode(block, final).encode("utf-8")
+def _transcode(encoding: str) -> Callable[[bytes, bool], bytes]:
+    decoder = codecs.getincrementaldecoder(encoding)()
+    return lambda block, final: decoder.decode(block, final).encode("utf-8")

@@ -106,13 +106,7 @@ def distinct_texts(texts: pl.Series) -> tuple[NDArray[Any], NDArray[np.int32]]:
     codes = texts.rank("dense").cast(pl.Int32).to_numpy() - np.int32(1)
     somewhere = np.zeros(int(codes.max(initial=-1)) + 1, dtype=np.int64)
     somewhere[codes] = np.arange(len(codes))
-    return _text_array(texts.gather(pl.Series(somewhere, dtype=pl.UInt32)).to_list()), codes
-
-
-def _text_array(texts: list[str]) -> NDArray[Any]:
-    values = np.empty(len(texts), dtype=object)
-    values[:] = texts
-    return values
+    return np.array(texts.gather(pl.Series(somewhere, dtype=pl.UInt32)).to_list(), dtype=object), codes
 
 
 def _settle_text(texts: pl.Series, nothing: pl.Series, notes: tuple[str, ...] = ()) -> Settled:
