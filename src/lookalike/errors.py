@@ -87,6 +87,16 @@ def unread_format(source: str, found: object, known: Sequence[int], writer: obje
     return f"{said} A newer one wrote it: install the newest lookalike."
 
 
+def explain_damage(what: str) -> DataError:
+    """The error for a release folder that lacks something: a file was lost, or cut off."""
+    return DataError(f"{what}. The release is damaged: get it again.")
+
+
+def explain_change(what: str) -> DataError:
+    """The error for a release folder that says what no release says: somebody changed it."""
+    return DataError(f"{what}. The release was changed: get it again.")
+
+
 def quoted(name: str) -> str:
     """A name as it is shown in a message: one line, never endless."""
     flat = " ".join(name.split()) if name.strip() else name

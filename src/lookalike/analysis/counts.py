@@ -64,6 +64,7 @@ class Queries:
         )
 
 
+Places = NDArray[np.int64]
 _INSIDE = ("weighted", "uniform")
 _DOUBT, _DOUBT_OF_ENDS, _DOUBT_OF_LINK = 1.0, 0.5, 2.0
 """What is inside cells is not known. By so much of what the answer moves under another assumption it may be
@@ -198,25 +199,25 @@ def _from_buckets(queries: Queries, release: Bucketized) -> Answers:
     links = Links.of(of_sensitive, joint, n_buckets, len(combinations))
     counts, errors = np.zeros(len(queries)), np.zeros(len(queries))
 
-    def work(block: _Block) -> None:
-        masks = [mask[block.queries] for mask in queries.quasi]
-        of_values = _joint_weights(weights, combinations, block.queries)
-        sums, together = np.zeros((4, len(block.queries))), np.zeros((len(combinations), len(block.queries)))
+    def work(block: Places, columns: Places) -> None:
+        masks = [mask[block] for mask in queries.quasi]
+        of_values = _joint_weights(weights, combinations, block)
+        sums, together = np.zeros((4, len(block))), np.zeros((len(combinations), len(block)))
         # Lines of a cross table want few rows each: buckets without any of them add nothing.
         matching = np.ones(len(cells), dtype=bool)
-        for place in block.columns:
+        for place in columns:
             matching &= masks[place].any(axis=0)[cells[:, place]]
         touched = np.bincount(bucket_of_cell[matching], minlength=n_buckets) > 0
         rows, entries = touched[bucket_of_cell], touched[bucket_of_value]
         sum_by_bucket(
-            np.concatenate([mask.T.astype(np.float64) for mask in masks]), offsets, block.columns,
+            np.concatenate([mask.T.astype(np.float64) for mask in masks]), offsets, columns,
             cells[rows], _starts(bucket_of_cell, touched), values[entries], _starts(bucket_of_value, touched),
             of_values, sums, together,
         )  # fmt: skip
         otherwise = (of_values * links.counts[:, None] * links.match_likely(together)).sum(axis=0)
         most = np.minimum(sums[2], links.counts @ of_values)
-        counts[block.queries] = sums[0]
-        errors[block.queries] = np.sqrt(links.variances(sums[1], sums[0], otherwise, most))
+        counts[block] = sums[0]
+        errors[block] = np.sqrt(links.variances(sums[1], sums[0], otherwise, most))
 
     _in_blocks(work, queries)
     return Answers(counts, errors)
@@ -250,18 +251,18 @@ class _Layout:
 
         found = np.zeros((len(queries), 3))
 
-        def work(block: _Block) -> None:
-            shares = [shares_of[index](mask[block.queries]).T for index, mask in enumerate(queries.quasi)]
-            sums = np.zeros((3, len(block.queries)))
-            by_value = np.zeros((2, 0 if drift is None else len(self.values), len(block.queries)))
-            of_values = _joint_weights(weights, self.values, block.queries)
+        def work(block: Places, columns: Places) -> None:
+            shares = [shares_of[index](mask[block]).T for index, mask in enumerate(queries.quasi)]
+            sums = np.zeros((3, len(block)))
+            by_value = np.zeros((2, 0 if drift is None else len(self.values), len(block)))
+            of_values = _joint_weights(weights, self.values, block)
             sum_entries(
-                np.ascontiguousarray(np.concatenate(shares)), _offsets([len(one) for one in shares]), block.columns,
+                np.ascontiguousarray(np.concatenate(shares)), _offsets([len(one) for one in shares]), columns,
                 self.cells, self.starts, self.value_of_entry, self.counts, of_values, sums, by_value,
             )  # fmt: skip
-            found[block.queries] = sums.T
+            found[block] = sums.T
             if drift is not None:
-                drift[block.queries] = self._drift(by_value, of_values)
+                drift[block] = self._drift(by_value, of_values)
 
         _in_blocks(work, queries)
         return found
@@ -319,18 +320,13 @@ def _offsets(lengths: list[int]) -> NDArray[np.int64]:
     return np.concatenate(([0], np.cumsum(lengths)[:-1])).astype(np.int64)
 
 
-@dataclass(frozen=True, eq=False)
-class _Block:
-    """Queries that are answered side by side, and the quasi-identifiers that any of them asks about."""
+def _in_blocks(work: Callable[[Places, Places], None], queries: Queries) -> None:
+    """Work on all queries, those that ask about the same columns together.
 
-    queries: NDArray[np.int64]
-    columns: NDArray[np.int64]
-
-
-def _in_blocks(work: Callable[[_Block], None], queries: Queries) -> None:
-    """Work on all queries, those that ask about the same columns together."""
+    `work` gets the queries to answer side by side, and the quasi-identifiers that any of them asks about.
+    """
     asked = queries.asked
     order = np.lexsort(asked.T)
     blocks = [order[start : start + _BLOCK] for start in range(0, len(order), _BLOCK)]
     with ThreadPoolExecutor(max_workers=available_threads()) as pool:
-        list(pool.map(lambda block: work(_Block(block, np.flatnonzero(asked[block].any(axis=0)))), blocks))
+        list(pool.map(lambda block: work(block, np.flatnonzero(asked[block].any(axis=0))), blocks))

@@ -17,7 +17,7 @@ values if it wants both.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,22 +70,6 @@ class Links:
 _NOTHING = 1e-300
 
 
-class CellsOfColumn(Protocol):
-    """The different cells of a column, and the cell of each unit."""
-
-    @property
-    def cell_of_unit(self) -> NDArray[np.int64]: ...
-
-    def shares(self, mask: Masks) -> Numbers:
-        """[queries, cells] which part of each cell is wanted, by queries that want these codes."""
-
-    def weigh(self) -> CellsOfColumn:
-        """The same cells, with what is certain about them and weights for the rest."""
-
-    def shares_at_ends(self, mask: Masks) -> Numbers:
-        """The same if nobody were inside a range, all at its ends: as far from evenly spread as can be."""
-
-
 def n_certain(extents: Extents) -> NDArray[np.int64]:
     """How many different values are certain to stand behind each cell: the ends of a range, or the whole set."""
     if isinstance(extents, Ranges):
@@ -94,17 +78,20 @@ def n_certain(extents: Extents) -> NDArray[np.int64]:
     return extents.sizes
 
 
-def cells_of(domain: Domain, extents: Extents, n_rows: NDArray[np.int64], n_behind: NDArray[np.int64]) -> CellsOfColumn:
+def cells_of(
+    domain: Domain, extents: Extents, n_rows: NDArray[np.int64], n_behind: NDArray[np.int64]
+) -> _Ranges | _Sets:
     """Cells in which all values are alike; of each unit the rows that show it, and the records that stand behind it."""
-    of_range = isinstance(extents, Ranges)
-    lay_out = _Ranges.of if of_range else _Sets.of
     behind = np.maximum(n_behind, n_certain(extents))
-    cells: CellsOfColumn = lay_out(domain, extents, n_rows, behind)  # type: ignore[arg-type]
-    return cells
+    if isinstance(extents, Ranges):
+        return _Ranges.of(domain, extents, n_rows, behind)
+    return _Sets.of(domain, extents, n_rows, behind)
 
 
 @dataclass(frozen=True, eq=False)
 class _Ranges:
+    """The different cells of a column, and the cell of each unit."""
+
     lows: NDArray[np.int64]
     highs: NDArray[np.int64]
     """Both 0 where `some` is False: cells that hide a missing value alone."""
@@ -179,6 +166,7 @@ class _Ranges:
         return np.maximum(self._measure_cover(self.own, self.between) + self.missing * self.of_missing, _NOTHING)
 
     def shares(self, mask: Masks) -> Numbers:
+        """[queries, cells] which part of each cell is wanted, by queries that want these codes."""
         known = mask[:, : len(self.own)].astype(np.float64)
         both = np.zeros_like(known)
         both[:, :-1] = known[:, :-1] * known[:, 1:]
@@ -193,6 +181,7 @@ class _Ranges:
         return np.asarray(np.where(alone, known[:, self.lows], certain + self._rest * spread))
 
     def shares_at_ends(self, mask: Masks) -> Numbers:
+        """The same if nobody were inside a range, all at its ends: as far from evenly spread as can be."""
         if self.are_nodes:
             return self.shares(mask)
         known = mask[:, : len(self.own)].astype(np.float64)
@@ -202,6 +191,7 @@ class _Ranges:
         return np.asarray((ends * self.some + at_missing) / n_ends)
 
     def weigh(self) -> _Ranges:
+        """The same cells, with what is certain about them and weights for the rest."""
         if self.are_nodes:
             return self
         rate = self.n_rows * self._rest / self._totals
@@ -222,6 +212,8 @@ class _Ranges:
 
 @dataclass(frozen=True, eq=False)
 class _Sets:
+    """The same for cells that are sets."""
+
     holds: Any
     """[cells, codes] sparse, 1 where a cell holds a code"""
     n_rows: NDArray[np.int64]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from lookalike.data.microdata import Codes, Domain
 from lookalike.data.reconstruct import draw_back
 from lookalike.data.release import Bucketized, Extents, Perturbed, Ranges, Release
-from lookalike.errors import DataError
+from lookalike.errors import explain_change
 from lookalike.randomness import Randomness
 
 
@@ -63,7 +63,7 @@ def _deal_values(release: Bucketized, rng: Randomness) -> Ints:
     values = shuffled[np.argsort(release.bucket_of_sensitive[shuffled], kind="stable")]
     persons = np.argsort(release.bucket_of_quasi, kind="stable")
     if not np.array_equal(release.bucket_of_quasi[persons], release.bucket_of_sensitive[values]):
-        raise DataError("Buckets have other sizes in qit than in sat. The release was changed: get it again.")
+        raise explain_change("Buckets have other sizes in qit than in sat")
     dealt = np.empty(len(persons), dtype=np.int64)
     dealt[persons] = values
     return dealt

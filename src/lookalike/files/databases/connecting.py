@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,17 +35,13 @@ _TROUBLES = (
     ("does not exist", "has no such database, user or schema. Check the URL"),
     ("disabled by configuration", "has a view there that reads other files, which is not allowed. Make it a table"),
     ("permission denied", "does not allow that to this user. Ask for the right to it, or use another user"),
-    ("read-only", "allows reading only. Name a database that may be written"),
-    ("readonly", "allows reading only. Name a database that may be written"),
-    ("is locked", "is in use by another program. Wait until that is done, then try again"),
-    ("conflicting lock", "is in use by another program. Wait until that is done, then try again"),
+    ("read-?only", "allows reading only. Name a database that may be written"),
+    ("is locked|conflicting lock", "is in use by another program. Wait until that is done, then try again"),
     ("depend on it", "has views or other objects that need the table to be replaced. Remove those first"),
     ("already exists", "has a table of that name by now. Name another, or allow to overwrite it"),
-    ("not a database", "does not recognise the file as one of its own. Check the path"),
-    ("not a valid duckdb", "does not recognise the file as one of its own. Check the path"),
+    ("not a database|not a valid duckdb", "does not recognise the file as one of its own. Check the path"),
     ("invalid byte sequence", "cannot keep a character of a value or a name (NUL?). Mend it in the original"),
-    ("no space left", "has no space left. Make room, then try again"),
-    ("is full", "has no space left. Make room, then try again"),
+    ("no space left|is full", "has no space left. Make room, then try again"),
     ("unable to open", "cannot open the file. Check the path and who may read it"),
 )
 
@@ -183,7 +180,7 @@ def _reword_error(error: BaseException, shown: str) -> DataError:
     """The trouble in our words; the driver's are not kept, since they may quote the URL or a value."""
     said = str(error).casefold()
     for sign, sentence in _TROUBLES:
-        if sign in said:
+        if re.search(sign, said):
             return DataError(f"{shown} {sentence}.")
     code = getattr(error, "sqlstate", None)
     hint = f" (its code is {code})" if isinstance(code, str) and code.isalnum() else ""

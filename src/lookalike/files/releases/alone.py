@@ -27,7 +27,7 @@ from lookalike.data.microdata import Domain, Domains, parse_number, texts_of
 from lookalike.data.release import Bucketized, Perturbed, Release
 from lookalike.data.schema import Attribute, Kind, Role, ValueType
 from lookalike.data.taxonomy import ROOT, Taxonomy, build
-from lookalike.errors import DataError, quoted
+from lookalike.errors import DataError, explain_change, explain_damage, quoted
 from lookalike.files.releases.cells import Encoding, Field, values_of
 from lookalike.files.releases.describe import PublishedManifest
 from lookalike.files.releases.read import ReleaseFolder, read_matrix
@@ -166,14 +166,13 @@ def read_alone(folder: ReleaseFolder) -> Release:
     domains: dict[Role, list[Domain]] = {role: [] for role in Role}
     for attribute in folder.schema.published:
         if attribute.name not in fields:
-            raise DataError(f"{folder.path} lacks the column {quoted(attribute.name)}. It is damaged: get it again.")
+            raise explain_damage(f"{folder.path} lacks the column {quoted(attribute.name)}")
         table, field = fields[attribute.name]
         try:
             domain = _domain(attribute, field, frames[table][field.name], manifest)
         except (ValueError, TypeError, ArithmeticError, pl.exceptions.PolarsError):
-            raise DataError(
-                f"Column {quoted(attribute.name)} of {folder.path} holds cells that its manifest does not allow. "
-                "The release was changed: get it again."
+            raise explain_change(
+                f"Column {quoted(attribute.name)} of {folder.path} holds cells that its manifest does not allow"
             ) from None
         domains[attribute.role].append(domain)
     known = Domains(*(tuple(domains[role]) for role in (Role.QUASI, Role.SENSITIVE, Role.CARRIED)))
@@ -181,7 +180,7 @@ def read_alone(folder: ReleaseFolder) -> Release:
     if isinstance(release, Bucketized) and not np.array_equal(
         np.bincount(release.bucket_of_quasi), np.bincount(release.bucket_of_sensitive)
     ):
-        raise DataError("Buckets have other sizes in qit than in sat. The release was changed: get it again.")
+        raise explain_change("Buckets have other sizes in qit than in sat")
     return release
 
 
@@ -207,10 +206,7 @@ def _build_exact(attribute: Attribute, field: Field, cells: pl.Series, manifest:
     if manifest.form == Perturbed.form and attribute.role is Role.SENSITIVE:
         published, cells = cells, read_matrix(field.name, manifest)[0]
         if not published.is_in(cells.implode(), nulls_equal=True).all():
-            raise DataError(
-                f"Column {quoted(field.name)} holds values that its matrix does not have. The release was changed: "
-                "get it again."
-            )
+            raise explain_change(f"Column {quoted(field.name)} holds values that its matrix does not have")
     known = cells.drop_nulls().unique().sort()
     missing = cells.null_count() > 0
     listed = attribute.order if attribute.kind is Kind.ORDERED else None

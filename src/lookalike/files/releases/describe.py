@@ -25,7 +25,7 @@ from lookalike.data.microdata import Domain, Domains
 from lookalike.data.release import Perturbed, Randomizer, Release
 from lookalike.data.schema import Attribute, Schema, ValueType
 from lookalike.data.taxonomy import MISSING as MISSING_LEAF
-from lookalike.errors import DataError, RecipeError, unread_format
+from lookalike.errors import DataError, RecipeError, explain_damage, unread_format
 from lookalike.files.releases.cells import MISSING, Encoding, Field, plain_escape, safe_name
 from lookalike.files.releases.tablefiles import CSV, Part, Parts, part_path
 from lookalike.untrusted import load_json
@@ -46,13 +46,15 @@ def matrix_names(release: Release) -> list[str]:
     """A file name for the matrix of each perturbed column."""
     names: list[str] = []
     for domain in release.domains.sensitive if isinstance(release, Perturbed) else ():
-        slug = re.sub(r"[^a-z0-9]+", "-", domain.name.casefold()).strip("-")[:60] or "column"
-        taken = f"matrix-{slug}.csv"
-        while taken in names:
+        slug = _slug(domain.name) or "column"
+        while f"matrix-{slug}.csv" in names:
             slug += "-2"
-            taken = f"matrix-{slug}.csv"
-        names.append(taken)
+        names.append(f"matrix-{slug}.csv")
     return names
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.casefold()).strip("-")[:60]
 
 
 def _matrices(release: Release) -> list[dict[str, Any]]:
@@ -191,11 +193,9 @@ class PublishedManifest(Manifest):
         return _FORMAT_IN_PARTS if self.parts else _FORMAT
 
 
-def descriptor(
-    release: Release, manifest: Manifest, tables: Tables, files: Sequence[str], parts: Parts | None = None
-) -> str:
+def descriptor(release: Release, manifest: Manifest, tables: Tables, files: Sequence[str], parts: Parts) -> str:
     """The text of datapackage.json."""
-    parts, withheld = parts or {}, release.withheld
+    withheld = release.withheld
     hidden = withheld.indistinguishable and withheld.n_dummies > 0
     block: dict[str, Any] = {
         "format": _FORMAT_IN_PARTS if parts else _FORMAT,
@@ -238,7 +238,7 @@ def descriptor(
         block["created"] = manifest.created.isoformat()
     package = {
         "profile": "data-package",
-        "name": re.sub(r"[^a-z0-9]+", "-", manifest.title.casefold()).strip("-")[:60] or "release",
+        "name": _slug(manifest.title) or "release",
         "title": manifest.title,
         "description": manifest.description or " ".join(promise.sentence for promise in manifest.promises),
         "resources": [_resource(name, fields, parts.get(name, ()), manifest) for name, fields in tables.items()]
@@ -325,7 +325,7 @@ def parse_descriptor(text: str, source: str) -> PublishedManifest:
         package = load_json(text)
     except ValueError as error:
         line = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
-        raise DataError(f"{source} is not valid JSON{line}. The release is damaged: get it again.") from None
+        raise explain_damage(f"{source} is not valid JSON{line}") from None
     block = package.get("lookalike") if isinstance(package, dict) else None
     if not isinstance(block, dict) or "format" not in block:
         raise DataError(
@@ -339,7 +339,7 @@ def parse_descriptor(text: str, source: str) -> PublishedManifest:
         json.dumps(package, ensure_ascii=False).encode()
         return _parse_published(package, block)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError):
-        raise DataError(f"{source} lacks parts of its lookalike block. The release is damaged: get it again.") from None
+        raise explain_damage(f"{source} lacks parts of its lookalike block") from None
 
 
 def _parse_published(package: Mapping[str, Any], block: Mapping[str, Any]) -> PublishedManifest:

@@ -29,7 +29,7 @@ from lookalike.data.release import (
     Withheld,
 )
 from lookalike.data.schema import Schema
-from lookalike.errors import DataError, SchemaError, quoted
+from lookalike.errors import DataError, SchemaError, explain_change, explain_damage, quoted
 from lookalike.files.releases.assembly import count_suppressed, group_rows, reject_unknown, stack_columns, take
 from lookalike.files.releases.cells import Encoding, Field, parse_cells, plain_unescape, values_of
 from lookalike.files.releases.describe import DESCRIPTOR, PublishedManifest, parse_descriptor, value_keys, value_texts
@@ -124,9 +124,7 @@ class ReleaseFolder:
         """The schema that it was published under (quasi-identifiers, sensitive and carried columns)."""
         schema = Schema.load(self.path / "schema.yaml")
         if any("file" in (attribute.taxonomy or {}) for attribute in schema.attributes):
-            raise DataError(
-                f"The schema of {self.path} names a file outside the release. It was changed: get it again."
-            )
+            raise explain_change(f"The schema of {self.path} names a file outside the release")
         return schema
 
     @cached_property
@@ -145,7 +143,7 @@ class ReleaseFolder:
         expected = ("qit", "sat") if manifest.form == Bucketized.form else ("release",)
         for name in expected:
             if name not in manifest.tables:
-                raise DataError(f"{self.path} lacks the table {quoted(name)}. The release is damaged: get it again.")
+                raise explain_damage(f"{self.path} lacks the table {quoted(name)}")
         for name in expected:
             fields = manifest.tables[name]
             text = text_frame(self.path, name, self.frames[name], fields, manifest.parts.get(name, ()))
@@ -197,9 +195,7 @@ def read_matrix(name: str, manifest: PublishedManifest) -> tuple[pl.Series, Rand
     try:
         return values_of(texts, field.type).alias(name), randomizer
     except (TypeError, ValueError):
-        raise DataError(
-            f"The matrix of column {quoted(name)} has values of another type. The release was changed: get it again."
-        ) from None
+        raise explain_change(f"The matrix of column {quoted(name)} has values of another type") from None
 
 
 class _PublishedColumns:
@@ -248,10 +244,8 @@ class _PublishedColumns:
             except KeyError:
                 unknown += 1
             except ValueError:
-                raise DataError(
-                    f"{self.source}: column {quoted(domain.name)} has a cell that is no {field.encoding}. "
-                    "The release was changed: get it again."
-                ) from None
+                what = f"{self.source}: column {quoted(domain.name)} has a cell that is no {field.encoding}"
+                raise explain_change(what) from None
         reject_unknown(self.source, domain, unknown)
         return assemble_extents(index, holdings, as_sets=field.encoding is Encoding.SET), unit_of_row
 
@@ -259,7 +253,7 @@ class _PublishedColumns:
         names = [field.name for field in self.fields.values() if field.encoding is Encoding.BUCKET]
         numbers = self.frame[names[0]].cast(pl.Int64, strict=False) if len(names) == 1 else pl.Series([None])
         if numbers.null_count():
-            raise DataError(f"{self.source} needs one column of bucket numbers. The release was changed: get it again.")
+            raise explain_change(f"{self.source} needs one column of bucket numbers")
         return numbers.to_numpy()
 
 
@@ -352,7 +346,7 @@ def _matrix(name: str, manifest: PublishedManifest) -> tuple[list[str | None], R
     where = f"The matrix of column {quoted(name)}"
     found = [matrix for matrix in manifest.matrices if matrix.get("column") == name]
     if len(found) != 1:
-        raise DataError(f"{where} is not in {DESCRIPTOR}. The release is damaged: get it again.")
+        raise explain_damage(f"{where} is not in {DESCRIPTOR}")
     try:
         values, rows, total = list(found[0]["values"]), list(found[0]["weights"]), found[0]["total"]
         entries = [weight for row in rows for weight in row]
@@ -360,7 +354,7 @@ def _matrix(name: str, manifest: PublishedManifest) -> tuple[list[str | None], R
     except (KeyError, TypeError, ValueError):
         square = False
     if not square:
-        raise DataError(f"{where} has not one line and one column a value. The release was changed: get it again.")
+        raise explain_change(f"{where} has not one line and one column a value")
     # Sums in Python's integers, which do not wrap around.
     sums = [sum(column) for column in zip(*rows, strict=True)] if _all_whole([*entries, total]) else []
     if not sums or not 0 < total < 1 << 62 or min(entries) < 0 or any(column_sum != total for column_sum in sums):
@@ -387,7 +381,7 @@ def _check_matrix_files(folder: Path, manifest: PublishedManifest) -> None:
         except (OSError, UnicodeDecodeError, csv.Error):
             lines = []
         if len(lines) != len(stated) or set(map(tuple, lines)) != stated:
-            raise DataError(f"{path} says something else than {DESCRIPTOR}. The release was changed: get it again.")
+            raise explain_change(f"{path} says something else than {DESCRIPTOR}")
 
 
 def _all_whole(entries: Sequence[object]) -> bool:

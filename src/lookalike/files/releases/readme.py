@@ -84,11 +84,8 @@ _FORM_SENTENCES = {
 }
 
 
-def readme(
-    release: Release, manifest: Manifest, tables: Tables, files: Sequence[str], parts: Parts | None = None
-) -> str:
+def readme(release: Release, manifest: Manifest, tables: Tables, files: Sequence[str], parts: Parts) -> str:
     """The text of README.txt, for the person who receives the release."""
-    parts = parts or {}
     lines = [manifest.title, "=" * len(manifest.title), ""]
     if manifest.description:
         lines += [manifest.description, ""]

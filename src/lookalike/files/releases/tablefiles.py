@@ -20,7 +20,7 @@ from typing import Any
 
 import polars as pl
 
-from lookalike.errors import DataError, counted, quoted
+from lookalike.errors import DataError, counted, explain_change, explain_damage, quoted
 from lookalike.files.releases.cells import MISSING, Encoding, Field, dtype_of, print_cells, restore_texts
 from lookalike.untrusted import check_plain_file
 
@@ -117,15 +117,10 @@ def _paths(folder: Path, table: str, ending: str, parts: Sequence[Part]) -> list
     present = {path.name for path in within.iterdir() if path.name[0] != "."} if within.is_dir() else set()
     listed = {path.name for path in paths}
     if missing := sorted(listed - present):
-        raise DataError(
-            f"{within} lacks {counted(len(missing), 'part')}, the first of them {missing[0]}. "
-            "The release is damaged: get it again."
-        )
+        raise explain_damage(f"{within} lacks {counted(len(missing), 'part')}, the first of them {missing[0]}")
     if extra := sorted(present - listed):
-        raise DataError(
-            f"{within} holds {counted(len(extra), 'entry', 'entries')} that the release does not list, the first of "
-            f"them {quoted(extra[0])}. The release was changed: get it again."
-        )
+        listing = f"{counted(len(extra), 'entry', 'entries')} that the release does not list"
+        raise explain_change(f"{within} holds {listing}, the first of them {quoted(extra[0])}")
     for path, part in zip(paths, parts, strict=True):
         _check_digest(path, part.digests[ending])
     return paths
@@ -137,7 +132,7 @@ def _check_digest(path: Path, digest: str) -> None:
     except OSError as error:
         raise _unreadable(path, error) from None
     if not same:
-        raise DataError(f"{path} is not the part that was published. The release was changed: get it again.")
+        raise explain_change(f"{path} is not the part that was published")
 
 
 def part_frame(folder: Path, table: str, fields: Sequence[Field], part: Part, place: int) -> pl.DataFrame:
@@ -153,29 +148,26 @@ def part_frame(folder: Path, table: str, fields: Sequence[Field], part: Part, pl
 def _check_lengths(source: Path, frames: Sequence[pl.DataFrame], parts: Sequence[Part]) -> None:
     for place, (frame, part) in enumerate(zip(frames, parts, strict=False)):
         if len(frame) != part.n_rows:
-            raise DataError(
-                f"Part {place} of {source} has another number of rows than is listed. "
-                "The release was changed: get it again."
-            )
+            raise explain_change(f"Part {place} of {source} has another number of rows than is listed")
 
 
 def check_text(csv_path: Path, typed: pl.DataFrame, fields: Sequence[Field]) -> pl.DataFrame:
     """A CSV file as text; it must have the columns given, some rows, and say what its Parquet twin says (`typed`)."""
     frame = _read_text(csv_path)
     if not len(frame):
-        raise DataError(f"{csv_path} has no rows. The release is damaged: get it again.")
+        raise explain_damage(f"{csv_path} has no rows")
     names = [field.name for field in fields]
     # A safe CSV file has its cells and names as in the Parquet file only once they are given back.
     if frame.columns != names:
         frame = restore_texts(frame)
     if frame.columns != names:
-        raise DataError(f"{csv_path} has other columns than its description says. The release was changed.")
+        raise explain_change(f"{csv_path} has other columns than its description says")
     parquet = csv_path.with_suffix(f".{PARQUET}")
     printed = _print_frame(typed, fields, parquet)
     if not frame.equals(printed, null_equal=True):
         frame = restore_texts(frame)
     if frame.columns != names or not frame.equals(printed, null_equal=True):
-        raise DataError(f"{parquet.name} and {csv_path.name} disagree. The release was changed: get it again.")
+        raise explain_change(f"{parquet.name} and {csv_path.name} disagree")
     return frame
 
 
@@ -189,8 +181,7 @@ def _read_text(path: Path) -> pl.DataFrame:
         frame = pl.read_csv(path, infer_schema=False, glob=False)
         frame.columns = header
     except (OSError, ValueError, csv.Error, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        reason = getattr(error, "strerror", None) or "it is not a CSV file as releases have them"
-        raise DataError(f"Cannot read {path}: {reason}. The release is damaged: get it again.") from None
+        raise _unreadable(path, error, "it is not a CSV file as releases have them") from None
     return frame
 
 
@@ -216,9 +207,8 @@ def _print_frame(frame: pl.DataFrame, fields: Sequence[Field], path: Path) -> pl
         raise _unreadable(path, error) from None
 
 
-def _unreadable(path: Path, error: Exception) -> DataError:
-    reason = getattr(error, "strerror", None) or "its columns are not those of the release"
-    return DataError(f"Cannot read {path}: {reason}. The release is damaged: get it again.")
+def _unreadable(path: Path, error: Exception, reason: str = "its columns are not those of the release") -> DataError:
+    return explain_damage(f"Cannot read {path}: {getattr(error, 'strerror', None) or reason}")
 
 
 def blanks_spelled_out(frame: pl.DataFrame, fields: Sequence[Field]) -> pl.DataFrame:

@@ -221,12 +221,9 @@ def _from_objects(objects: list[Any], missing: Any, name: str, source: str) -> p
     sorts = {type(cell) for cell in cells} - {type(None)}
     if not sorts:
         return pl.Series(cells, dtype=pl.Null)
-    if sorts == {str}:
-        return pl.Series(cells, dtype=pl.String)
-    if sorts == {bool}:
-        return pl.Series(cells, dtype=pl.Boolean)
-    if sorts == {datetime.date}:
-        return pl.Series(cells, dtype=pl.Date)
+    for sort, dtype in ((str, pl.String), (bool, pl.Boolean), (datetime.date, pl.Date)):
+        if sorts == {sort}:
+            return pl.Series(cells, dtype=dtype)
     if sorts == {int}:
         whole = all(cell is None or -(2**63) <= cell < 2**63 for cell in cells)
         return pl.Series(cells if whole else _floats(cells), dtype=pl.Int64 if whole else pl.Float64)
@@ -251,9 +248,7 @@ def _unwrap_cell(cell: Any) -> Any:
         return str(cell)
     if isinstance(cell, datetime.datetime):
         zoned = cell if cell.tzinfo is None else cell.astimezone(datetime.UTC)
-        return datetime.datetime(
-            zoned.year, zoned.month, zoned.day, zoned.hour, zoned.minute, zoned.second, zoned.microsecond, zoned.tzinfo
-        )
+        return datetime.datetime.combine(zoned.date(), zoned.time(), zoned.tzinfo)
     return cell
 
 

@@ -16,10 +16,13 @@ from __future__ import annotations
 
 import calendar
 import re
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 
 from lookalike.data.schema import Kind, ValueType
 from lookalike.files.releases.other_tools.holdings import DomainIndex, Holding
 
+_Notation = Callable[[DomainIndex, str], Holding | None]
 UNDERSTOOD = (
     "a value, * for any, intervals (20-30, 20..30, 20 to 30, [20, 30), ]20, 30], >=30, <30, 30+), "
     "dates (2024-01-05/2024-02-10, 2024-03, 2024), sets ({A, B}, A|B, A;B, [A, B]), masks (130**, 13*), "
@@ -59,13 +62,15 @@ def read_cell(index: DomainIndex, cell: str | None) -> Holding | None:
         return index.missing() if index.domain.has_missing else index.any()
     if set(text) == {"*"}:
         return index.any()
-    for read in (_label, _interval, _point, _span, _set, _mask):
-        try:
-            holding = read(index, text)
-        except (KeyError, ValueError, OverflowError):
-            continue
-        if holding is not None:
-            return holding
+    return _read_by((*_OF_ONE, _set, _mask), index, text)
+
+
+def _read_by(notations: Iterable[_Notation], index: DomainIndex, text: str) -> Holding | None:
+    """What the first notation says that the text can be read in."""
+    for read in notations:
+        with suppress(KeyError, ValueError, OverflowError):
+            if (holding := read(index, text)) is not None:
+                return holding
     return None
 
 
@@ -74,13 +79,7 @@ def read_members(index: DomainIndex, cell: str | None) -> list[list[int]] | None
     text = "" if cell is None else cell.strip()
     if cell in index.code_of or text in index.code_of or text.casefold() in _NO_VALUE or set(text) == {"*"}:
         return None
-    for read in (_label, _interval, _point, _span):
-        try:
-            if read(index, text) is not None:
-                return None
-        except (KeyError, ValueError, OverflowError):
-            continue
-    return _parse_members(index, text)
+    return None if _read_by(_OF_ONE, index, text) else _parse_members(index, text)
 
 
 def read_value(index: DomainIndex, cell: str | None) -> int:
@@ -172,6 +171,10 @@ def _span(index: DomainIndex, text: str) -> Holding | None:
         if found and low.strip() in index.code_of and high.strip() in index.code_of:
             return index.run(index.code_of[low.strip()], index.code_of[high.strip()])
     return None
+
+
+_OF_ONE: tuple[_Notation, ...] = (_label, _interval, _point, _span)
+"""All but lists and masks."""
 
 
 def _set(index: DomainIndex, text: str) -> Holding | None:
