@@ -27,7 +27,6 @@ from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Rele
 from lookalike.data.worlds import draw_world
 from lookalike.errors import RecipeError, counted, quoted
 from lookalike.files.releases.alone import read_alone
-from lookalike.files.releases.describe import PublishedManifest
 from lookalike.files.releases.plain import check_plain_target, value_frame, write_plain
 from lookalike.files.releases.read import find_release
 from lookalike.files.urls import local_path
@@ -56,17 +55,15 @@ def sample(
     return list(Plain.of(folder).draw(worlds, seed, progress))
 
 
+@dataclass(frozen=True, eq=False)
 class Plain:
     """A release folder that plain tables are drawn from."""
 
-    def __init__(self, release: Release, manifest: PublishedManifest) -> None:
-        self.release = release
-        self.manifest = manifest
+    release: Release
 
     @classmethod
     def of(cls, folder: str | Path) -> Plain:
-        found = find_release(folder)
-        return cls(read_alone(found), found.manifest)
+        return cls(read_alone(find_release(folder)))
 
     @property
     def columns(self) -> list[str]:

@@ -205,7 +205,7 @@ class PublishedRelease:
 
     def sample(self, worlds: int = 5, seed: int | None = None) -> list[pl.DataFrame]:
         """Plain tables that the release may come from, with the columns and types of the original; see `pool`."""
-        return list(Plain(self.release, self.manifest).draw(worlds, seed))
+        return list(Plain(self.release).draw(worlds, seed))
 
     def _check_columns(self, names: Iterable[str]) -> None:
         for name in names:

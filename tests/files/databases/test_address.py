@@ -11,8 +11,14 @@ from hypothesis import strategies as st
 
 import lookalike as la
 from lookalike.errors import RecipeError
-from lookalike.files.databases.address import Database, is_address, parse_address, without_passwords
-from lookalike.files.databases.naming import TableName, identifier
+from lookalike.files.databases.address import (
+    Database,
+    TableName,
+    identifier,
+    is_address,
+    parse_address,
+    without_passwords,
+)
 
 
 def test_the_parts_of_a_url() -> None:

@@ -14,9 +14,8 @@ from typing import Any
 
 import polars as pl
 
-from lookalike.files.databases.address import Database
+from lookalike.files.databases.address import Database, TableName, identifier
 from lookalike.files.databases.connecting import Connection
-from lookalike.files.databases.naming import TableName, identifier
 
 _MARK = "Release made by lookalike"
 """Stands with every table that is written, so that no other is ever replaced."""

@@ -8,10 +8,9 @@ import polars as pl
 
 from lookalike.data.schema import ValueType
 from lookalike.errors import DataError, quoted, unknown_name
-from lookalike.files.databases.address import Address, Database
+from lookalike.files.databases.address import Address, Database, TableName
 from lookalike.files.databases.connecting import Connection, connect
 from lookalike.files.databases.dialects import SourceColumn, columns_of, query, settle_types, tables_of
-from lookalike.files.databases.naming import TableName
 from lookalike.files.tables.frames import refuse_type
 from lookalike.files.tables.selection import choose_names, refuse_bad_names
 

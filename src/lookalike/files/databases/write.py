@@ -20,10 +20,9 @@ import polars as pl
 
 from lookalike.data.release import Release
 from lookalike.errors import DataError, RecipeError, quoted
-from lookalike.files.databases.address import Address, Database, parse_address
+from lookalike.files.databases.address import Address, Database, TableName, find_free_name, parse_address
 from lookalike.files.databases.connecting import Connection, connect
 from lookalike.files.databases.dialects import columns_of, create, drop, is_there, rename
-from lookalike.files.databases.naming import TableName, find_free_name
 from lookalike.files.databases.read import fetch_columns
 from lookalike.files.releases.cells import Encoding, Field, print_cells
 from lookalike.files.releases.read import ReleaseFolder

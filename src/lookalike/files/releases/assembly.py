@@ -7,7 +7,7 @@ that the original has; what was left out is the original less what is published.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -40,13 +40,7 @@ def stack_columns(blocks: Sequence[Codes], n_rows: int) -> Codes:
 def take(extents: Extents, units: NDArray[Any]) -> Extents:
     """The extents of the named units, in that order."""
     if isinstance(extents, Ranges):
-        return Ranges(
-            extents.lows[units],
-            extents.highs[units],
-            extents.missing[units],
-            extents.low_points[units],
-            extents.high_points[units],
-        )
+        return Ranges(*(getattr(extents, field.name)[units] for field in fields(Ranges)))
     sizes = extents.sizes[units]
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     places = np.arange(starts[-1]) + np.repeat(extents.starts[units] - starts[:-1], sizes)

@@ -85,22 +85,12 @@ def matrix_rows(domain: Domain, randomizer: Randomizer) -> tuple[list[str], list
 
 def _matrix_resource(path: str) -> dict[str, Any]:
     """A matrix as a Frictionless resource."""
-    return {
-        "profile": "tabular-data-resource",
-        "name": path.removesuffix(".csv"),
-        "path": path,
-        "format": "csv",
-        "mediatype": "text/csv",
-        "encoding": "utf-8",
-        "schema": {
-            "fields": [
-                {"name": "became", "type": "string", "description": "The value in the release."},
-                {"name": "was", "type": "string", "description": "The value of the person."},
-                {"name": "weight", "type": "integer", "description": "Probability times the total in the manifest."},
-            ],
-            "missingValues": [],
-        },
-    }
+    fields = [
+        {"name": "became", "type": "string", "description": "The value in the release."},
+        {"name": "was", "type": "string", "description": "The value of the person."},
+        {"name": "weight", "type": "integer", "description": "Probability times the total in the manifest."},
+    ]
+    return _csv_resource(path.removesuffix(".csv"), path, fields, [])
 
 
 _FORMAT = 1
@@ -277,24 +267,27 @@ ENCODING_SENTENCES = {
 
 def _resource(name: str, fields: Sequence[Field], parts: Sequence[Part], manifest: Manifest) -> dict[str, Any]:
     plain = (Encoding.EXACT, Encoding.BUCKET)
+    described = [
+        {
+            "name": safe_name(field.name) if manifest.safe_csv else field.name,
+            "type": str(field.type) if field.encoding in plain else "string",
+            "description": ENCODING_SENTENCES[field.encoding],
+        }
+        for field in fields
+    ]
+    paths = [part_path(name, CSV, place) for place in range(len(parts))]
+    return _csv_resource(name, paths or f"{name}.csv", described, [""])
+
+
+def _csv_resource(name: str, path: str | list[str], fields: list[dict[str, str]], missing: list[str]) -> dict[str, Any]:
     return {
         "profile": "tabular-data-resource",
         "name": name,
-        "path": [part_path(name, CSV, place) for place in range(len(parts))] or f"{name}.csv",
+        "path": path,
         "format": "csv",
         "mediatype": "text/csv",
         "encoding": "utf-8",
-        "schema": {
-            "fields": [
-                {
-                    "name": safe_name(field.name) if manifest.safe_csv else field.name,
-                    "type": str(field.type) if field.encoding in plain else "string",
-                    "description": ENCODING_SENTENCES[field.encoding],
-                }
-                for field in fields
-            ],
-            "missingValues": [""],
-        },
+        "schema": {"fields": fields, "missingValues": missing},
     }
 
 

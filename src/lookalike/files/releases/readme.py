@@ -12,7 +12,7 @@ from itertools import chain
 from lookalike.data.adversary import ADVERSARIES
 from lookalike.data.release import Release
 from lookalike.errors import counted
-from lookalike.files.databases.naming import find_free_name, identifier
+from lookalike.files.databases.address import find_free_name, identifier
 from lookalike.files.releases.cells import SAFE_CSV_SENTENCE, Encoding, Field
 from lookalike.files.releases.describe import DESCRIPTOR, ENCODING_SENTENCES, Manifest, Tables
 from lookalike.files.releases.tablefiles import Parts

@@ -28,7 +28,6 @@ from lookalike.data.release import (
     Perturbed,
     PublishedTable,
     Randomizer,
-    Ranges,
     Release,
     Sets,
 )
@@ -313,16 +312,9 @@ def _same_extents(first: ExtentCells, second: ExtentCells) -> bool:
 
 def _as_rows(cells: ExtentCells, units: NDArray[np.int32]) -> list[NDArray[np.generic]]:
     """What the cells of these units hold, as arrays that are equal if and only if the cells are."""
-    extents = cells.extents
-    if isinstance(extents, Ranges):
-        empty = extents.highs[units] < extents.lows[units]
-        return [
-            np.where(empty, 0, extents.lows[units]),
-            np.where(empty, -1, extents.highs[units]),
-            extents.missing[units],
-            extents.low_points[units],
-            extents.high_points[units],
-        ]
-    taken = take(extents, units)
-    assert isinstance(taken, Sets)
-    return [taken.sizes, taken.members]
+    taken = take(cells.extents, units)
+    if isinstance(taken, Sets):
+        return [taken.sizes, taken.members]
+    empty = taken.highs < taken.lows
+    runs = [np.where(empty, 0, taken.lows), np.where(empty, -1, taken.highs)]
+    return [*runs, taken.missing, taken.low_points, taken.high_points]

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from lookalike.errors import DataError, MissingPart, RecipeError, counted, quoted
-from lookalike.files.tables.formats import TEXT, list_endings
+from lookalike.files.tables.formats import TEXT, ZIP, list_endings, read_head
 
 FREE_BYTES = 100 << 20
 MOST_RATIO = 200
@@ -29,15 +29,13 @@ MOST_BYTES = 32 << 30
 _XZ_MEMORY = 256 << 20
 _PIECE = 1 << 16
 LONGEST_DIRECTORY = 16 << 20
-ZIP = b"PK\x03\x04"
 _NAMES = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd", ZIP: "zip"}
 _DAMAGED = (EOFError, OSError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError)
 
 
 def packing_of(path: Path) -> str | None:
     """How a file is packed, by its first bytes; None: it is not."""
-    with path.open("rb") as file:
-        head = file.read(6)
+    head = read_head(path)
     return next((name for magic, name in _NAMES.items() if head.startswith(magic)), None)
 
 

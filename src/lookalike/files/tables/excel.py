@@ -17,9 +17,9 @@ import polars as pl
 
 from lookalike.errors import DataError, MissingPart, RecipeError, SchemaError, counted, quoted, unknown_name
 from lookalike.files.tables.compressed import open_archive, refuse_too_much
+from lookalike.files.tables.formats import OLD_EXCEL, read_head
 from lookalike.files.tables.selection import refuse_bad_names
 
-OLD_EXCEL = b"\xd0\xcf\x11\xe0"
 _MOST_CELLS = 50_000_000
 _PIECE = 1 << 20
 _PLACE = re.compile(rb"""\br=["']([A-Za-z]{1,3})([0-9]{1,7})["']""")
@@ -38,9 +38,7 @@ def is_workbook(path: Path) -> bool:
 
 def sheet_names(path: Path) -> list[str]:
     """The sheets of a workbook, hidden ones too; none for any other file."""
-    with path.open("rb") as file:
-        head = file.read(8)
-    if not head.startswith(OLD_EXCEL) and not (zipfile.is_zipfile(path) and is_workbook(path)):
+    if not read_head(path).startswith(OLD_EXCEL) and not (zipfile.is_zipfile(path) and is_workbook(path)):
         return []
     return list(_fastexcel(path).read_excel(str(path)).sheet_names)
 

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from lookalike.data.schema import ValueType
 
 _HEAD = 8
-_ZIP = b"PK\x03\x04"
+ZIP = b"PK\x03\x04"
+OLD_EXCEL = b"\xd0\xcf\x11\xe0"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,14 +101,14 @@ class Text(Format):
 class _Excel(Format):
     name = "Excel"
     endings = (".xlsx", ".xlsm", ".xls")
-    magic = (b"\xd0\xcf\x11\xe0", _ZIP)
+    magic = (OLD_EXCEL, ZIP)
     about = "one sheet of a workbook"
     has_sheets = True
 
     def claims(self, path: Path, head: bytes) -> bool:
         from lookalike.files.tables.excel import is_workbook
 
-        return super().claims(path, head) and (not head.startswith(_ZIP) or is_workbook(path))
+        return super().claims(path, head) and (not head.startswith(ZIP) or is_workbook(path))
 
     def scan(self, path: Path, asked: Asked) -> tuple[pl.DataFrame, list[str]]:
         from lookalike.files.tables.excel import read_sheet
@@ -138,7 +139,7 @@ class _Arrow(Format):
 
         import polars as pl
 
-        head = _head(path)
+        head = read_head(path)
         if head.startswith(b"FEA1"):
             raise DataError(f"{path.name} is a Feather file of version 1. {_save_as()}")
         if head.startswith(b"ARROW1"):
@@ -169,7 +170,7 @@ def register_format(added: Format) -> Format:
 def format_of(path: Path) -> Format:
     """The one place that decides which format reads a file; DataError for a file that is not what its name says."""
     check_plain_file(path)
-    head, ending = _head(path), path.suffix.lower()
+    head, ending = read_head(path), path.suffix.lower()
     claiming = [one for one in FORMATS.values() if one is not TEXT and one.claims(path, head)]
     # Formats may share their first bytes, as those do that are zip archives: then the name decides.
     claiming.sort(key=lambda one: ending not in one.endings)
@@ -199,6 +200,7 @@ def _save_as() -> str:
     return f"Save the table as {list_names()} first."
 
 
-def _head(path: Path) -> bytes:
+def read_head(path: Path) -> bytes:
+    """The first bytes of a file, by which its format is told."""
     with path.open("rb") as file:
         return file.read(_HEAD)

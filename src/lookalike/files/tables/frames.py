@@ -49,14 +49,12 @@ def refuse_type(name: str, met: str, source: str) -> DataError:
 
 def _encode_column(name: str, series: pl.Series, source: str, notes: list[str]) -> Column:
     dtype = series.dtype
-    if dtype == pl.Null:
+    if dtype == pl.Null or isinstance(dtype, pl.Categorical | pl.Enum):
         series = series.cast(pl.String)
     elif dtype.is_decimal():
         series = series.cast(pl.Float64)
     elif dtype.is_integer():
         series = _narrow_integers(name, series, notes)
-    elif isinstance(dtype, pl.Categorical | pl.Enum):
-        series = series.cast(pl.String)
     dtype = series.dtype
     if dtype == pl.String:
         _refuse_long_cells(name, series, source)

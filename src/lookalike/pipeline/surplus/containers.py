@@ -13,8 +13,8 @@ from lookalike.audit import Check
 from lookalike.data.microdata import Table
 from lookalike.errors import counted, quoted
 from lookalike.files.tables.compressed import packing_of
-from lookalike.files.tables.excel import OLD_EXCEL, sheet_names
-from lookalike.files.tables.formats import TEXT, format_of
+from lookalike.files.tables.excel import sheet_names
+from lookalike.files.tables.formats import OLD_EXCEL, TEXT, format_of, read_head
 from lookalike.pipeline.surplus.canonical import Findings
 from lookalike.pipeline.surplus.flat_schemas import ARROW_FILE, arrow_file_problem
 from lookalike.pipeline.surplus.footers import BadFooter, Footer, read_footer
@@ -34,8 +34,7 @@ def examine_container(path: Path, table: Table) -> Findings:
     """A file or folder of another tool, besides the cells of the table that was read from it."""
     if path.is_dir():
         return _folder(path, table)
-    with path.open("rb") as file:
-        head = file.read(8)
+    head = read_head(path)
     if head.startswith(_PARQUET):
         return _parquet(path, table)
     if head.startswith(ARROW_FILE):

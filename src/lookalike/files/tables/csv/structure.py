@@ -181,12 +181,10 @@ class Records:
     def _blank_records(self, buffer: Bytes, starts: Places, ends: Places, delimiters: Places, kept: Mask) -> Mask:
         """Which records are blank lines; any other that is uneven is refused."""
         n_fields = np.diff(np.searchsorted(delimiters, ends), prepend=0) + 1
-        blank = np.zeros(len(ends), dtype=np.bool_)
         uneven = (n_fields != self.n_fields) & kept
         lengths = ends - starts
-        short = uneven & ((lengths == 0) | ((lengths == 1) & (buffer[starts] == _CR)))
-        blank |= short
-        for record in np.flatnonzero(uneven & ~short).tolist():
+        blank: Mask = uneven & ((lengths == 0) | ((lengths == 1) & (buffer[starts] == _CR)))
+        for record in np.flatnonzero(uneven & ~blank).tolist():
             if buffer[starts[record] : ends[record]].tobytes().strip(b" \t\r") == b"" and n_fields[record] == 1:
                 blank[record] = True
                 continue
