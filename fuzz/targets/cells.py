@@ -6,8 +6,8 @@ from functools import cache
 
 from fuzz.clinic import clinic
 from fuzz.judging import tried
-from lookalike.files.releases.other_tools.holdings import DomainIndex
-from lookalike.files.releases.other_tools.notations import read_cell, read_value
+from lookalike.files.releases.assemble import DomainIndex
+from lookalike.files.releases.other_tools import read_cell, read_value
 
 SEEDS = (
     b"28", b"20-30", b"[20, 30)", b"]20 ; 30]", b">=30", b"30+", b"20 to 30", b"1980-01-05/1981-02-10", b"1980-03",

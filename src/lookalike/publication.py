@@ -196,8 +196,8 @@ class Publication:
         `private` also keeps, in the PRIVATE folder, which record became which row, and the seed if one was given.
         `safe_csv` puts an apostrophe before cells of CSV files that a spreadsheet would compute.
         """
-        from lookalike.files.releases.send import check_destination, send
-        from lookalike.files.urls import is_url, place_of
+        from lookalike.files.releases.describe import DESCRIPTOR
+        from lookalike.files.urls import check_destination, is_url, place_of, send
 
         report = _choose_report(report)
         if publish_scores and report != FULL:
@@ -212,7 +212,7 @@ class Publication:
         with tempfile.TemporaryDirectory(prefix="lookalike-") as here:
             made = Path(here) / "release"
             files = self._write_folder(made, wanted, {}, owned=False, overwrite=False, progress=progress)
-            send(made, place)
+            send(made, place, last=DESCRIPTOR)
         return files
 
     def _write_owned(

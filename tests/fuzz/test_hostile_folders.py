@@ -23,7 +23,7 @@ from lookalike.files.releases.describe import DESCRIPTOR
 from lookalike.files.releases.private import read_graph
 from lookalike.files.releases.read import ReleaseFolder
 from lookalike.files.releases.write import write_release
-from lookalike.files.tables import compressed, read_table, selection
+from lookalike.files.tables import compressed, formats, read_table
 from lookalike.files.tables.csv.dialect import Dialect
 from lookalike.files.tables.csv.structure import MOST_FIELDS, Records
 from tests.files.releases.part_folders import clinic_in_parts
@@ -127,7 +127,7 @@ def test_a_line_of_a_million_fields_is_refused() -> None:
 
 
 def test_too_many_columns_are_refused_unless_few_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(selection, "MOST_COLUMNS", 2)
+    monkeypatch.setattr(formats, "MOST_COLUMNS", 2)
     frame = pl.DataFrame({"a": [1], "b": [2], "c": [3]})
     assert read_table(frame, columns=["a", "c"]).names == ["a", "c"]
     with pytest.raises(SchemaError, match="has 3 columns, more than the 2"):

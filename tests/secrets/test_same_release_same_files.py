@@ -39,7 +39,7 @@ from lookalike.evaluation.fidelity import Compared, Fidelity
 from lookalike.evaluation.report import Basis
 from lookalike.evaluation.report import page as documents
 from lookalike.evaluation.tradeoff import Setting, Tradeoff
-from lookalike.files.releases.assembly import take
+from lookalike.files.releases.assemble import take
 from lookalike.files.releases.private import private_folder
 from lookalike.files.releases.write import frames
 from lookalike.models import LDiversity, parse_promise

@@ -25,8 +25,17 @@ import polars as pl
 from numpy.typing import NDArray
 
 from lookalike.analysis.conditions import Where, satisfies
-from lookalike.analysis.counts import Answers, Queries, count_rows, distinct_rows, estimate_counts, independent
-from lookalike.analysis.estimate import LEVEL, Estimate, spread
+from lookalike.analysis.counts import (
+    LEVEL,
+    Answers,
+    Estimate,
+    Queries,
+    count_rows,
+    distinct_rows,
+    estimate_counts,
+    independent,
+    spread,
+)
 from lookalike.analysis.plain import Plain
 from lookalike.data.microdata import Codes, Domain
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Release

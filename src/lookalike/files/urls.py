@@ -8,11 +8,11 @@ repeated.
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -96,8 +96,8 @@ def _may_hold_secret(url: str, protocol: str) -> bool:
     return any(sign in rest for sign in "@?#") or "%40" in parts.netloc
 
 
-@contextmanager
-def reach_place(place: Place, doing: str) -> Iterator[tuple[Any, str]]:
+@contextlib.contextmanager
+def _reach_place(place: Place, doing: str) -> Iterator[tuple[Any, str]]:
     """The file system of a place and the path on it; whatever goes wrong inside is said in our words."""
     try:
         import fsspec
@@ -135,7 +135,7 @@ _PIECE = 1 << 20
 _MOST_FILES = 10_000
 
 
-@contextmanager
+@contextlib.contextmanager
 def at_hand(source: str | Path) -> Iterator[Path]:
     """The path of a table, which is fetched first if it is - (standard input) or a URL."""
     if source != STANDARD_INPUT and not is_url(source):
@@ -165,7 +165,7 @@ def _keep_standard_input(path: Path) -> None:
 
 
 def _fetch(place: Place, target: Path) -> None:
-    with reach_place(place, "read") as (system, source):
+    with _reach_place(place, "read") as (system, source):
         if not system.isdir(source):
             _copy(system, source, target)
             return
@@ -184,3 +184,44 @@ def _copy(system: Any, source: str, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     with system.open(source, "rb") as stream, target.open("wb") as file:
         shutil.copyfileobj(stream, file, _PIECE)
+
+
+_WITH_FOLDERS = ("file", "memory", "hdfs", "sftp")
+_READ_ONLY = ("http", "https")
+
+
+def check_destination(place: Place) -> None:
+    """Refuse a place that is taken or cannot be written, before any work is done."""
+    if place.protocol in _READ_ONLY:
+        raise RecipeError(f"A release cannot be sent to {place.protocol} URLs. Write it to a folder and upload that.")
+    with _reach_place(place, "write") as (system, target):
+        if system.exists(target) and (system.isfile(target) or system.find(target)):
+            raise RecipeError(f"There is something at {place} already. Choose another name, or remove it first.")
+
+
+def send(folder: Path, place: Place, *, last: str) -> None:
+    """Copy every file of a release folder, its descriptor `last`.
+
+    All of it arrives, or nothing that looks like a release: these places know no rename, so a copy that breaks off
+    leaves files behind. They are taken away where that can be done; where it cannot, the descriptor is not among
+    them, and without it a folder is no release to any reader.
+    """
+    check_destination(place)
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    files.sort(key=lambda path: path == folder / last)
+    with _reach_place(place, "write") as (system, target):
+        sent: list[str] = []
+        try:
+            for path in files:
+                name = f"{target.rstrip('/')}/{path.relative_to(folder).as_posix()}"
+                if place.protocol in _WITH_FOLDERS:
+                    system.makedirs(name.rpartition("/")[0], exist_ok=True)
+                sent.append(name)
+                system.put_file(str(path), name)
+                if system.size(name) != path.stat().st_size:
+                    raise DataError(f"{path.name} did not arrive whole at {place}. Nothing is published there.")
+        except BaseException:
+            for name in reversed(sent):
+                with contextlib.suppress(Exception):
+                    system.rm_file(name)
+            raise

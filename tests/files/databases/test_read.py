@@ -10,7 +10,7 @@ import pytest
 
 import lookalike as la
 from lookalike.errors import DataError, LookalikeError, MissingPart, SchemaError
-from lookalike.files.databases import connecting
+from lookalike.files.databases import connect
 from lookalike.files.databases.address import parse_address
 from tests.places import PASSWORD, Place
 
@@ -86,7 +86,7 @@ def test_a_view_is_a_table_and_reading_changes_nothing(place: Place) -> None:
     assert la.read_table(place.table("adults"))["age"].values.tolist() == [32]
     with (
         pytest.raises(LookalikeError) as refused,
-        connecting.connect(parse_address(place.table("people"))) as connection,
+        connect.connect(parse_address(place.table("people"))) as connection,
     ):
         connection.execute("INSERT INTO people VALUES (1, 'z')")
     assert "allows reading only" in str(refused.value)
@@ -193,6 +193,6 @@ def test_a_driver_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None
     def absent(name: str) -> None:
         raise ImportError(name)
 
-    monkeypatch.setattr(connecting.importlib, "import_module", absent)
+    monkeypatch.setattr(connect.importlib, "import_module", absent)
     with pytest.raises(MissingPart, match=r"lookalike\[databases\]"):
         la.read_table("sqlite:///x.db?table=t")

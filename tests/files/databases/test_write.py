@@ -15,7 +15,7 @@ import pytest
 import lookalike as la
 from lookalike.errors import DataError, RecipeError
 from lookalike.files.databases import write as databases
-from lookalike.files.databases.connecting import Connection
+from lookalike.files.databases.connect import Connection
 from lookalike.files.databases.write import check_database, database_frames
 from tests.apps.cli.running import lookalike
 from tests.places import PASSWORD, Place

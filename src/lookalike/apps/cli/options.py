@@ -125,13 +125,11 @@ def check_out(out: str, *, overwrite: bool) -> None:
     """Refuse a destination before any work is done for it."""
     from lookalike.files.atomic import check_target
     from lookalike.files.releases.describe import DESCRIPTOR
-    from lookalike.files.urls import is_url, place_of
+    from lookalike.files.urls import check_destination, is_url, place_of
 
     if out == STDOUT:
         return
     if is_url(out):
-        from lookalike.files.releases.send import check_destination
-
         check_destination(place_of(out))
         return
     check_target(Path(out), marker=DESCRIPTOR, overwrite=overwrite)

@@ -12,7 +12,7 @@ from lookalike.apps.cli.output import note, print_json, print_table
 from lookalike.errors import counted
 
 if TYPE_CHECKING:
-    from lookalike.analysis.estimate import Estimate
+    from lookalike.analysis.counts import Estimate
 
 
 @click.command()
@@ -36,7 +36,7 @@ def query(release: str, sql: str, level: float, as_json: bool) -> None:
 
     Conditions are joined by AND; OR joins conditions on the same column. Missing values match IS NULL only.
     """
-    from lookalike.analysis.estimate import Estimate
+    from lookalike.analysis.counts import Estimate
     from lookalike.analysis.release import open_release
 
     loaded = open_release(release)

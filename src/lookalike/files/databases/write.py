@@ -12,18 +12,18 @@ was not made here is never replaced.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from lookalike.data.release import Release
 from lookalike.errors import DataError, RecipeError, quoted
-from lookalike.files.databases.address import Address, Database, TableName, find_free_name, parse_address
-from lookalike.files.databases.connecting import Connection, connect
-from lookalike.files.databases.dialects import columns_of, create, drop, is_there, rename
-from lookalike.files.databases.read import fetch_columns
+from lookalike.files.databases.address import Address, Database, TableName, find_free_name, identifier, parse_address
+from lookalike.files.databases.connect import Connection, connect
+from lookalike.files.databases.read import columns_of, fetch_columns, locate_table
 from lookalike.files.releases.cells import Encoding, Field, print_cells
 from lookalike.files.releases.read import ReleaseFolder
 from lookalike.files.releases.write import lay_out_table
@@ -31,6 +31,9 @@ from lookalike.progress import Progress, silent
 
 _LONGEST = 63
 """Bytes of a name in PostgreSQL, which cuts off the rest."""
+
+_MARK = "Release made by lookalike"
+"""Stands with every table that is written, so that no other is ever replaced."""
 
 
 def write_database(
@@ -108,12 +111,12 @@ def _write_all(
         progress("write", place / len(frames), str(replace(address, table=target)))
         replaces = _check_free(connection, target, overwrite)
         passing = target.beside(f"lookalike_{secrets.token_hex(8)}")
-        create(connection, passing, frame.schema)
+        _create(connection, passing, frame.schema)
         connection.fill(passing.name, passing.schema, frame)
         _check_same(connection, passing, frame, target)
         if replaces:
-            drop(connection, target)
-        rename(connection, passing, target.name)
+            connection.execute(f"DROP TABLE {target.sql}")
+        connection.execute(f"ALTER TABLE {passing.sql} RENAME TO {identifier(target.name)}")
         targets.append(str(target))
     return tuple(targets)
 
@@ -124,7 +127,7 @@ def _target(address: Address, table: str, n_tables: int) -> TableName:
 
 def _check_free(connection: Connection, table: TableName, overwrite: bool) -> bool:
     """Whether a table of ours is to be replaced; refuses one that must not be."""
-    there, ours = is_there(connection, table)
+    there, ours = _is_there(connection, table)
     if there and not ours:
         raise RecipeError(
             f"There is a table {quoted(str(table))} that was not made by lookalike. It is not replaced; name another."
@@ -176,3 +179,44 @@ def _remove(path: Path) -> None:
     """A file that was made for a table which did not come about."""
     for one in (path, *(path.with_name(path.name + ending) for ending in ("-journal", "-wal", ".wal"))):
         one.unlink(missing_ok=True)
+
+
+def _is_there(connection: Connection, table: TableName) -> tuple[bool, bool]:
+    """Whether there is a table (or view) of that name, and whether it was made here."""
+    rows = connection.ask(_MARKS[connection.database], locate_table(connection.database, table)).rows()
+    return bool(rows), any(_MARK in (row[0] or "") for row in rows)
+
+
+def _create(connection: Connection, table: TableName, types: Mapping[str, Any]) -> None:
+    """Make an empty table, marked as ours."""
+    own = list(Database).index(connection.database)
+    listed = ", ".join(f"{identifier(name)} {_TYPES[dtype.base_type()][own]}" for name, dtype in types.items())
+    if connection.database is Database.SQLITE:
+        connection.execute(f"CREATE TABLE {table.sql} (/* {_MARK} */ {listed})")
+        return
+    connection.execute(f"CREATE TABLE {table.sql} ({listed})")
+    connection.execute(f"COMMENT ON TABLE {table.sql} IS '{_MARK}'")
+
+
+_MARKS = {
+    Database.POSTGRESQL: """
+        SELECT obj_description(to_regclass($1::text), 'pg_class') WHERE to_regclass($1::text) IS NOT NULL""",
+    Database.SQLITE: "SELECT sql FROM sqlite_schema WHERE name = ? COLLATE NOCASE",
+    Database.DUCKDB: """
+        SELECT comment FROM duckdb_tables()
+        WHERE lower(table_name) = lower($1) AND schema_name = coalesce(nullif($2, ''), current_schema())
+            AND database_name = current_database()
+        UNION ALL SELECT NULL FROM duckdb_views()
+        WHERE lower(view_name) = lower($1) AND schema_name = coalesce(nullif($2, ''), current_schema())
+            AND database_name = current_database()""",
+}
+
+_TYPES: dict[Any, tuple[str, str, str]] = {
+    pl.Int64: ("bigint", "INTEGER", "BIGINT"),
+    pl.Float64: ("double precision", "REAL", "DOUBLE"),
+    pl.String: ("text", "TEXT", "VARCHAR"),
+    pl.Boolean: ("boolean", "BOOLEAN", "BOOLEAN"),
+    pl.Date: ("date", "DATE", "DATE"),
+    pl.Datetime: ("timestamp", "TIMESTAMP", "TIMESTAMP"),
+}
+"""What each type is called, in the order of `Database`."""

@@ -2,7 +2,7 @@
 
 write -> cells, describe, readme           a Release becomes a folder, and is read back before it counts
 parts -> write, tablefiles                 the same part by part, for tables that nobody holds at once
-read, other_tools -> assembly              a folder, or another tool's table, becomes a Release again, over the domains
+read, other_tools -> assemble              a folder, or another tool's table, becomes a Release again, over the domains
                                            of the original; `alone` works them out from the folder
 private                                    what stays with the owner
 """

@@ -26,8 +26,8 @@ from lookalike.data.release import Perturbed, Randomizer, Release
 from lookalike.data.schema import Attribute, Schema, ValueType
 from lookalike.data.taxonomy import MISSING as MISSING_LEAF
 from lookalike.errors import DataError, RecipeError, explain_damage, unread_format
-from lookalike.files.releases.cells import MISSING, Encoding, Field, plain_escape, safe_name
-from lookalike.files.releases.tablefiles import CSV, Part, Parts, part_path
+from lookalike.files.releases.cells import MISSING, Encoding, Field, plain_escape
+from lookalike.files.releases.tablefiles import CSV, Part, Parts, part_path, safe_name
 from lookalike.untrusted import load_json
 from lookalike.version import __version__
 
@@ -159,7 +159,7 @@ class Manifest:
     created: datetime.date | None = None
     description: str = ""
     safe_csv: bool = False
-    """Whether the CSV files have no cell that a spreadsheet would compute (`formulas`)."""
+    """Whether the CSV files have no cell that a spreadsheet would compute (`tablefiles`)."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from lookalike.data.release import Bucketized, Grouped, Matched, PublishedTable, Release
 from lookalike.errors import DataError, RecipeError
 from lookalike.files.atomic import sync
-from lookalike.files.releases.assembly import take
+from lookalike.files.releases.assemble import take
 from lookalike.files.releases.cells import Field
 from lookalike.files.releases.read import read_again
 from lookalike.files.releases.tablefiles import CSV, ENDINGS, PARQUET, Part, Parts, digest_of, digest_of_part, part_path

@@ -30,10 +30,17 @@ from lookalike.data.release import (
 )
 from lookalike.data.schema import Schema
 from lookalike.errors import DataError, SchemaError, explain_change, explain_damage, quoted
-from lookalike.files.releases.assembly import count_suppressed, group_rows, reject_unknown, stack_columns, take
+from lookalike.files.releases.assemble import (
+    DomainIndex,
+    assemble_extents,
+    count_suppressed,
+    group_rows,
+    reject_unknown,
+    stack_columns,
+    take,
+)
 from lookalike.files.releases.cells import Encoding, Field, parse_cells, plain_unescape, values_of
 from lookalike.files.releases.describe import DESCRIPTOR, PublishedManifest, parse_descriptor, value_keys, value_texts
-from lookalike.files.releases.other_tools.holdings import DomainIndex, assemble_extents
 from lookalike.files.releases.tablefiles import (
     check_text,
     part_frame,

@@ -13,9 +13,9 @@ from lookalike.data.adversary import ADVERSARIES
 from lookalike.data.release import Release
 from lookalike.errors import counted
 from lookalike.files.databases.address import find_free_name, identifier
-from lookalike.files.releases.cells import SAFE_CSV_SENTENCE, Encoding, Field
+from lookalike.files.releases.cells import Encoding, Field
 from lookalike.files.releases.describe import DESCRIPTOR, ENCODING_SENTENCES, Manifest, Tables
-from lookalike.files.releases.tablefiles import Parts
+from lookalike.files.releases.tablefiles import SAFE_CSV_SENTENCE, Parts
 
 VIEWS = "views.sql"
 

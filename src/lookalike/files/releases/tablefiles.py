@@ -13,6 +13,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import itertools
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +22,7 @@ from typing import Any
 import polars as pl
 
 from lookalike.errors import DataError, counted, explain_change, explain_damage, quoted
-from lookalike.files.releases.cells import MISSING, Encoding, Field, dtype_of, print_cells, restore_texts
+from lookalike.files.releases.cells import MISSING, Encoding, Field, dtype_of, print_cells
 from lookalike.untrusted import check_plain_file
 
 CSV, PARQUET = "csv", "parquet"
@@ -222,3 +223,55 @@ def blanks_spelled_out(frame: pl.DataFrame, fields: Sequence[Field]) -> pl.DataF
     return frame.with_columns(
         pl.select(pl.when(blank).then(pl.lit(MISSING)).otherwise(first)).to_series().alias(names[0])
     )
+
+
+_MARK = "'"
+_RISKY = r"^'*[=+\-@\t\r\n]"
+_MARKED = r"^'+[=+\-@\t\r\n]"
+_NUMBERS = r"^[+-]?[0-9][0-9.]*( to [+-]?[0-9][0-9.]*)?(\|\(missing\))?$"
+
+SAFE_CSV_SENTENCE = (
+    "In the CSV files a cell that a spreadsheet would compute (it begins with =, +, - or @) has an apostrophe in "
+    "front. Take it off to get the value; the Parquet files have the values as they are."
+)
+
+
+def safe_name(name: str) -> str:
+    """
+    >>> safe_name("=age"), safe_name("-5"), safe_name("age")
+    ("'=age", '-5', 'age')
+    """
+    risky = re.match(_RISKY, name) and not re.fullmatch(_NUMBERS[1:-1], name)
+    return _MARK + name if risky else name
+
+
+def safe_frame(frame: pl.DataFrame) -> pl.DataFrame:
+    """A frame whose texts and names no spreadsheet computes."""
+    made = pl.DataFrame([_mark_risky(column) for column in frame.get_columns()])
+    made.columns = [safe_name(name) for name in frame.columns]
+    return made
+
+
+def restore_texts(frame: pl.DataFrame) -> pl.DataFrame:
+    """What a safe frame of texts was made from."""
+    made = pl.DataFrame([_restore_cells(column) for column in frame.get_columns()])
+    made.columns = [name[1:] if re.match(_MARKED, name) else name for name in frame.columns]
+    return made
+
+
+def _mark_risky(cells: pl.Series) -> pl.Series:
+    if isinstance(cells.dtype, pl.Categorical | pl.Enum):
+        cells = cells.cast(pl.String)
+    if cells.dtype != pl.String:
+        return cells
+    risky = cells.str.contains(_RISKY) & ~cells.str.contains(_NUMBERS)
+    return _where(risky, pl.select(pl.lit(_MARK) + pl.lit(cells)).to_series(), cells)
+
+
+def _restore_cells(cells: pl.Series) -> pl.Series:
+    return _where(cells.str.contains(_MARKED), cells.str.slice(1), cells) if cells.dtype == pl.String else cells
+
+
+def _where(chosen: pl.Series, then: pl.Series, otherwise: pl.Series) -> pl.Series:
+    picked = pl.select(pl.when(chosen).then(then).otherwise(otherwise)).to_series()
+    return picked.alias(otherwise.name)

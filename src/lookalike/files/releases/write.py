@@ -34,8 +34,8 @@ from lookalike.data.release import (
 from lookalike.data.schema import Schema
 from lookalike.errors import DataError, RecipeError, quoted
 from lookalike.files.atomic import place_folder
-from lookalike.files.releases.assembly import take
-from lookalike.files.releases.cells import Encoding, Field, lay_out, print_cells, safe_frame
+from lookalike.files.releases.assemble import take
+from lookalike.files.releases.cells import Encoding, Field, lay_out, print_cells
 from lookalike.files.releases.describe import (
     DESCRIPTOR,
     Manifest,
@@ -48,7 +48,7 @@ from lookalike.files.releases.describe import (
 )
 from lookalike.files.releases.read import ReleaseFolder, read_matrices
 from lookalike.files.releases.readme import VIEWS, readme, views
-from lookalike.files.releases.tablefiles import ENDINGS, Parts, blanks_spelled_out, table_paths
+from lookalike.files.releases.tablefiles import ENDINGS, Parts, blanks_spelled_out, safe_frame, table_paths
 from lookalike.progress import Progress, silent
 
 README = "README.txt"

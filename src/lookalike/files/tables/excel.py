@@ -17,8 +17,7 @@ import polars as pl
 
 from lookalike.errors import DataError, MissingPart, RecipeError, SchemaError, counted, quoted, unknown_name
 from lookalike.files.tables.compressed import open_archive, refuse_too_much
-from lookalike.files.tables.formats import OLD_EXCEL, read_head
-from lookalike.files.tables.selection import refuse_bad_names
+from lookalike.files.tables.formats import OLD_EXCEL, read_head, refuse_bad_names
 
 _MOST_CELLS = 50_000_000
 _PIECE = 1 << 20

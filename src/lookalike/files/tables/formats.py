@@ -14,12 +14,13 @@ loaded on first use, so that help and messages can list formats without loading 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from lookalike.errors import DataError, RecipeError, quoted
+from lookalike.errors import DataError, RecipeError, SchemaError, counted, quoted, unknown_name
 from lookalike.progress import Progress, silent
 from lookalike.untrusted import check_plain_file
 
@@ -32,6 +33,13 @@ if TYPE_CHECKING:
 _HEAD = 8
 ZIP = b"PK\x03\x04"
 OLD_EXCEL = b"\xd0\xcf\x11\xe0"
+MOST_FIELDS = 100_000
+"""Columns that a table has at most."""
+MOST_COLUMNS = 10_000
+"""Columns that are read at most."""
+_LONGEST_NAME = 10_000
+LONGEST_FIELD = 4 << 20
+"""Bytes of a cell."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +64,47 @@ class Asked:
     hints: Hints = Hints()
     sheet: str | int | None = None
     progress: Progress = silent
+
+    def choose(self, names: Sequence[str], source: str) -> list[str]:
+        """The names to read, in the order of the table."""
+        known = set(names)
+        for name in (*(self.columns or ()), *self.types):
+            if name not in known:
+                raise SchemaError(f"{source}: {unknown_name('column', name, names)}")
+        wanted = [name for name in names if self.columns is None or name in self.columns]
+        if len(wanted) > MOST_COLUMNS:
+            raise SchemaError(
+                f"{source} has {len(wanted):,} columns, more than the {MOST_COLUMNS:,} that can be read at once. Name "
+                "those that are needed, or look whether rows and columns were exchanged."
+            )
+        return wanted
+
+
+def refuse_bad_names(names: Sequence[str], source: str) -> None:
+    """Every column has a name, no two the same, and none is endless."""
+    if len(names) > MOST_FIELDS:
+        raise SchemaError(
+            f"{source} has {counted(len(names), 'column')}, and a table has {MOST_FIELDS:,} at most. Leave some out."
+        )
+    if any(len(name) > _LONGEST_NAME for name in names):
+        place = next(attr + 1 for attr, name in enumerate(names) if len(name) > _LONGEST_NAME)
+        raise SchemaError(
+            f"{source}: the name of column {place} is longer than {_LONGEST_NAME:,} characters. Is the first line a "
+            "header?"
+        )
+    nameless = [str(attr + 1) for attr, name in enumerate(names) if not name]
+    if nameless:
+        raise SchemaError(
+            f"{source}: {counted(len(nameless), 'column')} of {len(names)} without a name (place "
+            f"{', '.join(nameless[:10])}). Name every column in the header; a nameless first column is often a row "
+            "number that can be left out."
+        )
+    doubled = [name for name, count in Counter(names).items() if count > 1]
+    if doubled:
+        raise SchemaError(
+            f"{source}: two columns have the same name: {', '.join(quoted(name) for name in doubled[:10])}. "
+            "Give every column its own name."
+        )
 
 
 class Format:

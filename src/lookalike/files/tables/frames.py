@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from lookalike.data.microdata import Column, parse_number, texts_of
 from lookalike.data.schema import ValueType
 from lookalike.errors import DataError, counted, quoted
-from lookalike.files.tables.csv.inference import FIRST_DAY, LAST_DAY, UTC_NOTE, distinct_texts, settle
-from lookalike.files.tables.selection import LONGEST_FIELD, misfit_message
+from lookalike.files.tables.csv.inference import FIRST_DAY, LAST_DAY, UTC_NOTE, distinct_texts, misfit_message, settle
+from lookalike.files.tables.formats import LONGEST_FIELD
 
 _MICROS_A_DAY = 86_400_000_000
 

@@ -21,16 +21,15 @@ import polars as pl
 from lookalike import memory
 from lookalike.data.microdata import Column, Table
 from lookalike.data.schema import ValueType
-from lookalike.errors import DataError, RecipeError, counted, quoted
+from lookalike.errors import DataError, RecipeError, SchemaError, counted, quoted, unknown_name
 from lookalike.files.databases.address import is_address, parse_address
 from lookalike.files.databases.read import read_database
 from lookalike.files.tables.compressed import check_limit, packing_of
 from lookalike.files.tables.csv import delimited
 from lookalike.files.tables.csv.delimited import Spelling
-from lookalike.files.tables.formats import TEXT, Asked, Hints, format_of, list_names
+from lookalike.files.tables.formats import TEXT, Asked, Hints, format_of, list_names, refuse_bad_names
 from lookalike.files.tables.frames import column_of, is_pandas, pandas_series
 from lookalike.files.tables.parquet import scan_folder
-from lookalike.files.tables.selection import check_types, choose_names, refuse_bad_names
 from lookalike.files.urls import at_hand
 from lookalike.memory import TO_READ, check_addresses
 from lookalike.progress import Progress, silent
@@ -117,11 +116,11 @@ def read_table(
         if isinstance(given, str):
             raise RecipeError(f"{what} must be a list of texts, not the text {quoted(given)}. Put it in brackets.")
     hints = Hints(delimiter=delimiter, quote=quote, encoding=encoding, header=header, unpack_limit=unpack_limit)
-    asked = Asked(columns, check_types(types), frozenset(missing or ()), hints, sheet, progress)
+    asked = Asked(columns, _check_types(types), frozenset(missing or ()), hints, sheet, progress)
     if isinstance(source, str) and is_address(source):
         address = parse_address(source)
         progress("reading", 0.0, str(address))
-        names, fetched = read_database(address, columns, asked.types)
+        names, fetched = read_database(address, asked)
         return _type_table(names, fetched.get_column, str(address), asked)
     if isinstance(source, str | Path):
         check_limit(unpack_limit)
@@ -141,6 +140,17 @@ def read_table(
 
         return _type_table(names, series_of, where, asked)
     return _read_frame(source, asked)
+
+
+def _check_types(types: Mapping[str, ValueType] | None) -> dict[str, ValueType]:
+    """Types as asked for, given as `ValueType` or by name."""
+    known = [type.value for type in ValueType]
+    checked = {}
+    for name, type in (types or {}).items():
+        if type not in known:
+            raise SchemaError(f"Column {quoted(name)}: {unknown_name('type', str(type), known)}")
+        checked[name] = ValueType(type)
+    return checked
 
 
 def _read_file(path: Path, asked: Asked) -> Table:
@@ -172,7 +182,7 @@ def _read_frame(source: Any, asked: Asked) -> Table:
         where = "the lazy frame"
         failed = f"{where} cannot be collected: its query fails"
         names = _safely(lambda: source.collect_schema().names(), failed)
-        wanted = choose_names(names, asked.columns, asked.types, where)
+        wanted = asked.choose(names, where)
         picked = source.select(pl.nth([names.index(name) for name in wanted])) if names else source
         collected = _safely(picked.collect, failed)
         types = {name: type for name, type in asked.types.items() if name in wanted}
@@ -207,7 +217,7 @@ def _type_table(names: list[str], series_of: Callable[[str], pl.Series], where: 
     if not names:
         raise DataError(f"{where} has no columns. Give a table with columns.")
     refuse_bad_names(names, where)
-    wanted = choose_names(names, asked.columns, asked.types, where)
+    wanted = asked.choose(names, where)
     read: list[Column] = []
     notes: list[str] = []
     for attr, name in enumerate(wanted):

@@ -18,10 +18,9 @@ from lookalike.audit import Check
 from lookalike.data.microdata import Domain, Microdata, Table, texts_of
 from lookalike.data.release import ExtentCells, Ranges
 from lookalike.errors import RecipeError, counted, quoted, unknown_name
+from lookalike.files.releases.assemble import DomainIndex, assemble_extents
 from lookalike.files.releases.cells import lay_out, print_cells
-from lookalike.files.releases.other_tools import find_suppressed
-from lookalike.files.releases.other_tools.holdings import DomainIndex, assemble_extents
-from lookalike.files.releases.other_tools.notations import read_cell, read_members, read_value
+from lookalike.files.releases.other_tools import find_suppressed, read_cell, read_members, read_value
 from lookalike.files.tables.csv.delimited import Spelling
 from lookalike.files.tables.read import spelling_of
 from lookalike.pipeline.surplus.canonical import Findings

@@ -22,10 +22,9 @@ from lookalike.data.microdata import Column, Table
 from lookalike.errors import DataError, SchemaError, counted, quoted
 from lookalike.files.tables.csv.dialect import SAMPLE_BYTES, Dialect, detect_dialect, split_spelled
 from lookalike.files.tables.csv.encoding import NotDecodable, TextFile, check_encoding, detect_encoding
-from lookalike.files.tables.csv.inference import settle
+from lookalike.files.tables.csv.inference import misfit_message, settle
 from lookalike.files.tables.csv.structure import Block, Records, StrayQuote
-from lookalike.files.tables.formats import Asked, Hints
-from lookalike.files.tables.selection import choose_names, misfit_message, refuse_bad_names
+from lookalike.files.tables.formats import Asked, Hints, refuse_bad_names
 
 _Read = TypeVar("_Read")
 
@@ -145,7 +144,7 @@ def _read(file: TextFile, dialect: Dialect, notes: Sequence[str], asked: Asked) 
     if not records.first:
         raise DataError(f"{source} is empty. Give a file with a header and rows.")
     names = _names(records.first, dialect, source)
-    wanted = choose_names(names, asked.columns, asked.types, source)
+    wanted = asked.choose(names, source)
     cells = {name: _Cells([], []) for name in wanted}
     n_rows = 0
     for blocks in _gather_blocks(records):

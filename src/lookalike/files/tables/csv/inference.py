@@ -19,7 +19,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from lookalike.data.schema import ValueType
-from lookalike.errors import quoted
+from lookalike.errors import counted, quoted
 
 MARKERS = ("NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", "-", ".")
 
@@ -47,6 +47,14 @@ FIRST_DAY = int(np.datetime64("0001-01-01", "D").astype(np.int64))
 LAST_DAY = int(np.datetime64("9999-12-31", "D").astype(np.int64))
 _HEAD = 512
 """How many texts must fit before all are tried."""
+_NOUNS = {
+    ValueType.INTEGER: "whole numbers of at most 64 bits",
+    ValueType.NUMBER: "numbers",
+    ValueType.DATE: "dates such as 2024-12-31",
+    ValueType.DATETIME: "dates with times such as 2024-12-31T23:59:00",
+    ValueType.BOOLEAN: "true or false",
+    ValueType.STRING: "text",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +74,16 @@ class _Parsed:
     values: NDArray[Any]
     fits: NDArray[np.bool_]
     note: str = ""
+
+
+def misfit_message(name: str, asked: ValueType, n_misfits: int, where: str | None = None) -> str:
+    """What is said when values are not of the type asked for; the values themselves are not shown."""
+    verb = "does" if n_misfits == 1 else "do"
+    place = f" (the first {where})" if where else ""
+    return (
+        f"column {quoted(name)} is asked to be {asked}, but {counted(n_misfits, 'value')} {verb} not fit{place}. "
+        f"Wanted: {_NOUNS[asked]}. Mend the values, or ask for type string."
+    )
 
 
 def looks_typed(text: str) -> bool:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from lookalike.errors import DataError, counted
 from lookalike.files.tables.csv.dialect import Dialect, split_records
-from lookalike.files.tables.selection import LONGEST_FIELD, MOST_FIELDS
+from lookalike.files.tables.formats import LONGEST_FIELD, MOST_FIELDS
 
 Bytes = NDArray[np.uint8]
 Places = NDArray[np.int64]

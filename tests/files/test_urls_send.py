@@ -13,8 +13,7 @@ import pytest
 import lookalike as la
 from lookalike.errors import DataError, RecipeError
 from lookalike.files.releases.describe import DESCRIPTOR
-from lookalike.files.releases.send import check_destination, send
-from lookalike.files.urls import place_of
+from lookalike.files.urls import check_destination, place_of, send
 
 FRAME = pl.DataFrame({"age": [1, 2, 3, 4], "diagnosis": ["a", "b", "a", "b"]})
 
@@ -66,7 +65,7 @@ def test_a_copy_that_fails_leaves_nothing(
 
     monkeypatch.setattr(type(memory), "put_file", breaks_off)
     with pytest.raises(DataError, match=r"cannot be reached \(ConnectionResetError\)") as failed:
-        send(tmp_path, place_of("memory://out/r"))
+        send(tmp_path, place_of("memory://out/r"), last=DESCRIPTOR)
     assert "secret-token" not in str(failed.value)
     assert memory.find("/out") == []
 
@@ -77,7 +76,7 @@ def test_a_file_that_arrives_cut_off(
     (tmp_path / DESCRIPTOR).write_text("whole")
     monkeypatch.setattr(type(memory), "size", lambda self, path: 1)
     with pytest.raises(DataError, match="did not arrive whole"):
-        send(tmp_path, place_of("memory://out/r"))
+        send(tmp_path, place_of("memory://out/r"), last=DESCRIPTOR)
     assert memory.find("/out") == []
 
 

@@ -1,9 +1,11 @@
-"""What a published cell may hide, over the domain of an original: the meeting point of all notations.
+"""From published cells, in whatever notation, to a release over the domain of an original.
 
-A `Holding` is a run of codes or a set of codes. `DomainIndex` makes them from value texts, numbers and labels; every
-notation (ours and other tools') is read through it, and `assemble_extents` turns the holdings of a column into extents.
-Numbers and dates are compared as they are, never as rounded floats: an end of an interval falls on the right side of
-a value even where 64-bit floats could not tell them apart.
+A `Holding`, a run of codes or a set of codes, is what a cell may hide. `DomainIndex` makes them from value texts,
+numbers and labels; every notation (ours and other tools') is read through it. `assemble_extents` turns the holdings of
+a column into extents, `group_rows` the columns into a release: rows with the same cells in every quasi-identifier are
+one group, as they are to any reader. Numbers and dates are compared as they are, never as rounded floats: an end of
+an interval falls on the right side of a value even where 64-bit floats could not tell them apart. Every value must be
+one that the original has; what was left out is the original less what is published.
 """
 
 from __future__ import annotations
@@ -11,16 +13,18 @@ from __future__ import annotations
 import datetime
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.data.microdata import Domain
-from lookalike.data.release import Extents, Ranges, Sets, is_numeric_cell
+from lookalike.data.microdata import Codes, Domain, Domains, Microdata
+from lookalike.data.release import Extents, Grouped, Perturbed, Ranges, Release, Sets, Withheld, is_numeric_cell
 from lookalike.data.schema import NUMBER_LIKE, ValueType
+from lookalike.errors import DataError, counted, quoted
 
 _EPOCH = datetime.datetime(1970, 1, 1)
 
@@ -220,3 +224,74 @@ def _as_codes(index: DomainIndex, holding: Holding) -> tuple[int, ...]:
         return holding.codes
     run = tuple(range(holding.low, holding.high + 1))
     return (*run, index.missing_code) if holding.missing else run
+
+
+Note = Callable[[str], None]
+
+
+def unheard(note: str) -> None:
+    """For notes that nobody reads."""
+
+
+def reject_unknown(source: str, domain: Domain, unknown: int) -> None:
+    """A release may only hold what its original holds."""
+    if unknown:
+        raise DataError(
+            f"{source}: column {quoted(domain.name)} holds {counted(unknown, 'value')} that the original does not "
+            "have: this release does not belong to this table, or was changed."
+        )
+
+
+def stack_columns(blocks: Sequence[Codes], n_rows: int) -> Codes:
+    return np.ascontiguousarray(np.column_stack(blocks)) if blocks else np.empty((n_rows, 0), dtype=np.int32)
+
+
+def take(extents: Extents, units: NDArray[Any]) -> Extents:
+    """The extents of the named units, in that order."""
+    if isinstance(extents, Ranges):
+        return Ranges(*(getattr(extents, field.name)[units] for field in fields(Ranges)))
+    sizes = extents.sizes[units]
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    places = np.arange(starts[-1]) + np.repeat(extents.starts[units] - starts[:-1], sizes)
+    return Sets(starts, extents.members[places])
+
+
+def group_rows(
+    domains: Domains,
+    columns: Sequence[tuple[Extents, NDArray[np.int32]]],
+    sensitive: Codes,
+    carried: Codes,
+    withheld: Withheld,
+) -> Grouped:
+    """Rows with the same cells in every quasi-identifier are a group."""
+    group_of_row = np.zeros(len(sensitive), dtype=np.int64)
+    for extents, unit_of_row in columns:
+        keys = group_of_row * max(len(extents), 1) + unit_of_row
+        group_of_row = np.unique(keys, return_inverse=True)[1].astype(np.int64)
+    first_rows = np.unique(group_of_row, return_index=True)[1]
+    return Grouped(
+        domains=domains,
+        extents=tuple(take(extents, unit_of_row[first_rows]) for extents, unit_of_row in columns),
+        group_of_row=group_of_row.astype(np.int32),
+        sensitive=sensitive,
+        carried=carried,
+        withheld=withheld,
+    )
+
+
+def count_suppressed(release: Release, original: Microdata) -> Withheld:
+    """What was left out by value: the original and the dummies less what is published. A reader with the original
+    can tell. Perturbed values cannot be subtracted, made-up rows that look like any other hide what is missing, and a
+    release that has too many of a value is left to the audit."""
+    withheld = release.withheld
+    hidden = withheld.indistinguishable and withheld.n_dummies
+    if isinstance(release, Perturbed) or not withheld.n_suppressed or hidden:
+        return withheld
+    suppressed = []
+    for column, domain in enumerate(release.domains.sensitive):
+        published = np.bincount(release.sensitive[:, column], minlength=domain.n_codes)
+        made_up = withheld.dummies[column] if withheld.dummies else 0
+        suppressed.append(original.counts(column) + made_up - published)
+    if any((counts < 0).any() for counts in suppressed):
+        return withheld
+    return replace(withheld, suppressed=tuple(counts.astype(np.int64) for counts in suppressed))
