@@ -153,6 +153,8 @@ class Pooled:
     """Variance of the estimates from world to world."""
     variance: Numbers
     """Both, with what few worlds add."""
+    share_open: Numbers
+    """The share of the variance that the release adds (lambda)."""
     degrees: Numbers
     """Degrees of freedom; infinite where the worlds agree and the table is large."""
     n_worlds: int
@@ -161,12 +163,6 @@ class Pooled:
     def error(self) -> Numbers:
         """The standard error."""
         return np.sqrt(self.variance)
-
-    @property
-    def share_open(self) -> Numbers:
-        """The share of the variance that the release adds (lambda)."""
-        added = (1 + 1 / self.n_worlds) * self.between
-        return np.divide(added, self.variance, where=self.variance > 0, out=np.zeros_like(added))
 
     def interval(self, level: float = LEVEL) -> tuple[Numbers, Numbers]:
         """Where the true figure lies with about that probability."""
@@ -205,11 +201,12 @@ def pool(estimates: Any, variances: Any, *, degrees: float | None = None) -> Poo
         raise RecipeError(f"degrees is {degrees}. Give the rows less the coefficients of one world's analysis.")
     m = len(q)
     within, between = u.mean(axis=0), q.var(axis=0, ddof=1)
-    variance = within + (1 + 1 / m) * between
-    share = np.divide((1 + 1 / m) * between, variance, where=variance > 0, out=np.zeros_like(variance))
+    added = (1 + 1 / m) * between
+    variance = within + added
+    share = np.divide(added, variance, where=variance > 0, out=np.zeros_like(variance))
     with np.errstate(divide="ignore"):
         freedom = (m - 1) / share**2
         if degrees is not None:
             of_table = (degrees + 1) / (degrees + 3) * degrees * (1 - share)
             freedom = 1 / (1 / freedom + 1 / of_table)
-    return Pooled(q.mean(axis=0), within, between, variance, freedom, m)
+    return Pooled(q.mean(axis=0), within, between, variance, share, freedom, m)

@@ -28,7 +28,7 @@ from lookalike.data.release import Bucketized, Perturbed, Release
 from lookalike.data.schema import Attribute, Kind, Role, ValueType
 from lookalike.data.taxonomy import ROOT, Taxonomy, build
 from lookalike.errors import DataError, explain_change, explain_damage, quoted
-from lookalike.files.releases.cells import Encoding, Field, values_of
+from lookalike.files.releases.cells import Encoding, Field, raw_values, values_of
 from lookalike.files.releases.describe import PublishedManifest
 from lookalike.files.releases.read import ReleaseFolder, read_matrix
 
@@ -54,8 +54,7 @@ def taxonomy_over(
             f"Column {quoted(column)}: more than {_MOST_LISTED:,} values are possible below the nodes of its taxonomy, "
             "too many to draw from."
         )
-    texts = list(values)
-    return build(spec, list(values.values()), texts, column=column, with_missing=with_missing)
+    return build(spec, list(values.values()), list(values), column=column, with_missing=with_missing)
 
 
 def _numbers(shown: Sequence[str], spec: Mapping[str, Any], type: ValueType) -> dict[str, Any]:
@@ -197,8 +196,12 @@ def _domain(attribute: Attribute, field: Field, cells: pl.Series, manifest: Publ
     if field.encoding is Encoding.SPAN:
         ends = pl.concat([cells.struct.field("low"), cells.struct.field("high")]).drop_nulls().unique().to_list()
         return _build_listed(attribute, attribute.order, ends, missing)
-    texts = cells.struct.field("values").explode(empty_as_null=False).drop_nulls().unique().to_list()
-    return _build_listed(attribute, attribute.values, texts, missing)
+    return _build_listed(attribute, attribute.values, _list_members(cells), missing)
+
+
+def _list_members(cells: pl.Series) -> list[str]:
+    """The different values that sets name."""
+    return cells.struct.field("values").explode(empty_as_null=False).drop_nulls().unique().to_list()
 
 
 def _build_exact(attribute: Attribute, field: Field, cells: pl.Series, manifest: PublishedManifest) -> Domain:
@@ -212,15 +215,13 @@ def _build_exact(attribute: Attribute, field: Field, cells: pl.Series, manifest:
     listed = attribute.order if attribute.kind is Kind.ORDERED else None
     if listed is not None and field.type is ValueType.STRING and manifest.form != Perturbed.form:
         return _build_listed(attribute, listed, known.to_list(), missing)
-    return _build_domain(attribute, field.type, _raw(known, field.type), missing)
+    return _build_domain(attribute, field.type, raw_values(known, field.type), missing)
 
 
 def _with_taxonomy(attribute: Attribute, field: Field, cells: pl.Series) -> Domain:
     assert attribute.taxonomy is not None
     if field.encoding is Encoding.SET:
-        parts = cells.struct
-        labels = parts.field("values").explode(empty_as_null=False).drop_nulls().unique().to_list()
-        missing = bool(parts.field("missing").any())
+        labels, missing = _list_members(cells), bool(cells.struct.field("missing").any())
     else:
         labels, missing = cells.drop_nulls().unique().to_list(), cells.null_count() > 0
     type = attribute.type or ValueType.STRING
@@ -247,7 +248,7 @@ def _build_domain(attribute: Attribute, type: ValueType, values: NDArray[Any], m
 def _parse_texts(texts: list[str], type: ValueType) -> tuple[ValueType, NDArray[Any]]:
     """Texts as values of the column's type; as they are, where one of them is no such value."""
     try:
-        values = _raw(values_of(texts, type), type)
+        values = raw_values(values_of(texts, type), type)
         if list(texts_of(values, type)) == texts:
             return type, values
     except (TypeError, ValueError):
@@ -255,22 +256,10 @@ def _parse_texts(texts: list[str], type: ValueType) -> tuple[ValueType, NDArray[
     return ValueType.STRING, np.array(texts, dtype=object)
 
 
-def _raw(series: pl.Series, type: ValueType) -> NDArray[Any]:
-    if type is ValueType.STRING:
-        return np.array(series.to_list(), dtype=object)
-    if type is ValueType.NUMBER:
-        return series.cast(pl.Float64).to_numpy()
-    if type is ValueType.DATE:
-        series = series.cast(pl.Int32)
-    elif type is ValueType.DATETIME:
-        series = series.cast(pl.Datetime("us"))
-    return series.cast(pl.Int64).to_numpy()
-
-
 def _grid(cells: pl.Series, written: ValueType, type: ValueType) -> NDArray[Any]:
     """The values that intervals may hide, sorted; all ends of a whole column are among them."""
     parts = [cells.struct.field(end).drop_nulls() for end in ("low", "high")]
-    ends = np.unique(_raw(pl.concat(parts), written))
+    ends = np.unique(raw_values(pl.concat(parts), written))
     if not len(ends):
         return np.zeros(0, dtype=np.float64 if type is ValueType.NUMBER else np.int64)
     if type is not ValueType.NUMBER:

@@ -85,22 +85,23 @@ class DomainIndex:
         return np.argsort(self.domain.values, kind="stable")
 
     def code(self, text: str) -> int:
-        """The code of a value by its text, or by its number where the text differs (28 and 28.0)."""
-        code = self.code_of.get(text)
-        if code is None and self.number_like:
-            code = self._code_of_number(text)
-        if code is None:
+        """The code of a value by its text, or by its number where the text differs (28 and 28.0); else KeyError."""
+        code = self.find(text)
+        if code < 0:
             raise KeyError(text)
         return code
 
-    def _code_of_number(self, text: str) -> int | None:
+    def find(self, text: str) -> int:
+        """The same; -1 if there is no such value."""
+        if text in self.code_of or not self.number_like:
+            return self.code_of.get(text, -1)
         try:
             number = parse_end(text, self.domain.type)
         except ValueError:
-            return None
+            return -1
         place = bisect_left(self._sorted_values, number)
         found = place < self.n_values and self._sorted_values[place] == number
-        return int(self._by_size[place]) if found else None
+        return int(self._by_size[place]) if found else -1
 
     def _place(self, text: str) -> tuple[int | float, int, int]:
         """An end, how many values lie below it, and how many up to it. Ends recur in many cells."""

@@ -15,7 +15,7 @@ a unit and gathered; parsing costs one step a distinct cell.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -86,8 +86,20 @@ def type_values(values: NDArray[Any], type: ValueType) -> pl.Series:
         return pl.Series(values.tolist(), dtype=pl.String)
     if type is ValueType.NUMBER:
         return pl.Series(np.asarray(values, dtype=np.float64) + 0.0, dtype=pl.Float64)
-    whole = pl.Series(np.asarray(values, dtype=np.int64), dtype=pl.Int64)
-    return whole if type is ValueType.INTEGER else whole.cast(_DTYPES[type])
+    return pl.Series(np.asarray(values, dtype=np.int64), dtype=pl.Int64).cast(_DTYPES[type])
+
+
+def raw_values(series: pl.Series, type: ValueType) -> NDArray[Any]:
+    """The same back: typed values, none of them null, as a column of codes has them."""
+    if type is ValueType.STRING:
+        return np.array(series.to_list(), dtype=object)
+    if type is ValueType.NUMBER:
+        return series.cast(pl.Float64).to_numpy()
+    if type is ValueType.DATE:
+        series = series.cast(pl.Int32)
+    elif type is ValueType.DATETIME:
+        series = series.cast(pl.Datetime("us"))
+    return series.cast(pl.Int64).to_numpy()
 
 
 def negative_zeros(series: pl.Series) -> NDArray[np.bool_]:
@@ -128,21 +140,23 @@ def values_of(texts: Sequence[str | None], type: ValueType) -> pl.Series:
 
 
 _DTYPES: dict[ValueType, Any] = {
+    ValueType.STRING: pl.String,
+    ValueType.INTEGER: pl.Int64,
+    ValueType.NUMBER: pl.Float64,
     ValueType.DATE: pl.Date,
     ValueType.DATETIME: pl.Datetime("us"),
     ValueType.BOOLEAN: pl.Boolean,
 }
 
 
-def dtype_of(field: Field) -> pl.DataType:
+def dtype_of(field: Field) -> Any:
     """How a column stands in Parquet."""
-    plain = {ValueType.INTEGER: pl.Int64(), ValueType.NUMBER: pl.Float64(), ValueType.STRING: pl.String()}
-    value: Any = plain.get(field.type) or _DTYPES[field.type]
+    value = _DTYPES[field.type]
     if field.encoding is Encoding.SET:
         return pl.Struct({"values": pl.List(pl.String), "missing": pl.Boolean, "any": pl.Boolean})
     if field.encoding in (Encoding.INTERVAL, Encoding.SPAN):
         return pl.Struct({"low": value, "high": value, "missing": pl.Boolean})
-    return pl.Int64() if field.encoding is Encoding.BUCKET else value
+    return pl.Int64 if field.encoding is Encoding.BUCKET else value
 
 
 def _extent_entries(domain: Domain, cells: ExtentCells) -> tuple[ValueType, Encoding, pl.Series]:
@@ -153,8 +167,7 @@ def _extent_entries(domain: Domain, cells: ExtentCells) -> tuple[ValueType, Enco
         type, entries = _interval_entries(domain, extents)
         return type, Encoding.INTERVAL, entries
     empty = extents.highs < extents.lows
-    if bool((empty & ~extents.missing).any()):
-        raise DataError(f"Column {quoted(domain.name)} has a published cell that holds no value. Nothing is written.")
+    _refuse_empty(domain, empty & ~extents.missing)
     if domain.taxonomy is None:
         texts = pl.Series([*domain.texts[: len(domain.values)], None], dtype=pl.String)
         ends = [texts.gather(np.where(empty, len(domain.values), codes)) for codes in (extents.lows, extents.highs)]
@@ -171,8 +184,7 @@ def _extent_entries(domain: Domain, cells: ExtentCells) -> tuple[ValueType, Enco
 
 def _interval_entries(domain: Domain, ranges: Ranges) -> tuple[ValueType, pl.Series]:
     unprintable = np.isnan(ranges.low_points) | np.isnan(ranges.high_points)
-    if bool((unprintable & ~ranges.missing).any()):
-        raise DataError(f"Column {quoted(domain.name)} has a published cell that holds no value. Nothing is written.")
+    _refuse_empty(domain, unprintable & ~ranges.missing)
     type = domain.type if domain.type in NUMBER_LIKE else ValueType.INTEGER
     points = np.concatenate([ranges.low_points[~unprintable], ranges.high_points[~unprintable]])
     if type is not ValueType.NUMBER and bool((points != np.rint(points)).any()):
@@ -190,8 +202,7 @@ def _interval_entries(domain: Domain, ranges: Ranges) -> tuple[ValueType, pl.Ser
 
 
 def _set_entries(domain: Domain, sets: Sets) -> pl.Series:
-    if bool((sets.sizes == 0).any()):
-        raise DataError(f"Column {quoted(domain.name)} has a published cell that holds no value. Nothing is written.")
+    _refuse_empty(domain, sets.sizes == 0)
     n_units = len(sets)
     whole = (sets.sizes == domain.n_codes) & (domain.n_codes > 1)
     is_missing = sets.members == domain.missing_code
@@ -206,6 +217,11 @@ def _set_entries(domain: Domain, sets: Sets) -> pl.Series:
     lists = units.join(members.agg("values"), on="unit", how="left", maintain_order="left")["values"]
     lists = lists.fill_null(pl.Series([[]], dtype=pl.List(pl.String)))
     return _struct(values=lists, missing=missing, any=whole)
+
+
+def _refuse_empty(domain: Domain, empty: NDArray[np.bool_]) -> None:
+    if empty.any():
+        raise DataError(f"Column {quoted(domain.name)} has a published cell that holds no value. Nothing is written.")
 
 
 def _spell_out(ranges: Ranges) -> Sets:
@@ -264,23 +280,18 @@ def _value_texts(series: pl.Series, type: ValueType) -> pl.Series:
     """How typed values print, the same way everywhere."""
     if type is ValueType.STRING:
         return series.cast(pl.String)
+    return _map_distinct(series, lambda distinct: texts_of(raw_values(distinct, type), type))
+
+
+def _map_texts(texts: pl.Series, change: Callable[[str], str]) -> pl.Series:
+    return _map_distinct(texts, lambda distinct: [change(text) for text in distinct])
+
+
+def _map_distinct(series: pl.Series, change: Callable[[pl.Series], list[str]]) -> pl.Series:
     distinct = series.unique().drop_nulls()
     if not len(distinct):
-        return pl.Series([None] * len(series), dtype=pl.String)
-    if type is ValueType.DATE:
-        raw = distinct.cast(pl.Int32).cast(pl.Int64).to_numpy()
-    elif type is ValueType.DATETIME:
-        raw = distinct.cast(pl.Datetime("us")).cast(pl.Int64).to_numpy()
-    else:
-        raw = distinct.to_numpy()
-    return series.replace_strict(distinct, texts_of(raw, type), default=None, return_dtype=pl.String)
-
-
-def _map_texts(texts: pl.Series, change: Any) -> pl.Series:
-    distinct = texts.unique().drop_nulls()
-    if not len(distinct):
-        return texts
-    return texts.replace_strict(distinct, [change(text) for text in distinct], default=None, return_dtype=pl.String)
+        return series.cast(pl.String)
+    return series.replace_strict(distinct, change(distinct), default=None, return_dtype=pl.String)
 
 
 _LOOKS_RESERVED = re.compile(r"\\*\((?:empty|missing)\)")

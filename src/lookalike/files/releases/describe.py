@@ -37,11 +37,6 @@ def value_keys(domain: Domain) -> list[str | None]:
     return [*domain.texts[: len(domain.values)], *([None] if domain.has_missing else [])]
 
 
-def value_texts(keys: Sequence[str | None]) -> list[str]:
-    """How values print in the file of a matrix."""
-    return [MISSING if key is None else plain_escape(key) for key in keys]
-
-
 def matrix_names(release: Release) -> list[str]:
     """A file name for the matrix of each perturbed column."""
     names: list[str] = []
@@ -67,7 +62,7 @@ def _matrices(release: Release) -> list[dict[str, Any]]:
             "file": path,
             "values": value_keys(domain),
             "total": int(randomizer.total),
-            "weights": [[int(weight) for weight in row] for row in randomizer.weights],
+            "weights": randomizer.weights.tolist(),
         }
         for domain, randomizer, path in zip(
             release.domains.sensitive, release.randomizers, matrix_names(release), strict=True
@@ -75,12 +70,11 @@ def _matrices(release: Release) -> list[dict[str, Any]]:
     ]
 
 
-def matrix_rows(domain: Domain, randomizer: Randomizer) -> tuple[list[str], list[str], list[int]]:
-    """A matrix as rows: what a value became, what it was, and the weight of that."""
-    texts = value_texts(value_keys(domain))
-    n_codes = len(texts)
-    became = [text for text in texts for _ in range(n_codes)]
-    return became, texts * n_codes, [int(weight) for weight in randomizer.weights.ravel()]
+def matrix_rows(keys: Sequence[str | None], randomizer: Randomizer) -> tuple[list[str], list[str], list[int]]:
+    """The matrix over these values as rows: what a value became, what it was, and the weight of that."""
+    texts = [MISSING if key is None else plain_escape(key) for key in keys]
+    became = [text for text in texts for _ in texts]
+    return became, texts * len(texts), randomizer.weights.ravel().tolist()
 
 
 def _matrix_resource(path: str) -> dict[str, Any]:

@@ -77,9 +77,9 @@ _PART_OF_DATE = re.compile(r"(\d{4})(?:-(\d\d))?")
 
 def read_cell(index: DomainIndex, cell: str | None) -> Holding | None:
     """What another tool's cell may hide, or None if nobody can tell."""
-    text = "" if cell is None else cell.strip()
-    if cell in index.code_of or text in index.code_of:
-        return _of_code(index, index.code_of[cell if cell is not None and cell in index.code_of else text])
+    text, code = _look_up(index, cell)
+    if code is not None:
+        return _of_code(index, code)
     if text.casefold() in _NO_VALUE:
         # In a column without missing values an empty cell is one that the tool blanked out.
         return index.missing() if index.domain.has_missing else index.any()
@@ -99,24 +99,26 @@ def _read_by(notations: Iterable[_Notation], index: DomainIndex, text: str) -> H
 
 def read_members(index: DomainIndex, cell: str | None) -> list[list[int]] | None:
     """The codes of each member of a set in the order in which the cell names them; None if the cell is no set."""
-    text = "" if cell is None else cell.strip()
-    if cell in index.code_of or text in index.code_of or text.casefold() in _NO_VALUE or set(text) == {"*"}:
+    text, code = _look_up(index, cell)
+    if code is not None or text.casefold() in _NO_VALUE or set(text) == {"*"}:
         return None
     return None if _read_by(_OF_ONE, index, text) else _parse_members(index, text)
 
 
 def read_value(index: DomainIndex, cell: str | None) -> int:
     """The code of a plain value; -1 if the original does not have it."""
-    text = "" if cell is None else cell.strip()
-    for candidate in (cell, text):
-        if candidate is not None and candidate in index.code_of:
-            return index.code_of[candidate]
+    text, code = _look_up(index, cell)
+    if code is not None:
+        return code
     if text.casefold() in _NO_VALUE:
         return index.missing_code if index.domain.has_missing else -1
-    try:
-        return index.code(text)
-    except KeyError:
-        return -1
+    return index.find(text)
+
+
+def _look_up(index: DomainIndex, cell: str | None) -> tuple[str, int | None]:
+    """The cell without spaces around it, and its code if it is the text of a value with them or without."""
+    text = "" if cell is None else cell.strip()
+    return text, index.code_of.get(text if cell is None else cell, index.code_of.get(text))
 
 
 def _of_code(index: DomainIndex, code: int) -> Holding:
@@ -170,15 +172,11 @@ def _between(index: DomainIndex, low: str, high: str, low_open: bool, high_open:
 
 def _point(index: DomainIndex, text: str) -> Holding | None:
     """A number that is written differently, or that no record has; a month or a year of dates."""
-    axis = _axis(index)
-    if axis == "date":
-        part = _PART_OF_DATE.fullmatch(text)
-        if part:
-            year, month = int(part[1]), int(part[2] or 0)
-            last_day = calendar.monthrange(year, month)[1] if month else 31
-            return _between(
-                index, f"{year:04d}-{month or 1:02d}-01", f"{year:04d}-{month or 12:02d}-{last_day}", False, False
-            )
+    if _axis(index) == "date" and (part := _PART_OF_DATE.fullmatch(text)):
+        year, month = int(part[1]), int(part[2] or 0)
+        last_day = calendar.monthrange(year, month)[1] if month else 31
+        first, last = f"{year:04d}-{month or 1:02d}-01", f"{year:04d}-{month or 12:02d}-{last_day}"
+        return _between(index, first, last, False, False)
     if index.is_numeric:
         return index.interval(text, text)
     return _of_code(index, index.code(text))
@@ -223,14 +221,13 @@ def _parse_members(index: DomainIndex, text: str) -> list[list[int]] | None:
 def _member_codes(index: DomainIndex, member: str) -> list[int] | None:
     if member in index.code_of:
         return [index.code_of[member]]
-    if index.domain.taxonomy is not None and (node := index.domain.taxonomy.node(member)) is not None:
-        return list(range(int(index.domain.taxonomy.firsts[node]), int(index.domain.taxonomy.lasts[node]) + 1))
+    tree = index.domain.taxonomy
+    if tree is not None and (node := tree.node(member)) is not None:
+        return list(range(int(tree.firsts[node]), int(tree.lasts[node]) + 1))
     if member.casefold() in _NO_VALUE and member and index.domain.has_missing:
         return [index.missing_code]
-    try:
-        return [index.code(member)]
-    except KeyError:
-        pass
+    if (code := index.find(member)) >= 0:
+        return [code]
     # Our own cells next to a missing value: 28-39|(missing).
     interval = _interval(index, member)
     return None if interval is None else list(interval.codes or range(interval.low, interval.high + 1))

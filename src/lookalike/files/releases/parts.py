@@ -11,7 +11,6 @@ in it: one that comes too late cannot add to a release.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import secrets
 import shutil
@@ -155,9 +154,8 @@ def mix_parts(release: Release, parts: Parts) -> tuple[Release, PartsOfRows]:
     if not parts:
         return release, {}
     of_rows = parts_of_rows(parts)
-    orders = {name: _order(name, listed) for name, listed in parts.items()}
-    dealt = {name: of_rows[name][order] for name, order in orders.items()}
-    return _take_rows(release, orders), dealt
+    orders = {name: _order(name, listed, of_rows[name]) for name, listed in parts.items()}
+    return _take_rows(release, orders), {name: of_rows[name][order] for name, order in orders.items()}
 
 
 def parts_of_rows(parts: Parts) -> PartsOfRows:
@@ -185,13 +183,9 @@ def _take_rows(release: Release, orders: Mapping[str, NDArray[np.int64]]) -> Rel
     return replace(release, quasi=release.quasi[order], **values)
 
 
-def _order(table: str, parts: Sequence[Part]) -> NDArray[np.int64]:
+def _order(table: str, parts: Sequence[Part], part_of_row: NDArray[np.int64]) -> NDArray[np.int64]:
     """The rows of a table as they come when the next one is taken from a part by lot, in proportion to its rows."""
     # One digest of all: Python prints no number of so many digits as many parts have.
-    digests = "".join(part.digests[ending] for part in parts for ending in ENDINGS)
-    rng = Randomness(int(hashlib.sha256(digests.encode()).hexdigest(), 16)).child(table)
-    part_of_row = np.repeat(np.arange(len(parts)), [part.n_rows for part in parts])
+    rng = Randomness(int(digest_of_part(parts), 16)).child(table)
     place_of_row = np.argsort(rng.shuffle(part_of_row), kind="stable")
-    order = np.empty_like(place_of_row)
-    order[place_of_row] = np.arange(len(order))
-    return order
+    return np.argsort(place_of_row)

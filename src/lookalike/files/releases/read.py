@@ -40,7 +40,7 @@ from lookalike.files.releases.assemble import (
     take,
 )
 from lookalike.files.releases.cells import Encoding, Field, parse_cells, plain_unescape, values_of
-from lookalike.files.releases.describe import DESCRIPTOR, PublishedManifest, parse_descriptor, value_keys, value_texts
+from lookalike.files.releases.describe import DESCRIPTOR, PublishedManifest, matrix_rows, parse_descriptor, value_keys
 from lookalike.files.releases.tablefiles import (
     check_text,
     part_frame,
@@ -231,13 +231,12 @@ class _PublishedColumns:
             )
         index = DomainIndex(domain)
         missing = domain.missing_code if domain.has_missing else -1
-        codes = [missing if text is None else _find_code(index, plain_unescape(text)) for text in texts]
+        codes = [missing if text is None else index.find(plain_unescape(text)) for text in texts]
         reject_unknown(self.source, domain, sum(code < 0 for code in codes))
         return np.asarray(codes, dtype=np.int32)[unit_of_row]
 
     def stack_codes(self, domains: Sequence[Domain]) -> Codes:
-        blocks = [self.codes(domain) for domain in domains]
-        return stack_columns(blocks, len(self.frame))
+        return stack_columns([self.codes(domain) for domain in domains], len(self.frame))
 
     def extents(self, domain: Domain) -> tuple[Extents, NDArray[np.int32]]:
         """A column of generalised cells, one unit a distinct cell."""
@@ -262,13 +261,6 @@ class _PublishedColumns:
         if numbers.null_count():
             raise explain_change(f"{self.source} needs one column of bucket numbers")
         return numbers.to_numpy()
-
-
-def _find_code(index: DomainIndex, text: str) -> int:
-    try:
-        return index.code(text)
-    except KeyError:
-        return -1
 
 
 Tables = Mapping[str, _PublishedColumns]
@@ -363,7 +355,8 @@ def _matrix(name: str, manifest: PublishedManifest) -> tuple[list[str | None], R
     if not square:
         raise explain_change(f"{where} has not one line and one column a value")
     # Sums in Python's integers, which do not wrap around.
-    sums = [sum(column) for column in zip(*rows, strict=True)] if _all_whole([*entries, total]) else []
+    whole = all(isinstance(entry, int) and not isinstance(entry, bool) for entry in (*entries, total))
+    sums = [sum(column) for column in zip(*rows, strict=True)] if whole else []
     if not sums or not 0 < total < 1 << 62 or min(entries) < 0 or any(column_sum != total for column_sum in sums):
         raise DataError(f"{where} is no matrix of probabilities: every column must sum to its total.")
     return values, Randomizer(np.array(rows, dtype=np.int64), total)
@@ -376,12 +369,8 @@ def _check_matrix_files(folder: Path, manifest: PublishedManifest) -> None:
         if not path.is_file():
             continue
         values, randomizer = _matrix(str(matrix["column"]), manifest)
-        texts = value_texts(values)
-        stated = {
-            (became, was, str(weight))
-            for became, row in zip(texts, randomizer.weights.tolist(), strict=True)
-            for was, weight in zip(texts, row, strict=True)
-        }
+        became, was, weights = matrix_rows(values, randomizer)
+        stated = set(zip(became, was, map(str, weights), strict=True))
         try:
             with path.open(encoding="utf-8", newline="") as file:
                 lines = list(csv.reader(file))[1:]
@@ -389,10 +378,6 @@ def _check_matrix_files(folder: Path, manifest: PublishedManifest) -> None:
             lines = []
         if len(lines) != len(stated) or set(map(tuple, lines)) != stated:
             raise explain_change(f"{path} says something else than {DESCRIPTOR}")
-
-
-def _all_whole(entries: Sequence[object]) -> bool:
-    return all(isinstance(entry, int) and not isinstance(entry, bool) for entry in entries)
 
 
 def withheld_of(manifest: PublishedManifest, domains: Domains) -> Withheld:

@@ -45,6 +45,7 @@ from lookalike.files.releases.describe import (
     matrix_rows,
     parse_descriptor,
     public_schema,
+    value_keys,
 )
 from lookalike.files.releases.read import ReleaseFolder, read_matrices
 from lookalike.files.releases.readme import VIEWS, readme, views
@@ -67,7 +68,7 @@ class NewRelease:
     def __init__(self, folder: Path, progress: Progress = silent) -> None:
         self.folder = folder
         self._progress = progress
-        self._release: Release | None = None
+        self._release: Release
         self._fields: Tables = {}
         self._parts: Parts = {}
         self._documents: list[str] = []
@@ -96,7 +97,6 @@ class NewRelease:
 
         The descriptor is not written yet, so what it will say is handed on.
         """
-        assert self._release is not None
         release, tables = self._release, len(self._fields)
         self._progress("write", tables / (tables + 1), "reading back")
         opened = ReleaseFolder(self.folder)
@@ -111,7 +111,6 @@ class NewRelease:
 
     def add(self, documents: Mapping[str, bytes]) -> None:
         """Documents by the name of their file."""
-        assert self._release is not None
         file_names(self._release, self._parts, [*self._documents, *documents])
         for name, content in documents.items():
             (self.folder / name).write_bytes(content)
@@ -119,7 +118,6 @@ class NewRelease:
 
     def describe(self, manifest: Manifest) -> list[str]:
         """Everything that tells about the tables and documents; returns every file of the folder."""
-        assert self._release is not None
         release, names = self._release, self._names()
         texts = {
             SCHEMA: public_schema(release.domains).to_yaml(),
@@ -139,11 +137,9 @@ class NewRelease:
         return names
 
     def _names(self) -> list[str]:
-        assert self._release is not None
         return file_names(self._release, self._parts, self._documents)
 
     def _descriptor(self, manifest: Manifest) -> str:
-        assert self._release is not None
         return descriptor(self._release, manifest, self._fields, self._names(), self._parts)
 
 
@@ -265,7 +261,7 @@ def write_matrices(folder: Path, release: Perturbed, *, safe_csv: bool) -> None:
     for domain, randomizer, name in zip(
         release.domains.sensitive, release.randomizers, matrix_names(release), strict=True
     ):
-        became, was, weights = matrix_rows(domain, randomizer)
+        became, was, weights = matrix_rows(value_keys(domain), randomizer)
         write_csv(pl.DataFrame({"became": became, "was": was, "weight": weights}), folder / name, safe=safe_csv)
 
 

@@ -34,7 +34,7 @@ def column_of(
     notes: list[str] = []
     column = _encode_column(name, series, source, notes)
     if asked is not None and asked is not column.type:
-        column = _as_asked(column, asked, missing, source, notes)
+        column = _as_asked(column, asked, missing, source, notes, None)
     elif missing:
         column = _without(column, missing)
     return column, tuple(notes)
@@ -144,14 +144,21 @@ def _within_years(column: Column, a_day: int, source: str) -> Column:
     return column
 
 
-def _as_asked(column: Column, asked: ValueType, missing: Collection[str], source: str, notes: list[str]) -> Column:
-    """The column under another type, by way of how its values print."""
+def _as_asked(
+    column: Column,
+    asked: ValueType,
+    missing: Collection[str],
+    source: str,
+    notes: list[str],
+    times: NDArray[np.int64] | None,
+) -> Column:
+    """The column under another type, by way of how its values print. `times`: how many rows each cell stands for."""
     texts = pl.Series(texts_of(column.values, column.type), dtype=pl.String)
     settled = settle(column.name, texts, asked, missing)
     if settled.misfits.any():
         rows = np.flatnonzero(np.append(settled.misfits, False)[column.codes])
-        where = f"in row {int(rows[0]) + 1:,}"
-        raise DataError(f"{source}: {misfit_message(column.name, asked, len(rows), where)}")
+        n_misfits, where = (len(rows), f"in row {rows[0] + 1:,}") if times is None else (int(times[rows].sum()), None)
+        raise DataError(f"{source}: {misfit_message(column.name, asked, n_misfits, where)}")
     notes += settled.notes
     code_of = np.append(settled.codes, np.int32(len(settled.values)))
     return Column(column.name, asked, code_of[column.codes], settled.values)
@@ -279,25 +286,13 @@ def observe_column(
 
     `guess`: the values are the texts of a file without types, and are typed as those of any CSV file.
     """
-    if guess:
-        return _settle_texts(name, values, times, asked, missing, source)
-    column, notes = column_of(name, values, None, () if asked else missing, source)
-    if asked is None or asked is column.type:
-        return column, notes
-    texts = pl.Series([*texts_of(column.values, column.type), None], dtype=pl.String).gather(column.codes)
-    settled, said = _settle_texts(name, texts, times, asked, missing, source)
-    return settled, (*notes, *said)
-
-
-def _settle_texts(
-    name: str,
-    texts: pl.Series,
-    times: NDArray[np.int64],
-    asked: ValueType | None,
-    missing: Collection[str],
-    source: str,
-) -> tuple[Column, tuple[str, ...]]:
-    settled = settle(name, texts, asked, missing)
+    if not guess:
+        column, notes = column_of(name, values, None, () if asked else missing, source)
+        if asked is None or asked is column.type:
+            return column, notes
+        said = list(notes)
+        return _as_asked(column, asked, missing, source, said, times), tuple(said)
+    settled = settle(name, values, asked, missing)
     if settled.misfits.any():
         n_misfits = int(times[settled.misfits].sum())
         raise DataError(f"{source}: {misfit_message(name, asked or settled.type, n_misfits)}")
