@@ -36,9 +36,10 @@ from lookalike.randomness import Randomness
 _WORLDS = 5
 """How many worlds are drawn unless told; enough to see how far results differ between them."""
 
+_EVENLY = "Quasi-identifiers are drawn evenly from their ranges and sets; the other columns are as published."
 _SAID = {
-    Grouped.form: "Quasi-identifiers are drawn evenly from their ranges and sets; the other columns are as published.",
-    Matched.form: "Quasi-identifiers are drawn evenly from their ranges and sets; the other columns are as published.",
+    Grouped.form: _EVENLY,
+    Matched.form: _EVENLY,
     Bucketized.form: "Sensitive values are dealt at random within buckets; every table has the published counts.",
     Perturbed.form: "Sensitive values are drawn back through the published matrix; the other columns are as published.",
 }

@@ -141,14 +141,13 @@ def at_hand(source: str | Path) -> Iterator[Path]:
     if source != STANDARD_INPUT and not is_url(source):
         yield Path(source)
         return
-    place = place_of(str(source)) if source != STANDARD_INPUT else None
     with tempfile.TemporaryDirectory(prefix="lookalike-") as folder:
         # Errors and notes call a table by the name of its file.
-        path = Path(folder) / ("standard input" if place is None else place.name)
-        if place is None:
-            _keep_standard_input(path)
+        if source == STANDARD_INPUT:
+            _keep_standard_input(path := Path(folder) / "standard input")
         else:
-            _fetch(place, path)
+            place = place_of(str(source))
+            _fetch(place, path := Path(folder) / place.name)
         yield path
 
 

@@ -10,7 +10,7 @@ import importlib
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -128,10 +128,8 @@ def _give_back(adbc: Any) -> None:
     from adbc_driver_manager import Error
 
     for step in (adbc.rollback, adbc.close):
-        try:
+        with suppress(Error, RuntimeError):
             step()
-        except (Error, RuntimeError):
-            continue
 
 
 def _check_file(path: Path, shown: str, write: bool) -> None:

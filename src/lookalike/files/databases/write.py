@@ -116,7 +116,7 @@ def _write_all(
         _check_same(connection, passing, frame, target)
         if replaces:
             connection.execute(f"DROP TABLE {target.sql}")
-        connection.execute(f"ALTER TABLE {passing.sql} RENAME TO {identifier(target.name)}")
+        _rename(connection, passing, target.name)
         targets.append(str(target))
     return tuple(targets)
 
@@ -196,6 +196,10 @@ def _create(connection: Connection, table: TableName, types: Mapping[str, Any]) 
         return
     connection.execute(f"CREATE TABLE {table.sql} ({listed})")
     connection.execute(f"COMMENT ON TABLE {table.sql} IS '{_MARK}'")
+
+
+def _rename(connection: Connection, table: TableName, name: str) -> None:
+    connection.execute(f"ALTER TABLE {table.sql} RENAME TO {identifier(name)}")
 
 
 _MARKS = {

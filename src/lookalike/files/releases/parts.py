@@ -11,6 +11,7 @@ in it: one that comes too late cannot add to a release.
 
 from __future__ import annotations
 
+import itertools
 import os
 import secrets
 import shutil
@@ -69,24 +70,19 @@ def write_part(folder: Path, number: int, release: Release) -> tuple[WrittenPart
     # Not its parents: once the release is done there is no place for attempts any more.
     attempts.mkdir(exist_ok=True)
     attempt = f"{number:05d}-{secrets.token_hex(8)}"
+    tables = {table.name: table for table in release.tables()}
     unfinished = {
-        table.name: (attempts / f"{table.name}-{attempt}.{CSV}", attempts / f"{table.name}-{attempt}.{PARQUET}")
-        for table in release.tables()
+        name: (attempts / f"{name}-{attempt}.{CSV}", attempts / f"{name}-{attempt}.{PARQUET}") for name in tables
     }
     try:
-        fields = {table.name: write_table(table, *unfinished[table.name]) for table in release.tables()}
-        files = {name: (csv, parquet, fields[name]) for name, (csv, parquet) in unfinished.items()}
-        written = read_again(files, release)
+        fields = {name: write_table(tables[name], *paths) for name, paths in unfinished.items()}
+        written = read_again({name: (*paths, fields[name]) for name, paths in unfinished.items()}, release)
         check_same(release, written)
-        tables = {
-            table.name: _keep_files(table, number, fields[table.name], unfinished[table.name])
-            for table in release.tables()
-        }
+        kept = {name: _keep_files(table, number, fields[name], unfinished[name]) for name, table in tables.items()}
     finally:
-        for paths in unfinished.values():
-            for path in paths:
-                path.unlink(missing_ok=True)
-    return WrittenPart(number, release.n_rows, tables), written
+        for path in itertools.chain(*unfinished.values()):
+            path.unlink(missing_ok=True)
+    return WrittenPart(number, release.n_rows, kept), written
 
 
 def _keep_files(table: PublishedTable, number: int, fields: tuple[Field, ...], paths: Sequence[Path]) -> WrittenTable:

@@ -110,9 +110,9 @@ def read_frame(folder: Path, table: str, fields: Sequence[Field], parts: Sequenc
 
 def _paths(folder: Path, table: str, ending: str, parts: Sequence[Part]) -> list[Path]:
     """The files of one kind in their order; of parts, exactly those that the manifest lists."""
-    if not parts:
-        return [folder / f"{table}.{ending}"]
     within = folder / f"{table}.{ending}"
+    if not parts:
+        return [within]
     paths = [folder / part_path(table, ending, place) for place in range(len(parts))]
     # What begins with a dot is no part to anybody: desktops leave such files behind.
     present = {path.name for path in within.iterdir() if path.name[0] != "."} if within.is_dir() else set()

@@ -118,7 +118,8 @@ class NewRelease:
 
     def describe(self, manifest: Manifest) -> list[str]:
         """Everything that tells about the tables and documents; returns every file of the folder."""
-        release, names = self._release, self._names()
+        release = self._release
+        names = file_names(release, self._parts, self._documents)
         texts = {
             SCHEMA: public_schema(release.domains).to_yaml(),
             README: readme(release, manifest, self._fields, names, self._parts),
@@ -136,11 +137,9 @@ class NewRelease:
         self._progress("write", 1.0)
         return names
 
-    def _names(self) -> list[str]:
-        return file_names(self._release, self._parts, self._documents)
-
     def _descriptor(self, manifest: Manifest) -> str:
-        return descriptor(self._release, manifest, self._fields, self._names(), self._parts)
+        names = file_names(self._release, self._parts, self._documents)
+        return descriptor(self._release, manifest, self._fields, names, self._parts)
 
 
 @contextmanager

@@ -132,13 +132,10 @@ def read_table(
                 f"{source}: {error.strerror or 'the file cannot be read'}. Check the path and who may read it."
             ) from None
     if is_pandas(source):
-        where = "the data frame"
-        names = [str(name) for name in source.columns]
-
-        def series_of(name: str) -> pl.Series:
-            return pandas_series(source.iloc[:, names.index(name)], name, where)
-
-        return _type_table(names, series_of, where, asked)
+        where, names = "the data frame", [str(name) for name in source.columns]
+        return _type_table(
+            names, lambda name: pandas_series(source.iloc[:, names.index(name)], name, where), where, asked
+        )
     return _read_frame(source, asked)
 
 

@@ -85,10 +85,7 @@ def detect_encoding(path: Path) -> tuple[str, bool]:
     """The encoding a byte order mark names, else UTF-8; and whether a mark was there."""
     with path.open("rb") as raw, unpack(raw, path) as read:
         head = read(4)
-    for mark, encoding in _MARKS:
-        if head.startswith(mark):
-            return encoding, True
-    return "utf-8", False
+    return next(((encoding, True) for mark, encoding in _MARKS if head.startswith(mark)), ("utf-8", False))
 
 
 def check_encoding(name: str) -> str:
