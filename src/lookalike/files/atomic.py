@@ -1,9 +1,9 @@
 """Folders that appear whole or not at all.
 
-    with placed(target, marker=..., overwrite=...) as building:
+    with place_folder(target, marker=..., overwrite=...) as building:
         ...                                          write files into `building`
 
-The files are built in a hidden folder beside the target (`hidden.py`), synced, and moved into place by one rename; an
+The files are built in a hidden folder beside the target (`hide_beside`), synced, and moved into place by one rename; an
 earlier release and the new one change places in one step where the system can do that. Whatever goes wrong before, a
 crash, a full disk or Ctrl-C, leaves the target as it was. Only a folder that holds nothing but files of our own making
 is ever replaced.

@@ -8,7 +8,7 @@ cell may hide is then what the release itself makes possible:
                 ends are written
     span        the declared order; without one, the values at the ends
     set         every value that is listed somewhere in the column, or declared
-    node        the leaves of the tree; for rules, what `leaves` finds
+    node        the leaves of the tree; for rules, what `taxonomy_over` finds
 """
 
 from __future__ import annotations

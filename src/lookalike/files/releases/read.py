@@ -1,8 +1,8 @@
 """Releases read back over the domains of the original, as an auditor reads them.
 
-A folder of ours is read by its manifest (`folder`); a table of another tool by the columns of the original's schema,
-each cell in whatever notation it has (`foreign`). Either way every published value must be one that the original has;
-otherwise the release does not belong to the original, and no statement about it would mean anything.
+A folder of ours is read by its manifest (`ReleaseFolder`); a table of another tool by the columns of the original's
+schema, each cell in whatever notation it has (`other_tools`). Either way every published value must be one that the
+original has; otherwise the release does not belong to the original, and no statement about it would mean anything.
 """
 
 from __future__ import annotations

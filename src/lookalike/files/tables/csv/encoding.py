@@ -1,8 +1,8 @@
 """The bytes of a text file, as UTF-8, block by block.
 
 A byte order mark decides; without one the file is taken as UTF-8 until a byte proves it is not, and then as
-Windows-1252 (which `NotDecodable` lets the caller try). Compressed files are unpacked on the way (`packed`). Nothing
-is ever written to disk: a block is decoded, handed on and forgotten. Cost: one pass, one block in memory.
+Windows-1252 (which `NotDecodable` lets the caller try). Compressed files are unpacked on the way (`compressed`).
+Nothing is ever written to disk: a block is decoded, handed on and forgotten. Cost: one pass, one block in memory.
 """
 
 from __future__ import annotations
