@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from lookalike.attacks.shared.beliefs import Shares
-from lookalike.attacks.shared.whereabouts import Whereabouts
+from lookalike.attacks.shared.attack import Shares
+from lookalike.attacks.shared.whereabouts import Whereabouts, count_pairs
 from lookalike.data.microdata import Codes, Domain
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Randomizer, Ranges, Sets
 from lookalike.data.worlds import bounds_of
@@ -149,8 +149,7 @@ def _in_sets(
     sizes = extents.sizes
     weights = np.repeat(1.0 / np.maximum(sizes, 1) if by_volume else np.ones(len(sizes)), sizes)
     members = sparse.csr_array((weights, extents.members, extents.starts), shape=(len(sizes), domain.n_codes))
-    held = sparse.coo_array((np.ones(len(units)), (units, values)), shape=(len(sizes), n_values)).tocsr()
-    table: Shares = (members.T @ held).toarray()
+    table: Shares = (members.T @ count_pairs(units, values, (len(sizes), n_values))).toarray()
     return table
 
 
@@ -164,9 +163,7 @@ def _counts_of_buckets(where: Whereabouts, release: Bucketized, column: int) -> 
     together = []
     for attribute, domain in enumerate(release.domains.quasi):
         codes = release.quasi[known, attribute]
-        listed = sparse.coo_array(
-            (np.ones(len(codes)), (place[known], codes)), shape=(len(buckets), domain.n_codes)
-        ).tocsr()
+        listed = count_pairs(place[known], codes, (len(buckets), domain.n_codes))
         together.append((listed.T @ stocks).toarray())
     return Counts(of_value, tuple(together), (of_value,) * len(together))
 
