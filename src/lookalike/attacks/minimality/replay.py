@@ -171,7 +171,7 @@ def replay_method(
         keys.append((key, rows))
         if key not in samples:
             if parts[-1] == 0:
-                samples[key] = honest(parts, counts)
+                samples[key] = _honest(parts, counts)
             elif positive is not None and run.size % replay.step == 0 and run.size <= _LONGEST * replay.step:
                 samples[key] = _estimate_exactly(parts, rows, counts, replay, *positive)
             else:
@@ -180,7 +180,7 @@ def replay_method(
                 samples[key] = sample(replay, *sampled[key], generator, accepted, tries)
         n_exact += key not in sampled
     known = [key for key in sampled if samples[key] is not None]
-    for key in highest(known, lambda one: samples[one]):
+    for key in _highest(known, lambda one: samples[one]):
         samples[key] = sample(replay, *sampled[key], generator, accepted, tries)
     found = [None if one is None or (got := samples[one[0]]) is None else (one[1], got) for one in keys]
     return Played(runs, found, len(runs) - n_exact - keys.count(None), n_exact)
@@ -230,7 +230,7 @@ def sample(
     return Estimate(parts, mean, np.sqrt(np.maximum(squares / n_accepted - mean**2, 0.0) / n_accepted))
 
 
-def honest(parts: NDArray[np.int64], counts: NDArray[np.int64]) -> Estimate:
+def _honest(parts: NDArray[np.int64], counts: NDArray[np.int64]) -> Estimate:
     """What the group says by itself."""
     shares = (counts / counts.sum())[None, :]
     return Estimate(parts, shares, np.zeros_like(shares))
@@ -259,7 +259,7 @@ def _estimate_exactly(
     return Estimate(parts, shares, np.zeros_like(shares))
 
 
-def highest(groups: Iterable[_Group], estimate_of: Callable[[_Group], Estimate | None]) -> list[_Group]:
+def _highest(groups: Iterable[_Group], estimate_of: Callable[[_Group], Estimate | None]) -> list[_Group]:
     """The groups with the highest estimates, to be estimated anew."""
 
     def risk(group: _Group) -> float:
@@ -341,13 +341,13 @@ def recut(
         )
         dealt = leaf(order[run.start : run.stop])
         if dealt is None:
-            told[unit] = values, honest(np.zeros(run.size, dtype=np.int64), counts)
+            told[unit] = values, _honest(np.zeros(run.size, dtype=np.int64), counts)
         else:
             kinds = numbers.reshape(-1)
             sampled[unit] = partial(sample, dealt, values[kinds], kinds, generator, accepted, tries)
             told[unit] = values, sampled[unit]()
         progress("cutting again", unit / len(runs))
-    for unit in highest(sampled, lambda unit: told[unit][1]):
+    for unit in _highest(sampled, lambda unit: told[unit][1]):
         told[unit] = told[unit][0], sampled[unit]()
     found = [_pair_estimate(*told[unit]) if unit in told else None for unit in range(len(runs))]
     missing = np.setdiff1d(np.arange(where.target.original.n_rows), order)
