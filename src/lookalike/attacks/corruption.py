@@ -91,7 +91,9 @@ class Corruption(WrittenAttack):
         prior, truth = original.counts(column), original.sensitive[:, column]
         honest, sharpened = whereabouts.beliefs(column), sharpener(whereabouts, column)
         ceilings = find_ceilings(target, column)
-        unaided = self._believe_unaided(target, sharpened, honest)
+        # What the same reading believes if nobody is known.
+        nobody, everybody = np.zeros(0, dtype=np.int64), np.arange(original.n_rows)
+        unaided = sharpened(nobody, everybody) if isinstance(target.release, Matched) else honest
         right, honestly, alone, above, certain, certain_before, exposure = 0, 0.0, 0.0, 0, 0, 0, None
         for repeat, (known, unknown) in enumerate(draws):
             progress("corruption", repeat / len(draws))
@@ -132,12 +134,6 @@ class Corruption(WrittenAttack):
                 "records left with one value before": certain_before / n_draws,
             },
         )
-
-    def _believe_unaided(self, target: Target, sharpened: Callable[[Records, Records], Any], honest: Any) -> Any:
-        """What the same reading believes if nobody is known."""
-        if not isinstance(target.release, Matched):
-            return honest
-        return sharpened(np.zeros(0, dtype=np.int64), np.arange(target.original.n_rows))
 
 
 def sharpener(whereabouts: Whereabouts, column: int) -> Callable[[Records, Records], Any]:

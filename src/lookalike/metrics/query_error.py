@@ -72,7 +72,8 @@ class RangeWorkload(_RandomColumns):
         size = int(points[-1] - points[0]) + 1
         length = range_length(size, self.selectivity, n_asked)
         starts = points[0] + rng.integers(0, size - length + 1, n_queries)[:, None]
-        return np.logical_and(points >= starts, points < starts + length)
+        inside: Masks = (points >= starts) & (points < starts + length)
+        return inside
 
 
 @dataclass(frozen=True)
