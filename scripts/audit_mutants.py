@@ -34,9 +34,8 @@ class Mutant(NamedTuple):
 
 
 MUTANTS = [
-    Mutant("models/k_anonymity.py", "return level.value >= self.k", "return level.value > self.k"),
-    Mutant("models/k_anonymity.py", "return level.value >= self.k", "return level.value + 1 >= self.k"),
-    Mutant("models/k_concealment.py", "return level.value >= self.k", "return level.value > self.k"),
+    Mutant("models/shared/model.py", "return level.value >= self.k", "return level.value > self.k"),
+    Mutant("models/shared/model.py", "return level.value >= self.k", "return level.value + 1 >= self.k"),
     Mutant("models/alpha_k.py", "return level.value <= self.alpha", "return level.value < self.alpha"),
     Mutant("models/alpha_k.py", "if smallest.value < self.k:", "if smallest.value < self.k - 1:"),
     Mutant("models/shared/exposures.py", "unit = int(np.argmin(sizes))", "unit = int(np.argmax(sizes))"),

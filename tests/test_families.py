@@ -20,7 +20,7 @@ FAMILIES: dict[str, dict[str, Any]] = {
     "algorithms": {**ALGORITHMS, PrivBayes.name: PrivBayes},
     "attacks": dict(ATTACKS),
 }
-METRIC_FILES = {"loss", "group_sizes", "values_changed", "fidelity", "learning", "query_error", "parts"}
+METRIC_FILES = {"loss", "group_sizes", "values_changed", "fidelity", "learning", "query_error"}
 
 
 @pytest.mark.parametrize(("family", "name"), [(family, name) for family in FAMILIES for name in FAMILIES[family]])

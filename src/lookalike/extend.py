@@ -38,8 +38,7 @@ from typing import Any, TypeVar
 from lookalike.algorithms import ALGORITHMS
 from lookalike.algorithms.shared.method import GROUPS_IN_BOXES, Grouping, Method
 from lookalike.attacks import ATTACKS
-from lookalike.attacks.shared.attack import WrittenAttack, needs_sensitive
-from lookalike.attacks.shared.beliefs import majority, score_guesses
+from lookalike.attacks.shared.attack import WrittenAttack, majority, needs_sensitive, score_guesses
 from lookalike.attacks.shared.whereabouts import Whereabouts, honest_guesses
 from lookalike.data.contracts import (
     DOMAINS,

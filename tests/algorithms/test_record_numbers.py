@@ -30,7 +30,7 @@ from lookalike.algorithms import (
     TwoSize,
 )
 from lookalike.algorithms.shared.method import Method
-from lookalike.attacks.minimality.enumeration import as_published
+from lookalike.attacks.minimality.exact import as_published
 from lookalike.data.adversary import KNOWS_METHOD
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import MatchGraph, RecordMap

@@ -17,7 +17,7 @@ from lookalike.data.contracts import Target
 from lookalike.data.release import Sets
 from lookalike.errors import Unsupported
 from lookalike.models import parse_model
-from lookalike.pipeline.recipe import required
+from lookalike.pipeline.recipe import require
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.attacks.targets import attacked, in_groups, promised, table
@@ -174,7 +174,7 @@ def test_what_it_refuses(text: str, reason: str) -> None:
 def test_known_persons_who_were_all_suppressed_are_no_fault(seed: int) -> None:
     data = table(range(1, 8), [0, 1, 2, 0, 1, 2, 0])
     promises, method = promised("l-diversity:2"), parse_algorithm("greedy-grouping:tail=suppress")
-    release, _ = method.anonymize(data, required(promises, data), Randomness(seed), silent)
+    release, _ = method.anonymize(data, require(promises, data), Randomness(seed), silent)
     assert release.withheld.n_suppressed
     target = Target(release=release, original=data, promises=promises, algorithm=method)
     known = {attacked("corruption:1", target, turn).sentence for turn in range(20)}

@@ -20,9 +20,16 @@ from lookalike.algorithms import (
 from lookalike.algorithms.mondrian import Mondrian
 from lookalike.attacks import parse_attack
 from lookalike.attacks.minimality import Minimality
-from lookalike.attacks.minimality.enumeration import as_published, box_key, enumerate_posteriors, n_worlds
-from lookalike.attacks.minimality.growth import acceptance, bucket_shares, first_bucket_limit
-from lookalike.attacks.minimality.replaying import runs_of, sample
+from lookalike.attacks.minimality.exact import (
+    acceptance,
+    as_published,
+    box_key,
+    bucket_shares,
+    enumerate_posteriors,
+    first_bucket_limit,
+    n_worlds,
+)
+from lookalike.attacks.minimality.replay import runs_of, sample
 from lookalike.data.contracts import Algorithm, Attack, Finding, Promise, Replay, Target
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Bucketized, Grouped

@@ -10,8 +10,7 @@ import pytest
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.release import Bucketized, Grouped, Perturbed, Randomizer, Ranges, Sets
 from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
-from lookalike.metrics import AverageGroupSize, Discernibility, MeanSquaredBucketSize
-from lookalike.metrics.group_sizes import group_sizes
+from lookalike.metrics.group_sizes import AverageGroupSize, Discernibility, MeanSquaredBucketSize, group_sizes
 from tests.strategies import column_of
 
 N_ROWS = 12

@@ -12,8 +12,8 @@ from lookalike.data.microdata import Microdata
 from lookalike.data.release import Bucketized
 from lookalike.data.schema import Schema
 from lookalike.errors import MissingPart
-from lookalike.metrics import FIDELITY, METRICS, AccuracyLoss, PropensityMeanSquaredError, PropensityRatio
-from lookalike.metrics.learning import accuracies, propensity
+from lookalike.metrics import FIDELITY, METRICS
+from lookalike.metrics.learning import AccuracyLoss, PropensityMeanSquaredError, PropensityRatio, accuracies, propensity
 
 pytest.importorskip("sklearn")
 

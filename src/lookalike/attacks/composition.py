@@ -14,14 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from lookalike.attacks.shared.attack import WrittenAttack, needs_sensitive
-from lookalike.attacks.shared.beliefs import (
-    CERTAIN,
+from lookalike.attacks.shared.attack import (
+    WrittenAttack,
     best_guess_share,
     build_exposure,
     find_ceilings,
     majority,
+    n_certain,
     n_rows_above,
+    needs_sensitive,
     row_max,
     score_guesses,
 )
@@ -61,14 +62,13 @@ class Composition(WrittenAttack):
         beliefs, n_torn = combine_beliefs(single, prior)
         score = score_guesses(honest_guesses(beliefs, prior), truth)
         alone = [best_guess_share(found, prior, truth) for found in single]
-        n_certain = int(np.count_nonzero(row_max(beliefs) >= CERTAIN))
-        before = np.max([row_max(found) for found in single], axis=0)
-        n_certain_alone = int(np.count_nonzero(before >= CERTAIN))
+        n_left = n_certain(row_max(beliefs))
+        n_left_alone = n_certain(np.max([row_max(found) for found in single], axis=0))
         ceilings = find_ceilings(target, column)
         name = original.domains.sensitive[column].name
         sentence = (
-            f'{len(readers)} releases together leave one value of "{name}" for {n_certain:,} of {original.n_rows:,} '
-            f"persons, where one of them alone does for {n_certain_alone:,}. Guessing the likeliest value is right in "
+            f'{len(readers)} releases together leave one value of "{name}" for {n_left:,} of {original.n_rows:,} '
+            f"persons, where one of them alone does for {n_left_alone:,}. Guessing the likeliest value is right in "
             f"{score.share:.1%}, and in {max(alone):.1%} from the best single release."
         )
         if n_torn:
@@ -82,11 +82,11 @@ class Composition(WrittenAttack):
             sentence=sentence,
             score=score,
             baselines={"most frequent value": majority(original, column), "values of the group": max(alone)},
-            n_affected=n_certain - n_certain_alone if ceilings is None else n_rows_above(beliefs, ceilings),
+            n_affected=n_left - n_left_alone if ceilings is None else n_rows_above(beliefs, ceilings),
             exposure=build_exposure(target, column, beliefs, f"reads {len(readers)} releases"),
             figures={
-                "records left with one value": float(n_certain),
-                "records left with one value by one release": float(n_certain_alone),
+                "records left with one value": float(n_left),
+                "records left with one value by one release": float(n_left_alone),
                 "highest belief": float(row_max(beliefs).max(initial=0.0)),
                 "contradicted records": float(n_torn),
             },
@@ -100,7 +100,6 @@ def combine_beliefs(single: list[Any], prior: NDArray[np.int64]) -> tuple[Any, i
     """
     shares = prior / max(int(prior.sum()), 1)
     inverse = np.divide(1.0, shares, where=shares > 0, out=np.zeros(len(shares)))
-    n_records = single[0].shape[0]
     together = single[0]
     silent = np.diff(together.indptr) == 0
     for found in single[1:]:
@@ -110,9 +109,7 @@ def combine_beliefs(single: list[Any], prior: NDArray[np.int64]) -> tuple[Any, i
         together = normalise(_choose_rows([product, found, together], np.where(silent, 1, np.where(quiet, 2, 0))))
         silent &= quiet
     torn = (np.diff(together.indptr) == 0) & ~silent
-    heard = np.zeros(n_records, dtype=np.int64)
-    heard[torn] = 1
-    return _choose_rows([together, single[0]], heard), int(torn.sum())
+    return _choose_rows([together, single[0]], torn.astype(np.int64)), int(torn.sum())
 
 
 def _choose_rows(matrices: list[Any], which: NDArray[np.int64]) -> Any:

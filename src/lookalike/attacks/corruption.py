@@ -23,18 +23,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from lookalike.attacks.shared.attack import WrittenAttack, needs_sensitive
-from lookalike.attacks.shared.beliefs import (
-    CERTAIN,
+from lookalike.attacks.shared.attack import (
+    WrittenAttack,
     best_guess_share,
     build_exposure,
     find_ceilings,
     majority,
+    n_certain,
     n_rows_above,
+    needs_sensitive,
     row_max,
     score_guesses,
 )
-from lookalike.attacks.shared.whereabouts import Whereabouts, honest_guesses, normalise
+from lookalike.attacks.shared.whereabouts import Whereabouts, count_pairs, honest_guesses, normalise
 from lookalike.data.contracts import Finding, Score, Target
 from lookalike.data.parameters import Exact, Whole
 from lookalike.data.release import Bucketized, Matched, Perturbed
@@ -90,7 +91,9 @@ class Corruption(WrittenAttack):
         prior, truth = original.counts(column), original.sensitive[:, column]
         honest, sharpened = whereabouts.beliefs(column), sharpener(whereabouts, column)
         ceilings = find_ceilings(target, column)
-        unaided = self._believe_unaided(target, sharpened, honest)
+        # What the same reading believes if nobody is known.
+        nobody, everybody = np.zeros(0, dtype=np.int64), np.arange(original.n_rows)
+        unaided = sharpened(nobody, everybody) if isinstance(target.release, Matched) else honest
         right, honestly, alone, above, certain, certain_before, exposure = 0, 0.0, 0.0, 0, 0, 0, None
         for repeat, (known, unknown) in enumerate(draws):
             progress("corruption", repeat / len(draws))
@@ -99,8 +102,8 @@ class Corruption(WrittenAttack):
             honestly += best_guess_share(honest[unknown], prior, truth[unknown])
             alone += best_guess_share(before, prior, truth[unknown])
             above += n_rows_above(beliefs, ceilings) or 0
-            certain += int(np.count_nonzero(row_max(beliefs) >= CERTAIN))
-            certain_before += int(np.count_nonzero(row_max(before) >= CERTAIN))
+            certain += n_certain(row_max(beliefs))
+            certain_before += n_certain(row_max(before))
             if repeat == 0:
                 exposure = build_exposure(target, column, beliefs, f"knows the values of {len(known)} records")
         n_draws, n_unknown, n_known = len(draws), len(draws[0][1]), len(draws[0][0])
@@ -132,12 +135,6 @@ class Corruption(WrittenAttack):
             },
         )
 
-    def _believe_unaided(self, target: Target, sharpened: Callable[[Records, Records], Any], honest: Any) -> Any:
-        """What the same reading believes if nobody is known."""
-        if not isinstance(target.release, Matched):
-            return honest
-        return sharpened(np.zeros(0, dtype=np.int64), np.arange(target.original.n_rows))
-
 
 def sharpener(whereabouts: Whereabouts, column: int) -> Callable[[Records, Records], Any]:
     """From known and unknown records to beliefs [unknown, values] about a column (CSR)."""
@@ -156,7 +153,7 @@ def _without_values(whereabouts: Whereabouts, column: int) -> Callable[[Records,
     told = ~reading.is_told_dummy
     n_values = original.domains.sensitive[column].n_codes
     rows, values = whereabouts.unit_of_row[told], release.sensitive[told, column]
-    stock = sparse.coo_array((np.ones(len(rows)), (rows, values)), shape=(whereabouts.n_units, n_values)).tocsr()
+    stock = count_pairs(rows, values, (whereabouts.n_units, n_values))
     places, honest = whereabouts.places, whereabouts.beliefs(column)
     truth = original.sensitive[:, column]
     listed = np.bincount(reading.point_of_row, minlength=reading.n_points) if isinstance(release, Bucketized) else None

@@ -18,9 +18,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.attacks.shared.attack import WrittenAttack, needs_sensitive
+from lookalike.attacks.shared.attack import WrittenAttack, needs_sensitive, score_guesses
 from lookalike.attacks.shared.bayes import NaiveBayes, counts_of_records
-from lookalike.attacks.shared.beliefs import score_guesses
 from lookalike.attacks.shared.judging import finding, judge_records
 from lookalike.attacks.shared.whereabouts import Whereabouts
 from lookalike.data.contracts import Finding, Target

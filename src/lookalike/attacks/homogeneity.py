@@ -11,8 +11,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from lookalike.attacks.shared.beliefs import majority, row_max, score_guesses
-from lookalike.attacks.shared.whereabouts import SLACK, OnBeliefs, Whereabouts, honest_guesses
+from lookalike.attacks.shared.attack import OnBeliefs, majority, row_max, score_guesses
+from lookalike.attacks.shared.whereabouts import SLACK, Whereabouts, honest_guesses
 from lookalike.data.contracts import Finding
 from lookalike.data.parameters import Exact
 

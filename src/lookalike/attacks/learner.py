@@ -17,9 +17,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.attacks.shared.attack import WrittenAttack, needs_sensitive
+from lookalike.attacks.shared.attack import Shares, WrittenAttack, needs_sensitive, score_guesses
 from lookalike.attacks.shared.bayes import frequencies_of, logs_of, take_back
-from lookalike.attacks.shared.beliefs import Shares, score_guesses
 from lookalike.attacks.shared.judging import finding, judge_records, right_about_strangers
 from lookalike.attacks.shared.whereabouts import Whereabouts
 from lookalike.data.contracts import Finding, Target

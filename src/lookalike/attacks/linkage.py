@@ -31,7 +31,6 @@ from lookalike.data.contracts import Finding, Target
 from lookalike.data.exposure import Exposure
 from lookalike.data.parameters import Exact
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed
-from lookalike.errors import Unsupported
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 
@@ -124,13 +123,10 @@ class Linkage(WrittenAttack):
 
 def narrow_down(target: Target) -> Narrowed:
     """What persons are narrowed down to. Whoever fits no row is left out."""
-    release, reading = target.release, Whereabouts.of(target).reading
+    release, where = target.release, Whereabouts.of(target)
+    reading = where.reading
     if isinstance(release, Matched):
-        if reading.fits is None:
-            raise Unsupported(
-                "Records fit far too many rows of this matched release to list them. Attack a sample of it."
-            )
-        starts, rows = reading.fits
+        starts, rows = where.fits
         kept = np.concatenate(([0], np.cumsum(~reading.is_told_dummy[rows])))
         counts = np.bincount(kept[starts[1:]] - kept[starts[:-1]])
         sizes = np.flatnonzero(counts[1:]) + 1

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
-from lookalike.attacks.shared.attack import WrittenAttack, needs_sensitive
+from lookalike.attacks.shared.attack import WrittenAttack, needs_sensitive, score_guesses
 from lookalike.attacks.shared.bayes import NaiveBayes, counts_of
-from lookalike.attacks.shared.beliefs import score_guesses
 from lookalike.attacks.shared.judging import finding, judge_records, right_about_strangers
 from lookalike.attacks.shared.whereabouts import Whereabouts
 from lookalike.data.contracts import Finding, Target

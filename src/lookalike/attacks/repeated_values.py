@@ -15,22 +15,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from lookalike.attacks.shared.attack import WrittenAttack, needs_sensitive
-from lookalike.attacks.shared.beliefs import (
-    CERTAIN,
+from lookalike.attacks.shared.attack import (
+    WrittenAttack,
     best_guess_share,
     build_exposure,
     find_ceilings,
     majority,
+    n_certain,
     n_rows_above,
+    needs_sensitive,
     row_max,
     score_guesses,
 )
-from lookalike.attacks.shared.whereabouts import Whereabouts, honest_share, normalise
+from lookalike.attacks.shared.whereabouts import Whereabouts, count_pairs, honest_share, normalise
 from lookalike.data.contracts import Finding, Target
 from lookalike.data.parameters import Choice
 from lookalike.data.release import Matched
-from lookalike.errors import Unsupported
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 
@@ -63,28 +63,22 @@ class RepeatedValues(WrittenAttack):
 
     def _matches(self, whereabouts: Whereabouts) -> Any:
         """[records, rows] 1 where a record may be behind a row; made-up rows that anybody knows are left out."""
-        target, reading = whereabouts.target, whereabouts.reading
+        target = whereabouts.target
         if self.rows == "graph":
             assert target.graph is not None
             starts, rows = target.graph.starts, target.graph.rows
-        elif reading.fits is None:
-            raise Unsupported(
-                "Records fit far too many rows of this matched release to list them. Attack a sample of it."
-            )
         else:
-            starts, rows = reading.fits
+            starts, rows = whereabouts.fits
         shape = (target.original.n_rows, target.release.n_rows)
-        told = sparse.diags_array((~reading.is_told_dummy).astype(np.float64))
+        told = sparse.diags_array((~whereabouts.reading.is_told_dummy).astype(np.float64))
         return sparse.csr_array(sparse.csr_array((np.ones(len(rows)), rows, starts), shape=shape) @ told)
 
     def _on(self, whereabouts: Whereabouts, matches: Any, column: int, rng: Randomness) -> Finding:
         target = whereabouts.target
         original, release = target.original, target.release
         prior, truth = original.counts(column), original.sensitive[:, column]
-        carried = sparse.csr_array(
-            (np.ones(release.n_rows), (np.arange(release.n_rows), release.sensitive[:, column])),
-            shape=(release.n_rows, len(prior)),
-        )
+        rows = np.arange(release.n_rows)
+        carried = count_pairs(rows, release.sensitive[:, column], (release.n_rows, len(prior)))
         seen = sparse.csr_array(matches @ carried)
         seen.eliminate_zeros()
         beliefs, n_repeated = _find_seen_once(seen)
@@ -102,7 +96,7 @@ class RepeatedValues(WrittenAttack):
         ]
         if ells:
             baselines["1/l"] = 1 / max(ells)
-        n_certain = int(np.count_nonzero(row_max(beliefs) >= CERTAIN))
+        n_left = n_certain(row_max(beliefs))
         sentence = (
             f'{n_repeated:,} of {original.n_rows:,} persons see a value of "{name}" more than once among the rows '
             f"that they fit. Guessing among the values seen once is right in {score.share:.1%}, honest guessing in "
@@ -112,14 +106,14 @@ class RepeatedValues(WrittenAttack):
         return Finding(
             attack=str(self),
             column=name,
-            sentence=f"{sentence}. {n_certain:,} persons are left with one value.",
+            sentence=f"{sentence}. {n_left:,} persons are left with one value.",
             score=score,
             baselines=baselines,
             n_affected=n_rows_above(beliefs, find_ceilings(target, column)),
             exposure=build_exposure(target, column, beliefs, "rules out repeated values"),
             figures={
                 "records that see a value repeated": float(n_repeated),
-                "records left with one value": float(n_certain),
+                "records left with one value": float(n_left),
                 "expected share right": honest_share(beliefs, truth),
                 "honest share right": honest_share(honest, truth),
             },

@@ -14,9 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from lookalike.attacks.shared.attack import WrittenAttack, needs_sensitive
-from lookalike.attacks.shared.beliefs import CERTAIN, Shares, best_guess_share, n_rows_above, row_max, score_guesses
-from lookalike.attacks.shared.whereabouts import Whereabouts, honest_guesses
+from lookalike.attacks.shared.attack import (
+    Shares,
+    WrittenAttack,
+    best_guess_share,
+    n_certain,
+    n_rows_above,
+    needs_sensitive,
+    row_max,
+    score_guesses,
+)
+from lookalike.attacks.shared.whereabouts import Whereabouts, count_pairs, honest_guesses
 from lookalike.attacks.skewness import rises_of
 from lookalike.data.contracts import Finding, Target
 from lookalike.data.parameters import OptionalExact
@@ -84,19 +92,19 @@ class Similarity(WrittenAttack):
         kinds = worst.ancestor_of_value[truth].astype(np.int32)
         score = score_guesses(honest_guesses(worst.beliefs, worst.prior), kinds)
         highest_value = row_max(values)
-        n_certain = int(np.count_nonzero(row_max(worst.beliefs) >= CERTAIN))
-        n_certain_values = int(np.count_nonzero(highest_value >= CERTAIN))
+        n_sure_kinds = n_certain(row_max(worst.beliefs))
+        n_sure_values = n_certain(highest_value)
         ceilings = _ceilings_on_kinds(target, column, worst.prior)
         name = original.domains.sensitive[column].name
         sentence = (
             f'On level {worst.level} of the taxonomy of "{name}" a kind of value is believed with {worst.highest:.1%} '
             f"at most, where a single value is with {float(highest_value.max(initial=0.0)):.1%}; the kind is certain "
-            f"for {n_certain:,} of {original.n_rows:,} persons, the value for {n_certain_values:,}. The belief in a "
+            f"for {n_sure_kinds:,} of {original.n_rows:,} persons, the value for {n_sure_values:,}. The belief in a "
             f"kind grows by {worst.gain:.3g} times its share at most."
         )
         figures = {
             "highest belief in a value": float(highest_value.max(initial=0.0)),
-            "records certain of kind": float(n_certain),
+            "records certain of kind": float(n_sure_kinds),
         }
         for found in reached:
             figures[f"highest belief, level {found.level}"] = found.highest
@@ -110,7 +118,7 @@ class Similarity(WrittenAttack):
                 "most frequent value": float(worst.prior.max() / original.n_rows),
                 "values of the group": best_guess_share(values, prior, truth),
             },
-            n_affected=n_certain if ceilings is None else n_rows_above(worst.beliefs, ceilings),
+            n_affected=n_sure_kinds if ceilings is None else n_rows_above(worst.beliefs, ceilings),
             figures=figures,
         )
 
@@ -130,8 +138,7 @@ def _measure_level(values: Any, prior: NDArray[np.int64], tree: Taxonomy, level:
     _, kind_of_value = np.unique(ancestors_on(tree, level), return_inverse=True)
     kind_of_value = kind_of_value.reshape(-1).astype(np.int64)
     n_values, n_kinds = len(kind_of_value), int(kind_of_value.max()) + 1
-    merged = sparse.csr_array((np.ones(n_values), (np.arange(n_values), kind_of_value)), shape=(n_values, n_kinds))
-    beliefs = sparse.csr_array(values @ merged)
+    beliefs = sparse.csr_array(values @ count_pairs(np.arange(n_values), kind_of_value, (n_values, n_kinds)))
     kinds = np.bincount(kind_of_value, weights=prior, minlength=n_kinds).astype(np.int64)
     gain = float(rises_of(beliefs, kinds / max(int(kinds.sum()), 1)).max(initial=1.0)) - 1
     return _Reached(level, float(row_max(beliefs).max(initial=0.0)), gain, beliefs, kind_of_value, kinds)

@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.attacks.shared.beliefs import owners_of, score_guesses
-from lookalike.attacks.shared.whereabouts import SLACK, OnBeliefs, Whereabouts
+from lookalike.attacks.shared.attack import OnBeliefs, score_guesses
+from lookalike.attacks.shared.whereabouts import SLACK, Whereabouts, owners_of
 from lookalike.data.contracts import Finding, Score
 from lookalike.data.parameters import Exact
 
@@ -68,7 +68,9 @@ def _steepest(beliefs: Any, rises: NDArray[np.float64], times: float) -> tuple[N
     """Records with a belief risen above so many times, and the value that rose most for each."""
     entries = np.flatnonzero(rises > times * (1 + SLACK))
     owners = owners_of(beliefs)[entries]
+    # Written in rising order: the last of a record stays.
     order = np.lexsort((rises[entries], owners))
-    last = np.flatnonzero(np.append(owners[order][1:] != owners[order][:-1], True)) if len(order) else order
-    chosen = order[last]
-    return owners[chosen], beliefs.indices[entries[chosen]].astype(np.int64)
+    steepest = np.full(beliefs.shape[0], -1, dtype=np.int64)
+    steepest[owners[order]] = beliefs.indices[entries[order]]
+    records = np.flatnonzero(steepest >= 0)
+    return records, steepest[records]

@@ -218,9 +218,8 @@ def read_only(codes: Codes) -> Codes:
 
 def guess_kind(column: Column) -> tuple[Kind, str]:
     """The kind a column most likely has, and why."""
-    if column.type in NUMBER_LIKE:
-        return Kind.NUMERIC, f"its values are {_TYPE_NOUNS[column.type]}"
-    return Kind.CATEGORICAL, f"its values are {_TYPE_NOUNS[column.type]}"
+    kind = Kind.NUMERIC if column.type in NUMBER_LIKE else Kind.CATEGORICAL
+    return kind, f"its values are {_TYPE_NOUNS[column.type]}"
 
 
 _TYPE_NOUNS = {

@@ -16,6 +16,7 @@ from dataclasses import MISSING
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import cache
+from operator import ge, gt, le, lt
 from typing import Any, Generic, TypeVar
 
 from lookalike.errors import RecipeError, quoted, unknown_name
@@ -43,7 +44,9 @@ def as_fraction(value: object) -> Fraction:
         raise ValueError("a number with more digits than anybody means")
     above, slash, below = text.partition("/")
     if slash:
-        return Fraction(int(above), _check_positive(int(below)))
+        if int(below) <= 0:
+            raise ValueError("a denominator must be positive")
+        return Fraction(int(above), int(below))
     try:
         decimal = Decimal(text)
     except InvalidOperation:
@@ -51,12 +54,6 @@ def as_fraction(value: object) -> Fraction:
     if not decimal.is_finite() or abs(decimal.adjusted()) > _LARGEST_EXPONENT:
         raise ValueError("not a finite number of reasonable size")
     return Fraction(decimal)
-
-
-def _check_positive(denominator: int) -> int:
-    if denominator <= 0:
-        raise ValueError("a denominator must be positive")
-    return denominator
 
 
 def number_text(value: Fraction) -> str:
@@ -247,10 +244,8 @@ class _Bounded:
     def __init__(
         self, low: Number | None, high: Number | None, above: Number | None, below: Number | None, *, whole: bool
     ) -> None:
-        self._low = None if low is None else as_fraction(low)
-        self._high = None if high is None else as_fraction(high)
-        self._above = None if above is None else as_fraction(above)
-        self._below = None if below is None else as_fraction(below)
+        limits = (("at least", low, ge), ("above", above, gt), ("at most", high, le), ("below", below, lt))
+        self._limits = [(words, as_fraction(limit), holds) for words, limit, holds in limits if limit is not None]
         self._whole = whole
 
     def read(self, value: object, where: str) -> Fraction:
@@ -258,28 +253,14 @@ class _Bounded:
             number = as_fraction(value)
         except (ValueError, ArithmeticError):
             raise RecipeError(f"{where} is {quoted(str(value))}. It must be {self}.") from None
-        inside = (
-            (self._low is None or number >= self._low)
-            and (self._high is None or number <= self._high)
-            and (self._above is None or number > self._above)
-            and (self._below is None or number < self._below)
-            and (not self._whole or number.denominator == 1)
-        )
-        if not inside:
+        if not all(holds(number, limit) for _, limit, holds in self._limits) or (
+            self._whole and number.denominator != 1
+        ):
             raise RecipeError(f"{where} is {number_text(number)}. It must be {self}.")
         return number
 
     def __str__(self) -> str:
-        limits = [
-            f"{word} {number_text(limit)}"
-            for word, limit in (
-                ("at least", self._low),
-                ("above", self._above),
-                ("at most", self._high),
-                ("below", self._below),
-            )
-            if limit is not None
-        ]
+        limits = [f"{words} {number_text(limit)}" for words, limit, _ in self._limits]
         return " ".join(["a whole number" if self._whole else "a number", " and ".join(limits)]).strip()
 
 

@@ -40,8 +40,7 @@ class Reconstruction:
     def __init__(self, randomizer: Randomizer) -> None:
         self.n_codes = len(randomizer.weights)
         # Values that are never drawn occur in no row; nothing can be, or need be, reconstructed about them.
-        self.drawn = np.flatnonzero(randomizer.weights.any(axis=1))
-        self.matrix: Numbers = randomizer.weights[np.ix_(self.drawn, self.drawn)] / float(randomizer.total)
+        self.drawn, self.matrix = _matrix_of(randomizer)
         self.alphas = _find_keeps(self.matrix)
 
     @cached_property
@@ -64,6 +63,12 @@ class Reconstruction:
                 "so none can be reconstructed. Ask for a release with a weaker promise."
             )
         return np.asarray(np.linalg.inv(self.matrix), dtype=np.float64)
+
+
+def _matrix_of(randomizer: Randomizer) -> tuple[Ints, Numbers]:
+    """The values that are ever drawn, and the matrix over these."""
+    drawn = np.flatnonzero(randomizer.weights.any(axis=1))
+    return drawn, randomizer.weights[np.ix_(drawn, drawn)] / float(randomizer.total)
 
 
 def _find_keeps(matrix: Numbers) -> Numbers | None:
@@ -93,10 +98,8 @@ _TINY = 1e-300
 
 def draw_back(release: Perturbed, rng: Randomness) -> Codes:
     """Sensitive values as they may have been, column by column; later columns look at the earlier ones."""
-    features = [_features(domain, codes) for domain, codes in zip(release.domains.quasi, release.quasi.T, strict=True)]
-    features += [
-        _features(domain, codes) for domain, codes in zip(release.domains.carried, release.carried.T, strict=True)
-    ]
+    domains, columns = release.domains.quasi + release.domains.carried, (*release.quasi.T, *release.carried.T)
+    features = [_features(domain, codes) for domain, codes in zip(domains, columns, strict=True)]
     drawn = np.empty_like(release.sensitive)
     for column, (domain, randomizer) in enumerate(zip(release.domains.sensitive, release.randomizers, strict=True)):
         known = np.column_stack([np.ones(release.n_rows), *features])
@@ -106,8 +109,7 @@ def draw_back(release: Perturbed, rng: Randomness) -> Codes:
 
 
 def _column_back(published: Codes, known: Numbers, randomizer: Randomizer, rng: Randomness) -> Ints:
-    given = np.flatnonzero(randomizer.weights.any(axis=1))
-    matrix = randomizer.weights[np.ix_(given, given)] / float(randomizer.total)
+    given, matrix = _matrix_of(randomizer)
     rows = np.searchsorted(given, published)
     n_rows = len(rows)
     repeats = np.bincount(rng.child("again").integers(n_rows, n_rows), minlength=n_rows).astype(np.float64)
@@ -192,8 +194,7 @@ def likeliest_counts(observed: Numbers, randomizer: Randomizer) -> Numbers:
     >>> likeliest_counts(np.array([[60.0, 40.0], [10.0, 0.0]]), noise).round(2).tolist()
     [[70.0, 30.0], [10.0, 0.0]]
     """
-    given = np.flatnonzero(randomizer.weights.any(axis=1))
-    matrix = randomizer.weights[np.ix_(given, given)] / float(randomizer.total)
+    given, matrix = _matrix_of(randomizer)
     found = np.zeros(observed.shape)
     seen = observed[..., given]
     found[..., given] = seen.sum(axis=-1, keepdims=True) * _overall(seen, matrix)

@@ -140,17 +140,36 @@ def _exact_columns(domains: Iterable[Domain], codes: Codes, role: Role) -> tuple
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Grouped:
-    """Homogeneous generalisation: rows of a group share one extent a quasi-identifier."""
+class _Published:
+    """What every form has: sensitive values and what is carried beside them, row by row."""
 
-    form: ClassVar[str] = "grouped"
     domains: Domains
-    extents: tuple[Extents, ...]
-    """One a quasi-identifier; units are groups."""
-    group_of_row: NDArray[np.int32]
     sensitive: Codes
     carried: Codes
     withheld: Withheld = field(default_factory=Withheld)
+
+    def _value_columns(self) -> tuple[ExactCells, ...]:
+        return (
+            *_exact_columns(self.domains.sensitive, self.sensitive, Role.SENSITIVE),
+            *_exact_columns(self.domains.carried, self.carried, Role.CARRIED),
+        )
+
+    def _extent_tables(
+        self, extents: tuple[Extents, ...], unit_of_row: NDArray[np.int32]
+    ) -> tuple[PublishedTable, ...]:
+        columns = zip(self.domains.quasi, extents, strict=True)
+        cells = (ExtentCells(domain, held, unit_of_row) for domain, held in columns)
+        return (PublishedTable("release", (*cells, *self._value_columns())),)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Grouped(_Published):
+    """Homogeneous generalisation: rows of a group share one extent a quasi-identifier."""
+
+    form: ClassVar[str] = "grouped"
+    extents: tuple[Extents, ...]
+    """One a quasi-identifier; units are groups."""
+    group_of_row: NDArray[np.int32]
 
     @property
     def n_rows(self) -> int:
@@ -161,20 +180,16 @@ class Grouped:
         return self.group_of_row
 
     def tables(self) -> tuple[PublishedTable, ...]:
-        return (PublishedTable("release", _extent_table(self)),)
+        return self._extent_tables(self.extents, self.unit_of_row)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Matched:
+class Matched(_Published):
     """Heterogeneous generalisation: every published row has extents of its own."""
 
     form: ClassVar[str] = "matched"
-    domains: Domains
     extents: tuple[Extents, ...]
     """One a quasi-identifier; units are rows."""
-    sensitive: Codes
-    carried: Codes
-    withheld: Withheld = field(default_factory=Withheld)
 
     @property
     def n_rows(self) -> int:
@@ -185,44 +200,27 @@ class Matched:
         return np.arange(self.n_rows, dtype=np.int32)
 
     def tables(self) -> tuple[PublishedTable, ...]:
-        return (PublishedTable("release", _extent_table(self)),)
+        return self._extent_tables(self.extents, self.unit_of_row)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Bucketized:
+class Bucketized(_Published):
     """Two tables: exact quasi-identifiers with a bucket number, and sensitive values with a bucket number."""
 
     form: ClassVar[str] = "bucketized"
-    domains: Domains
     quasi: Codes
     bucket_of_quasi: NDArray[np.int32]
-    sensitive: Codes
-    carried: Codes
     bucket_of_sensitive: NDArray[np.int32]
-    withheld: Withheld = field(default_factory=Withheld)
 
     @property
     def n_rows(self) -> int:
         return len(self.quasi)
 
     def tables(self) -> tuple[PublishedTable, ...]:
-        return (
-            PublishedTable(
-                "qit",
-                (
-                    *_exact_columns(self.domains.quasi, self.quasi, Role.QUASI),
-                    NumberCells("bucket", self.bucket_of_quasi.astype(np.int64)),
-                ),
-            ),
-            PublishedTable(
-                "sat",
-                (
-                    NumberCells("bucket", self.bucket_of_sensitive.astype(np.int64)),
-                    *_exact_columns(self.domains.sensitive, self.sensitive, Role.SENSITIVE),
-                    *_exact_columns(self.domains.carried, self.carried, Role.CARRIED),
-                ),
-            ),
-        )
+        of_quasi = NumberCells("bucket", self.bucket_of_quasi.astype(np.int64))
+        of_values = NumberCells("bucket", self.bucket_of_sensitive.astype(np.int64))
+        known = _exact_columns(self.domains.quasi, self.quasi, Role.QUASI)
+        return PublishedTable("qit", (*known, of_quasi)), PublishedTable("sat", (of_values, *self._value_columns()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,33 +235,21 @@ class Randomizer:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Perturbed:
+class Perturbed(_Published):
     """Exact quasi-identifiers; every sensitive value redrawn independently by a published matrix."""
 
     form: ClassVar[str] = "perturbed"
-    domains: Domains
     quasi: Codes
-    sensitive: Codes
-    carried: Codes
     randomizers: tuple[Randomizer, ...]
     """One a sensitive column."""
-    withheld: Withheld = field(default_factory=Withheld)
 
     @property
     def n_rows(self) -> int:
         return len(self.quasi)
 
     def tables(self) -> tuple[PublishedTable, ...]:
-        return (
-            PublishedTable(
-                "release",
-                (
-                    *_exact_columns(self.domains.quasi, self.quasi, Role.QUASI),
-                    *_exact_columns(self.domains.sensitive, self.sensitive, Role.SENSITIVE),
-                    *_exact_columns(self.domains.carried, self.carried, Role.CARRIED),
-                ),
-            ),
-        )
+        known = _exact_columns(self.domains.quasi, self.quasi, Role.QUASI)
+        return (PublishedTable("release", (*known, *self._value_columns())),)
 
 
 Release = Grouped | Matched | Bucketized | Perturbed
@@ -310,18 +296,6 @@ class RecordMap:
         quasi_rows = None if self.record_of_quasi_row is None else records(self.record_of_quasi_row)
         graph = None if self.graph is None else self.graph.renumber(record_of_number)
         return replace(self, record_of_row=records(self.record_of_row), record_of_quasi_row=quasi_rows, graph=graph)
-
-
-def _extent_table(release: Grouped | Matched) -> tuple[Cells, ...]:
-    unit_of_row = release.unit_of_row
-    return (
-        *(
-            ExtentCells(domain, extents, unit_of_row)
-            for domain, extents in zip(release.domains.quasi, release.extents, strict=True)
-        ),
-        *_exact_columns(release.domains.sensitive, release.sensitive, Role.SENSITIVE),
-        *_exact_columns(release.domains.carried, release.carried, Role.CARRIED),
-    )
 
 
 def cover(domain: Domain, codes: Codes, unit_of_record: NDArray[Any], n_units: int) -> Extents:

@@ -9,7 +9,7 @@ grid of 2^-60, so a group that passes here passes the audit, which decides such 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from fractions import Fraction
@@ -70,18 +70,11 @@ class Requirement:
         )
 
 
-def _round_down(value: Fraction) -> tuple[int, int]:
-    """A ratio of two 62-bit integers, equal to the value or just below it."""
+def _pack_ratio(value: Fraction, rounded: Callable[[Fraction], int]) -> tuple[int, int]:
+    """A ratio of two 62-bit integers, equal to the value or just on the side of it that `rounded` goes to."""
     if value.numerator < 1 << 62 and value.denominator < 1 << 62:
         return value.numerator, value.denominator
-    return math.floor(value * GRID), GRID
-
-
-def _round_up(value: Fraction) -> tuple[int, int]:
-    """A ratio of two 62-bit integers, equal to the value or just above it."""
-    if value.numerator < 1 << 62 and value.denominator < 1 << 62:
-        return value.numerator, value.denominator
-    return math.ceil(value * GRID), GRID
+    return rounded(value * GRID), GRID
 
 
 _SETTINGS = np.dtype(
@@ -102,14 +95,7 @@ _SETTINGS = np.dtype(
 )
 """One requirement: entropy is a natural logarithm (negative: none), recursive_ell 0 means none."""
 _VALUE = np.dtype(
-    [
-        ("prior", np.int64),
-        ("ceiling_num", np.int64),
-        ("ceiling_den", np.int64),
-        ("floor_num", np.int64),
-        ("floor_den", np.int64),
-        ("node", np.int64),
-    ]
+    [(name, np.int64) for name in ("prior", "ceiling_num", "ceiling_den", "floor_num", "floor_den", "node")]
 )
 """One code under one requirement: its count in the table, its bounds, its leaf in the taxonomy."""
 _NODE = np.dtype([("parent", np.int64), ("height", np.int64)])
@@ -166,10 +152,10 @@ def _settings(requirement: Requirement, n_codes: int) -> tuple[int | float, ...]
         requirement.floors is not None,
         requirement.distinct,
         -1.0 if requirement.entropy is None else math.log(requirement.entropy),
-        *_round_down(factor),
+        *_pack_ratio(factor, math.floor),
         ell,
         requirement.distance,
-        *_round_down(requirement.bound),
+        *_pack_ratio(requirement.bound, math.floor),
     )
 
 
@@ -177,8 +163,8 @@ def _fill_values(values: NDArray[np.void], requirement: Requirement, prior: NDAr
     values["prior"] = prior
     values["ceiling_den"] = values["floor_den"] = 1
     for code, share in enumerate(requirement.ceilings or ()):
-        values[code]["ceiling_num"], values[code]["ceiling_den"] = _round_down(min(share, Fraction(1)))
+        values[code]["ceiling_num"], values[code]["ceiling_den"] = _pack_ratio(min(share, Fraction(1)), math.floor)
     for code, share in enumerate(requirement.floors or ()):
-        values[code]["floor_num"], values[code]["floor_den"] = _round_up(share)
+        values[code]["floor_num"], values[code]["floor_den"] = _pack_ratio(share, math.ceil)
     if requirement.distance is Distance.HIERARCHICAL and requirement.tree is not None:
         values["node"] = requirement.tree.leaf_nodes

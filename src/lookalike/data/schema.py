@@ -247,23 +247,19 @@ def _beside(attribute: Attribute, folder: Path) -> Attribute:
 
 
 def _attribute_to_plain(attribute: Attribute) -> dict[str, Any]:
-    plain: dict[str, Any] = {"name": attribute.name, "role": str(attribute.role)}
-    if attribute.kind is not None:
-        plain["kind"] = str(attribute.kind)
-    if attribute.type is not None:
-        plain["type"] = str(attribute.type)
-    if attribute.weight != 1.0:
-        plain["weight"] = attribute.weight
-    if attribute.order is not None:
-        plain["order"] = list(attribute.order)
-    domain = {"low": attribute.low, "high": attribute.high, "size": attribute.size}
-    domain["values"] = list(attribute.values) if attribute.values is not None else None  # type: ignore[assignment]
-    domain = {key: value for key, value in domain.items() if value is not None}
-    if domain:
-        plain["domain"] = domain
-    if attribute.taxonomy is not None:
-        plain["taxonomy"] = dict(attribute.taxonomy)
-    return plain
+    listed = {key: None if (given := getattr(attribute, key)) is None else list(given) for key in ("order", "values")}
+    domain = {"low": attribute.low, "high": attribute.high, "size": attribute.size, "values": listed["values"]}
+    plain = {
+        "name": attribute.name,
+        "role": str(attribute.role),
+        "kind": attribute.kind and str(attribute.kind),
+        "type": attribute.type and str(attribute.type),
+        "weight": None if attribute.weight == 1.0 else attribute.weight,
+        "order": listed["order"],
+        "domain": {key: value for key, value in domain.items() if value is not None} or None,
+        "taxonomy": None if attribute.taxonomy is None else dict(attribute.taxonomy),
+    }
+    return {key: value for key, value in plain.items() if value is not None}
 
 
 _ENTRY_KEYS = ("name", "role", "kind", "type", "weight", "order", "domain", "taxonomy")
@@ -322,10 +318,10 @@ def _read_list(value: object, where: str, what: str) -> tuple[str, ...] | None:
         return None
     if not isinstance(value, Sequence) or isinstance(value, str):
         raise SchemaError(f"{where}: {what} must be a list.")
-    return tuple(_plain_text(item) for item in value)
+    return tuple(plain_text(item) for item in value)
 
 
-def _plain_text(item: object) -> str:
+def plain_text(item: object) -> str:
     """YAML reads true and 1 as themselves; a value's text is what the table shows."""
     return str(item).lower() if isinstance(item, bool) else str(item)
 

@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.data.schema import plain_text
 from lookalike.errors import DataError, SchemaError, quoted, unknown_name
 from lookalike.untrusted import read_text
 
@@ -248,21 +249,16 @@ def _tree_paths(tree: object, where: str) -> list[Path_]:
     while stack:
         node, above = stack.pop()
         if isinstance(node, dict):
-            stack.extend((below, (_plain_text(label), *above)) for label, below in reversed(list(node.items())))
+            stack.extend((below, (plain_text(label), *above)) for label, below in reversed(list(node.items())))
         elif isinstance(node, list):
             stack.extend((entry if isinstance(entry, dict) else (entry,), above) for entry in reversed(node))
         elif isinstance(node, tuple):
-            paths.append((_plain_text(node[0]), *above))
+            paths.append((plain_text(node[0]), *above))
         elif node is None and above:
             paths.append(above)
         else:
             raise SchemaError(f"{where}: taxonomy tree: write leaves as lists.")
     return paths
-
-
-def _plain_text(label: object) -> str:
-    """YAML reads true and false as themselves; a value's text is what the table shows."""
-    return str(label).lower() if isinstance(label, bool) else str(label)
 
 
 def _levels(levels: object, form: str, where: str) -> list[Any]:
@@ -343,11 +339,7 @@ def _date_paths(values: Sequence[Any], texts: Sequence[str], levels: list[Any], 
 
 def _distinct(path: Path_) -> Path_:
     """A level that says no more than the one below it is left out."""
-    kept: list[str] = []
-    for label in path:
-        if label not in kept:
-            kept.append(label)
-    return tuple(kept)
+    return tuple(dict.fromkeys(path))
 
 
 _FORMS: dict[str, Callable[..., list[Path_]]] = {

@@ -13,8 +13,7 @@ from lookalike.metrics.fidelity import CorrelationDifference, MarginalDistance, 
 from lookalike.metrics.group_sizes import AverageGroupSize, Discernibility, MeanSquaredBucketSize
 from lookalike.metrics.learning import AccuracyLoss, PropensityMeanSquaredError, PropensityRatio
 from lookalike.metrics.loss import AverageInformationLoss, GlobalCertaintyPenalty, loss_by_column
-from lookalike.metrics.parts import PartLosses, join_losses
-from lookalike.metrics.shared.publishing import public_losses, round_figure, same_figure
+from lookalike.metrics.shared.losses import PartLosses, join_losses, public_losses, round_figure, same_figure
 from lookalike.metrics.values_changed import ValuesChanged
 
 METRICS: dict[str, type[Metric]] = {
@@ -38,19 +37,7 @@ FIDELITY: dict[str, type[Metric]] = {
 __all__ = [
     "FIDELITY",
     "METRICS",
-    "AccuracyLoss",
-    "AverageGroupSize",
-    "AverageInformationLoss",
-    "CorrelationDifference",
-    "Discernibility",
-    "GlobalCertaintyPenalty",
-    "MarginalDistance",
-    "MeanSquaredBucketSize",
-    "PairDistance",
     "PartLosses",
-    "PropensityMeanSquaredError",
-    "PropensityRatio",
-    "ValuesChanged",
     "join_losses",
     "loss_by_column",
     "public_losses",

@@ -15,7 +15,7 @@ most 1 in size, and compare original and release with the same parts. Other choi
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -31,6 +31,14 @@ from lookalike.metrics.shared.metric import WrittenMetric
 def _distance(one: Shares, other: Shares) -> float:
     """Total variation."""
     return float(np.abs(one - other).sum() / 2)
+
+
+def _list_pairs(release: Release, original: Microdata) -> Iterator[tuple[Parts, Parts, Shares, Shares]]:
+    """Every pair of columns with the shares of its combinations in the original and, as expected, in the release."""
+    parts = all_parts(original)
+    expected, observed = Expected(release, parts), Observed(original, parts)
+    for one, other in itertools.combinations(range(len(parts)), 2):
+        yield parts[one], parts[other], observed.pair(one, other), expected.pair(one, other)
 
 
 class Association(NamedTuple):
@@ -75,13 +83,9 @@ class PairDistance(WrittenMetric):
         return float(np.mean(list(found.values()))) if found else float("nan")
 
     def by_pair(self, release: Release, original: Microdata) -> dict[tuple[str, str], float]:
-        parts = all_parts(original)
-        expected, observed = Expected(release, parts), Observed(original, parts)
         return {
-            (parts[one].domain.name, parts[other].domain.name): _distance(
-                expected.pair(one, other), observed.pair(one, other)
-            )
-            for one, other in itertools.combinations(range(len(parts)), 2)
+            (one.domain.name, other.domain.name): _distance(after, before)
+            for one, other, before, after in _list_pairs(release, original)
         }
 
 
@@ -105,15 +109,11 @@ class CorrelationDifference(WrittenMetric):
         return [Compared(self.name, said, worst.original, worst.release)]
 
     def associations(self, release: Release, original: Microdata) -> list[Association]:
-        parts = all_parts(original)
-        expected, observed = Expected(release, parts), Observed(original, parts)
         return [
             Association(
-                (parts[one].domain.name, parts[other].domain.name),
-                association(observed.pair(one, other), parts[one], parts[other]),
-                association(expected.pair(one, other), parts[one], parts[other]),
+                (one.domain.name, other.domain.name), association(before, one, other), association(after, one, other)
             )
-            for one, other in itertools.combinations(range(len(parts)), 2)
+            for one, other, before, after in _list_pairs(release, original)
         ]
 
 

@@ -12,7 +12,7 @@ also hide a missing value loses everything. In sets, missing is one more value. 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -69,14 +69,18 @@ def _mean_over_rows(release: Grouped | Matched, by_unit: Losses) -> float:
     return float((by_unit * sizes).sum() / max(release.n_rows, 1))
 
 
-def loss_by_column(release: Release) -> dict[str, float]:
-    """The mean NCP of each quasi-identifier."""
+def loss_by_column(release: Release, lost: Callable[[Domain, Extents], Losses] = certainty_penalty) -> dict[str, float]:
+    """The mean loss of each quasi-identifier, by default NCP."""
     if not isinstance(release, Grouped | Matched):
         return {domain.name: 0.0 for domain in release.domains.quasi}
     return {
-        domain.name: _mean_over_rows(release, certainty_penalty(domain, extents))
+        domain.name: _mean_over_rows(release, lost(domain, extents))
         for domain, extents in zip(release.domains.quasi, release.extents, strict=True)
     }
+
+
+def _mean(losses: dict[str, float]) -> float:
+    return sum(losses.values()) / len(losses)
 
 
 class ColumnLosses(NamedTuple):
@@ -109,15 +113,13 @@ class GlobalCertaintyPenalty(WrittenMetric):
     joins: ClassVar[bool] = True
 
     def measure(self, release: Release, original: Microdata) -> float:
-        losses = loss_by_column(release)
-        return sum(losses.values()) / len(losses)
+        return _mean(loss_by_column(release))
 
     def of_part(self, release: Release, original: Microdata) -> ColumnLosses:
         return ColumnLosses.of(release)
 
     def join(self, parts: Sequence[ColumnLosses]) -> float:
-        losses = join_columns(parts)
-        return sum(losses.values()) / len(losses)
+        return _mean(join_columns(parts))
 
 
 @dataclass(frozen=True)
@@ -131,10 +133,4 @@ class AverageInformationLoss(MeanOverRows):
     forms: ClassVar[frozenset[str] | None] = frozenset({Grouped.form, Matched.form})
 
     def measure(self, release: Release, original: Microdata) -> float:
-        if not isinstance(release, Grouped | Matched):
-            return 0.0
-        losses = [
-            _mean_over_rows(release, information_loss(domain, extents))
-            for domain, extents in zip(release.domains.quasi, release.extents, strict=True)
-        ]
-        return sum(losses) / len(losses)
+        return _mean(loss_by_column(release, information_loss))

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.analysis.counts import Answers, Queries, estimate_counts, true_counts
+from lookalike.analysis.counts import Answers, Queries, estimate_counts, independent, true_counts
 from lookalike.analysis.spreading import Masks, Numbers
 from lookalike.data.microdata import Domain, Domains, Microdata
 from lookalike.data.release import Release
@@ -34,55 +34,66 @@ def range_length(size: int, selectivity: float, n_columns: int) -> int:
 
 
 @dataclass(frozen=True)
-class RangeWorkload:
+class _RandomColumns:
+    """Asks about `columns` random quasi-identifiers, and always about the first sensitive column."""
+
+    columns: int = 3
+    selectivity: float = 0.1
+
+    def draw(self, domains: Domains, n_queries: int, rng: np.random.Generator) -> Queries:
+        if not 1 <= self.columns <= len(domains.quasi):
+            raise RecipeError(
+                f"A workload over {counted(self.columns, 'column')} needs as many quasi-identifiers; there are "
+                f"{len(domains.quasi)}."
+            )
+        asked = np.argsort(rng.random((n_queries, len(domains.quasi))), axis=1) < self.columns
+        asked = np.column_stack([asked, *(np.ones(n_queries, dtype=bool) for _ in domains.sensitive[:1])])
+        queries = Queries.everything(domains, n_queries)
+        n_asked = self.columns + len(domains.sensitive[:1])
+        masks, columns = queries.quasi + queries.sensitive[:1], domains.quasi + domains.sensitive[:1]
+        for domain, mask, is_asked in zip(columns, masks, asked.T, strict=True):
+            if domain.missing_code:
+                rows = np.flatnonzero(is_asked)
+                mask[rows] = False
+                mask[rows, : domain.missing_code] = self.choose(domain, len(rows), n_asked, rng)
+        return queries
+
+    def choose(self, domain: Domain, n_queries: int, n_asked: int, rng: np.random.Generator) -> Masks:
+        """[queries, values without missing] the values of a column that are asked for, one of `n_asked` columns."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class RangeWorkload(_RandomColumns):
     """Intervals on `columns` random quasi-identifiers and on the sensitive column."""
 
-    columns: int = 3
-    selectivity: float = 0.1
-
-    def draw(self, domains: Domains, n_queries: int, rng: np.random.Generator) -> Queries:
-        queries, asked = _start_queries(domains, n_queries, self.columns, rng)
-        parts = self.columns + len(queries.sensitive[:1])
-        for domain, mask, rows in _list_asked(domains, queries, asked):
-            points = _points(domain)
-            size = int(points[-1] - points[0]) + 1
-            length = range_length(size, self.selectivity, parts)
-            starts = points[0] + rng.integers(0, size - length + 1, len(rows))
-            inside = (points >= starts[:, None]) & (points < starts[:, None] + length)
-            mask[rows] = False
-            mask[rows, : len(points)] = inside
-        return queries
+    def choose(self, domain: Domain, n_queries: int, n_asked: int, rng: np.random.Generator) -> Masks:
+        points = _points(domain)
+        size = int(points[-1] - points[0]) + 1
+        length = range_length(size, self.selectivity, n_asked)
+        starts = points[0] + rng.integers(0, size - length + 1, n_queries)[:, None]
+        inside: Masks = (points >= starts) & (points < starts + length)
+        return inside
 
 
 @dataclass(frozen=True)
-class SetWorkload:
+class SetWorkload(_RandomColumns):
     """Any of ceil(size x selectivity^(1 / (columns + 1))) random values of each column asked about."""
 
-    columns: int = 3
-    selectivity: float = 0.1
-
-    def draw(self, domains: Domains, n_queries: int, rng: np.random.Generator) -> Queries:
-        queries, asked = _start_queries(domains, n_queries, self.columns, rng)
-        share = self.selectivity ** (1 / (self.columns + 1))
-        for domain, mask, rows in _list_asked(domains, queries, asked):
-            n_values = domain.missing_code
-            mask[rows] = _subsets(mask.shape[1], n_values, np.full(len(rows), math.ceil(n_values * share)), rng)
-        return queries
+    def choose(self, domain: Domain, n_queries: int, n_asked: int, rng: np.random.Generator) -> Masks:
+        size = math.ceil(domain.missing_code * self.selectivity ** (1 / (self.columns + 1)))
+        return _subsets(domain.missing_code, np.full(n_queries, size), rng)
 
 
 @dataclass(frozen=True)
-class SubsetWorkload:
+class SubsetWorkload(_RandomColumns):
     """Random subsets of up to `selectivity` of a column's values, at least one."""
 
-    columns: int = 3
     selectivity: float = 0.3
 
-    def draw(self, domains: Domains, n_queries: int, rng: np.random.Generator) -> Queries:
-        queries, asked = _start_queries(domains, n_queries, self.columns, rng)
-        for domain, mask, rows in _list_asked(domains, queries, asked):
-            most = max(1, math.floor(Fraction(str(self.selectivity)) * domain.missing_code))
-            mask[rows] = _subsets(mask.shape[1], domain.missing_code, rng.integers(1, most + 1, len(rows)), rng)
-        return queries
+    def choose(self, domain: Domain, n_queries: int, n_asked: int, rng: np.random.Generator) -> Masks:
+        most = max(1, math.floor(Fraction(str(self.selectivity)) * domain.missing_code))
+        return _subsets(domain.missing_code, rng.integers(1, most + 1, n_queries), rng)
 
 
 @dataclass(frozen=True)
@@ -116,40 +127,12 @@ class CorrelatedWorkload:
     out_of: int = 5000
 
     def draw(self, domains: Domains, n_queries: int, rng: np.random.Generator) -> Queries:
-        from lookalike.analysis.counts import independent, true_counts
-
         queries = self.base.draw(domains, max(self.out_of, n_queries), rng)
         truth, alone = true_counts(queries, self.data), independent(queries, self.data)
         usable = np.flatnonzero((truth > 0) & (alone > 0))
         ratio = truth[usable] / alone[usable]
         order = np.argsort(-ratio if self.highest else ratio, kind="stable")[:n_queries]
         return queries[usable[order]]
-
-
-def _start_queries(
-    domains: Domains, n_queries: int, n_columns: int, rng: np.random.Generator
-) -> tuple[Queries, NDArray[np.bool_]]:
-    """Queries about nothing yet, and which quasi-identifiers each will ask about."""
-    if not 1 <= n_columns <= len(domains.quasi):
-        raise RecipeError(
-            f"A workload over {counted(n_columns, 'column')} needs as many quasi-identifiers; there are "
-            f"{len(domains.quasi)}."
-        )
-    places = np.argsort(rng.random((n_queries, len(domains.quasi))), axis=1)
-    return Queries.everything(domains, n_queries), places < n_columns
-
-
-def _list_asked(
-    domains: Domains, queries: Queries, asked: NDArray[np.bool_]
-) -> list[tuple[Domain, Masks, NDArray[np.int64]]]:
-    """Each column with its masks and the queries that ask about it: the first sensitive one is always asked about."""
-    found = [
-        (domain, mask, np.flatnonzero(asked[:, index]))
-        for index, (domain, mask) in enumerate(zip(domains.quasi, queries.quasi, strict=True))
-    ]
-    if domains.sensitive:
-        found.append((domains.sensitive[0], queries.sensitive[0], np.arange(len(queries))))
-    return [one for one in found if one[0].missing_code]
 
 
 def _points(domain: Domain) -> NDArray[np.float64]:
@@ -159,12 +142,9 @@ def _points(domain: Domain) -> NDArray[np.float64]:
     return np.arange(domain.missing_code, dtype=np.float64)
 
 
-def _subsets(width: int, n_values: int, sizes: NDArray[np.int64], rng: np.random.Generator) -> Masks:
-    """[sizes, width] a random subset of the first n_values codes of each size."""
-    ranks = np.argsort(np.argsort(rng.random((len(sizes), n_values)), axis=1), axis=1)
-    masks = np.zeros((len(sizes), width), dtype=bool)
-    masks[:, :n_values] = ranks < sizes[:, None]
-    return masks
+def _subsets(n_values: int, sizes: NDArray[np.int64], rng: np.random.Generator) -> Masks:
+    """[sizes, values] a random subset of each size."""
+    return np.argsort(np.argsort(rng.random((len(sizes), n_values)), axis=1), axis=1) < sizes[:, None]
 
 
 _MOST_TRIED = 20

@@ -33,6 +33,7 @@ from lookalike.models.shared.exposures import (
     Extremes,
     column_text,
     describe_reader,
+    find_shares,
     highest_beliefs,
     least_size,
     lowest_beliefs,
@@ -53,6 +54,8 @@ class BetaLikeness(WrittenModel):
 
     name: ClassVar[str] = "beta-likeness"
     letter: ClassVar[str] = "beta"
+    scale = "beta"
+    value_by_value = True
     slider: ClassVar[Slider | None] = Slider("No belief grows by more than beta times a value's share", 0.1, 10, 0.1, 3)
 
     beta: Exact = Exact(low=0)
@@ -72,14 +75,6 @@ class BetaLikeness(WrittenModel):
                 f"beta-likeness: negative is {number_text(self.negative)}. In the relative form it must be a number "
                 "above 0 and at most 1."
             )
-
-    @property
-    def value_by_value(self) -> bool:
-        return True
-
-    @property
-    def scale(self) -> str:
-        return "beta"
 
     @property
     def level_name(self) -> str:
@@ -105,8 +100,7 @@ class BetaLikeness(WrittenModel):
         sensitive_column(self, column)
 
     def requirement(self, prior: NDArray[np.int64], column: Domain | None, index: int | None) -> Requirement:
-        n_records = max(int(prior.sum()), 1)
-        shares = [Fraction(number, n_records) for number in prior.tolist()]
+        shares = find_shares(prior)
         ceilings = tuple(min(Fraction(1), self._ceiling(share)) for share in shares)
         floors = None if self.negative is None else tuple(self._floor(share) for share in shares)
         return Requirement(column=index, min_size=least_size(ceilings, prior), ceilings=ceilings, floors=floors)

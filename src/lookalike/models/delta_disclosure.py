@@ -26,6 +26,7 @@ from lookalike.models.shared.exact import exp_of_negative, grid_down, grid_up, j
 from lookalike.models.shared.exposures import (
     column_text,
     describe_reader,
+    find_shares,
     highest_beliefs,
     lowest_beliefs,
     sensitive_column,
@@ -48,20 +49,14 @@ class DeltaDisclosure(WrittenModel):
 
     name: ClassVar[str] = "delta-disclosure"
     letter: ClassVar[str] = "delta"
+    scale = "delta"
+    value_by_value = True
     slider: ClassVar[Slider | None] = Slider(
         "Beliefs change by a factor of e to the delta at most, up or down", 0.1, 5, 0.1, 1.4
     )
 
     delta: Exact = Exact(above=0)
     """Bound on the natural logarithm of belief over share, either way; not reached."""
-
-    @property
-    def value_by_value(self) -> bool:
-        return True
-
-    @property
-    def scale(self) -> str:
-        return "delta"
 
     def promise(self, column: str | None, form: str | None = None) -> str:
         factor = math.exp(min(float(self.delta), 700.0))
@@ -77,11 +72,9 @@ class DeltaDisclosure(WrittenModel):
         sensitive_column(self, column)
 
     def requirement(self, prior: NDArray[np.int64], column: Domain | None, index: int | None) -> Requirement:
-        n_records = max(int(prior.sum()), 1)
         _, high = exp_of_negative(self.delta)
         ceilings, floors = [], []
-        for number in prior.tolist():
-            share = Fraction(number, n_records)
+        for share in find_shares(prior):
             # The share itself satisfies both bounds, so rounding never has to go beyond it.
             ceilings.append(Fraction(1) if high <= share else max(share, grid_down(share / high)))
             floors.append(min(share, grid_up(share * high)))

@@ -36,6 +36,7 @@ from lookalike.models.shared.exposures import (
     codes_of,
     column_text,
     describe_reader,
+    find_shares,
     highest_beliefs,
     least_size,
     sensitive_column,
@@ -91,6 +92,8 @@ class FPrivacy(WrittenModel):
 
     name: ClassVar[str] = "f-privacy"
     letter: ClassVar[str] = "f"
+    asked = Fraction(1)
+    value_by_value = True
     slider: ClassVar[Slider | None] = Slider(
         "Every value has a ceiling of its own, theta times what its share suggests", 0.1, 10, 0.1, 2, "theta"
     )
@@ -120,14 +123,6 @@ class FPrivacy(WrittenModel):
         if file is not None:
             object.__setattr__(self, "ceilings", _read_ceilings(Path(file)))
 
-    @property
-    def value_by_value(self) -> bool:
-        return True
-
-    @property
-    def asked(self) -> Fraction:
-        return Fraction(1)
-
     def promise(self, column: str | None, form: str | None = None) -> str:
         start = f"gives a value of {column_text(column)} a probability of at most"
         if self.theta is not None and self.base is not None:
@@ -143,8 +138,7 @@ class FPrivacy(WrittenModel):
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
         column = sensitive_column(self, column)
-        n_records = max(int(prior.sum()), 1)
-        shares = [Fraction(number, n_records) for number in prior.tolist()]
+        shares = find_shares(prior)
         ceilings = self._ceilings(shares, column)
         below = [code for code, ceiling in enumerate(ceilings) if ceiling < shares[code]]
         if below:
@@ -160,8 +154,7 @@ class FPrivacy(WrittenModel):
             )
 
     def cautions(self, prior: NDArray[np.int64], column: Domain | None) -> list[str]:
-        n_records = max(int(prior.sum()), 1)
-        ceilings = self._ceilings([Fraction(number, n_records) for number in prior.tolist()], column)
+        ceilings = self._ceilings(find_shares(prior), column)
         open_values = sum(ceiling == 1 and count > 0 for ceiling, count in zip(ceilings, prior.tolist(), strict=True))
         if not open_values:
             return []
@@ -193,8 +186,7 @@ class FPrivacy(WrittenModel):
         return ceilings
 
     def requirement(self, prior: NDArray[np.int64], column: Domain | None, index: int | None) -> Requirement:
-        n_records = max(int(prior.sum()), 1)
-        ceilings = tuple(self._ceilings([Fraction(number, n_records) for number in prior.tolist()], column))
+        ceilings = tuple(self._ceilings(find_shares(prior), column))
         return Requirement(column=index, min_size=least_size(ceilings, prior), ceilings=ceilings)
 
     def level(self, exposure: Exposure) -> Level:

@@ -166,25 +166,22 @@ class LDiversity(WrittenModel):
 
     def promise(self, column: str | None, form: str | None = None) -> str:
         ell, where = number_text(self.ell), column_text(column)
+        share = percent_at_most(1 / self.ell)
         if self.kind == "distinct":
             different = counted(int(self.ell), "different value")
-            return describe_reader(
-                form, f"is left with at least {different} of {where}; they need not be equally likely"
-            )
-        if self.kind == "entropy":
-            return describe_reader(
-                form, f"stays as uncertain about {where} as among {ell} equally likely values, on average"
-            )
-        if self.c is not None:
-            return describe_reader(
-                form,
+            said = f"is left with at least {different} of {where}; they need not be equally likely"
+        elif self.kind == "entropy":
+            said = f"stays as uncertain about {where} as among {ell} equally likely values, on average"
+        elif self.c is not None:
+            said = (
                 f"finds the most likely value of {where} less than {number_text(self.c)} times as likely as "
-                f"all values from the {_ordinal(int(self.ell))} most likely on together",
+                f"all values from the {_ordinal(int(self.ell))} most likely on together"
             )
-        share = percent_at_most(1 / self.ell)
-        if self.kind == "binary":
-            return describe_reader(form, f"can be at most {share} sure that {where} holds a designated value")
-        return describe_reader(form, f"can be at most {share} sure of {any_value(self.subset)} of {where}")
+        elif self.kind == "binary":
+            said = f"can be at most {share} sure that {where} holds a designated value"
+        else:
+            said = f"can be at most {share} sure of {any_value(self.subset)} of {where}"
+        return describe_reader(form, said)
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
         column = sensitive_column(self, column)

@@ -25,7 +25,14 @@ from lookalike.data.parameters import Exact, number_text
 from lookalike.data.requirement import Requirement
 from lookalike.errors import RecipeError
 from lookalike.models.shared.exact import percent_at_most
-from lookalike.models.shared.exposures import column_text, describe_reader, in_blocks, least_size, sensitive_column
+from lookalike.models.shared.exposures import (
+    column_text,
+    describe_reader,
+    find_shares,
+    in_blocks,
+    least_size,
+    sensitive_column,
+)
 from lookalike.models.shared.model import WrittenModel
 
 _ROUNDING = 1 + 1e-9
@@ -71,12 +78,9 @@ class RhoPrivacy(WrittenModel):
         sensitive_column(self, column)
 
     def requirement(self, prior: NDArray[np.int64], column: Domain | None, index: int | None) -> Requirement:
-        n_records = max(int(prior.sum()), 1)
         growth = self.rho2 / self.rho1
-        shares = [Fraction(number, n_records) for number in prior.tolist()]
-        ceilings = tuple(Fraction(1) if share > self.rho1 else growth * share for share in shares)
-        least = least_size(ceilings, prior)
-        return Requirement(column=index, min_size=least, ceilings=ceilings, stricter=True)
+        ceilings = tuple(Fraction(1) if share > self.rho1 else growth * share for share in find_shares(prior))
+        return Requirement(column=index, min_size=least_size(ceilings, prior), ceilings=ceilings, stricter=True)
 
     def level(self, exposure: Exposure) -> Level:
         sensitive_column(self, exposure.column)

@@ -18,6 +18,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -161,11 +162,8 @@ def _gains(weights: NDArray[Any], priors: NDArray[Any], sizes: NDArray[Any], n_r
 def _widen(exposure: Exposure, room: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Prior, weights and sizes as integers wide enough for products with the table's rows, times `room`."""
     bound = 4 * int(exposure.sizes.max(initial=1)) * exposure.n_records * room
-    return (
-        exact_integers(exposure.prior, bound),
-        exact_integers(exposure.weights, bound),
-        exact_integers(exposure.sizes, bound),
-    )
+    wide = [exact_integers(numbers, bound) for numbers in (exposure.prior, exposure.weights, exposure.sizes)]
+    return wide[0], wide[1], wide[2]
 
 
 def _sort_entries(exposure: Exposure, room: int) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any], NDArray[Any]]:
@@ -196,13 +194,6 @@ def _float_sums(terms: NDArray[np.float64], exposure: Exposure) -> NDArray[np.fl
 
 _GUARD = 1e-9
 
-_DISTANCES = {
-    "equal": Distance.EQUAL,
-    "ordered": Distance.ORDERED,
-    "hierarchical": Distance.HIERARCHICAL,
-    "kl": Distance.KL,
-    "js": Distance.JS,
-}
 _IN_WORDS = {
     "equal": "earth mover's distance, all values equally far apart",
     "ordered": "earth mover's distance along the order of the values",
@@ -223,13 +214,14 @@ class TCloseness(WrittenModel):
 
     name: ClassVar[str] = "t-closeness"
     letter: ClassVar[str] = "t"
+    scale = "t"
     slider: ClassVar[Slider | None] = Slider(
         "What is known of a group is near what is known of all, within t", 0.02, 1, 0.01, 0.2
     )
 
     t: Exact = Exact(low=0)
     """Largest distance from the table's distribution; at most 1 for every distance but kl."""
-    distance: Choice = Choice(*_DISTANCES, default="equal")
+    distance: Choice = Choice(*_IN_WORDS, default="equal")
     """equal, ordered (numeric or ordered columns), hierarchical (needs a taxonomy), kl or js."""
 
     def __post_init__(self) -> None:
@@ -238,10 +230,6 @@ class TCloseness(WrittenModel):
                 f"t-closeness: t is {number_text(self.t)}. It must be a number at least 0 and at most 1: this distance "
                 "is never larger."
             )
-
-    @property
-    def scale(self) -> str:
-        return "t"
 
     def promise(self, column: str | None, form: str | None = None) -> str:
         return describe_reader(
@@ -271,7 +259,7 @@ class TCloseness(WrittenModel):
     def requirement(self, prior: NDArray[np.int64], column: Domain | None, index: int | None) -> Requirement:
         column = self._check_column(column)
         tree = column.taxonomy if self.distance == "hierarchical" else None
-        return Requirement(column=index, distance=_DISTANCES[self.distance], bound=self.t, tree=tree)
+        return Requirement(column=index, distance=Distance[self.distance.upper()], bound=self.t, tree=tree)
 
     def level(self, exposure: Exposure) -> Level:
         column = self._check_column(exposure.column)
@@ -281,15 +269,14 @@ class TCloseness(WrittenModel):
             return self._measure_divergence(exposure, kullback_leibler_bits, kullback_leibler_terms)
         if self.distance == "js":
             return self._measure_divergence(exposure, jensen_shannon_bits, jensen_shannon_terms)
-        tree = column.taxonomy
         if self.distance == "equal":
             scale, moved = 1, in_blocks(exposure, equal_moves)
         elif self.distance == "ordered":
             scale, moved = len(exposure.prior) - 1, in_blocks(exposure, ordered_moves)
         else:
-            assert tree is not None
-            scale = int(tree.heights[0])
-            moved = in_blocks(exposure, lambda block: hierarchical_moves(block, tree))
+            assert column.taxonomy is not None
+            scale = int(column.taxonomy.heights[0])
+            moved = in_blocks(exposure, partial(hierarchical_moves, tree=column.taxonomy))
         unit = largest_ratio(moved, np.maximum(exposure.sizes, 1))
         whole = max(scale, 1) * exposure.n_records * max(int(exposure.sizes[unit]), 1)
         return Level(Fraction(int(moved[unit]), max(whole, 1)), unit)

@@ -7,8 +7,8 @@ import pytest
 
 from lookalike.attacks import parse_attack
 from lookalike.attacks.shared import judging
+from lookalike.attacks.shared.attack import score_guesses
 from lookalike.attacks.shared.bayes import NaiveBayes, counts_of
-from lookalike.attacks.shared.beliefs import score_guesses
 from lookalike.attacks.shared.judging import Strangers, right_about_strangers
 from lookalike.attacks.shared.whereabouts import Whereabouts
 from lookalike.data.contracts import Finding, Score, Target

@@ -13,7 +13,7 @@ import numpy as np
 
 from lookalike.apps.papers.bench import Bench, Made
 from lookalike.apps.papers.experiments import Experiment, Figure, Results, Row, Shape
-from lookalike.attacks.minimality.growth import first_bucket_limit
+from lookalike.attacks.minimality.exact import first_bucket_limit
 from lookalike.data.microdata import Microdata
 from lookalike.metrics.query_error import SubsetWorkload
 

@@ -2,8 +2,8 @@
 
 Wong, Fu, Wang, Pei, "Minimality attack in privacy preserving data publishing" (VLDB 2007); Cormode et al. (PVLDB 2010).
 The attacker knows the method with its settings, what was promised, and everybody's quasi-identifiers. Tiny tables are
-gone through world by world, whatever the method (`enumeration`); methods that can be played again group by group are
-(`replaying`), exactly where there is a formula (`growth`).
+gone through world by world, whatever the method (`exact`); methods that can be played again group by group are
+(`replay`), exactly where there is a formula.
 """
 
 from __future__ import annotations
@@ -15,11 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from lookalike.attacks.minimality.enumeration import enumerate_posteriors, n_worlds
-from lookalike.attacks.minimality.recutting import recut
-from lookalike.attacks.minimality.replaying import by_place, replay_method
-from lookalike.attacks.shared.attack import WrittenAttack
-from lookalike.attacks.shared.beliefs import Shares, exposure_of, find_ceilings, majority, score_guesses
+from lookalike.attacks.minimality.exact import enumerate_posteriors, n_worlds
+from lookalike.attacks.minimality.replay import by_place, recut, replay_method
+from lookalike.attacks.shared.attack import Shares, WrittenAttack, exposure_of, find_ceilings, majority, score_guesses
 from lookalike.attacks.shared.whereabouts import Whereabouts, honest_guesses
 from lookalike.audit.reading import joint_ids
 from lookalike.data.adversary import KNOWS_METHOD

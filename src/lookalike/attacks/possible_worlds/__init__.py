@@ -20,10 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from lookalike.attacks.possible_worlds.agreement import BATCHES, Tally
-from lookalike.attacks.possible_worlds.boards import Board, possible_pairs
-from lookalike.attacks.shared.attack import WrittenAttack
-from lookalike.attacks.shared.beliefs import exposure_of, find_ceilings, score_guesses
+from lookalike.attacks.possible_worlds.chains import BATCHES, Board, Ints, Tally, possible_pairs
+from lookalike.attacks.shared.attack import WrittenAttack, exposure_of, find_ceilings, score_guesses
 from lookalike.attacks.shared.whereabouts import Whereabouts, honest_guesses
 from lookalike.audit.matching import graph_complaint
 from lookalike.data.contracts import Finding, Score, Target
@@ -35,9 +33,6 @@ from lookalike.randomness import Randomness
 
 if TYPE_CHECKING:
     from lookalike.kernels.worlds import World
-
-Ints = NDArray[np.int64]
-Shares = NDArray[np.float64]
 
 _SWEEPS, _FOR_RECORDS, _MORE = 3000, 10_000, 4
 _MOST_STEPS = 500_000_000

@@ -1,12 +1,31 @@
-"""What attacks share: how they print, and that they take every target unless they say otherwise."""
+"""What attacks share: how they print, which targets they take, how guesses are scored, and an attacker's beliefs as an
+exposure that models can read.
+"""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from lookalike.data.contracts import Target
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.attacks.shared.whereabouts import SLACK, Whereabouts, honest_guesses, owners_of
+from lookalike.data.contracts import Finding, Score, Target
+from lookalike.data.exposure import Exposure
+from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import component_text
 from lookalike.errors import Unsupported
+from lookalike.progress import Progress
+from lookalike.randomness import Randomness
+
+Shares = NDArray[np.float64]
+_FINE = 1 << 30
+"""Beliefs of an attacker are whole numbers over about this."""
+_TINY = 1e-6
+"""Beliefs below are dropped: an attacker's figures are no finer."""
+_MOST_RECORDS = 200_000
+"""Beliefs about more records than this are not kept as an exposure."""
+_MOST_CELLS = 20_000_000
 
 
 class WrittenAttack:
@@ -33,8 +52,93 @@ class WrittenAttack:
             raise Unsupported(f"{self.name}: {reason}")
 
 
+class OnBeliefs(WrittenAttack):
+    """An attack that looks at the honest reader's beliefs, column by column."""
+
+    def refuses(self, target: Target) -> str | None:
+        return needs_sensitive(target)
+
+    def run(self, target: Target, rng: Randomness, progress: Progress) -> list[Finding]:
+        self.check(target)
+        whereabouts = Whereabouts.of(target)
+        return [self.on_column(whereabouts, column) for column in range(len(target.original.domains.sensitive))]
+
+    def on_column(self, whereabouts: Whereabouts, column: int) -> Finding:
+        raise NotImplementedError
+
+
 def needs_sensitive(target: Target) -> str | None:
     """Why an attack on values cannot be made on this target, or None."""
     if target.original.domains.sensitive:
         return None
     return "the table has no sensitive column, so there is no value to guess. Name one in the schema."
+
+
+def score_guesses(guesses: NDArray[np.int64] | NDArray[np.int32], truth: NDArray[np.int32]) -> Score:
+    """Guesses of codes against the true ones; a guess of -1 is none, and counts as wrong."""
+    return Score(int(np.count_nonzero(guesses == truth)), len(truth))
+
+
+def majority(original: Microdata, column: int) -> float:
+    """How often the most frequent value is right."""
+    return float(original.counts(column).max() / original.n_rows)
+
+
+def exposure_of(target: Target, column: int, beliefs: Shares, adversary: str) -> Exposure:
+    """Beliefs [records, values] of an attacker as an exposure: one unit a record. Rows need not sum to exactly 1."""
+    weights = np.rint(np.where(beliefs < _TINY, 0.0, beliefs) * _FINE).astype(np.int64)
+    units, values = np.nonzero(weights)
+    return Exposure(
+        adversary=adversary,
+        form=target.release.form,
+        column=target.original.domains.sensitive[column],
+        prior=target.original.counts(column).astype(np.int64),
+        starts=np.searchsorted(units, np.arange(len(weights) + 1)).astype(np.int64),
+        values=values.astype(np.int32),
+        weights=weights[units, values],
+        sizes=weights.sum(axis=1),
+    )
+
+
+def find_ceilings(target: Target, column: int) -> Shares | None:
+    """The least ceiling that the promises set for each value of a column; None if they set none."""
+    domain, prior = target.original.domains.sensitive[column], target.original.counts(column)
+    required = [
+        promise.model.requirement(prior, domain, column) for promise in target.promises if promise.column == domain.name
+    ]
+    found = [[float(share) for share in one.ceilings] for one in required if one.ceilings is not None]
+    return np.min(found, axis=0) if found else None
+
+
+def row_max(beliefs: Any) -> Shares:
+    """The highest belief about each record; 0 where nothing is believed."""
+    if not beliefs.shape[1]:
+        return np.zeros(beliefs.shape[0])
+    return np.asarray(beliefs.max(axis=1).todense()).reshape(-1).astype(np.float64)
+
+
+def n_rows_above(beliefs: Any, ceilings: Shares | None) -> int | None:
+    """Records about which some value is believed more than its ceiling allows; None without ceilings."""
+    if ceilings is None:
+        return None
+    above = beliefs.data > ceilings[beliefs.indices] * (1 + SLACK) + SLACK
+    return len(np.unique(owners_of(beliefs)[above]))
+
+
+def n_certain(highest: Shares) -> int:
+    """Records about which one value is left, from the highest belief about each."""
+    return int(np.count_nonzero(highest >= 1 - SLACK))
+
+
+def best_guess_share(beliefs: Any, prior: NDArray[np.int64], truth: NDArray[np.int32]) -> float:
+    """How often a reader is right who guesses the likeliest value of each record."""
+    return score_guesses(honest_guesses(beliefs, prior), truth).share
+
+
+def build_exposure(target: Target, column: int, beliefs: Any, adversary: str) -> Exposure | None:
+    """The beliefs as an exposure unless they are too many. Records that nothing is believed of are left out."""
+    beliefs = beliefs[np.flatnonzero(row_max(beliefs) > 0)]
+    n_records, n_values = beliefs.shape
+    if n_records > _MOST_RECORDS or n_records * n_values > _MOST_CELLS:
+        return None
+    return exposure_of(target, column, beliefs.toarray(), adversary)

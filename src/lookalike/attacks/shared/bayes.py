@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from lookalike.attacks.shared.beliefs import Shares
-from lookalike.attacks.shared.whereabouts import Whereabouts
+from lookalike.attacks.shared.attack import Shares
+from lookalike.attacks.shared.whereabouts import Whereabouts, count_pairs
 from lookalike.data.microdata import Codes, Domain
-from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Randomizer, Ranges, Sets
+from lookalike.data.release import Bucketized, Extents, Grouped, Matched, Perturbed, Randomizer, Sets
 from lookalike.data.worlds import bounds_of
 
 
@@ -107,27 +107,32 @@ def _counts_of_cells(where: Whereabouts, release: Grouped | Matched, column: int
     units, values = release.unit_of_row[told].astype(np.int64), release.sensitive[told, column].astype(np.int64)
     of_value = frequencies_of(where, column)
     together = tuple(
-        _in_ranges(domain, extents, units, values, n_values, by_volume)
-        if isinstance(extents, Ranges)
-        else _in_sets(domain, extents, units, values, n_values, by_volume)
+        _held_in_cells(domain, extents, units, values, n_values, by_volume)
         for domain, extents in zip(release.domains.quasi, release.extents, strict=True)
     )
     return Counts(of_value, together, (of_value,) * len(together))
 
 
-def _in_ranges(
+def _held_in_cells(
     domain: Domain,
-    extents: Ranges,
+    extents: Extents,
     units: NDArray[np.int64],
     values: NDArray[np.int64],
     n_values: int,
     by_volume: bool,
 ) -> Shares:
-    """Runs are added where they begin and taken away where they end; sums along the codes do the rest."""
+    """[codes, values] how many rows with a value have a cell that holds a code."""
+    if isinstance(extents, Sets):
+        sizes = extents.sizes
+        weights = np.repeat(1.0 / np.maximum(sizes, 1) if by_volume else np.ones(len(sizes)), sizes)
+        members = sparse.csr_array((weights, extents.members, extents.starts), shape=(len(sizes), domain.n_codes))
+        in_sets: Shares = (members.T @ count_pairs(units, values, (len(sizes), n_values))).toarray()
+        return in_sets
     lows, lengths, missing = bounds_of(domain, extents)
     sizes = lengths + missing
     weights = 1.0 / np.maximum(sizes, 1) if by_volume else np.ones(len(sizes))
     run_weights, missing_weights = np.where(lengths > 0, weights, 0.0)[units], np.where(missing, weights, 0.0)[units]
+    # Runs are added where they begin and taken away where they end; sums along the codes do the rest.
     n_steps = domain.n_codes + 1
     steps = _tally(lows[units], values, n_steps, n_values, run_weights)
     steps -= _tally((lows + lengths)[units], values, n_steps, n_values, run_weights)
@@ -135,22 +140,6 @@ def _in_ranges(
     table = np.maximum(np.cumsum(steps, axis=0)[:-1], 0.0)
     if missing.any():
         table[domain.missing_code] += np.bincount(values, missing_weights, minlength=n_values)
-    return table
-
-
-def _in_sets(
-    domain: Domain,
-    extents: Sets,
-    units: NDArray[np.int64],
-    values: NDArray[np.int64],
-    n_values: int,
-    by_volume: bool,
-) -> Shares:
-    sizes = extents.sizes
-    weights = np.repeat(1.0 / np.maximum(sizes, 1) if by_volume else np.ones(len(sizes)), sizes)
-    members = sparse.csr_array((weights, extents.members, extents.starts), shape=(len(sizes), domain.n_codes))
-    held = sparse.coo_array((np.ones(len(units)), (units, values)), shape=(len(sizes), n_values)).tocsr()
-    table: Shares = (members.T @ held).toarray()
     return table
 
 
@@ -164,9 +153,7 @@ def _counts_of_buckets(where: Whereabouts, release: Bucketized, column: int) -> 
     together = []
     for attribute, domain in enumerate(release.domains.quasi):
         codes = release.quasi[known, attribute]
-        listed = sparse.coo_array(
-            (np.ones(len(codes)), (place[known], codes)), shape=(len(buckets), domain.n_codes)
-        ).tocsr()
+        listed = count_pairs(place[known], codes, (len(buckets), domain.n_codes))
         together.append((listed.T @ stocks).toarray())
     return Counts(of_value, tuple(together), (of_value,) * len(together))
 

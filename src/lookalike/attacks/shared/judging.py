@@ -18,9 +18,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.attacks.shared.attack import Shares, exposure_of, find_ceilings, majority, score_guesses
 from lookalike.attacks.shared.bayes import logs_of
-from lookalike.attacks.shared.beliefs import Shares, exposure_of, find_ceilings, majority, n_above, score_guesses
-from lookalike.attacks.shared.whereabouts import Whereabouts
+from lookalike.attacks.shared.whereabouts import SLACK, Whereabouts
 from lookalike.data.contracts import Attack, Finding, Score, Target
 from lookalike.data.microdata import Codes
 from lookalike.data.release import Bucketized, Grouped, Matched, Release
@@ -103,8 +103,8 @@ def judge_records(
         if kept is not None:
             kept[block] = beliefs
         if ceilings is not None:
-            n_affected += n_above(beliefs, ceilings) or 0
-            n_affected_in_truth += n_above(posteriors(base, evidence, power), ceilings) or 0
+            n_affected += _count_above(beliefs, ceilings)
+            n_affected_in_truth += _count_above(posteriors(base, evidence, power), ceilings)
         if honest is not None:
             sum_honest += float(honest[each, true_values].sum())
             n_honest += int(np.count_nonzero(pick_best(honest, order) == true_values))
@@ -123,6 +123,10 @@ def judge_records(
         power,
         baselines | _one_over_l(where.target, column),
     )
+
+
+def _count_above(beliefs: Shares, ceilings: Shares) -> int:
+    return int(np.count_nonzero((beliefs > ceilings * (1 + SLACK) + SLACK).any(axis=1)))
 
 
 @dataclass(frozen=True, eq=False)

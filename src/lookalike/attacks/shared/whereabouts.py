@@ -19,13 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from lookalike.attacks.shared.attack import WrittenAttack, needs_sensitive
 from lookalike.audit.reading import Reading, largest_placement
-from lookalike.data.contracts import Finding, Target
+from lookalike.data.contracts import Target
 from lookalike.data.release import Bucketized, Grouped, Perturbed
 from lookalike.errors import Unsupported
-from lookalike.progress import Progress
-from lookalike.randomness import Randomness
 
 SLACK = 1e-9
 """Beliefs this near are equal."""
@@ -47,6 +44,15 @@ class Whereabouts:
     @cached_property
     def reading(self) -> Reading:
         return Reading(self.target.release, self.target.original)
+
+    @property
+    def fits(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Of a matched release: record i fits the rows rows[starts[i]:starts[i + 1]]."""
+        if self.reading.fits is None:
+            raise Unsupported(
+                "Records fit far too many rows of this matched release to list them. Attack a sample of it."
+            )
+        return self.reading.fits
 
     @cached_property
     def unit_of_row(self) -> NDArray[np.int64]:
@@ -86,21 +92,14 @@ class Whereabouts:
             placement = largest_placement(reading.boxes, self.target.original.quasi, *same, 1)
             found = placement.item_of_record >= 0
             units = placement.class_of_item[placement.item_of_record[found]]
-            return _csr(np.ones(len(units)), np.flatnonzero(found), units, (n_records, self.n_units))
+            return count_pairs(np.flatnonzero(found), units, (n_records, self.n_units))
         if isinstance(release, Bucketized):
             buckets = self._buckets[1]
-            listed = _csr(np.ones(len(buckets)), reading.point_of_row, buckets, (reading.n_points, self.n_units))
+            listed = count_pairs(reading.point_of_row, buckets, (reading.n_points, self.n_units))
             return normalise(listed)[reading.point_of_record]
         if isinstance(release, Perturbed):
-            return _csr(
-                np.ones(n_records), np.arange(n_records), reading.point_of_record, (n_records, reading.n_points)
-            )
-        fits = reading.fits
-        if fits is None:
-            raise Unsupported(
-                "Records fit far too many rows of this matched release to list them. Attack a sample of it."
-            )
-        starts, rows = fits
+            return count_pairs(np.arange(n_records), reading.point_of_record, (n_records, reading.n_points))
+        starts, rows = self.fits
         return normalise(sparse.csr_array((np.ones(len(rows)), rows, starts), shape=(n_records, release.n_rows)))
 
     def stocks(self, column: int) -> Any:
@@ -109,7 +108,7 @@ class Whereabouts:
         n_codes = original.domains.sensitive[column].n_codes
         values = release.sensitive[:, column]
         told = ~self.reading.is_told_dummy
-        counts = _csr(np.ones(int(told.sum())), self.unit_of_row[told], values[told], (self.n_units, n_codes))
+        counts = count_pairs(self.unit_of_row[told], values[told], (self.n_units, n_codes))
         if not isinstance(release, Perturbed):
             return normalise(counts)
         joint = release.randomizers[column].weights.astype(np.float64) * original.counts(column)
@@ -127,10 +126,10 @@ def honest_guesses(beliefs: Any, prior: NDArray[np.int64]) -> NDArray[np.int64]:
     dense_row = np.argsort(np.argsort(prior, kind="stable"), kind="stable").astype(np.float64)
     guesses = np.full(beliefs.shape[0], int(np.argmax(prior)), dtype=np.int64)
     weights = beliefs.data + 1e-9 * dense_row[beliefs.indices] / max(len(prior), 1)
-    owners = np.repeat(np.arange(beliefs.shape[0]), np.diff(beliefs.indptr))
+    owners = owners_of(beliefs)
+    # Written in rising order: the last of a record stays.
     order = np.lexsort((weights, owners))
-    last = np.flatnonzero(np.append(owners[order][1:] != owners[order][:-1], True)) if len(order) else order
-    guesses[owners[order][last]] = beliefs.indices[order][last]
+    guesses[owners[order]] = beliefs.indices[order]
     return guesses
 
 
@@ -139,10 +138,14 @@ def honest_share(beliefs: Any, truth: NDArray[np.int32]) -> float:
     return float(np.asarray(beliefs[np.arange(len(truth)), truth]).mean())
 
 
-def _csr(data: NDArray[Any], rows: NDArray[Any], columns: NDArray[Any], shape: tuple[int, int]) -> Any:
-    made = sparse.coo_array((data, (rows, columns)), shape=shape).tocsr()
-    made.sum_duplicates()
-    return made
+def count_pairs(rows: NDArray[Any], columns: NDArray[Any], shape: tuple[int, int]) -> Any:
+    """How often each row goes with each column (CSR)."""
+    return sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
+
+
+def owners_of(beliefs: Any) -> NDArray[np.int64]:
+    """The row of each entry."""
+    return np.repeat(np.arange(beliefs.shape[0]), np.diff(beliefs.indptr)).astype(np.int64)
 
 
 def normalise(beliefs: Any) -> Any:
@@ -152,18 +155,3 @@ def normalise(beliefs: Any) -> Any:
     scaled = sparse.csr_array(sparse.diags_array(scale) @ beliefs)
     scaled.eliminate_zeros()
     return scaled
-
-
-class OnBeliefs(WrittenAttack):
-    """An attack that looks at the honest reader's beliefs, column by column."""
-
-    def refuses(self, target: Target) -> str | None:
-        return needs_sensitive(target)
-
-    def run(self, target: Target, rng: Randomness, progress: Progress) -> list[Finding]:
-        self.check(target)
-        whereabouts = Whereabouts.of(target)
-        return [self.on_column(whereabouts, column) for column in range(len(target.original.domains.sensitive))]
-
-    def on_column(self, whereabouts: Whereabouts, column: int) -> Finding:
-        raise NotImplementedError

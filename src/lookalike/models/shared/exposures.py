@@ -95,6 +95,12 @@ def any_value(names: Sequence[str] | None) -> str:
     return "the designated value" if len(names) == 1 else f"any of the {len(names)} designated values"
 
 
+def find_shares(prior: NDArray[np.int64]) -> list[Fraction]:
+    """The share of each value in the table."""
+    n_records = max(int(prior.sum()), 1)
+    return [Fraction(number, n_records) for number in prior.tolist()]
+
+
 def least_size(ceilings: Iterable[Fraction], prior: NDArray[np.int64]) -> int:
     """The least size of a group that ceilings allow: some value has a row, which is no more than its ceiling."""
     highest = max(
@@ -103,7 +109,7 @@ def least_size(ceilings: Iterable[Fraction], prior: NDArray[np.int64]) -> int:
     return math.ceil(1 / highest) if highest > 0 else 1
 
 
-def enough_records(model: PrivacyModel, size: int, n_records: int, nearest: str) -> None:
+def enough_records(model: str, size: int, n_records: int, nearest: str) -> None:
     """Refuses groups larger than the table."""
     if n_records < size:
         raise Infeasible(
@@ -134,20 +140,22 @@ class Extremes:
 
 def highest_beliefs(exposure: Exposure) -> Extremes:
     """Values that no unit holds have a highest belief of 0."""
-    n_codes = len(exposure.prior)
-    entries = _decisive(exposure, n_codes, highest=True)
-    beliefs = [exposure.belief(entry) if entry >= 0 else Fraction(0) for entry in entries.tolist()]
-    return Extremes(tuple(beliefs), _units_of(exposure, entries))
+    return _extremes(exposure, _decisive(exposure, highest=True))
 
 
 def lowest_beliefs(exposure: Exposure) -> Extremes:
     """A value that some unit lacks has a lowest belief of 0 (and unit -1: `unit_lacking` finds one)."""
-    n_codes = len(exposure.prior)
-    entries = _decisive(exposure, n_codes, highest=False)
-    held = np.bincount(exposure.values, minlength=n_codes)
+    entries = _decisive(exposure, highest=False)
+    held = np.bincount(exposure.values, minlength=len(exposure.prior))
     entries[held < exposure.n_units] = -1
-    beliefs = [exposure.belief(entry) if entry >= 0 else Fraction(0) for entry in entries.tolist()]
-    return Extremes(tuple(beliefs), _units_of(exposure, entries))
+    return _extremes(exposure, entries)
+
+
+def _extremes(exposure: Exposure, entries: NDArray[np.int64]) -> Extremes:
+    return Extremes(
+        tuple(exposure.belief(entry) if entry >= 0 else Fraction(0) for entry in entries.tolist()),
+        tuple(int(exposure.unit_of_entry[entry]) if entry >= 0 else -1 for entry in entries.tolist()),
+    )
 
 
 def unit_lacking(exposure: Exposure, code: int) -> int:
@@ -195,13 +203,9 @@ def in_blocks(exposure: Exposure, measure: Callable[[Exposure], NDArray[Any]]) -
     return np.concatenate(measured) if measured else np.zeros(0)
 
 
-def _decisive(exposure: Exposure, n_codes: int, *, highest: bool) -> NDArray[np.int64]:
+def _decisive(exposure: Exposure, *, highest: bool) -> NDArray[np.int64]:
     sizes = exposure.sizes[exposure.unit_of_entry]
-    return _extreme_of_groups(exposure.values, exposure.weights, sizes, n_codes, highest=highest)
-
-
-def _units_of(exposure: Exposure, entries: NDArray[np.int64]) -> tuple[int, ...]:
-    return tuple(int(exposure.unit_of_entry[entry]) if entry >= 0 else -1 for entry in entries.tolist())
+    return _extreme_of_groups(exposure.values, exposure.weights, sizes, len(exposure.prior), highest=highest)
 
 
 def _extreme_of_groups(

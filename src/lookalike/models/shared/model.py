@@ -9,10 +9,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.data.contracts import PrivacyModel, Promise, Slider
+from lookalike.data.contracts import Level, PrivacyModel, Promise, Slider
 from lookalike.data.microdata import Domain
-from lookalike.data.parameters import component_text, parse_component
+from lookalike.data.parameters import Whole, component_text, parse_component
+from lookalike.data.requirement import Requirement
 from lookalike.errors import RecipeError, quoted, unknown_name
+from lookalike.models.shared.exposures import EXACT_QUASI, enough_records
 
 
 class WrittenModel:
@@ -62,6 +64,29 @@ class WrittenModel:
 
     def refuses_form(self, form: str) -> str | None:
         return None
+
+
+class SizeModel(WrittenModel):
+    """The base of models that count the rows a person may be behind."""
+
+    about_identity: ClassVar[bool] = True
+    whole: ClassVar[bool] = True
+    scale = "k"
+    rises = True
+    k: Whole
+
+    def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
+        n_records = int(prior.sum())
+        enough_records(str(self), self.k, n_records, f"{self.name}:{max(n_records, 1)}")
+
+    def requirement(self, prior: NDArray[np.int64], column: Domain | None, index: int | None) -> Requirement:
+        return Requirement(min_size=self.k)
+
+    def holds(self, level: Level) -> bool:
+        return level.value >= self.k
+
+    def refuses_form(self, form: str) -> str | None:
+        return EXACT_QUASI if form == "perturbed" else None
 
 
 def example_of(kind: type[PrivacyModel]) -> str:

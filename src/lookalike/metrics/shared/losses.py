@@ -1,16 +1,51 @@
-"""Which losses may lie in a release folder: those that follow from the release and declared domains (decision 17)."""
+"""All losses of a release: joined from its parts, and those that may lie in its folder.
+
+What a part hands on, and how it is joined, each metric says itself; no part sees another. The figures are those of the
+whole release, up to the rounding of floats, where no group has rows in two parts. In a folder lie losses that follow
+from the release and declared domains (decision 17).
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from lookalike.data.contracts import DOMAINS, ORIGINAL
-from lookalike.data.microdata import Domain, Domains
+from lookalike.data.contracts import DOMAINS, ORIGINAL, Metric
+from lookalike.data.microdata import Domain, Domains, Microdata
+from lookalike.data.release import Bucketized, Perturbed, Release
 from lookalike.data.schema import Kind
+from lookalike.errors import RecipeError
+from lookalike.metrics.loss import ColumnLosses, join_columns
 
 _DIGITS = 6
 _NEARNESS = 1e-9
+
+
+@dataclass(frozen=True)
+class PartLosses:
+    """What the losses of the whole need of one part: a few sums."""
+
+    columns: ColumnLosses
+    metrics: Mapping[str, Any]
+    """For each metric that joins, what its `of_part` says."""
+
+    @classmethod
+    def of(cls, release: Release, original: Microdata, kinds: Iterable[type[Metric]]) -> PartLosses:
+        handed_on = {kind.name: kind().of_part(release, original) for kind in kinds if kind.joins}
+        return cls(ColumnLosses.of(release), handed_on)
+
+
+def join_losses(
+    parts: Sequence[PartLosses], kinds: Iterable[type[Metric]]
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Every metric that applies, by name, and the loss of each column: what `pipeline.measure` says of one release."""
+    if not parts:
+        raise RecipeError("There is no part to join. A release has at least one.")
+    losses = {kind.name: kind().join([part.metrics[kind.name] for part in parts]) for kind in kinds if kind.joins}
+    known = {name: loss for name, loss in losses.items() if not math.isnan(loss)}
+    return known, join_columns([part.columns for part in parts])
 
 
 def public_losses(
@@ -22,8 +57,6 @@ def public_losses(
     rounding: Callable[[float], float] | None = None,
 ) -> tuple[dict[str, float], dict[str, float]]:
     """Of the losses of a release and of its columns those that anybody can work out from its folder."""
-    from lookalike.data.release import Bucketized, Perturbed
-
     exact = form in (Bucketized.form, Perturbed.form)
     shown = {domain.name for domain in domains.quasi if exact or _shows_domain(domain, n_suppressed)}
     rounding = rounding or round_figure

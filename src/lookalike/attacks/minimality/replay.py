@@ -3,7 +3,11 @@
 Groups are runs of an order that quasi-identifiers alone decide, so the attacker finds them in the release. The values
 of a group are dealt to its records at random, and a dealing is accepted as often as the method would have made the
 group of it (rejection); the means over the accepted ones are what somebody who knows the method believes. Groups that
-grew bucket by bucket under a ceiling on a single value need no sampling (`growth`).
+grew bucket by bucket under a ceiling on a single value need no sampling (`exact.bucket_shares`).
+
+A method that cuts groups as long as it may is played by `recut`, each published group by itself: a dealing is kept if
+the method would not have cut the group further. What the cuts further up tell is not used, so a sharper attacker is
+conceivable; nor is it known which of the records that fit two groups is in which, so one way to place them is taken.
 """
 
 from __future__ import annotations
@@ -11,18 +15,20 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.attacks.minimality.enumeration import box_key
-from lookalike.attacks.minimality.growth import bucket_shares
+from lookalike.attacks.minimality.exact import box_key, bucket_shares
+from lookalike.attacks.shared.whereabouts import Whereabouts
 from lookalike.audit.reading import Reading, joint_ids
 from lookalike.data.contracts import Dealt, Replay, Target
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Bucketized, Grouped, cover
 from lookalike.data.requirement import Requirement
+from lookalike.progress import Progress
 
 Shares = NDArray[np.float64]
 _Group = TypeVar("_Group")
@@ -165,7 +171,7 @@ def replay_method(
         keys.append((key, rows))
         if key not in samples:
             if parts[-1] == 0:
-                samples[key] = honest(parts, counts)
+                samples[key] = _honest(parts, counts)
             elif positive is not None and run.size % replay.step == 0 and run.size <= _LONGEST * replay.step:
                 samples[key] = _estimate_exactly(parts, rows, counts, replay, *positive)
             else:
@@ -174,7 +180,7 @@ def replay_method(
                 samples[key] = sample(replay, *sampled[key], generator, accepted, tries)
         n_exact += key not in sampled
     known = [key for key in sampled if samples[key] is not None]
-    for key in highest(known, lambda one: samples[one]):
+    for key in _highest(known, lambda one: samples[one]):
         samples[key] = sample(replay, *sampled[key], generator, accepted, tries)
     found = [None if one is None or (got := samples[one[0]]) is None else (one[1], got) for one in keys]
     return Played(runs, found, len(runs) - n_exact - keys.count(None), n_exact)
@@ -224,7 +230,7 @@ def sample(
     return Estimate(parts, mean, np.sqrt(np.maximum(squares / n_accepted - mean**2, 0.0) / n_accepted))
 
 
-def honest(parts: NDArray[np.int64], counts: NDArray[np.int64]) -> Estimate:
+def _honest(parts: NDArray[np.int64], counts: NDArray[np.int64]) -> Estimate:
     """What the group says by itself."""
     shares = (counts / counts.sum())[None, :]
     return Estimate(parts, shares, np.zeros_like(shares))
@@ -253,7 +259,7 @@ def _estimate_exactly(
     return Estimate(parts, shares, np.zeros_like(shares))
 
 
-def highest(groups: Iterable[_Group], estimate_of: Callable[[_Group], Estimate | None]) -> list[_Group]:
+def _highest(groups: Iterable[_Group], estimate_of: Callable[[_Group], Estimate | None]) -> list[_Group]:
     """The groups with the highest estimates, to be estimated anew."""
 
     def risk(group: _Group) -> float:
@@ -305,3 +311,52 @@ def by_place(done: Played, read: Any, order: NDArray[np.int64], column: int) -> 
         beliefs[run.start : run.stop] = told[0][estimate.part_of_place]
         errors[run.start : run.stop] = told[1][estimate.part_of_place]
     return beliefs, errors
+
+
+def recut(
+    where: Whereabouts,
+    leaf: Callable[[NDArray[np.int64]], Dealt | None],
+    generator: np.random.Generator,
+    accepted: int,
+    tries: int,
+    progress: Progress,
+) -> tuple[Played, NDArray[np.int64]]:
+    """What is believed of each group, and the order of the records that its places are of."""
+    placed = where.places.tocoo()
+    by_unit = np.argsort(placed.col, kind="stable")
+    order = placed.row[by_unit].astype(np.int64)
+    records_of, rows_of = _ends(placed.col[by_unit], where.n_units), _ends(np.sort(where.unit_of_row), where.n_units)
+    rows_in_turn = np.argsort(where.unit_of_row, kind="stable")
+    runs = [
+        Run(int(start), int(stop), rows_in_turn[first:last])
+        for start, stop, first, last in zip(records_of[:-1], records_of[1:], rows_of[:-1], rows_of[1:], strict=True)
+    ]
+    told: dict[int, tuple[NDArray[np.int32], Estimate | None]] = {}
+    sampled: dict[int, Callable[[], Estimate | None]] = {}
+    for unit, run in enumerate(runs):
+        if run.size != len(run.rows):
+            continue
+        values, numbers, counts = np.unique(
+            where.target.release.sensitive[run.rows], axis=0, return_inverse=True, return_counts=True
+        )
+        dealt = leaf(order[run.start : run.stop])
+        if dealt is None:
+            told[unit] = values, _honest(np.zeros(run.size, dtype=np.int64), counts)
+        else:
+            kinds = numbers.reshape(-1)
+            sampled[unit] = partial(sample, dealt, values[kinds], kinds, generator, accepted, tries)
+            told[unit] = values, sampled[unit]()
+        progress("cutting again", unit / len(runs))
+    for unit in _highest(sampled, lambda unit: told[unit][1]):
+        told[unit] = told[unit][0], sampled[unit]()
+    found = [_pair_estimate(*told[unit]) if unit in told else None for unit in range(len(runs))]
+    missing = np.setdiff1d(np.arange(where.target.original.n_rows), order)
+    return Played(runs, found, len(sampled), 0), np.concatenate((order, missing))
+
+
+def _pair_estimate(values: NDArray[np.int32], estimate: Estimate | None) -> tuple[NDArray[np.int32], Estimate] | None:
+    return None if estimate is None else (values, estimate)
+
+
+def _ends(units: NDArray[np.int64], n_units: int) -> NDArray[np.int64]:
+    return np.searchsorted(units, np.arange(n_units + 1))
