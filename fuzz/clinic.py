@@ -19,10 +19,9 @@ from fuzz.judging import SECRET
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.release import MatchGraph, RecordMap
 from lookalike.data.schema import ValueType
-from lookalike.files.releases.private import write_private
 from lookalike.files.releases.write import write_release
 from tests.files.releases.part_folders import clinic_in_parts
-from tests.files.releases.release_forms import FORMS, MANIFEST, clinic_release, column, small_clinic
+from tests.files.releases.release_forms import FORMS, MANIFEST, clinic_release, column, small_clinic, write_private
 
 PARTS = "parts"
 PLACES = (*FORMS, PARTS)
@@ -48,7 +47,7 @@ def folder_of(place: str) -> Path:
         clinic_in_parts(folder, FORMS[0])
     else:
         _, release = clinic_release(place)
-        write_release(folder, release, documents={}, manifest=MANIFEST)
+        write_release(folder, release, manifest=MANIFEST)
     return folder
 
 
