@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from lookalike import metrics
 from lookalike.algorithms import Freeform
-from lookalike.algorithms.freeform.optimum import least_graph
-from lookalike.algorithms.freeform.rounds import graphs_of_parts
+from lookalike.algorithms.freeform import graphs_of_parts, least_graph
 from lookalike.algorithms.shared.axes import axes_of
 from lookalike.algorithms.shared.matchers import MATCHERS
 from lookalike.algorithms.shared.method import (

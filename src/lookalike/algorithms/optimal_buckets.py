@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.groups.programs import solve_relaxed, ways_to_round
+from lookalike.algorithms.groups.linear_programs import solve_relaxed, ways_to_round
 from lookalike.algorithms.shared.bucket_sizes import Found, Part, Range, Sized, loss_of, several_sizes
 from lookalike.algorithms.shared.buckets import Asked, Counts
 from lookalike.algorithms.shared.method import BY_SECONDS

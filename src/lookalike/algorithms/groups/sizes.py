@@ -1,9 +1,9 @@
 """How large the groups should be: the sizes that ceilings allow, chosen for the least expected loss.
 
 Without ceilings all groups have the least size allowed (or one more). With ceilings, value v may occur at most
-floor(ceiling_v * size) times in a group, so rare values need large groups; `programs` decides how many groups of which
-size there are, so that most records can be in small groups. The loss of a group is taken to grow as a power of its
-size; the search that follows works on what it is.
+floor(ceiling_v * size) times in a group, so rare values need large groups; `linear_programs` decides how many groups
+there are of which size, so that most records can be in small groups. The loss of a group is taken to grow as a power of
+its size; the search that follows works on what it is.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.groups.programs import (
+from lookalike.algorithms.groups.linear_programs import (
     Ceilings,
     Numbers,
     allot_values,

@@ -11,9 +11,6 @@ whole: the records of column y give their values to the slots of one column draw
 values of each column once, and whoever knows the method finds all exchanges of columns equally likely
 (docs/algorithms/heterogeneous.md). The columns come in zones, as in strict groups. The method as published is in
 apps/papers.
-
-    slots.py      columns, slots, and the draw
-    layouts.py    columns of one size as published (Algorithm 3)
 """
 
 from __future__ import annotations

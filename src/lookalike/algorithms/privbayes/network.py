@@ -69,7 +69,7 @@ def _weigh(counts: NDArray[np.int64]) -> float:
     return float((counts * np.log2(counts)).sum())
 
 
-def joint_ids(cells: Cells, columns: Sequence[int], sizes: Sequence[int]) -> NDArray[np.int64]:
+def _joint_ids(cells: Cells, columns: Sequence[int], sizes: Sequence[int]) -> NDArray[np.int64]:
     """One number for each record that says its cells in these columns, the last column running fastest."""
     ids = np.zeros(len(cells), dtype=np.int64)
     for column in columns:
@@ -132,7 +132,7 @@ class Scores:
         if not link.parents:
             return 0.0
         if link.parents != self._parents:
-            self._parents, self._ids = link.parents, joint_ids(self._cells, link.parents, self._sizes)
+            self._parents, self._ids = link.parents, _joint_ids(self._cells, link.parents, self._sizes)
         n_parents, n_values = math.prod(self._sizes[p] for p in link.parents), self._sizes[link.column]
         counts = np.bincount(self._ids * n_values + self._cells[:, link.column], minlength=n_parents * n_values)
         return mutual_information(counts.reshape(n_parents, n_values))
@@ -186,7 +186,7 @@ def measure(
     for place, columns in enumerate(sets):
         progress("tables", place / len(sets))
         shape = [sizes[column] for column in columns]
-        counts = np.bincount(joint_ids(cells, columns, sizes), minlength=math.prod(shape))
+        counts = np.bincount(_joint_ids(cells, columns, sizes), minlength=math.prod(shape))
         noisy = counts + discrete_laplace(rng.child("table", place), scale, len(counts))
         tables.append(NoisyTable(columns, np.maximum(noisy, 0).reshape(shape)))
     return tables
@@ -223,7 +223,7 @@ def draw_records(
     for place, link in enumerate(network):
         progress("records", place / len(network))
         shares = conditional(link, tables, sizes)
-        parents = joint_ids(drawn, link.parents, sizes)
+        parents = _joint_ids(drawn, link.parents, sizes)
         # One search in all rows of cumulated shares, each shifted by its number: row r lies in (r, r + 1]. Dividing
         # by the last makes it 1 exactly, so that a value without a share is not drawn through rounding.
         ends = np.cumsum(shares, axis=1)

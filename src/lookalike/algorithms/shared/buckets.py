@@ -12,9 +12,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.groups.effort import EFFORTS, Effort
-from lookalike.algorithms.shared.ceilings import least_ceilings
-from lookalike.algorithms.shared.method import Method, left_out
+from lookalike.algorithms.groups import EFFORTS, Effort
+from lookalike.algorithms.shared.method import Method, least_ceilings, left_out
 from lookalike.data.adversary import KNOWS_METHOD, READS_RELEASE
 from lookalike.data.contracts import Promise, Slices, Undivided
 from lookalike.data.microdata import Microdata
@@ -56,7 +55,7 @@ def _group_similar(
     does; which values share a bucket changes on the way, its size does not.
     """
     # What is compiled is loaded where it runs.
-    from lookalike.algorithms.groups.search import Box
+    from lookalike.algorithms.groups.free import Box
     from lookalike.algorithms.shared.axes import axes_of, rule_of
 
     members = _by_cuts(data, value_of_record, slots, rng)

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.algorithms.shared.method import least_size
 from lookalike.data.microdata import Microdata
 from lookalike.data.requirement import Distance, Requirement
 from lookalike.randomness import Randomness
@@ -76,8 +77,7 @@ def loss_bound(data: Microdata, requirements: Sequence[Requirement], rng: Random
     factors = np.where(attributes["kind"] == NODE, 0.5, np.where(attributes["lacks"] == 1, 0.75, 1.0))
     uniform = bool((factors == 1.0).all())
     caps = [_Caps.of(data, column, requirements) for column in range(data.sensitive.shape[1])]
-    least_size = max([1, *(requirement.min_size for requirement in requirements)])
-    least_size = max([least_size, *(_distinct_values(requirement) for requirement in requirements)])
+    fewest = max([least_size(requirements), *(_distinct_values(requirement) for requirement in requirements)])
     n_sampled = max(_LEAST_SAMPLE, min(_MOST_SAMPLE, _PAIRS // max(data.n_rows, 1)))
     sampled = data.n_rows > n_sampled
     records = rng.child("bound").permutation(data.n_rows)[:n_sampled] if sampled else np.arange(data.n_rows)
@@ -85,7 +85,7 @@ def loss_bound(data: Microdata, requirements: Sequence[Requirement], rng: Random
     bounds = np.zeros((2, len(records)))
     for place, record in enumerate(records):
         pair_distances(axes, record, factors, plain, scaled)
-        size = max([least_size, *(cap.least_size(data.sensitive[record, cap.column]) for cap in caps)])
+        size = max([fewest, *(cap.least_size(data.sensitive[record, cap.column]) for cap in caps)])
         for cap in caps or [_Caps(0, None)]:
             mean, farthest = _measure_nearest(plain, size, cap, data)
             if not uniform:

@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 
 from lookalike.algorithms.anatomy import Anatomy
 from lookalike.algorithms.shared.buckets import Asked, at_random, publish_buckets
-from lookalike.algorithms.shared.ceilings import least_ceilings, least_room
-from lookalike.algorithms.shared.method import Method, publish_groups
+from lookalike.algorithms.shared.method import Method, least_ceilings, least_room, publish_groups
 from lookalike.data.contracts import Replay
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Choice
