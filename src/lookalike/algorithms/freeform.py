@@ -184,10 +184,13 @@ def least_graph(data: Microdata, size: int, *, mutual: bool) -> Records:
         program.add_attribute(data.quasi[:, attr], domain, one)
     program.add_degrees(size, mutual=mutual)
     rows, lows, highs = program.constraints()
+    variables = np.arange(len(program.costs))
+    is_in = variables < n_rows**2
     solved = milp(
         np.array(program.costs),
-        integrality=np.array(program.whole),
-        bounds=Bounds(np.array(program.least), np.array(program.most)),
+        integrality=is_in,
+        # A record is in its own slot.
+        bounds=Bounds(is_in & (variables % (n_rows + 1) == 0), 1),
         constraints=LinearConstraint(rows, lows, highs),
     )
     if solved.x is None:
@@ -203,18 +206,11 @@ class _Program:
     def __init__(self, n_rows: int) -> None:
         self.n_rows = n_rows
         self.costs = [0.0] * n_rows**2
-        self.whole = [1] * n_rows**2
-        self.least = [float(cell % (n_rows + 1) == 0) for cell in range(n_rows**2)]
-        """A record is in its own slot."""
-        self.most = [1.0] * n_rows**2
         self._rows: list[dict[int, float]] = []
         self._bounds: list[tuple[float, float]] = []
 
-    def _variable(self, cost: float, most: float) -> int:
+    def _variable(self, cost: float) -> int:
         self.costs.append(cost)
-        self.whole.append(0)
-        self.least.append(0.0)
-        self.most.append(most)
         return len(self.costs) - 1
 
     def _row(self, terms: dict[int, float], low: float, high: float = np.inf) -> None:
@@ -228,7 +224,7 @@ class _Program:
             return
         extents = _possible_extents(codes, domain, axes)
         for slot in range(self.n_rows):
-            used = [self._variable(cost, 1.0) for cost, _ in extents]
+            used = [self._variable(cost) for cost, _ in extents]
             self._row(dict.fromkeys(used, 1.0), 1.0, 1.0)
             for record in range(self.n_rows):
                 # A record in the slot needs an extent that holds it.
@@ -238,7 +234,7 @@ class _Program:
     def _add_set(self, codes: NDArray[np.int32], domain: Domain) -> None:
         cost = domain.attribute.weight / (domain.size - 1) if domain.size > 1 else 0.0
         for slot in range(self.n_rows):
-            used = {int(code): self._variable(cost, 1.0) for code in np.unique(codes)}
+            used = {int(code): self._variable(cost) for code in np.unique(codes)}
             for record in range(self.n_rows):
                 self._row({used[int(codes[record])]: 1.0, record * self.n_rows + slot: -1.0}, 0.0)
 

@@ -83,10 +83,9 @@ class Mondrian(Grouping):
         while stack.depth[0]:
             refine(axes, cutting, rule, data.sensitive, stack, tally, _VISITS_BETWEEN_REPORTS)
             n_groups = int(stack.depth[1])
-            finished = int((stack.group_stops[:n_groups] - stack.group_starts[:n_groups]).sum())
-            progress("cutting", finished / n_rows, f"{n_groups:,} groups")
+            sizes = stack.group_stops[:n_groups] - stack.group_starts[:n_groups]
+            progress("cutting", int(sizes.sum()) / n_rows, f"{n_groups:,} groups")
         group_of_record = np.empty(n_rows, dtype=np.int32)
-        sizes = stack.group_stops[:n_groups] - stack.group_starts[:n_groups]
         # Segments are finished left to right or right to left, but always side by side: put them in order.
         by_place = np.argsort(stack.group_starts[:n_groups])
         group_of_record[stack.members] = np.repeat(np.arange(n_groups, dtype=np.int32), sizes[by_place])

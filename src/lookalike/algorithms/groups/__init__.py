@@ -18,21 +18,20 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.shared.method import BY_SECONDS, GROUPS_IN_BOXES, Grouping, publish_groups
+from lookalike.algorithms.shared.method import BY_SECONDS, GROUPS_IN_BOXES, Grouping, publish_groups, start_threads
 from lookalike.data.adversary import KNOWS_METHOD, READS_RELEASE
 from lookalike.data.contracts import EVERY_MODEL, Boxes, Undivided
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Choice, ChoiceOrNumber, Whole
 from lookalike.data.release import Grouped, RecordMap
 from lookalike.data.requirement import Requirement
-from lookalike.progress import SEARCHING, Progress, available_threads
+from lookalike.progress import SEARCHING, Progress
 from lookalike.randomness import Randomness
 
 
@@ -60,20 +59,11 @@ class Effort:
 
 
 _SMALL_TABLE, _LARGE_TABLE = 30_000, 100_000
-
 EFFORTS = {
     "fast": Effort(passes=10, tries=30, rounds=1, matched_rows=120),
     "balanced": Effort(passes=60, tries=50, rounds=4, matched_rows=700),
     "best": Effort(passes=300, tries=60, rounds=15, matched_rows=1500),
 }
-
-
-def _effort_of(text: str) -> Effort:
-    """
-    >>> _effort_of("fast").passes, _effort_of("90").seconds
-    (10, 90.0)
-    """
-    return EFFORTS[text] if text in EFFORTS else replace(EFFORTS["balanced"], seconds=float(text))
 
 
 @dataclass(frozen=True)
@@ -156,28 +146,23 @@ class Groups(Grouping):
     def cautions(self) -> list[str]:
         return warn_of_given_cell(self.cell) if self.mode == "strict" else []
 
-    def partition(
-        self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
-    ) -> tuple[NDArray[np.int32], int]:
-        """The group of each record, and the number of groups. The same whatever the number of threads."""
-        return self._divide(data, requirements, rng, progress, lambda sentence: None)
-
     def make_release(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
     ) -> tuple[Grouped, RecordMap]:
         remarks: list[str] = []
-        group_of_record, n_groups = self._divide(data, requirements, rng, progress, remarks.append)
+        group_of_record, n_groups = self.partition(data, requirements, rng, progress, remarks.append)
         release, linkage = publish_groups(data, group_of_record, n_groups, rng)
         return release, replace(linkage, remarks=tuple(dict.fromkeys(remarks)))
 
-    def _divide(
+    def partition(
         self,
         data: Microdata,
         requirements: Sequence[Requirement],
         rng: Randomness,
         progress: Progress,
-        remark: Callable[[str], None],
+        remark: Callable[[str], None] = lambda sentence: None,
     ) -> tuple[NDArray[np.int32], int]:
+        """The group of each record, and the number of groups. The same whatever the number of threads."""
         from lookalike.algorithms.groups.free import free_groups
         from lookalike.algorithms.groups.strict import strict_groups
 
@@ -189,16 +174,11 @@ class Groups(Grouping):
 
         # What does not look at values is as safe from those who know the method.
         strict = self.mode == "strict" and any(requirement.column is not None for requirement in requirements)
-        effort = _effort_of(self.effort).scale_to(data.n_rows)
-        with ThreadPoolExecutor(max_workers=available_threads()) as pool:
-            try:
-                run = Run(rng, pool.map, report, stop.is_set, remark)
-                search = strict_groups if strict else free_groups
-                found = search(data, requirements, self.cell, effort, run)
-            except BaseException:
-                stop.set()
-                pool.shutdown(cancel_futures=True)
-                raise
+        effort = EFFORTS.get(self.effort) or replace(EFFORTS["balanced"], seconds=float(self.effort))
+        search = strict_groups if strict else free_groups
+        with start_threads(stop.set) as pool:
+            run = Run(rng, pool.map, report, stop.is_set, remark)
+            found = search(data, requirements, self.cell, effort.scale_to(data.n_rows), run)
         group_of_record = np.empty(data.n_rows, dtype=np.int32)
         sizes = [len(members) for members in found]
         group_of_record[np.concatenate(found)] = np.repeat(np.arange(len(found), dtype=np.int32), sizes)

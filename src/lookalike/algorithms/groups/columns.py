@@ -16,7 +16,8 @@ Large tables are cut into parts with as many records of each column. All of it l
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,14 +92,19 @@ def tables_for(
     left = rows[rng.child("blocks").permutation(len(rows))]
     tables = []
     for number, (counts, zones) in enumerate(blocks):
-        order = np.argsort(values[left], kind="stable")
-        ranked = values[left][order]
-        rank = np.arange(len(ranked)) - np.searchsorted(ranked, ranked)
-        taken = np.zeros(len(left), dtype=np.bool_)
-        taken[order[rank < counts[ranked]]] = True
+        taken = rank_within(values[left]) < counts[values[left]]
         tables += _tables_of(zones, left[taken], values, rng.child("block", number))
         left = left[~taken]
     return tables
+
+
+def rank_within(values: NDArray[np.int32] | NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many equal values stand before each value."""
+    order = np.argsort(values, kind="stable")
+    ranked = values[order]
+    ranks = np.empty(len(values), dtype=np.int64)
+    ranks[order] = np.arange(len(values)) - np.searchsorted(ranked, ranked)
+    return ranks
 
 
 def _tables_of(
@@ -134,8 +140,8 @@ def _even_out(counts: Counts, size: int, rooms: Counts) -> list[Zone] | None:
     n_rows = int(counts.sum()) // size
     pieces = np.minimum(np.minimum(rooms, counts), size)
     value_of_chunk = np.repeat(np.arange(len(counts)), pieces)
-    rank = np.arange(len(value_of_chunk)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
-    chunks = counts[value_of_chunk] // pieces[value_of_chunk] + (rank < counts[value_of_chunk] % pieces[value_of_chunk])
+    whole, rest = counts[value_of_chunk] // pieces[value_of_chunk], counts[value_of_chunk] % pieces[value_of_chunk]
+    chunks = whole + (rank_within(value_of_chunk) < rest)
     column_of_chunk = _nearly_even(chunks, size, n_rows)
     large = np.zeros((size, len(counts)), dtype=np.int64)
     np.add.at(large, (column_of_chunk, value_of_chunk), chunks)
@@ -232,23 +238,15 @@ def _in_sequence(counts: Counts, size: int, rooms: Counts) -> list[Zone]:
     for last, first in sorted(between):
         if cuts[-1] < first:
             cuts.append(last)
-    bounds = [*cuts, n_rows]
     zones = []
-    for start, stop in zip(bounds, bounds[1:], strict=False):
+    for start, stop in pairwise([*cuts, n_rows]):
         if start < stop:
-            zone = np.zeros((size, len(counts)), dtype=np.int64)
-            for column in range(size):
-                zone[column] = np.bincount(value_of_place[column, start:stop], minlength=len(counts))
-            zones.append(zone)
+            columns = [np.bincount(places[start:stop], minlength=len(counts)) for places in value_of_place]
+            zones.append(np.array(columns, dtype=np.int64))
     return zones
 
 
-def transversals(
-    axes: Axes,
-    tables: Sequence[Records],
-    effort: Effort,
-    run: Run,
-) -> list[Records]:
+def transversals(axes: Axes, tables: Sequence[Records], effort: Effort, run: Run) -> list[Records]:
     """The records of each table in groups: one record of each column in a row, near each other."""
     marks = np.empty(int(axes.codes.max(initial=0)) + 1, dtype=np.int64)
     n_cells = sum(table.size for table in tables) * axes.codes.shape[1]
@@ -258,9 +256,19 @@ def transversals(
         total = sum(table.shape[1] * row_losses(axes, table, marks).sum() for table in found)
         return float(total / n_cells)
 
+    def match(part: Records, order: Records | None = None) -> Records:
+        part = part.copy()
+        if run.stopped():
+            return part
+        if order is None:
+            match_in_turn(axes, part)
+        else:
+            match_again(axes, part, order)
+        return part
+
     parts = [in_parts(axes, table, effort.matched_rows) for table in tables]
     every = [part for some in parts for part in some]
-    seeds = run.map(lambda part: _match_in_turn(axes, part, run.stopped), every)
+    seeds = run.map(match, every)
     found = [np.concatenate([next(seeds) for _ in some]) for some in parts]
     number = 1
     run.report(pace.share(number), loss())
@@ -274,26 +282,13 @@ def transversals(
             for place, (table, some) in enumerate(zip(found, places, strict=True))
             for rows in some
         ]
-        matched = run.map(lambda task: _match_again(axes, task[0], task[1], run.stopped), tasks)
+        matched = run.map(match, *zip(*tasks, strict=True))
         for table, some in zip(found, places, strict=True):
             for rows in some:
                 table[rows] = next(matched)
         number += 1
         run.report(share, loss())
     return found
-
-
-def _match_in_turn(axes: Axes, table: Records, stopped: Callable[[], bool]) -> Records:
-    found = table.copy()
-    if not stopped():
-        match_in_turn(axes, found)
-    return found
-
-
-def _match_again(axes: Axes, table: Records, order: Records, stopped: Callable[[], bool]) -> Records:
-    if not stopped():
-        match_again(axes, table, order)
-    return table
 
 
 def in_parts(axes: Axes, table: Records, most: int) -> list[Records]:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.algorithms.groups import EFFORTS, Effort, Pace, Run
-from lookalike.algorithms.groups.columns import blocks_for, tables_for, transversals
+from lookalike.algorithms.groups.columns import blocks_for, rank_within, tables_for, transversals
 from lookalike.algorithms.groups.linear_programs import Ceilings
 from lookalike.algorithms.groups.sizes import (
     Plan,
@@ -29,7 +29,7 @@ from lookalike.algorithms.groups.sizes import (
 from lookalike.algorithms.mondrian import Mondrian
 from lookalike.algorithms.shared.axes import axes_at, axes_of, cutting_of, rule_of
 from lookalike.algorithms.shared.matchers import Records
-from lookalike.data.microdata import Microdata, read_only
+from lookalike.data.microdata import Codes, Microdata, read_only
 from lookalike.data.requirement import GroupRule, Requirement
 from lookalike.kernels.axes import SET, Axes
 from lookalike.kernels.grouptest import is_group_allowed, tally_for
@@ -48,6 +48,9 @@ _HOT, _COOL = 0.012, 0.0015
 _NEAR_GROUPS, _FINAL_GROUPS, _MOST_RECORDS = 14, 64, 1600
 _FINAL_PASSES = 3
 _SMALL_GROUP, _LARGE_GROUP = 12, 60
+
+
+_State = tuple[Axes, Limits, Codes, Layout, Records, Records]
 
 
 class Box:
@@ -69,12 +72,10 @@ class Box:
         self.cutting = cutting_of(data, strict=False, by_gain=True, shares=_SEED_SHARES)
         self.tally = tally_for(rule)
         widest = int(self.axes.codes.max(initial=0)) + 1
-        n_attrs = self.axes.codes.shape[1]
-        met, number = np.zeros((2, n_attrs, widest), dtype=np.int64)
+        met, number = np.zeros((2, self.axes.codes.shape[1], widest), dtype=np.int64)
         self.scratch = Scratch(met, number, np.zeros(1, dtype=np.int64))
         self.only_ceilings = all(requirement.only_ceilings for requirement in requirements)
-        self.layout = Layout(np.empty(len(rows), dtype=np.int64), np.array([0, len(rows)]))
-        self.limits = self._limits()
+        self._take(np.array([len(rows)]))
         self.makeshift = False
 
     def seed(self, by_cuts: Callable[[], NDArray[np.int64]], *, dealt: bool = True) -> bool:
@@ -85,8 +86,7 @@ class Box:
         about_values = [requirement for requirement in self.requirements if requirement.column is not None]
         if not about_values:
             self._take(even_sizes(len(self.rows), self.rule.min_size))
-            self.layout.members[:] = self.rng.child("spread").permutation(len(self.rows))
-            spread(self.axes, self.cutting, self.layout.members, self.layout.starts)
+            self.layout.members[:] = self._spread()
             return False
         if dealt and self.only_ceilings and self._deal(about_values) and self._keeps_rule():
             sizes = np.diff(self.layout.starts)
@@ -108,36 +108,36 @@ class Box:
         """
         if len(self.layout.starts) < 3:
             return
-        size = float(np.diff(self.layout.starts).mean()) * float(self.axes.attributes["weight"].mean())
         # In large groups a swap takes longer and gains less; in small ones fewer neighbours are worth a try.
         usual = float(np.diff(self.layout.starts).mean())
         tries = max(2, round(effort.tries * min(1.0, usual / _SMALL_GROUP, _LARGE_GROUP / usual)))
-        loss = self.loss()
+        loss, weight = self.loss(), float(self.axes.attributes["weight"].mean())
         state = self.rng.child("swaps").words(1).copy()
         n_passes = effort.passes + _FINAL_PASSES
         pace = Pace(effort.passes, effort.seconds, stopped)
         number = 0
         while (share := pace.share(number)) < 1.0:
-            order, bounds = self._neighbourhoods(_NEAR_GROUPS, number)
-            shared = (self.axes, self.limits, self.sensitive, self.layout, order, bounds)
-            heat = size * _HOT * (_COOL / _HOT) ** share
-            loss -= anneal_pass(*shared, heat, tries, state, self.scratch, self.tally)
+            heat = usual * weight * _HOT * (_COOL / _HOT) ** share
+            loss -= anneal_pass(
+                *self._neighbourhoods(_NEAR_GROUPS, number), heat, tries, state, self.scratch, self.tally
+            )
             number += 1
             report(share * effort.passes / n_passes, loss)
         for last in range(_FINAL_PASSES):
             if stopped():
                 return
-            order, bounds = self._neighbourhoods(_FINAL_GROUPS, number + last)
-            shared = (self.axes, self.limits, self.sensitive, self.layout, order, bounds)
-            loss -= swap_pass(*shared, self.scratch, self.tally)
+            loss -= swap_pass(*self._neighbourhoods(_FINAL_GROUPS, number + last), self.scratch, self.tally)
             report((effort.passes + last + 1) / n_passes, loss)
 
     def loss(self) -> float:
         """The loss of the state, summed over records and attributes."""
         n_groups = len(self.layout.starts) - 1
         bounds = np.append(np.arange(0, n_groups, _FINAL_GROUPS), n_groups)
-        shared = (self.axes, self.limits, self.sensitive, self.layout, np.arange(n_groups), bounds)
-        return float(total_loss(*shared, self.scratch))
+        return float(total_loss(*self._state(np.arange(n_groups), bounds), self.scratch))
+
+    def _state(self, order: Records, bounds: Records) -> _State:
+        """What kernels work on, chunk after chunk of the groups in that order."""
+        return self.axes, self.limits, self.sensitive, self.layout, order, bounds
 
     def groups(self) -> list[NDArray[np.int64]]:
         """The records of each group; fails closed."""
@@ -156,10 +156,7 @@ class Box:
 
     def _take(self, sizes: NDArray[np.int64]) -> None:
         self.layout = Layout(np.empty(len(self.rows), dtype=np.int64), np.concatenate([[0], np.cumsum(sizes)]))
-        self.limits = self._limits()
-
-    def _limits(self) -> Limits:
-        sizes = np.unique(np.diff(self.layout.starts))
+        sizes = np.unique(sizes)
         size_class = np.zeros(int(sizes.max()) + 1, dtype=np.int64)
         size_class[sizes] = np.arange(len(sizes))
         n_columns = self.sensitive.shape[1]
@@ -171,7 +168,7 @@ class Box:
                     room = rooms_for(int(size), requirement.ceilings)
                     part = rooms[place, requirement.column, : len(room)]
                     np.minimum(part, room, out=part)
-        return Limits(self.rule, self.only_ceilings, size_class, rooms)
+        self.limits = Limits(self.rule, self.only_ceilings, size_class, rooms)
 
     def _deal(self, about_values: Sequence[Requirement]) -> bool:
         columns = [requirement.column or 0 for requirement in about_values]
@@ -186,19 +183,17 @@ class Box:
         if plan.allotment is not None and len(about_values) == 1:
             return self._match(plan, counts[0], about_values[0].ceilings or (), columns[0])
         self._take(self.rng.child("sizes").shuffle(plan.sizes))
-        members = self.rng.child("spread").permutation(len(self.rows))
-        spread(self.axes, self.cutting, members, self.layout.starts)
-        # Frequent values first: they have the least choice.
+        members = self._spread()
         first = self.sensitive[:, columns[0]]
-        shuffled = self.rng.child("deal").permutation(len(self.rows))
-        order = shuffled[np.argsort(-counts[0][first[shuffled]], kind="stable")]
+        order = self._order_by_frequency(first, counts[0])
         size_of_record = np.zeros(len(self.rows), dtype=np.int64)
         for size, numbers in (plan.allotment or {}).items():
             open_rows = order[size_of_record[order] == 0]
-            rank = _rank_within(first[open_rows])
+            rank = rank_within(first[open_rows])
             size_of_record[open_rows[rank < numbers[first[open_rows]]]] = size
-        seeds, home, offsets = self._seeds(members), self._home(members), self._offsets()
-        sizes = np.diff(self.layout.starts)
+        seeds, offsets, sizes = self._seeds(members), self._offsets(), np.diff(self.layout.starts)
+        # The group in which the spread put each record.
+        home = np.repeat(np.arange(len(sizes)), sizes)[np.argsort(members)]
         tables = [(self.limits.rooms, self.limits.size_class[sizes])]
         if plan.allotment is not None:
             # Where greed leaves somebody over, fixed quotas do not.
@@ -227,18 +222,26 @@ class Box:
         quotas = proportional_quotas(counts, self.rule, column)
         if quotas is None or len(quotas) < 2:
             return False
-        n_groups = len(quotas)
         self._take(quotas.sum(axis=1))
-        members = self.rng.child("spread").permutation(len(self.rows))
-        spread(self.axes, self.cutting, members, self.layout.starts)
-        rooms = np.full((n_groups, self.sensitive.shape[1], quotas.shape[1]), len(self.rows), dtype=np.int64)
+        members = self._spread()
+        rooms = np.full((len(quotas), self.sensitive.shape[1], quotas.shape[1]), len(self.rows), dtype=np.int64)
         rooms[:, column, :] = quotas
-        shuffled = self.rng.child("deal").permutation(len(self.rows))
-        order = shuffled[np.argsort(-counts[values[shuffled]], kind="stable")]
+        order = self._order_by_frequency(values, counts)
         seeds, offsets, anywhere = self._seeds(members), self._offsets(), np.zeros(len(self.rows), dtype=np.int64)
-        classes = np.arange(n_groups)
+        classes = np.arange(len(quotas))
         dealt = deal(self.axes, rooms, classes, self.sensitive, self.layout, seeds, anywhere, order, offsets, anywhere)
         return bool(dealt) and self._keeps_rule()
+
+    def _spread(self) -> Records:
+        """Records in groups that lie near each other, whatever their values."""
+        members = self.rng.child("spread").permutation(len(self.rows))
+        spread(self.axes, self.cutting, members, self.layout.starts)
+        return members
+
+    def _order_by_frequency(self, values: NDArray[np.int32], counts: NDArray[np.int64]) -> Records:
+        """Frequent values first: they have the least choice."""
+        shuffled = self.rng.child("deal").permutation(len(self.rows))
+        return shuffled[np.argsort(-counts[values[shuffled]], kind="stable")]
 
     def _seeds(self, members: NDArray[np.int64]) -> NDArray[np.int64]:
         """The middle record of each group of the spread, attribute by attribute."""
@@ -249,18 +252,12 @@ class Box:
             seeds[group] = codes[len(codes) // 2]
         return seeds
 
-    def _home(self, members: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The group in which the spread put each record."""
-        home = np.empty(len(members), dtype=np.int64)
-        home[members] = np.repeat(np.arange(len(self.layout.starts) - 1), np.diff(self.layout.starts))
-        return home
-
     def _offsets(self) -> NDArray[np.int64]:
         is_set = self.axes.attributes["kind"] == SET
         widths = np.where(is_set, self.axes.codes.max(axis=0) + 1, 0)
         return np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
 
-    def _neighbourhoods(self, most: int, number: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _neighbourhoods(self, most: int, number: int) -> _State:
         """Groups in an order in which neighbours lie together, cut into chunks: a kd tree over one member of each."""
         words = self.rng.child("pass", number).words(4096)
         starts, n_groups = self.layout.starts, len(self.layout.starts) - 1
@@ -269,21 +266,9 @@ class Box:
         pick = starts[:-1] + (words[np.arange(n_groups) % len(words)] % sizes.astype(np.uint64)).astype(np.int64)
         stand_ins = self.layout.members[pick]
         order = self.rng.child("order", int(words[0])).permutation(n_groups)
-        n_chunks = max(1, n_groups // per_chunk)
-        bounds = np.linspace(0, n_groups, n_chunks + 1).astype(np.int64)
-        axes = axes_at(self.axes, stand_ins)
-        spread(axes, self.cutting, order, bounds)
-        return order, bounds
-
-
-def _rank_within(values: NDArray[np.int32]) -> NDArray[np.int64]:
-    """How many equal values stand before each value."""
-    order = np.argsort(values, kind="stable")
-    ranked = values[order]
-    begins = np.concatenate([[True], ranked[1:] != ranked[:-1]])
-    ranks = np.empty(len(values), dtype=np.int64)
-    ranks[order] = np.arange(len(values)) - np.maximum.accumulate(np.where(begins, np.arange(len(values)), 0))
-    return ranks
+        bounds = np.linspace(0, n_groups, max(1, n_groups // per_chunk) + 1).astype(np.int64)
+        spread(axes_at(self.axes, stand_ins), self.cutting, order, bounds)
+        return self._state(order, bounds)
 
 
 def _renumber_codes(axes: Axes, rows: NDArray[np.int64]) -> NDArray[np.int32]:

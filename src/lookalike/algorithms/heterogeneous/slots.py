@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import replace
 from fractions import Fraction
 from math import gcd
 from typing import TYPE_CHECKING
@@ -20,16 +19,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.groups.columns import Blocks, Counts, blocks_for, in_parts, tables_for
+from lookalike.algorithms.groups.columns import Blocks, Counts, blocks_for, in_parts, rank_within, tables_for
 from lookalike.algorithms.groups.linear_programs import Ceilings
 from lookalike.algorithms.groups.sizes import Plan as SizePlan
 from lookalike.algorithms.groups.sizes import even_sizes, in_blocks, rooms_for, splits_evenly
 from lookalike.algorithms.groups.strict import Plan, plan_column, zone_tables
 from lookalike.algorithms.shared.axes import axes_of
 from lookalike.algorithms.shared.matchers import MATCHERS, Labels, Matcher, Records
-from lookalike.algorithms.shared.method import SlotGraph, publish_matched
+from lookalike.algorithms.shared.method import SlotGraph
 from lookalike.data.microdata import Microdata
-from lookalike.data.release import Matched, RecordMap, Withheld
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, Unsupported
 from lookalike.kernels.axes import Axes
@@ -56,29 +54,6 @@ _LOOKS_PER_SECOND = 2 * 10**8
 _MOST_SECONDS, _MOST_AT_ONCE, _LONG = 1500, 120, 20
 
 
-def heterogeneous_release(
-    data: Microdata,
-    requirements: Sequence[Requirement],
-    method: Heterogeneous,
-    rng: Randomness,
-    pool: Executor,
-    progress: Progress,
-) -> tuple[Matched, RecordMap]:
-    kept = np.arange(data.n_rows)
-    if method.remainder == "suppress":
-        kept = _without_remainder(data, requirements, method, rng.child("suppressed"))
-    left = data.take(kept)
-    remarks: list[str] = []
-    graph = slot_graph(left, requirements, method, rng, pool, progress, remarks.append)
-    withheld = Withheld()
-    if len(kept) < data.n_rows:
-        lost = [data.counts(index) - left.counts(index) for index in range(data.sensitive.shape[1])]
-        withheld = Withheld(suppressed=tuple(lost), n_suppressed=data.n_rows - len(kept))
-    kept_graph = SlotGraph(kept[graph.records], graph.slots, kept[graph.givers])
-    release, linkage = publish_matched(data, kept_graph, rng, withheld)
-    return release, replace(linkage, remarks=tuple(dict.fromkeys(remarks)))
-
-
 def slot_graph(
     data: Microdata,
     requirements: Sequence[Requirement],
@@ -89,9 +64,8 @@ def slot_graph(
     remark: Callable[[str], None] = lambda sentence: None,
 ) -> SlotGraph:
     """The slots of all records, and whose values each shows. A slot is named after its own record and number."""
-    axes = axes_of(data)
+    axes, most = axes_of(data), method.part or _PARTS[method.matcher]
     zones = _lay_out(data, requirements, method, rng, remark)
-    most = method.part or _PARTS[method.matcher]
     cut = [part for table in zones for part in in_parts(axes, table, most)]
     _require_little_work(cut, axes, progress)
     parts = [_mix_rows(part, rng.child("rows", number)) for number, part in enumerate(cut)]
@@ -206,7 +180,7 @@ def _blocks(counts: NDArray[np.int64], plan: Plan, buckets: str) -> Blocks:
     return blocks_for(SizePlan(even_sizes(int(counts.sum()), ell)), counts, ceilings)
 
 
-def _without_remainder(
+def drop_remainder(
     data: Microdata, requirements: Sequence[Requirement], method: Heterogeneous, rng: Randomness
 ) -> Records:
     """The records but for the few by which they exceed a multiple of the number of columns.
@@ -215,15 +189,12 @@ def _without_remainder(
     """
     column, plan = plan_column(data, requirements)
     values = data.sensitive[:, column]
-    counts = np.bincount(values, minlength=len(plan.ceilings))
-    left = counts.copy()
+    left = np.bincount(values, minlength=len(plan.ceilings))
     while surplus := int(left.sum()) % _columns_of(left, plan, method.buckets):
         for _ in range(surplus):
             left[np.argmax(left)] -= 1
     shuffled = rng.permutation(data.n_rows)
-    by_value = shuffled[np.argsort(values[shuffled], kind="stable")]
-    rank = np.arange(data.n_rows) - np.repeat(np.cumsum(counts) - counts, counts)
-    return np.sort(by_value[rank < left[values[by_value]]])
+    return np.sort(shuffled[rank_within(values[shuffled]) < left[values[shuffled]]])
 
 
 def _columns_of(counts: NDArray[np.int64], plan: Plan, buckets: str) -> int:

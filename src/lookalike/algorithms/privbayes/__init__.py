@@ -16,7 +16,7 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
@@ -159,10 +159,10 @@ class PrivBayes:
         # Without parents there is nothing to choose, and the tables get everything.
         n_choices = len(sizes) - 1 if shape.degree else 0
         for_structure = self.epsilon - for_tables if n_choices else Fraction(0)
-        per_choice = for_structure / n_choices if n_choices else Fraction(0)
-        network = grow_network(cells, sizes, shape, per_choice, rng.child("structure"), progress)
+        budget = Budget(self.epsilon, for_structure, n_choices, self.epsilon - for_structure, 0)
+        network = grow_network(cells, sizes, shape, budget.per_choice, rng.child("structure"), progress)
         sets = list_measured_sets(network)
-        budget = Budget(self.epsilon, for_structure, n_choices, self.epsilon - for_structure, len(sets))
+        budget = replace(budget, n_tables=len(sets))
         return network, measure(cells, sizes, sets, budget.noise, rng.child("noise"), progress), budget, shape
 
 
