@@ -85,11 +85,8 @@ def plan_column(data: Microdata, requirements: Sequence[Requirement]) -> tuple[i
         "column, or use --adversary reads-release.",
     )
     assert column is not None
-    rule, counts, ceilings = (
-        rule_of(data, requirements),
-        data.counts(column),
-        combine_ceilings(data, about_values, column),
-    )
+    rule, counts = rule_of(data, requirements), data.counts(column)
+    ceilings = combine_ceilings(data, about_values, column)
     cell, unit = data.n_rows, 1
     if all(requirement.only_ceilings for requirement in about_values):
         sizes = plan_sizes([counts], [ceilings], rule.min_size)

@@ -5,7 +5,7 @@
     symmetric-grouping   halve the list again and again while both halves may stand
 
 Cormode, Srivastava, Li, Li, "Minimizing minimality and maximizing utility: analyzing method-based attacks on anonymized
-data" (PVLDB 2010). They are here as subjects of the attack that the paper is about (`attacks/minimality.py`): the
+data" (PVLDB 2010). They are here as subjects of the attack that the paper is about (`attacks/minimality/`): the
 first can be attacked well, the second less, the last hardly. Groups are published generalised, or as two tables.
 """
 
