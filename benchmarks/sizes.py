@@ -22,7 +22,7 @@ from foundation import schema_for
 from numpy.typing import NDArray
 from runs import print_heading, print_line, run, tables_in
 
-from lookalike.algorithms.groups.programs import fractions_of_groups
+from lookalike.algorithms.groups.linear_programs import fractions_of_groups
 from lookalike.algorithms.groups.sizes import candidates_for, loss_of_group, plan_sizes
 
 N_ROWS = 10_000

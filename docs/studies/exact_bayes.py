@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from printing import percent, say, show
 
-from lookalike.algorithms.groups.effort import EFFORTS, Run
+from lookalike.algorithms.groups import EFFORTS, Run
 from lookalike.algorithms.groups.free import free_groups
 from lookalike.algorithms.groups.strict import strict_groups
 from lookalike.data.microdata import Column, Microdata, Table

@@ -2,8 +2,7 @@
 
 from lookalike import spark as spark
 from lookalike.algorithms import Groups as Groups, Mondrian as Mondrian, StrictMondrian as StrictMondrian
-from lookalike.algorithms.privbayes import PrivBayes as PrivBayes
-from lookalike.algorithms.privbayes.synthesis import Synthesis as Synthesis
+from lookalike.algorithms.privbayes import PrivBayes as PrivBayes, Synthesis as Synthesis
 from lookalike.analysis.counts import Estimate as Estimate
 from lookalike.analysis.plain import Pooled as Pooled, pool as pool, sample as sample
 from lookalike.analysis.release import PublishedRelease as PublishedRelease, open_release as open_release

@@ -15,8 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lookalike.algorithms.privbayes import PrivBayes, epsilon_of_beta
-from lookalike.algorithms.privbayes.synthesis import Synthesis, describe_cautions
+from lookalike.algorithms.privbayes import PrivBayes, Synthesis, describe_cautions, epsilon_of_beta
 from lookalike.audit import Audit
 from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.contracts import Algorithm, Promise

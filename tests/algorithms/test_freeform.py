@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from lookalike import metrics
 from lookalike.algorithms import Freeform
-from lookalike.algorithms.freeform.optimum import least_graph
-from lookalike.algorithms.freeform.rounds import graphs_of_parts
+from lookalike.algorithms.freeform import graphs_of_parts, least_graph
 from lookalike.algorithms.shared.axes import axes_of
 from lookalike.algorithms.shared.matchers import MATCHERS
 from lookalike.algorithms.shared.method import (
@@ -21,7 +20,6 @@ from lookalike.algorithms.shared.method import (
     draw_assignment,
     publish_matched,
     slots_of,
-    withstands,
 )
 from lookalike.apps.samples import census
 from lookalike.data.contracts import Promise
@@ -126,6 +124,35 @@ def test_stuck_slots_are_repaired() -> None:
     assert repair(np.arange(3), table, 1, np.arange(3), chosen)
     assert sorted(chosen.tolist()) == [0, 1, 2]
     assert (chosen != np.arange(3)).all()
+
+
+def withstands(edges: np.ndarray, known: dict[int, int]) -> bool:
+    """Whether somebody who knows the slots of some vertices still has degree - |known| ways for each of the others.
+
+    That is so if what is left of a regular graph [vertices, degree] without the known pairs still holds a regular graph
+    of degree - |known|. Symmetric graphs always do; others need not.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_flow
+
+    n_vertices, degree = edges.shape
+    wanted = degree - len(known)
+    if wanted < 1:
+        return False
+    source, sink = 2 * n_vertices, 2 * n_vertices + 1
+    left = np.array([vertex for vertex in range(n_vertices) if vertex not in known])
+    open_slots = np.setdiff1d(np.arange(n_vertices), np.array([*known.values()], dtype=np.int64))
+    tails, heads = np.repeat(left, degree), edges[left].ravel().astype(np.int64)
+    kept = np.isin(heads, open_slots)
+    tails, heads = tails[kept], heads[kept] + n_vertices
+    ends = (
+        np.concatenate([tails, np.full(len(left), source), open_slots + n_vertices]),
+        np.concatenate([heads, left, np.full(len(open_slots), sink)]),
+    )
+    capacities = np.concatenate([np.ones(len(tails)), np.full(len(left) + len(open_slots), wanted)]).astype(np.int32)
+    network = csr_array((capacities, ends), shape=(sink + 1, sink + 1))
+    found = int(maximum_flow(network, source, sink).flow_value)
+    return bool(found == wanted * len(left))
 
 
 def test_a_known_match_can_break_a_graph_that_is_not_reciprocal() -> None:

@@ -22,7 +22,7 @@ OTHER_GENERATORS = {
     "attacks/minimality/__init__.py": "an attacker's dealings: they are scored, nothing of them is published",
     "evaluation/evaluate.py": "which queries a report asks; seeded from a child of the stream",
     "evaluation/tradeoff.py": "which queries the trade-off asks, the same for every method",
-    "algorithms/groups/programs.py": "prices that were drawn once, the same for every table: they choose among plans",
+    "algorithms/groups/linear_programs.py": "prices drawn once, the same for every table: they choose among plans",
     "audit/sorting.py": "which records the test for sorted rows looks at; it publishes nothing",
     "audit/order.py": "which records the test for row order looks at; it publishes nothing",
     "evaluation/advise/trials.py": "which records trial runs see; advice stays with the steward",

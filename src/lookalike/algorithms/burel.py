@@ -20,8 +20,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.shared.ceilings import least_ceilings
-from lookalike.algorithms.shared.method import GROUPS_IN_BOXES, Grouping
+from lookalike.algorithms.shared.method import GROUPS_IN_BOXES, Grouping, least_ceilings
 from lookalike.algorithms.shared.value_buckets import Counts, Drawing, most_groups
 from lookalike.data.contracts import Boxes, Promise
 from lookalike.data.microdata import Microdata

@@ -1,4 +1,7 @@
-"""dmondrian: Mondrian as the paper on BUREL adapted it to beta-likeness by way of delta-disclosure, to compare with."""
+"""dmondrian: Mondrian as the paper on BUREL adapted it to beta-likeness by way of delta-disclosure, to compare with.
+
+delta = ln(1 + min(beta, -ln p_max)), and delta-disclosure with it implies beta-likeness.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
-from lookalike.algorithms.shared.median_cuts import MedianCuts
+from lookalike.algorithms.mondrian import MedianCuts
 from lookalike.data.microdata import Microdata
 from lookalike.data.requirement import GRID, Requirement
 

@@ -23,9 +23,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.shared.ceilings import least_room
-from lookalike.algorithms.shared.method import GROUPS_IN_BOXES, Grouping
-from lookalike.data.contracts import EVERY_MODEL, Boxes
+from lookalike.algorithms.shared.method import GROUPS_IN_BOXES, Grouping, least_room
+from lookalike.data.contracts import EVERY_MODEL, Boxes, Promise
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Choice, Whole
 from lookalike.data.requirement import GroupRule, Requirement
@@ -84,10 +83,9 @@ class Mondrian(Grouping):
         while stack.depth[0]:
             refine(axes, cutting, rule, data.sensitive, stack, tally, _VISITS_BETWEEN_REPORTS)
             n_groups = int(stack.depth[1])
-            finished = int((stack.group_stops[:n_groups] - stack.group_starts[:n_groups]).sum())
-            progress("cutting", finished / n_rows, f"{n_groups:,} groups")
+            sizes = stack.group_stops[:n_groups] - stack.group_starts[:n_groups]
+            progress("cutting", int(sizes.sum()) / n_rows, f"{n_groups:,} groups")
         group_of_record = np.empty(n_rows, dtype=np.int32)
-        sizes = stack.group_stops[:n_groups] - stack.group_starts[:n_groups]
         # Segments are finished left to right or right to left, but always side by side: put them in order.
         by_place = np.argsort(stack.group_starts[:n_groups])
         group_of_record[stack.members] = np.repeat(np.arange(n_groups, dtype=np.int32), sizes[by_place])
@@ -144,3 +142,39 @@ class Leaf:
         deal(self.ties.integers(1 << 63), ties)
         uncut_weights(self.axes, self.cutting, self.rule, rows, dealings, ties, weights, tally_for(self.rule))
         return weights
+
+
+_MEDIANS = Mondrian(cuts=1, choose="widest")
+
+
+class MedianCuts(Grouping):
+    """Mondrian as BUREL's paper adapted it, to compare with: medians of the widest attribute, for one model.
+
+    `Mondrian` itself tests any promise and weighs more cuts; its subclasses here (lmondrian, dmondrian, tmondrian) have
+    the paper's choices and nothing else.
+    """
+
+    name: ClassVar[str]
+    model: ClassVar[str]
+    in_parts: ClassVar[Boxes] = GROUPS_IN_BOXES
+
+    def refuses(self, promise: Promise, requirement: Requirement) -> str | None:
+        return None if promise.model.name == self.model else f"it serves {self.model} only"
+
+    def adapt(self, data: Microdata, requirement: Requirement) -> Requirement:
+        """What halves are tested for."""
+        return requirement
+
+    def partition(
+        self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
+    ) -> tuple[NDArray[np.int32], int]:
+        return _MEDIANS.partition(data, self._adapt_all(data, requirements), rng, progress)
+
+    def recut(
+        self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness
+    ) -> Callable[[NDArray[np.int64]], Leaf | None]:
+        """How a group of these records would be cut; None for one too small to be cut."""
+        return _MEDIANS.recut(data, self._adapt_all(data, requirements), rng)
+
+    def _adapt_all(self, data: Microdata, requirements: Sequence[Requirement]) -> list[Requirement]:
+        return [self.adapt(data, requirement) for requirement in requirements]

@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.groups.programs import solve_relaxed, ways_to_round
+from lookalike.algorithms.groups.linear_programs import send_values, solve_relaxed, ways_to_round
 from lookalike.algorithms.shared.bucket_sizes import Found, Part, Range, Sized, loss_of, several_sizes
 from lookalike.algorithms.shared.buckets import Asked, Counts
 from lookalike.algorithms.shared.method import BY_SECONDS
@@ -94,7 +94,7 @@ def all_sizes(
     settings = [known] if known else []
     for way in sorted(ways_to_round(int(counts.sum()), wanted), key=_loss_of_numbers)[:_MOST_ROUNDED]:
         numbers = np.array([way.get(size, 0) for size in tried.sizes.tolist()])
-        if numbers @ tried.sizes == counts.sum() and (parts := deal_values(counts, tried, numbers)) is not None:
+        if (parts := deal_values(counts, tried, numbers)) is not None:
             settings.append(parts)
             break
     best = min(settings, key=loss_of, default=None)
@@ -136,8 +136,7 @@ def _least_by_fractions(
     while True:
         solved = solve_relaxed([counts], [tried.rooms[taken]], tried.sizes[taken], losses[taken])
         if solved is None:
-            rest = np.setdiff1d(np.arange(len(tried.sizes)), taken)
-            if not len(rest):
+            if len(taken) == len(tried.sizes):
                 return None
             taken = np.arange(len(tried.sizes))
             continue
@@ -191,25 +190,11 @@ def _by_integers(
 
 
 def deal_values(counts: Counts, tried: Range, n_buckets: Counts) -> tuple[Part, ...] | None:
-    """The values dealt to so many buckets of each size, in whole numbers: a maximum flow. None if they do not fit."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import maximum_flow
-
+    """The values dealt to so many buckets of each size, in whole numbers. None if they do not fit."""
     used = np.flatnonzero(n_buckets)
-    if int((tried.sizes * n_buckets).sum()) != int(counts.sum()):
+    sent = send_values(counts, tried.rooms[used], tried.sizes[used], n_buckets[used])
+    if sent is None:
         return None
-    n_values, n_used = len(counts), len(used)
-    source, sink = n_values + n_used, n_values + n_used + 1
-    capacity = np.minimum(tried.rooms[used] * n_buckets[used][:, np.newaxis], counts)
-    network = np.zeros((sink + 1, sink + 1), dtype=np.int32)
-    network[source, :n_values] = counts
-    network[:n_values, n_values:source] = capacity.T
-    network[n_values:source, sink] = tried.sizes[used] * n_buckets[used]
-    flow = maximum_flow(csr_array(network), source, sink)
-    if flow.flow_value != int(counts.sum()):
-        return None
-    sent = flow.flow.toarray()[:n_values, n_values:source]
     return tuple(
-        Part(int(tried.sizes[size]), int(n_buckets[size]), sent[:, place].astype(np.int64))
-        for place, size in enumerate(used.tolist())
+        Part(int(tried.sizes[size]), int(n_buckets[size]), sent[:, place]) for place, size in enumerate(used.tolist())
     )

@@ -10,13 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.shared.method import Method
+from lookalike.algorithms.shared.method import (
+    Method,
+    SlotGraph,
+    combine_ceilings,
+    find_column,
+    least_size,
+    publish_matched,
+)
 from lookalike.data.contracts import Promise, Undivided
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Whole
@@ -53,9 +59,8 @@ class Ring(Method):
     def make_release(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
     ) -> tuple[Matched, RecordMap]:
-        from lookalike.algorithms.groups.boxes import chunks_of
         from lookalike.algorithms.shared.axes import axes_of
-        from lookalike.algorithms.shared.method import SlotGraph, publish_matched
+        from lookalike.algorithms.shared.matchers import chunks_of
 
         axes, values, degree = axes_of(data), *_find_wanted(data, requirements)
         least = max(self.part or 3 * degree, degree)
@@ -77,23 +82,16 @@ class Ring(Method):
 
 def _find_wanted(data: Microdata, requirements: Sequence[Requirement]) -> tuple[NDArray[np.int32], int]:
     """The values of which no two may be alike among so many neighbours, and how many; all different if any will do."""
-    about_values = [requirement for requirement in requirements if requirement.column is not None]
-    columns = sorted({requirement.column or 0 for requirement in about_values})
-    least = max([1, *(requirement.min_size for requirement in requirements)])
-    if not columns:
+    refusal = "A ring keeps the values of one sensitive column apart. Promise for one, or use groups."
+    column, least = find_column(data, requirements, refusal), least_size(requirements)
+    if column is None:
         return np.arange(data.n_rows, dtype=np.int32), least
-    if len(columns) > 1:
-        raise Unsupported("A ring keeps the values of one sensitive column apart. Promise for one, or use groups.")
-    counts = data.counts(columns[0])
-    present = np.flatnonzero(counts).tolist()
-    ceiling = min(
-        (requirement.ceilings[value] for requirement in about_values if requirement.ceilings for value in present),
-        default=Fraction(1),
-    )
+    counts, ceilings = data.counts(column), combine_ceilings(data, requirements, column)
+    ceiling = min(ceilings[value] for value in np.flatnonzero(counts).tolist())
     if ceiling > 0:
         degree = max(least, -(-ceiling.denominator // ceiling.numerator))
         if counts.max() <= data.n_rows // degree:
-            return data.sensitive[:, columns[0]], degree
+            return data.sensitive[:, column], degree
     raise Unsupported(
         "On a ring all values of a row differ, so the promise is kept only through l-diversity, and the l that the "
         "rarest value needs is too large for the most frequent one. Use groups or heterogeneous."
@@ -128,7 +126,7 @@ def _ring(axes: Axes, rows: Records, values: NDArray[np.int32], degree: int) -> 
     turn. Then a value recurs after a whole turn at the earliest: a turn has at least `degree` records, and a value that
     begins in mid-deal skips a turn, because only values with fewer than f records do.
     """
-    from lookalike.algorithms.groups.boxes import chunks_of
+    from lookalike.algorithms.shared.matchers import chunks_of
 
     near = rows[np.concatenate(chunks_of(axes, rows, 1))]
     codes, counts = np.unique(values[near], return_counts=True)

@@ -18,7 +18,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.shared.method import Grouping
+from lookalike.algorithms.shared.method import Grouping, least_size
 from lookalike.algorithms.shared.value_buckets import Counts, Drawing, most_groups
 from lookalike.data.contracts import Promise, Undivided
 from lookalike.data.microdata import Microdata
@@ -64,7 +64,7 @@ class Sabre(Grouping):
         from lookalike.algorithms.shared.value_buckets import retrieve_groups
 
         about_values = [requirement for requirement in requirements if requirement.column is not None]
-        least = max([1, *(requirement.min_size for requirement in requirements)])
+        least = least_size(requirements)
         if len(about_values) > 1:
             raise Unsupported("sabre keeps one promise of t-closeness. Use groups for several.")
         if not about_values:

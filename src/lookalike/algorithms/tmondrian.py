@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from lookalike.algorithms.shared.median_cuts import MedianCuts
+from lookalike.algorithms.mondrian import MedianCuts
 
 
 @dataclass(frozen=True)

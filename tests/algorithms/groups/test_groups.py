@@ -11,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookalike.algorithms import Groups, Mondrian
-from lookalike.algorithms.groups import search
-from lookalike.algorithms.groups.boxes import choose_box_size
-from lookalike.algorithms.groups.effort import EFFORTS
-from lookalike.algorithms.groups.search import Box
+from lookalike.algorithms.groups import EFFORTS
+from lookalike.algorithms.groups.columns import rank_within
+from lookalike.algorithms.groups.free import Box, choose_box_size
 from lookalike.algorithms.groups.sizes import even_sizes, plan_sizes, quotas_in_turn, rooms_for
 from lookalike.algorithms.shared.axes import axes_of, rule_of
 from lookalike.apps.samples import census
@@ -177,7 +176,7 @@ def test_cells_hold_a_bounded_number_of_groups() -> None:
 
 
 def test_records_are_ranked_within_their_value() -> None:
-    assert search._rank_within(np.array([3, 1, 3, 3, 1], dtype=np.int32)).tolist() == [0, 0, 1, 2, 1]
+    assert rank_within(np.array([3, 1, 3, 3, 1], dtype=np.int32)).tolist() == [0, 0, 1, 2, 1]
 
 
 @pytest.mark.slow

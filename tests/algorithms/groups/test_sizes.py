@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from lookalike.algorithms import parse_algorithm
 from lookalike.algorithms.groups import sizes as sizes_module
 from lookalike.algorithms.groups.columns import blocks_for
-from lookalike.algorithms.groups.programs import Numbers, allot_values, allotments, divide_further, rooms_at
+from lookalike.algorithms.groups.linear_programs import Numbers, allot_values, allotments, divide_further, rooms_at
 from lookalike.algorithms.groups.sizes import loss_of_group, plan_sizes
 from lookalike.apps.samples import census
 from lookalike.data.contracts import Promise

@@ -16,13 +16,10 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from lookalike.algorithms import Groups
-from lookalike.algorithms.groups import columns, strict
-from lookalike.algorithms.groups.boxes import choose_strict_box_size, cut_boxes_by_attributes
-from lookalike.algorithms.groups.columns import pure_zones, tables_for, zones_of
-from lookalike.algorithms.groups.effort import EFFORTS, Run
+from lookalike.algorithms.groups import EFFORTS, Run, columns, strict
+from lookalike.algorithms.groups.columns import pure_zones, tables_for, transversals, zones_of
 from lookalike.algorithms.groups.sizes import Plan, even_sizes, in_blocks, plan_sizes, rooms_for
-from lookalike.algorithms.groups.strict import strict_groups
-from lookalike.algorithms.groups.transversals import transversals
+from lookalike.algorithms.groups.strict import choose_strict_box_size, cut_boxes_by_attributes, strict_groups
 from lookalike.algorithms.shared.axes import axes_of
 from lookalike.apps.samples import census
 from lookalike.data.adversary import KNOWS_METHOD

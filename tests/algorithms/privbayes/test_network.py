@@ -14,8 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.algorithms.privbayes.budget import Shape
-from lookalike.algorithms.privbayes.mechanisms import GRID, exponents
+from lookalike.algorithms.privbayes.mechanisms import GRID, Shape, exponents
 from lookalike.algorithms.privbayes.network import (
     Link,
     Scores,

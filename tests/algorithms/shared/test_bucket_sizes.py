@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import defaultdict
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -22,12 +23,10 @@ from lookalike.algorithms.shared.bucket_sizes import (
     divide_counts,
     loss_of,
     many_sizes,
-    one_size_valid,
     ranges,
     rooms,
     smallest_size,
     two_sizes,
-    two_sizes_valid,
 )
 from lookalike.algorithms.shared.buckets import Asked
 from lookalike.errors import RecipeError, Unsupported
@@ -50,6 +49,16 @@ def sizes_of(parts) -> dict[int, int]:  # type: ignore[no-untyped-def]
     for part in parts:
         found[part.size] += part.n_buckets
     return dict(found)
+
+
+def two_sizes_valid(
+    counts: np.ndarray, room: Sequence[np.ndarray], n_buckets: Sequence[int], sizes: Sequence[int]
+) -> bool:
+    """Whether every value finds room, and both sizes can be filled to the last bucket."""
+    most = [np.minimum(room[side] * n_buckets[side], counts) for side in (0, 1)]
+    enough = all(int(most[side].sum()) >= n_buckets[side] * sizes[side] for side in (0, 1))
+    adds_up = sum(number * size for number, size in zip(n_buckets, sizes, strict=True)) == int(counts.sum())
+    return bool((most[0] + most[1] >= counts).all()) and enough and adds_up
 
 
 # -- worked examples ------------------------------------------------------------------------------------------------
@@ -181,7 +190,7 @@ def test_pruning_changes_nothing_but_the_number_of_tests(drawn: list[tuple[int, 
     every += [
         Part(size, int(counts.sum()) // size, counts).loss
         for size in sized.sizes.tolist()
-        if counts.sum() % size == 0 and one_size_valid(counts, sized.room(size), int(counts.sum()) // size)
+        if counts.sum() % size == 0 and (counts <= sized.room(size) * (int(counts.sum()) // size)).all()
     ]
     assert (None if found[0] is None else loss_of(found[0].parts)) == min(every, default=None)
     if found[0] is not None:

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lookalike as la
-from lookalike.algorithms.heterogeneous.layouts import ascending, descending, pack_values
+from lookalike.algorithms.heterogeneous.slots import ascending, descending, pack_values
 from lookalike.apps.papers.published_heterogeneous import (
     HeterogeneousAsPublished,
     attainable_beta,
@@ -33,7 +33,7 @@ from lookalike.pipeline.recipe import Recipe, prepare, require, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.algorithms.heterogeneous.test_heterogeneous import census_data, made, matched_table, values_seen
-from tests.algorithms.heterogeneous.test_layouts import A6_B7_D12, BETA_SEVEN_TENTHS
+from tests.algorithms.heterogeneous.test_slots import A6_B7_D12, BETA_SEVEN_TENTHS
 from tests.worlds import tiny_table
 
 # Size: the printed beta with each policy, and the dummies that all of them need.

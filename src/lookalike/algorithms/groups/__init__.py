@@ -16,24 +16,85 @@ Cost: about O(n) for cells of fixed size, memory O(n).
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Sequence
-from concurrent.futures import ThreadPoolExecutor
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.groups.effort import EFFORTS, Run, effort_of
-from lookalike.algorithms.shared.method import BY_SECONDS, GROUPS_IN_BOXES, Grouping, publish_groups
+from lookalike.algorithms.shared.method import BY_SECONDS, GROUPS_IN_BOXES, Grouping, publish_groups, start_threads
 from lookalike.data.adversary import KNOWS_METHOD, READS_RELEASE
 from lookalike.data.contracts import EVERY_MODEL, Boxes, Undivided
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Choice, ChoiceOrNumber, Whole
 from lookalike.data.release import Grouped, RecordMap
 from lookalike.data.requirement import Requirement
-from lookalike.progress import SEARCHING, Progress, available_threads
+from lookalike.progress import SEARCHING, Progress
 from lookalike.randomness import Randomness
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What a search may cost."""
+
+    passes: int
+    """free: times that all neighbourhoods are gone through, each time other ones."""
+    tries: int
+    """free: random swaps tried for each record in a pass."""
+    rounds: int
+    """strict: times that every column is matched anew."""
+    matched_rows: int
+    """strict: most groups that are matched at once."""
+    seconds: float | None = None
+    """Search until so much time has passed; the numbers of passes and rounds do not count then."""
+
+    def scale_to(self, n_rows: int) -> Effort:
+        """For a table of that size: small ones are searched for longer, large ones gain less by it."""
+        longer = min(2.5, max(1.0, (_SMALL_TABLE / max(n_rows, 1)) ** 0.75))
+        shorter = max(0.2, min(1.0, (_LARGE_TABLE / max(n_rows, 1)) ** 0.55))
+        passes, rows = round(self.passes * longer * shorter), round(self.matched_rows * min(longer, 1.25))
+        return replace(self, passes=passes, matched_rows=rows)
+
+
+_SMALL_TABLE, _LARGE_TABLE = 30_000, 100_000
+EFFORTS = {
+    "fast": Effort(passes=10, tries=30, rounds=1, matched_rows=120),
+    "balanced": Effort(passes=60, tries=50, rounds=4, matched_rows=700),
+    "best": Effort(passes=300, tries=60, rounds=15, matched_rows=1500),
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a search works with: its randomness, its threads, whom it tells how far it is, and when to stop."""
+
+    rng: Randomness
+    map: Callable[..., Iterator[Any]]
+    """As the built-in one, or that of a pool of threads."""
+    report: Callable[[float, float], None]
+    """Told the share done and the loss so far."""
+    stopped: Callable[[], bool]
+    """Whether to stop and give the best state so far."""
+    remark: Callable[[str], None] = lambda sentence: None
+    """Told what the person who publishes should know about this run."""
+
+
+class Pace:
+    """How far a search is: by its steps, or by the clock where it was given seconds."""
+
+    def __init__(self, steps: int, seconds: float | None, stopped: Callable[[], bool]) -> None:
+        self._steps, self._seconds, self._stopped = steps, seconds, stopped
+        self._begin = time.monotonic()
+
+    def share(self, done: int) -> float:
+        """Between 0 and 1; 1 if it is time to stop."""
+        if self._stopped():
+            return 1.0
+        if self._seconds is None:
+            return min(1.0, done / max(self._steps, 1))
+        return min(1.0, (time.monotonic() - self._begin) / self._seconds)
 
 
 def warn_of_given_cell(cell: int) -> list[str]:
@@ -85,28 +146,23 @@ class Groups(Grouping):
     def cautions(self) -> list[str]:
         return warn_of_given_cell(self.cell) if self.mode == "strict" else []
 
-    def partition(
-        self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
-    ) -> tuple[NDArray[np.int32], int]:
-        """The group of each record, and the number of groups. The same whatever the number of threads."""
-        return self._divide(data, requirements, rng, progress, lambda sentence: None)
-
     def make_release(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
     ) -> tuple[Grouped, RecordMap]:
         remarks: list[str] = []
-        group_of_record, n_groups = self._divide(data, requirements, rng, progress, remarks.append)
+        group_of_record, n_groups = self.partition(data, requirements, rng, progress, remarks.append)
         release, linkage = publish_groups(data, group_of_record, n_groups, rng)
         return release, replace(linkage, remarks=tuple(dict.fromkeys(remarks)))
 
-    def _divide(
+    def partition(
         self,
         data: Microdata,
         requirements: Sequence[Requirement],
         rng: Randomness,
         progress: Progress,
-        remark: Callable[[str], None],
+        remark: Callable[[str], None] = lambda sentence: None,
     ) -> tuple[NDArray[np.int32], int]:
+        """The group of each record, and the number of groups. The same whatever the number of threads."""
         from lookalike.algorithms.groups.free import free_groups
         from lookalike.algorithms.groups.strict import strict_groups
 
@@ -118,16 +174,11 @@ class Groups(Grouping):
 
         # What does not look at values is as safe from those who know the method.
         strict = self.mode == "strict" and any(requirement.column is not None for requirement in requirements)
-        effort = effort_of(self.effort).scale_to(data.n_rows)
-        with ThreadPoolExecutor(max_workers=available_threads()) as pool:
-            try:
-                run = Run(rng, pool.map, report, stop.is_set, remark)
-                search = strict_groups if strict else free_groups
-                found = search(data, requirements, self.cell, effort, run)
-            except BaseException:
-                stop.set()
-                pool.shutdown(cancel_futures=True)
-                raise
+        effort = EFFORTS.get(self.effort) or replace(EFFORTS["balanced"], seconds=float(self.effort))
+        search = strict_groups if strict else free_groups
+        with start_threads(stop.set) as pool:
+            run = Run(rng, pool.map, report, stop.is_set, remark)
+            found = search(data, requirements, self.cell, effort.scale_to(data.n_rows), run)
         group_of_record = np.empty(data.n_rows, dtype=np.int32)
         sizes = [len(members) for members in found]
         group_of_record[np.concatenate(found)] = np.repeat(np.arange(len(found), dtype=np.int32), sizes)

@@ -6,19 +6,28 @@ records of the columns come together, and the groups can be chosen from the quas
 do not come out even, a value is divided between two of them in different *zones*: rows that never mix. Inside a zone
 each value keeps to the columns that it may have.
 
-Everything here is decided from counts, never from records; which record of a value goes where is drawn at random.
+Columns are decided from counts, never from records; which record of a value goes where is drawn at random.
+
+Transversals are groups that take one record of each column, found by assignment. Column after column is matched to the
+groups so that they grow least; then, in rounds, each column is taken out and matched again, so the loss never rises.
+Large tables are cut into parts with as many records of each column. All of it looks at quasi-identifiers alone.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.groups.programs import Ceilings, allotments
+from lookalike.algorithms.groups import Effort, Pace, Run
+from lookalike.algorithms.groups.linear_programs import Ceilings, allotments
 from lookalike.algorithms.groups.sizes import Plan, in_blocks, rooms_for
+from lookalike.algorithms.shared.matchers import Records, chunks_of
+from lookalike.kernels.axes import Axes
+from lookalike.kernels.matching import match_again, match_in_turn, row_losses, sort_by_costliest
 from lookalike.randomness import Randomness
 
 Counts = NDArray[np.int64]
@@ -83,14 +92,19 @@ def tables_for(
     left = rows[rng.child("blocks").permutation(len(rows))]
     tables = []
     for number, (counts, zones) in enumerate(blocks):
-        order = np.argsort(values[left], kind="stable")
-        ranked = values[left][order]
-        rank = np.arange(len(ranked)) - np.searchsorted(ranked, ranked)
-        taken = np.zeros(len(left), dtype=np.bool_)
-        taken[order[rank < counts[ranked]]] = True
+        taken = rank_within(values[left]) < counts[values[left]]
         tables += _tables_of(zones, left[taken], values, rng.child("block", number))
         left = left[~taken]
     return tables
+
+
+def rank_within(values: NDArray[np.int32] | NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many equal values stand before each value."""
+    order = np.argsort(values, kind="stable")
+    ranked = values[order]
+    ranks = np.empty(len(values), dtype=np.int64)
+    ranks[order] = np.arange(len(values)) - np.searchsorted(ranked, ranked)
+    return ranks
 
 
 def _tables_of(
@@ -126,8 +140,8 @@ def _even_out(counts: Counts, size: int, rooms: Counts) -> list[Zone] | None:
     n_rows = int(counts.sum()) // size
     pieces = np.minimum(np.minimum(rooms, counts), size)
     value_of_chunk = np.repeat(np.arange(len(counts)), pieces)
-    rank = np.arange(len(value_of_chunk)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
-    chunks = counts[value_of_chunk] // pieces[value_of_chunk] + (rank < counts[value_of_chunk] % pieces[value_of_chunk])
+    whole, rest = counts[value_of_chunk] // pieces[value_of_chunk], counts[value_of_chunk] % pieces[value_of_chunk]
+    chunks = whole + (rank_within(value_of_chunk) < rest)
     column_of_chunk = _nearly_even(chunks, size, n_rows)
     large = np.zeros((size, len(counts)), dtype=np.int64)
     np.add.at(large, (column_of_chunk, value_of_chunk), chunks)
@@ -224,12 +238,72 @@ def _in_sequence(counts: Counts, size: int, rooms: Counts) -> list[Zone]:
     for last, first in sorted(between):
         if cuts[-1] < first:
             cuts.append(last)
-    bounds = [*cuts, n_rows]
     zones = []
-    for start, stop in zip(bounds, bounds[1:], strict=False):
+    for start, stop in pairwise([*cuts, n_rows]):
         if start < stop:
-            zone = np.zeros((size, len(counts)), dtype=np.int64)
-            for column in range(size):
-                zone[column] = np.bincount(value_of_place[column, start:stop], minlength=len(counts))
-            zones.append(zone)
+            columns = [np.bincount(places[start:stop], minlength=len(counts)) for places in value_of_place]
+            zones.append(np.array(columns, dtype=np.int64))
     return zones
+
+
+def transversals(axes: Axes, tables: Sequence[Records], effort: Effort, run: Run) -> list[Records]:
+    """The records of each table in groups: one record of each column in a row, near each other."""
+    marks = np.empty(int(axes.codes.max(initial=0)) + 1, dtype=np.int64)
+    n_cells = sum(table.size for table in tables) * axes.codes.shape[1]
+    pace = Pace(effort.rounds + 1, effort.seconds, run.stopped)
+
+    def loss() -> float:
+        total = sum(table.shape[1] * row_losses(axes, table, marks).sum() for table in found)
+        return float(total / n_cells)
+
+    def match(part: Records, order: Records | None = None) -> Records:
+        part = part.copy()
+        if run.stopped():
+            return part
+        if order is None:
+            match_in_turn(axes, part)
+        else:
+            match_again(axes, part, order)
+        return part
+
+    parts = [in_parts(axes, table, effort.matched_rows) for table in tables]
+    every = [part for some in parts for part in some]
+    seeds = run.map(match, every)
+    found = [np.concatenate([next(seeds) for _ in some]) for some in parts]
+    number = 1
+    run.report(pace.share(number), loss())
+    while (share := pace.share(number)) < 1.0:
+        places = [
+            _neighbours(axes, table, effort.matched_rows, run.rng.child("round", number, place))
+            for place, table in enumerate(found)
+        ]
+        tasks = [
+            (table[rows], run.rng.child("columns", number, place).permutation(table.shape[1]))
+            for place, (table, some) in enumerate(zip(found, places, strict=True))
+            for rows in some
+        ]
+        matched = run.map(match, *zip(*tasks, strict=True))
+        for table, some in zip(found, places, strict=True):
+            for rows in some:
+                table[rows] = next(matched)
+        number += 1
+        run.report(share, loss())
+    return found
+
+
+def in_parts(axes: Axes, table: Records, most: int) -> list[Records]:
+    """Parts of at most so many rows; every column is cut at the same row, sorted by the attribute that costs most."""
+    if len(table) <= most:
+        return [table]
+    attr = sort_by_costliest(axes, table.ravel().copy(), 0, table.size)
+    if attr >= 0:
+        order = np.argsort(axes.codes[table, attr], axis=0, kind="stable")
+        table = np.take_along_axis(table, order, axis=0)
+    middle = len(table) // 2
+    return [*in_parts(axes, table[:middle], most), *in_parts(axes, table[middle:], most)]
+
+
+def _neighbours(axes: Axes, table: Records, most: int, rng: Randomness) -> list[Records]:
+    """Rows of the table that lie near each other, by one record of each."""
+    stand_ins = table[np.arange(len(table)), rng.integers(table.shape[1], len(table))]
+    return chunks_of(axes, stand_ins, most)

@@ -1,9 +1,9 @@
 """How large the groups should be: the sizes that ceilings allow, chosen for the least expected loss.
 
 Without ceilings all groups have the least size allowed (or one more). With ceilings, value v may occur at most
-floor(ceiling_v * size) times in a group, so rare values need large groups; `programs` decides how many groups of which
-size there are, so that most records can be in small groups. The loss of a group is taken to grow as a power of its
-size; the search that follows works on what it is.
+floor(ceiling_v * size) times in a group, so rare values need large groups; `linear_programs` decides how many groups
+there are of which size, so that most records can be in small groups. The loss of a group is taken to grow as a power of
+its size; the search that follows works on what it is.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.groups.programs import (
+from lookalike.algorithms.groups.linear_programs import (
     Ceilings,
     Numbers,
     allot_values,
+    can_fill,
     divide_further,
     numbers_of_groups,
     rooms_at,
@@ -32,14 +33,6 @@ _GROWTH = 0.7
 _MOST_CANDIDATES = 48
 # Rooms that are worked out at once.
 _MOST_ROOMS = 1_000_000
-
-
-def _estimate_loss(size: int, slack: float) -> float:
-    """A guess at the loss by record of groups of a size whose rooms add up to `slack` times the size.
-
-    Without slack every group must hold the same values and has no choice of neighbours.
-    """
-    return float(size**_GROWTH * (1 + 1 / max(slack - 1, 0.02)) ** 0.5)
 
 
 def even_sizes(n_rows: int, size: int) -> NDArray[np.int64]:
@@ -81,11 +74,15 @@ def plan_sizes(counts: Sequence[NDArray[np.int64]], ceilings: Sequence[Ceilings]
 
 
 def loss_of_group(ceilings: Sequence[Ceilings]) -> Callable[[int], float]:
-    """What a group of a size is expected to lose in all."""
+    """A guess at what a group of a size loses in all. The rooms of its values add up to `slack` times its size.
+
+    Without slack every group must hold the same values and has no choice of neighbours.
+    """
 
     @cache
     def loss(size: int) -> float:
-        return size * _estimate_loss(size, min(float(rooms_for(size, bounds).sum()) / size for bounds in ceilings))
+        slack = min(float(rooms_for(size, bounds).sum()) / size for bounds in ceilings)
+        return size * float(size**_GROWTH * (1 + 1 / max(slack - 1, 0.02)) ** 0.5)
 
     return loss
 
@@ -101,8 +98,7 @@ def _makeshift(
             return Plan(sizes, makeshift=True)
         size += max(1, size // 16)
     whole = {n_rows: 1}
-    columns = list(zip(counts, ceilings, strict=True))
-    if n_rows < min_size or any(allot_values(number, bounds, whole) is None for number, bounds in columns):
+    if n_rows < min_size or not can_fill(counts, ceilings, whole):
         return None
     numbers = divide_further(counts, ceilings, whole, loss_of_group(ceilings), max(min_size, 1))
     return _plan_of(numbers, counts, ceilings, makeshift=True)

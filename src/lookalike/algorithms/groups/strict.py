@@ -8,6 +8,7 @@ method still finds each value of a group as likely as its share of the group, ex
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,19 +16,21 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.groups.boxes import choose_strict_box_size, cut_boxes_by_attributes
-from lookalike.algorithms.groups.columns import Blocks, blocks_for, pure_zones, tables_for
-from lookalike.algorithms.groups.effort import Effort, Run
+from lookalike.algorithms.groups import Effort, Run
+from lookalike.algorithms.groups.columns import Blocks, blocks_for, pure_zones, tables_for, transversals
 from lookalike.algorithms.groups.sizes import plan_sizes, proportional_quotas
-from lookalike.algorithms.groups.transversals import transversals
 from lookalike.algorithms.shared.axes import axes_of, rule_of
+from lookalike.algorithms.shared.matchers import Records
+from lookalike.algorithms.shared.method import combine_ceilings, find_column
 from lookalike.data.microdata import Microdata
 from lookalike.data.requirement import GroupRule, Requirement
-from lookalike.errors import Infeasible, Unsupported, quoted
-from lookalike.kernels.axes import Axes
+from lookalike.errors import Infeasible
+from lookalike.kernels.axes import NODE, SET, Axes
+from lookalike.kernels.matching import sort_by_costliest
 from lookalike.randomness import Randomness
 
-Records = NDArray[np.int64]
+# Groups in a box, at least: with fewer, too few records of a column lie near each other.
+_LEAST_GROUPS = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,25 +77,23 @@ def zone_tables(
 def plan_column(data: Microdata, requirements: Sequence[Requirement]) -> tuple[int, Plan]:
     """The sensitive column that the promises are about, and what is settled for it."""
     about_values = [requirement for requirement in requirements if requirement.column is not None]
-    columns = sorted({requirement.column or 0 for requirement in about_values})
-    if len(columns) > 1:
-        names = " and ".join(quoted(data.domains.sensitive[column].name) for column in columns)
-        raise Unsupported(
-            f"Against an adversary who knows the method, one sensitive column can be protected, not {names} "
-            "together: columns that suit the values of one do not suit the other's. Promise for one of them, join them "
-            "to one column, or use --adversary reads-release."
-        )
-    rule, counts = rule_of(data, requirements), data.counts(columns[0])
-    whole = [Fraction(1)] * len(counts)
-    given = [requirement.ceilings for requirement in about_values if requirement.ceilings is not None]
-    ceilings = [min(shares) for shares in zip(whole, *given, strict=True)]
+    column = find_column(
+        data,
+        about_values,
+        "Against an adversary who knows the method, one sensitive column can be protected, not {names} together: "
+        "columns that suit the values of one do not suit the other's. Promise for one of them, join them to one "
+        "column, or use --adversary reads-release.",
+    )
+    assert column is not None
+    rule, counts = rule_of(data, requirements), data.counts(column)
+    ceilings = combine_ceilings(data, about_values, column)
     cell, unit = data.n_rows, 1
     if all(requirement.only_ceilings for requirement in about_values):
         sizes = plan_sizes([counts], [ceilings], rule.min_size)
         if sizes is not None:
             cell = choose_strict_box_size(counts, ceilings, int(sizes.sizes.min()))
             unit = int(sizes.sizes.min()) if sizes.allotment is None else 1
-    return columns[0], Plan(about_values, rule, ceilings, cell, unit)
+    return column, Plan(about_values, rule, ceilings, cell, unit)
 
 
 def _layout(
@@ -148,3 +149,52 @@ def _refusal(axes: Axes, values: NDArray[np.int32], plan: Plan, size: int, rng: 
 
 def _counts(values: NDArray[np.int32], rows: Records, plan: Plan) -> NDArray[np.int64]:
     return np.bincount(values[rows], minlength=len(plan.ceilings))
+
+
+def choose_strict_box_size(counts: NDArray[np.int64], ceilings: Sequence[Fraction], least_group: int) -> int:
+    """A size at which boxes cut without a look at values can be expected to keep the promise.
+
+    Decided from the counts of the whole table alone, which the release publishes anyway. With every further box the
+    share that a value may have in one of them is taken to grow by a quarter of its share of the table, and two standard
+    deviations are allowed for chance.
+    """
+    n_rows, n_boxes = int(counts.sum()), 1
+    while True:
+        size = n_rows // (n_boxes + 1)
+        expected = counts / n_rows * size * (1 + n_boxes / 4)
+        rooms = [math.floor(ceiling * size) for ceiling in ceilings]
+        allowed = [
+            ceiling >= 1 or count == 0 or about + 2 * math.sqrt(about) + 1 <= room
+            for ceiling, count, about, room in zip(ceilings, counts, expected, rooms, strict=True)
+        ]
+        if size < _LEAST_GROUPS * least_group or not all(allowed):
+            # Some leave, so that categories can be kept whole.
+            return n_rows * 9 // (n_boxes * 10) if n_boxes > 1 else n_rows
+        n_boxes += 1
+
+
+def cut_boxes_by_attributes(axes: Axes, size: int, unit: int, rng: Randomness) -> list[Records]:
+    """Boxes of at least `size` records, cut by quasi-identifiers alone; all but one hold a multiple of `unit`.
+
+    Cut is the attribute in which two records lose most on average: categories between two values where that leaves
+    enough on both sides, everything else in the middle.
+    """
+    members = rng.child("cells").permutation(len(axes.codes))
+    boxes, stack = [], [(0, len(members))]
+    while stack:
+        start, stop = stack.pop()
+        attr = sort_by_costliest(axes, members, start, stop) if stop - start >= 2 * max(size, unit) else -1
+        if attr < 0:
+            boxes.append(members[start:stop].copy())
+            continue
+        places = np.array([(start + stop) // 2])
+        if axes.attributes[attr]["kind"] in (SET, NODE):
+            codes = axes.codes[members[start:stop], attr]
+            between = start + 1 + np.flatnonzero(codes[1:] != codes[:-1])
+            fitting = between[(between - start >= size + unit) & (stop - between >= size)]
+            places = fitting if len(fitting) else places
+        place = int(places[np.argmin(np.abs(places - (start + stop) // 2))])
+        # The part on the left has a multiple of the unit; what is left over ends up in one box.
+        place -= (place - start) % unit
+        stack += [(start, place), (place, stop)]
+    return boxes

@@ -11,21 +11,19 @@ whole: the records of column y give their values to the slots of one column draw
 values of each column once, and whoever knows the method finds all exchanges of columns equally likely
 (docs/algorithms/heterogeneous.md). The columns come in zones, as in strict groups. The method as published is in
 apps/papers.
-
-    slots.py      columns, slots, and the draw
-    layouts.py    columns of one size as published (Algorithm 3)
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
+
+import numpy as np
 
 from lookalike.algorithms.freeform import Freeform
 from lookalike.algorithms.groups import warn_of_given_cell
-from lookalike.algorithms.shared.method import Method
+from lookalike.algorithms.shared.method import Method, SlotGraph, left_out, publish_matched, start_threads
 from lookalike.data.adversary import KNOWS_METHOD, READS_RELEASE
 from lookalike.data.contracts import Boxes, Slices, Undivided
 from lookalike.data.microdata import Microdata
@@ -33,7 +31,7 @@ from lookalike.data.parameters import Choice, Whole
 from lookalike.data.release import Matched, RecordMap
 from lookalike.data.requirement import Requirement
 from lookalike.errors import RecipeError
-from lookalike.progress import Progress, available_threads
+from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 
 
@@ -96,14 +94,18 @@ class Heterogeneous(Method):
     def make_release(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
     ) -> tuple[Matched, RecordMap]:
-        from lookalike.algorithms.heterogeneous.slots import heterogeneous_release
+        from lookalike.algorithms.heterogeneous.slots import drop_remainder, slot_graph
 
         if all(requirement.column is None for requirement in requirements):
             # Nothing is promised about values: then there are no columns to keep apart.
             return Freeform(matcher=self.matcher, part=self.part).make_release(data, requirements, rng, progress)
-        with ThreadPoolExecutor(max_workers=available_threads()) as pool:
-            try:
-                return heterogeneous_release(data, requirements, self, rng, pool, progress)
-            except BaseException:
-                pool.shutdown(cancel_futures=True)
-                raise
+        kept = np.arange(data.n_rows)
+        if self.remainder == "suppress":
+            kept = drop_remainder(data, requirements, self, rng.child("suppressed"))
+        remarks: list[str] = []
+        with start_threads() as pool:
+            graph = slot_graph(data.take(kept), requirements, self, rng, pool, progress, remarks.append)
+        kept_graph = SlotGraph(kept[graph.records], graph.slots, kept[graph.givers])
+        withheld = left_out(data, ~np.isin(np.arange(data.n_rows), kept))
+        release, linkage = publish_matched(data, kept_graph, rng, withheld)
+        return release, replace(linkage, remarks=tuple(dict.fromkeys(remarks)))

@@ -1,27 +1,33 @@
-"""Slots: for each column of a zone a table of rows that take one record of every other column."""
+"""Slots: for each column of a zone a table of rows that take one record of every other column.
+
+Columns are laid out as in strict groups, or in buckets of one size, as published: which values go to which bucket is
+then decided from counts alone. A layout is a table of buckets and values. With buckets of c records, value v in |B_v|
+of mu buckets and columns that are exchanged as a whole, a person finds v in at most |B_v| of their mu rows; so the
+layout keeps ceilings f where |B_v| <= f_v * mu. Three ways to fill buckets ("sequential" in falling or rising order of
+counts, and "packed", which keeps the rest of every value in one piece) are tried for each c, from the largest down: few
+buckets make small slots. How low |B_v| can be kept is NP-hard to tell, hence several ways.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import replace
 from fractions import Fraction
+from math import gcd
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.groups.columns import Blocks, blocks_for, tables_for
+from lookalike.algorithms.groups.columns import Blocks, Counts, blocks_for, in_parts, rank_within, tables_for
+from lookalike.algorithms.groups.linear_programs import Ceilings
 from lookalike.algorithms.groups.sizes import Plan as SizePlan
-from lookalike.algorithms.groups.sizes import even_sizes
+from lookalike.algorithms.groups.sizes import even_sizes, in_blocks, rooms_for, splits_evenly
 from lookalike.algorithms.groups.strict import Plan, plan_column, zone_tables
-from lookalike.algorithms.groups.transversals import in_parts
-from lookalike.algorithms.heterogeneous.layouts import POLICIES, buckets_under, through_diversity
 from lookalike.algorithms.shared.axes import axes_of
-from lookalike.algorithms.shared.matchers import MATCHERS, Labels, Matcher
-from lookalike.algorithms.shared.method import SlotGraph, publish_matched
+from lookalike.algorithms.shared.matchers import MATCHERS, Labels, Matcher, Records
+from lookalike.algorithms.shared.method import SlotGraph
 from lookalike.data.microdata import Microdata
-from lookalike.data.release import Matched, RecordMap, Withheld
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, Unsupported
 from lookalike.kernels.axes import Axes
@@ -32,9 +38,12 @@ from lookalike.randomness import Randomness
 if TYPE_CHECKING:
     from lookalike.algorithms.heterogeneous import Heterogeneous
 
-Records = NDArray[np.int64]
 Slots = NDArray[np.int64]
 """[d, rows, d] slots of each column x, each with the record that it takes of each column y; its own at y = x."""
+Layout = NDArray[np.int64]
+"""[buckets, values] how many records of each value stand in each bucket."""
+Policy = Callable[[Counts, int], Layout]
+"""Buckets of at most so many records; where the last ones stay short, dummies would fill them."""
 
 _PARTS = {"auto": 300, "hungarian": 1500, "sorted": 1500, "greedy": 20_000}
 # Some gigabytes in rows that cover hundreds of records.
@@ -43,29 +52,6 @@ _MOST_MATCHES, _WIDE = 5 * 10**7, 200
 _LOOKS_PER_SECOND = 2 * 10**8
 # CPU seconds of everything; of one assignment, which cannot be stopped while it runs; and what is worth announcing.
 _MOST_SECONDS, _MOST_AT_ONCE, _LONG = 1500, 120, 20
-
-
-def heterogeneous_release(
-    data: Microdata,
-    requirements: Sequence[Requirement],
-    method: Heterogeneous,
-    rng: Randomness,
-    pool: Executor,
-    progress: Progress,
-) -> tuple[Matched, RecordMap]:
-    kept = np.arange(data.n_rows)
-    if method.remainder == "suppress":
-        kept = _without_remainder(data, requirements, method, rng.child("suppressed"))
-    left = data.take(kept)
-    remarks: list[str] = []
-    graph = slot_graph(left, requirements, method, rng, pool, progress, remarks.append)
-    withheld = Withheld()
-    if len(kept) < data.n_rows:
-        lost = [data.counts(index) - left.counts(index) for index in range(data.sensitive.shape[1])]
-        withheld = Withheld(suppressed=tuple(lost), n_suppressed=data.n_rows - len(kept))
-    kept_graph = SlotGraph(kept[graph.records], graph.slots, kept[graph.givers])
-    release, linkage = publish_matched(data, kept_graph, rng, withheld)
-    return release, replace(linkage, remarks=tuple(dict.fromkeys(remarks)))
 
 
 def slot_graph(
@@ -78,9 +64,8 @@ def slot_graph(
     remark: Callable[[str], None] = lambda sentence: None,
 ) -> SlotGraph:
     """The slots of all records, and whose values each shows. A slot is named after its own record and number."""
-    axes = axes_of(data)
+    axes, most = axes_of(data), method.part or _PARTS[method.matcher]
     zones = _lay_out(data, requirements, method, rng, remark)
-    most = method.part or _PARTS[method.matcher]
     cut = [part for table in zones for part in in_parts(axes, table, most)]
     _require_little_work(cut, axes, progress)
     parts = [_mix_rows(part, rng.child("rows", number)) for number, part in enumerate(cut)]
@@ -195,7 +180,7 @@ def _blocks(counts: NDArray[np.int64], plan: Plan, buckets: str) -> Blocks:
     return blocks_for(SizePlan(even_sizes(int(counts.sum()), ell)), counts, ceilings)
 
 
-def _without_remainder(
+def drop_remainder(
     data: Microdata, requirements: Sequence[Requirement], method: Heterogeneous, rng: Randomness
 ) -> Records:
     """The records but for the few by which they exceed a multiple of the number of columns.
@@ -204,15 +189,12 @@ def _without_remainder(
     """
     column, plan = plan_column(data, requirements)
     values = data.sensitive[:, column]
-    counts = np.bincount(values, minlength=len(plan.ceilings))
-    left = counts.copy()
+    left = np.bincount(values, minlength=len(plan.ceilings))
     while surplus := int(left.sum()) % _columns_of(left, plan, method.buckets):
         for _ in range(surplus):
             left[np.argmax(left)] -= 1
     shuffled = rng.permutation(data.n_rows)
-    by_value = shuffled[np.argsort(values[shuffled], kind="stable")]
-    rank = np.arange(data.n_rows) - np.repeat(np.cumsum(counts) - counts, counts)
-    return np.sort(by_value[rank < left[values[by_value]]])
+    return np.sort(shuffled[rank_within(values[shuffled]) < left[values[shuffled]]])
 
 
 def _columns_of(counts: NDArray[np.int64], plan: Plan, buckets: str) -> int:
@@ -220,3 +202,104 @@ def _columns_of(counts: NDArray[np.int64], plan: Plan, buckets: str) -> int:
     if buckets == "zones":
         return plan.unit
     return min(len(zone) for _, zones in _blocks(counts, plan, buckets) for zone in zones)
+
+
+def descending(counts: Counts, size: int) -> Layout:
+    """Values that fill whole buckets first, then by falling count; a bucket is filled before the next is opened."""
+    return _in_sequence(counts, size, np.argsort(-counts, kind="stable"))
+
+
+def ascending(counts: Counts, size: int) -> Layout:
+    """As `descending`, by rising count."""
+    return _in_sequence(counts, size, np.argsort(counts, kind="stable"))
+
+
+def pack_values(counts: Counts, size: int) -> Layout:
+    """Whole buckets of each value; what is left of each goes unsplit to the first bucket with room, largest first."""
+    full = [value for value in range(len(counts)) for _ in range(int(counts[value]) // size)]
+    rests = counts % size
+    room: list[int] = []
+    held: list[list[int]] = []
+    for value in np.argsort(-rests, kind="stable").tolist():
+        if not rests[value]:
+            continue
+        place = next((place for place, free in enumerate(room) if free >= rests[value]), len(room))
+        if place == len(room):
+            room.append(size)
+            held.append([])
+        room[place] -= int(rests[value])
+        held[place].append(value)
+    layout = np.zeros((len(full) + len(held), len(counts)), dtype=np.int64)
+    layout[np.arange(len(full)), full] = size
+    for place, values in enumerate(held):
+        layout[len(full) + place, values] = rests[values]
+    return layout
+
+
+POLICIES: dict[str, Policy] = {"descending": descending, "ascending": ascending, "packed": pack_values}
+
+
+def _in_sequence(counts: Counts, size: int, order: NDArray[np.int64]) -> Layout:
+    order = np.concatenate([order[counts[order] % size == 0], order[counts[order] % size != 0]])
+    ends = np.cumsum(counts[order])
+    begins = (np.arange(-(-int(ends[-1]) // size)) * size)[:, None]
+    layout = np.zeros((len(begins), len(counts)), dtype=np.int64)
+    layout[:, order] = np.clip(np.minimum(ends, begins + size) - np.maximum(ends - counts[order], begins), 0, None)
+    return layout
+
+
+def _without_gaps(layout: Layout, size: int) -> Layout:
+    """The same records in full buckets only, if their number allows: the last buckets are divided among the others."""
+    n_buckets = int(layout.sum()) // size
+    kept, moved = layout[:n_buckets].copy(), layout[n_buckets:].sum(axis=0)
+    for value in np.argsort(-moved, kind="stable").tolist():
+        while moved[value]:
+            room = size - kept.sum(axis=1)
+            # Where the value is already, else where most of it fits.
+            at = max(np.flatnonzero(room).tolist(), key=lambda bucket: (kept[bucket, value] > 0, room[bucket]))
+            taken = min(int(moved[value]), int(room[at]))
+            kept[at, value] += taken
+            moved[value] -= taken
+    return kept
+
+
+def buckets_under(counts: Counts, ceilings: Ceilings, policies: Sequence[str], fewest: int) -> Blocks | None:
+    """The fewest buckets of equal size that keep the ceilings; two blocks, of mu and mu + 1, where n needs them.
+
+    None if no number from `fewest` on was found to.
+    """
+    present = counts[counts > 0]
+    tried = set()
+    for size in range(int(present.max()), gcd(*present.tolist()) - 1, -1):
+        n_buckets = int(counts.sum()) // size
+        if n_buckets < fewest or n_buckets in tried:
+            continue
+        for policy in policies:
+            blocks = _fill_buckets(counts, n_buckets, ceilings, POLICIES[policy])
+            if blocks is not None:
+                return blocks
+        tried.add(n_buckets)
+    return None
+
+
+def _fill_buckets(counts: Counts, n_buckets: int, ceilings: Ceilings, policy: Policy) -> Blocks | None:
+    sizes = even_sizes(int(counts.sum()), n_buckets)
+    if not splits_evenly(sizes, counts, ceilings):
+        return None
+    blocks: Blocks = []
+    for width, numbers in in_blocks(SizePlan(sizes), counts, ceilings).items():
+        n_rows = int(numbers.sum()) // width
+        layout = _without_gaps(policy(numbers, n_rows), n_rows)
+        if (np.count_nonzero(layout, axis=0) > rooms_for(width, ceilings)).any():
+            return None
+        blocks.append((numbers, [layout]))
+    return blocks
+
+
+def through_diversity(counts: Counts, ceilings: Ceilings, fewest: int) -> int | None:
+    """The least l such that l-diversity keeps every ceiling, if the table is eligible for it."""
+    least = min(ceilings[value] for value in np.flatnonzero(counts).tolist())
+    if least <= 0:
+        return None
+    ell = max(-(-least.denominator // least.numerator), fewest)
+    return ell if counts.max() <= int(counts.sum()) // ell else None

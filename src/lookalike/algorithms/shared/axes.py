@@ -30,20 +30,19 @@ def axes_of(data: Microdata) -> Axes:
     attributes["points"] = _starts([len(domain.points) for domain in domains])
     attributes["tree"] = _starts([0 if tree is None else len(tree.labels) for tree in trees])
     attributes["leaves"] = _starts([0 if tree is None else tree.n_leaves for tree in trees])
+    nodes, leaf_nodes = [], []
+    for tree in trees:
+        if tree is not None:
+            nodes.append(np.zeros(len(tree.labels), dtype=TREE_NODE))
+            nodes[-1]["parent"], nodes[-1]["first"], nodes[-1]["last"] = tree.parents, tree.firsts, tree.lasts
+            leaf_nodes.append(tree.leaf_nodes)
     # One entry at least, so that kernels see the same types with and without trees.
-    nodes = [np.zeros(1, dtype=TREE_NODE)]
-    leaf_nodes = [np.zeros(1, dtype=np.int32)]
-    for tree in reversed([tree for tree in trees if tree is not None]):
-        part = np.zeros(len(tree.labels), dtype=TREE_NODE)
-        part["parent"], part["first"], part["last"] = tree.parents, tree.firsts, tree.lasts
-        nodes.insert(0, part)
-        leaf_nodes.insert(0, tree.leaf_nodes)
     return Axes(
         codes=data.quasi,
         attributes=attributes,
         points=np.concatenate([*(domain.points for domain in domains), np.zeros(1)]),
-        nodes=np.concatenate(nodes),
-        leaf_nodes=np.concatenate(leaf_nodes),
+        nodes=np.concatenate([*nodes, np.zeros(1, dtype=TREE_NODE)]),
+        leaf_nodes=np.concatenate([*leaf_nodes, np.zeros(1, dtype=np.int32)]),
     )
 
 

@@ -53,18 +53,6 @@ def rooms(ceilings: Sequence[Fraction], sizes: Iterable[int]) -> Counts:
     return np.array([[min(above * size // below, size) for above, below in ratios] for size in sizes], dtype=np.int64)
 
 
-def one_size_valid(counts: Counts, room: Counts, n_buckets: int) -> bool:
-    return bool((counts <= room * n_buckets).all())
-
-
-def two_sizes_valid(counts: Counts, room: Sequence[Counts], n_buckets: Sequence[int], sizes: Sequence[int]) -> bool:
-    """Whether every value finds room, and both sizes can be filled to the last bucket."""
-    most = [np.minimum(room[side] * n_buckets[side], counts) for side in (0, 1)]
-    enough = all(int(most[side].sum()) >= n_buckets[side] * sizes[side] for side in (0, 1))
-    adds_up = sum(number * size for number, size in zip(n_buckets, sizes, strict=True)) == int(counts.sum())
-    return bool((most[0] + most[1] >= counts).all()) and enough and adds_up
-
-
 def divide_counts(
     counts: Counts, room: Sequence[Counts], n_buckets: Sequence[int], sizes: Sequence[int]
 ) -> tuple[Counts, Counts]:
@@ -104,11 +92,7 @@ class Range:
 
     @classmethod
     def between(cls, smallest: int, largest: int, ceilings: Sequence[Fraction]) -> Range:
-        return cls.of(range(smallest, largest + 1), ceilings)
-
-    @classmethod
-    def of(cls, sizes: Sequence[int], ceilings: Sequence[Fraction]) -> Range:
-        return cls(np.array(sizes, dtype=np.int64), rooms(ceilings, sizes))
+        return cls(np.arange(smallest, largest + 1), rooms(ceilings, range(smallest, largest + 1)))
 
     def room(self, size: int) -> Counts:
         found: Counts = self.rooms[np.searchsorted(self.sizes, size)]
@@ -145,7 +129,8 @@ def ranges(ceilings: Sequence[Fraction], least: int, largest: str, n_rows: int) 
     if widest > top:
         # The most restricted value needs larger buckets than can all be tried: every size up to here, and some beyond.
         beyond = np.linspace(top, min(2 * widest, n_rows), _SIZES_BEYOND).astype(np.int64)
-        yield Range.of([*range(smallest, top), *np.unique([*beyond, min(widest, n_rows)]).tolist()], ceilings)
+        sizes = np.unique([*range(smallest, top), *beyond, min(widest, n_rows)])
+        yield Range(sizes, rooms(ceilings, sizes.tolist()))
 
 
 def two_sizes(counts: Counts, tried: Range, pruning: str = "full") -> Found | None:
@@ -161,7 +146,7 @@ def two_sizes(counts: Counts, tried: Range, pruning: str = "full") -> Found | No
         alone = [
             Part(size, n_rows // size, counts)
             for size in tried.sizes.tolist()
-            if n_rows % size == 0 and one_size_valid(counts, tried.room(size), n_rows // size)
+            if n_rows % size == 0 and (counts <= tried.room(size) * (n_rows // size)).all()
         ]
         return Found((min(alone, key=lambda part: part.loss),), tests) if alone else None
     split = divide_counts(counts, (tried.room(size1), tried.room(size2)), (b1, b2), (size1, size2))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
@@ -12,9 +11,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.groups.effort import EFFORTS, Effort
-from lookalike.algorithms.shared.ceilings import least_ceilings
-from lookalike.algorithms.shared.method import Method, left_out
+from lookalike.algorithms.groups import EFFORTS
+from lookalike.algorithms.shared.method import Method, least_ceilings, left_out, start_threads
 from lookalike.data.adversary import KNOWS_METHOD, READS_RELEASE
 from lookalike.data.contracts import Promise, Slices, Undivided
 from lookalike.data.microdata import Microdata
@@ -22,7 +20,7 @@ from lookalike.data.parameters import Choice
 from lookalike.data.release import Bucketized, RecordMap
 from lookalike.data.requirement import Requirement
 from lookalike.errors import counted
-from lookalike.progress import Progress, available_threads
+from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 
 Counts = NDArray[np.int64]
@@ -45,7 +43,6 @@ def _group_similar(
     requirements: Sequence[Requirement],
     value_of_record: Counts,
     slots: Slots,
-    effort: Effort,
     rng: Randomness,
     progress: Progress,
 ) -> Counts:
@@ -56,7 +53,7 @@ def _group_similar(
     does; which values share a bucket changes on the way, its size does not.
     """
     # What is compiled is loaded where it runs.
-    from lookalike.algorithms.groups.search import Box
+    from lookalike.algorithms.groups.free import Box
     from lookalike.algorithms.shared.axes import axes_of, rule_of
 
     members = _by_cuts(data, value_of_record, slots, rng)
@@ -65,7 +62,7 @@ def _group_similar(
     chunks = np.split(np.arange(len(members)), np.unique(np.searchsorted(ends, np.arange(_CELL, n_rows, _CELL))))
     chunks = [chunk for chunk in chunks if len(chunk)]
     bucket_of_record = np.empty(n_rows, dtype=np.int64)
-    rule, axes = rule_of(data, requirements), axes_of(data)
+    rule, axes, effort = rule_of(data, requirements), axes_of(data), EFFORTS["balanced"].scale_to(n_rows)
     done = [0.0] * len(chunks)
     stop = threading.Event()
 
@@ -84,13 +81,8 @@ def _group_similar(
         for bucket, inside in zip(chunks[number].tolist(), cell.groups(), strict=True):
             bucket_of_record[inside] = bucket
 
-    with ThreadPoolExecutor(max_workers=available_threads()) as pool:
-        try:
-            list(pool.map(improve, range(len(chunks))))
-        except BaseException:
-            stop.set()
-            pool.shutdown(cancel_futures=True)
-            raise
+    with start_threads(stop.set) as pool:
+        list(pool.map(improve, range(len(chunks))))
     return bucket_of_record
 
 
@@ -202,9 +194,8 @@ class Bucketizing(Method):
             value_of_record = np.zeros(data.n_rows, dtype=np.int64)
             slots = Slots(np.zeros(data.n_rows, dtype=np.int64), slots.bucket_of_slot, slots.n_buckets)
         if self.assign == "similar":
-            effort = EFFORTS["balanced"].scale_to(data.n_rows)
             bucket_of_record = _group_similar(
-                data, requirements, value_of_record, slots, effort, rng.child("records"), progress
+                data, requirements, value_of_record, slots, rng.child("records"), progress
             )
         else:
             bucket_of_record = at_random(value_of_record, slots, rng.child("records"))

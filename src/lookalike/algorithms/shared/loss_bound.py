@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.algorithms.shared.method import combine_ceilings, least_size
 from lookalike.data.microdata import Microdata
 from lookalike.data.requirement import Distance, Requirement
 from lookalike.randomness import Randomness
@@ -76,8 +77,7 @@ def loss_bound(data: Microdata, requirements: Sequence[Requirement], rng: Random
     factors = np.where(attributes["kind"] == NODE, 0.5, np.where(attributes["lacks"] == 1, 0.75, 1.0))
     uniform = bool((factors == 1.0).all())
     caps = [_Caps.of(data, column, requirements) for column in range(data.sensitive.shape[1])]
-    least_size = max([1, *(requirement.min_size for requirement in requirements)])
-    least_size = max([least_size, *(_distinct_values(requirement) for requirement in requirements)])
+    fewest = max([least_size(requirements), *(_distinct_values(requirement) for requirement in requirements)])
     n_sampled = max(_LEAST_SAMPLE, min(_MOST_SAMPLE, _PAIRS // max(data.n_rows, 1)))
     sampled = data.n_rows > n_sampled
     records = rng.child("bound").permutation(data.n_rows)[:n_sampled] if sampled else np.arange(data.n_rows)
@@ -85,8 +85,8 @@ def loss_bound(data: Microdata, requirements: Sequence[Requirement], rng: Random
     bounds = np.zeros((2, len(records)))
     for place, record in enumerate(records):
         pair_distances(axes, record, factors, plain, scaled)
-        size = max([least_size, *(cap.least_size(data.sensitive[record, cap.column]) for cap in caps)])
-        for cap in caps or [_Caps(0, None)]:
+        size = max([fewest, *(cap.least_size(data.sensitive[record, cap.column]) for cap in caps)])
+        for cap in caps or [_Caps(0, ())]:
             mean, farthest = _measure_nearest(plain, size, cap, data)
             if not uniform:
                 mean, _ = _measure_nearest(scaled, size, cap, data)
@@ -103,18 +103,15 @@ class _Caps:
     """The largest share of a group that each value of a column may have."""
 
     column: int
-    shares: tuple[Fraction, ...] | None
+    shares: tuple[Fraction, ...]
+    """Empty where there is no column."""
 
     @classmethod
     def of(cls, data: Microdata, column: int, requirements: Sequence[Requirement]) -> _Caps:
         prior = data.counts(column)
-        shares = [Fraction(1)] * len(prior)
+        shares = combine_ceilings(data, requirements, column)
         for requirement in requirements:
-            if requirement.column != column:
-                continue
-            if requirement.ceilings is not None:
-                shares = [min(pair) for pair in zip(shares, requirement.ceilings, strict=True)]
-            if requirement.distance is Distance.EQUAL:
+            if requirement.column == column and requirement.distance is Distance.EQUAL:
                 # Half the sum of the differences is at least what one value has too much.
                 allowed = [Fraction(int(count), data.n_rows) + requirement.bound for count in prior]
                 shares = [min(pair) for pair in zip(shares, allowed, strict=True)]
@@ -122,8 +119,7 @@ class _Caps:
 
     def least_size(self, value: int) -> int:
         """Of a group that may hold the value at all."""
-        share = self.shares[value] if self.shares is not None else Fraction(1)
-        return math.ceil(1 / share) if share > 0 else 1
+        return math.ceil(1 / self.shares[value]) if self.shares[value] > 0 else 1
 
 
 def _distinct_values(requirement: Requirement) -> int:
@@ -141,7 +137,7 @@ def _measure_nearest(distances: NDArray[np.float64], size: int, caps: _Caps, dat
         near = np.argpartition(distances, looked_at - 1)[:looked_at] if looked_at < n_rows else np.arange(n_rows)
         near = near[np.argsort(distances[near], kind="stable")]
         weights = np.full(len(near), 1.0 / size)
-        if caps.shares is not None:
+        if caps.shares:
             _cap(weights, data.sensitive[near, caps.column], np.array([float(share) for share in caps.shares]))
         total = np.cumsum(weights)
         enough = int(np.searchsorted(total, 1.0 - 1e-9))

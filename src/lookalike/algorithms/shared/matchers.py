@@ -4,7 +4,7 @@
     sorted      the cheapest pair of a free slot and a free record first; O(n^2 log n) time, O(n^2) memory
     hungarian   the assignment that is cheapest for the round as a whole; O(n^3) time, O(n^2) memory
 
-What a greedy round leaves stuck is repaired along augmenting paths.
+What a greedy round leaves stuck is repaired along augmenting paths. Large tables are matched in chunks of near records.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.algorithms.shared.axes import axes_at
 from lookalike.kernels.assignment import assign_cheapest
 from lookalike.kernels.axes import Axes
-from lookalike.kernels.matching import growth_costs, row_losses
+from lookalike.kernels.matching import growth_costs, row_losses, sort_by_costliest
 from lookalike.kernels.pairing import greedy_round, repair, take_in_order
 from lookalike.randomness import Randomness
 
@@ -96,3 +97,22 @@ def _repair(labels: Labels, table: Records, filled: int, records: Records, chose
     if (chosen < 0).any() and not repair(labels, table, filled, records, chosen):
         raise AssertionError("a slot found no record that it may take")
     return chosen
+
+
+def chunks_of(axes: Axes, records: Records, most: int, unit: int = 1) -> list[Records]:
+    """Positions in `records`, in chunks of at most `most` that lie near each other; all but one a multiple of `unit`.
+
+    Records that are all alike are halved too, so no chunk is larger.
+    """
+    near = axes_at(axes, records)
+    order = np.arange(len(records))
+    chunks, stack = [], [(0, len(records))]
+    while stack:
+        start, stop = stack.pop()
+        if stop - start <= most:
+            chunks.append(order[start:stop].copy())
+            continue
+        sort_by_costliest(near, order, start, stop)
+        middle = start + (stop - start) // 2 // unit * unit
+        stack += [(start, middle), (middle, stop)]
+    return chunks

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from fractions import Fraction
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -15,7 +19,8 @@ from lookalike.data.microdata import Domains, Microdata
 from lookalike.data.parameters import component_text
 from lookalike.data.release import Grouped, Matched, MatchGraph, RecordMap, Release, Withheld, cover
 from lookalike.data.requirement import Requirement
-from lookalike.progress import Progress
+from lookalike.errors import Unsupported, quoted
+from lookalike.progress import Progress, available_threads
 from lookalike.randomness import Randomness
 
 GROUPS_IN_BOXES = Boxes(
@@ -23,6 +28,70 @@ GROUPS_IN_BOXES = Boxes(
     "table. A record fits rows of its own cell alone, so the groups of all cells are the groups of the release."
 )
 BY_SECONDS = "a search by seconds ends differently each time, and a part that is done again must come out the same"
+
+
+@contextmanager
+def start_threads(stop: Callable[[], None] = lambda: None) -> Iterator[ThreadPoolExecutor]:
+    """As many threads as there may be. After an error `stop` ends what runs, and what waits is dropped."""
+    with ThreadPoolExecutor(max_workers=available_threads()) as pool:
+        try:
+            yield pool
+        except BaseException:
+            stop()
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def least_size(requirements: Sequence[Requirement]) -> int:
+    """The least number of records in a group."""
+    return max([1, *(requirement.min_size for requirement in requirements)])
+
+
+def find_column(data: Microdata, requirements: Sequence[Requirement], refusal: str) -> int | None:
+    """The sensitive column that promises are about; several are refused, with their names in place of {names}."""
+    columns = sorted({requirement.column for requirement in requirements if requirement.column is not None})
+    if len(columns) > 1:
+        names = " and ".join(quoted(data.domains.sensitive[column].name) for column in columns)
+        raise Unsupported(refusal.format(names=names))
+    return columns[0] if columns else None
+
+
+def combine_ceilings(data: Microdata, requirements: Sequence[Requirement], column: int) -> list[Fraction]:
+    """The least ceiling of each value of a sensitive column."""
+    whole = [Fraction(1)] * data.domains.sensitive[column].n_codes
+    given = [one.ceilings for one in requirements if one.column == column and one.ceilings is not None]
+    return [min(shares) for shares in zip(whole, *given, strict=True)]
+
+
+def least_ceilings(
+    method: str, data: Microdata, requirements: Sequence[Requirement]
+) -> tuple[NDArray[np.int32], list[Fraction], int]:
+    """The values that ceilings are on, the least ceiling of each, and the least number of records.
+
+    Without any promise about values all records count as having one value, without a ceiling.
+    """
+    refusal = f"{method} keeps ceilings on one sensitive column, not on {{names}} together. Use groups."
+    column, least = find_column(data, requirements, refusal), least_size(requirements)
+    if column is None:
+        return np.zeros(data.n_rows, dtype=np.int32), [Fraction(1)], least
+    return data.sensitive[:, column], combine_ceilings(data, requirements, column), least
+
+
+def least_room(data: Microdata, requirements: Sequence[Requirement]) -> int:
+    """The least number of records of which one may have some value with a ceiling: l for l-diversity.
+
+    Where only some values have ceilings, a group without them may be as small as a single record; where groups are
+    small would then tell who has no such value. Methods that cut or grow ask for this size by itself.
+    """
+    rooms = [1]
+    for requirement in requirements:
+        if requirement.column is not None and requirement.ceilings is not None:
+            occurs = data.prior(requirement.column) > 0
+            held = (
+                bound for bound, is_met in zip(requirement.ceilings, occurs, strict=True) if is_met and 0 < bound < 1
+            )
+            rooms.append(math.ceil(1 / max(held, default=1)))
+    return max(rooms)
 
 
 class Method:
@@ -195,32 +264,3 @@ def disjoint_assignments(edges: NDArray[np.int32], rng: Randomness, number: int)
     order = rng.child("walks").permutation(len(edges))
     take_apart(edges.copy(), order, rng.child("steps").words(1).copy(), matchings)
     return matchings
-
-
-def withstands(edges: NDArray[np.int32], known: dict[int, int]) -> bool:
-    """Whether somebody who knows the slots of some vertices still has degree - |known| ways for each of the others.
-
-    That is so if what is left of a regular graph [vertices, degree] without the known pairs still holds a regular graph
-    of degree - |known|. Symmetric graphs always do; others need not.
-    """
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import maximum_flow
-
-    n_vertices, degree = edges.shape
-    wanted = degree - len(known)
-    if wanted < 1:
-        return False
-    source, sink = 2 * n_vertices, 2 * n_vertices + 1
-    left = np.array([vertex for vertex in range(n_vertices) if vertex not in known])
-    open_slots = np.setdiff1d(np.arange(n_vertices), np.array([*known.values()], dtype=np.int64))
-    tails, heads = np.repeat(left, degree), edges[left].ravel().astype(np.int64)
-    kept = np.isin(heads, open_slots)
-    tails, heads = tails[kept], heads[kept] + n_vertices
-    ends = (
-        np.concatenate([tails, np.full(len(left), source), open_slots + n_vertices]),
-        np.concatenate([heads, left, np.full(len(open_slots), sink)]),
-    )
-    capacities = np.concatenate([np.ones(len(tails)), np.full(len(left) + len(open_slots), wanted)]).astype(np.int32)
-    network = csr_array((capacities, ends), shape=(sink + 1, sink + 1))
-    found = int(maximum_flow(network, source, sink).flow_value)
-    return bool(found == wanted * len(left))

@@ -5,7 +5,7 @@
     symmetric-grouping   halve the list again and again while both halves may stand
 
 Cormode, Srivastava, Li, Li, "Minimizing minimality and maximizing utility: analyzing method-based attacks on anonymized
-data" (PVLDB 2010). They are here as subjects of the attack that the paper is about (`attacks/minimality.py`): the
+data" (PVLDB 2010). They are here as subjects of the attack that the paper is about (`attacks/minimality/`): the
 first can be attacked well, the second less, the last hardly. Groups are published generalised, or as two tables.
 """
 
@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 
 from lookalike.algorithms.anatomy import Anatomy
 from lookalike.algorithms.shared.buckets import Asked, at_random, publish_buckets
-from lookalike.algorithms.shared.ceilings import least_ceilings, least_room
-from lookalike.algorithms.shared.method import Method, publish_groups
+from lookalike.algorithms.shared.method import Method, least_ceilings, least_room, publish_groups
 from lookalike.data.contracts import Replay
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Choice
@@ -104,7 +103,7 @@ class _Growth:
     again: Fraction
     tail_is_merged: bool
 
-    def run(self, data: Microdata, coins: Randomness, tail: str, method: str) -> Grown:
+    def run(self, data: Microdata, coins: Randomness, method: str) -> Grown:
         from lookalike.kernels.grouptest import tally_for
         from lookalike.kernels.growing import grow, merge_back
 
@@ -117,7 +116,7 @@ class _Growth:
         n_left = data.n_rows - int(starts[n_runs])
         if n_left == 0:
             return Grown(self.order, starts[: n_runs + 1])
-        if tail == "suppress":
+        if not self.tail_is_merged:
             if n_runs == 0:
                 raise Unsupported(f"{method}: no run of the records may stand, so all would be suppressed. Use groups.")
             remark = f"{counted(n_left, 'record')} at the end of the order made no group and were suppressed."
@@ -211,7 +210,7 @@ class Growing(Runs):
         return Fraction(0)
 
     def grow(self, data: Microdata, rules: Rules, rng: Randomness) -> Grown:
-        return self._growth(data, rules, rng).run(data, rng.child("coins"), self.tail, self.name)
+        return self._growth(data, rules, rng).run(data, rng.child("coins"), self.name)
 
     def replay(self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness) -> Replay | None:
         return self._growth(data, Rules.of(data, requirements), rng)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,6 @@ from numpy.typing import NDArray
 from lookalike.data.microdata import Microdata
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
-
-if TYPE_CHECKING:
-    from lookalike.kernels.axes import Axes
 
 Counts = NDArray[np.int64]
 
@@ -112,25 +109,18 @@ def retrieve_groups(
     # Records that are alike come in random order, whatever their order in the table.
     order = rng.child("ties").permutation(data.n_rows)
     if retrieval.retrieve == "cuts":
-        from lookalike.algorithms.shared.axes import axes_of
-
-        groups = _by_cuts(axes_of(data), order, bucket_of_record, drawing, progress)
-    else:
-        groups = _along_curve(data, order, bucket_of_record, drawing, retrieval, rng)
-    group_of_record = np.empty(data.n_rows, dtype=np.int32)
-    for number, members in enumerate(groups):
-        group_of_record[members] = number
-    return group_of_record, len(groups)
+        return _retrieve_by_cuts(data, order, bucket_of_record, drawing, progress)
+    return _retrieve_along_curve(data, order, bucket_of_record, drawing, retrieval, rng)
 
 
-def _along_curve(
+def _retrieve_along_curve(
     data: Microdata,
     order: Records,
     bucket_of_record: Records,
     drawing: Drawing,
     retrieval: Retrieval,
     rng: Randomness,
-) -> list[Records]:
+) -> tuple[NDArray[np.int32], int]:
     from lookalike.algorithms.shared.axes import axes_of
     from lookalike.kernels.hilbert import retrieve
 
@@ -146,28 +136,28 @@ def _along_curve(
     at_random = retrieval.retrieve == "random"
     ranks = rng.child("ranks").permutation(data.n_rows).astype(np.float64) if at_random else np.empty(0)
     retrieve(axes_of(data), keys[order], order, starts, turns, words, window, ranks, group_of_record)
-    by_group = np.argsort(group_of_record, kind="stable")
-    return np.split(by_group, np.cumsum(np.bincount(group_of_record, minlength=len(draws)))[:-1])
+    return group_of_record, len(draws)
 
 
-def _by_cuts(
-    axes: Axes, records: Records, bucket_of_record: Records, drawing: Drawing, progress: Progress
-) -> list[Records]:
+def _retrieve_by_cuts(
+    data: Microdata, order: Records, bucket_of_record: Records, drawing: Drawing, progress: Progress
+) -> tuple[NDArray[np.int32], int]:
     """The halves of every draw taken along one attribute, again and again."""
+    from lookalike.algorithms.shared.axes import axes_of
     from lookalike.kernels.halving import cut_in_two
 
-    groups, stack, done = [], [records], 0
+    axes, group_of_record = axes_of(data), np.empty(data.n_rows, dtype=np.int32)
+    stack, n_groups, done = [order], 0, 0
     while stack:
         members = stack.pop()
-        draws = np.bincount(bucket_of_record[members], minlength=drawing.n_buckets)
-        halves = drawing.halves(draws)
-        if halves is None:
-            groups.append(members)
-            done += len(members)
-            progress("dividing", done / len(records), f"{len(groups):,} groups")
+        halves = drawing.halves(np.bincount(bucket_of_record[members], minlength=drawing.n_buckets))
+        if halves is not None:
+            stack += cut_in_two(axes, members, bucket_of_record[members], halves[0])
             continue
-        stack += cut_in_two(axes, members, bucket_of_record[members], halves[0])
-    return groups
+        group_of_record[members] = n_groups
+        n_groups, done = n_groups + 1, done + len(members)
+        progress("dividing", done / data.n_rows, f"{n_groups:,} groups")
+    return group_of_record, n_groups
 
 
 def curve_keys(data: Microdata) -> NDArray[np.int64]:

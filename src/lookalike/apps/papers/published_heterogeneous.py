@@ -14,14 +14,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.groups.columns import tables_for
-from lookalike.algorithms.groups.programs import Ceilings
+from lookalike.algorithms.groups.columns import Counts, tables_for
+from lookalike.algorithms.groups.linear_programs import Ceilings
 from lookalike.algorithms.groups.sizes import Plan, even_sizes, in_blocks
 from lookalike.algorithms.groups.strict import plan_column
-from lookalike.algorithms.heterogeneous.layouts import POLICIES, Counts, Layout, buckets_under
-from lookalike.algorithms.heterogeneous.slots import Records, Slots, slots_in_turn
+from lookalike.algorithms.heterogeneous.slots import POLICIES, Layout, Slots, buckets_under, slots_in_turn
 from lookalike.algorithms.shared.axes import axes_of
-from lookalike.algorithms.shared.matchers import MATCHERS
+from lookalike.algorithms.shared.matchers import MATCHERS, Records
 from lookalike.algorithms.shared.method import Method, SlotGraph, draw_assignment, publish_matched, slots_of
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Domains, Microdata

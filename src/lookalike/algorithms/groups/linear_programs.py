@@ -62,11 +62,8 @@ def numbers_of_groups(
         for way in ways_to_round(n_rows, wanted)
         if min(way) >= least
     }
-    columns = list(zip(counts, ceilings, strict=True))
-    for way in islice(sorted(ways, key=lambda one: (ways[one], one)), _MOST_FLOWS):
-        if all(allot_values(number, bounds, dict(way)) is not None for number, bounds in columns):
-            return dict(way)
-    return None
+    tried = islice(sorted(ways, key=lambda one: (ways[one], one)), _MOST_FLOWS)
+    return next((dict(way) for way in tried if can_fill(counts, ceilings, dict(way))), None)
 
 
 def fractions_of_groups(
@@ -206,7 +203,6 @@ def divide_further(
     Two groups that can be filled can be filled as one, so every plan is reached from a single group by such steps;
     which are taken is greedy.
     """
-    columns = list(zip(counts, ceilings, strict=True))
     for _ in range(_MOST_DIVISIONS):
         steps = []
         for size in numbers:
@@ -219,7 +215,7 @@ def divide_further(
             for place, change in ((size, -1), (cut, 1), (size - cut, 1)):
                 smaller[place] = smaller.get(place, 0) + change
             smaller = {place: number for place, number in smaller.items() if number}
-            if gain < 0 and all(allot_values(number, bounds, smaller) is not None for number, bounds in columns):
+            if gain < 0 and can_fill(counts, ceilings, smaller):
                 numbers = smaller
                 break
         else:
@@ -227,21 +223,33 @@ def divide_further(
     return numbers
 
 
+def can_fill(counts: Sequence[Counts], ceilings: Sequence[Ceilings], numbers: Numbers) -> bool:
+    """Whether the values of every column can fill so many groups of each size."""
+    return all(allot_values(*column, numbers) is not None for column in zip(counts, ceilings, strict=True))
+
+
 def allot_values(counts: Counts, ceilings: Ceilings, numbers: Numbers) -> dict[int, Counts] | None:
-    """For each size how many records of each value its groups get: a maximum flow. None if they do not fit."""
+    """For each size how many records of each value its groups get. None if they do not fit."""
+    sizes = sorted(numbers)
+    n_groups = np.array([numbers[size] for size in sizes], dtype=np.int64)
+    sent = send_values(counts, rooms_at(sizes, ceilings), np.array(sizes, dtype=np.int64), n_groups)
+    return None if sent is None else {size: sent[:, place] for place, size in enumerate(sizes)}
+
+
+def send_values(counts: Counts, rooms: Counts, sizes: Counts, n_groups: Counts) -> Counts | None:
+    """[values, sizes] the records of each value in so many groups of each size: a maximum flow. None if too many."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_flow
 
-    sizes = sorted(numbers)
-    n_values, n_sizes = len(counts), len(sizes)
-    n_groups = np.array([numbers[size] for size in sizes], dtype=np.int64)
-    records = np.array(sizes, dtype=np.int64) * n_groups
-    if int(records.sum()) != int(counts.sum()):
+    n_values, records = len(counts), sizes * n_groups
+    capacities = np.minimum(rooms * n_groups[:, None], counts)
+    if (
+        int(records.sum()) != int(counts.sum())
+        or (capacities.sum(axis=1) < records).any()
+        or (capacities.sum(axis=0) < counts).any()
+    ):
         return None
-    capacities = np.minimum(rooms_at(sizes, ceilings) * n_groups[:, None], counts)
-    if (capacities.sum(axis=1) < records).any() or (capacities.sum(axis=0) < counts).any():
-        return None
-    source, sink = n_values + n_sizes, n_values + n_sizes + 1
+    source, sink = n_values + len(sizes), n_values + len(sizes) + 1
     network = np.zeros((sink + 1, sink + 1), dtype=np.int32)
     network[source, :n_values] = counts
     network[:n_values, n_values:source] = capacities.T
@@ -249,8 +257,8 @@ def allot_values(counts: Counts, ceilings: Ceilings, numbers: Numbers) -> dict[i
     flow = maximum_flow(csr_array(network), source, sink)
     if flow.flow_value != int(counts.sum()):
         return None
-    sent = flow.flow[:n_values, n_values:source].toarray().astype(np.int64)
-    return {size: sent[:, place] for place, size in enumerate(sizes)}
+    sent: Counts = flow.flow[:n_values, n_values:source].toarray().astype(np.int64)
+    return sent
 
 
 def allotments(counts: Counts, ceilings: Ceilings, numbers: Numbers) -> Iterator[dict[int, Counts]]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.algorithms.privbayes.budget import Budget, Shape, epsilon_of_beta, shape_for, useful_cells
+from lookalike.algorithms.privbayes.mechanisms import Budget, Shape, epsilon_of_beta, shape_for, useful_cells
 from lookalike.errors import RecipeError
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookalike.algorithms.groups.sizes import rooms_for
-from lookalike.algorithms.heterogeneous.layouts import (
+from lookalike.algorithms.heterogeneous.slots import (
     POLICIES,
     ascending,
     buckets_under,

@@ -9,9 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.algorithms.privbayes import tables
-from lookalike.algorithms.privbayes.network import Link
-from lookalike.algorithms.privbayes.tables import NoisyTable, conditional, draw_records, list_measured_sets, measure
+from lookalike.algorithms.privbayes import network
+from lookalike.algorithms.privbayes.network import (
+    Link,
+    NoisyTable,
+    conditional,
+    draw_records,
+    list_measured_sets,
+    measure,
+)
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 
@@ -31,7 +37,7 @@ def test_every_cell_gets_noise_of_the_scale_asked_for(monkeypatch: pytest.Monkey
         asked.append((scale, count))
         return np.arange(count) - 2
 
-    monkeypatch.setattr(tables, "discrete_laplace", noise)
+    monkeypatch.setattr(network, "discrete_laplace", noise)
     cells = np.array([[0, 1, 2], [0, 1, 2], [1, 0, 0]])
     made = measure(cells, [2, 2, 3], [(0, 1), (2,)], Fraction(7, 3), Randomness(1), silent)
     assert asked == [(Fraction(7, 3), 4), (Fraction(7, 3), 3)]
