@@ -28,9 +28,9 @@ OTHER_GENERATORS = {
     "evaluation/advise/trials.py": "which records trial runs see; advice stays with the steward",
     "evaluation/compare/running.py": "which queries a comparison asks, the same for every method",
     "apps/samples/drawing.py": "made-up people, by a seed that is no secret",
-    "apps/papers/bench.py": "the papers' experiments",
     "apps/papers/datasets.py": "the papers' experiments",
-    "apps/papers/gb_searches.py": "the papers' experiments",
+    "apps/papers/experiments.py": "the papers' experiments",
+    "apps/papers/gb.py": "the papers' experiments",
 }
 UNPICKLED = {
     "evaluation/compare/processes.py": "what our own child process answers through a pipe that nobody else has",
