@@ -9,6 +9,7 @@ quasi-identifiers and records. Queries and attacks are in `bl_queries`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -145,7 +146,7 @@ def _reach_by_beta(bench: Bench) -> Iterator[Row]:
 
 def _reach_by_t(bench: Bench) -> Iterator[Row]:
     for t, turn in _turns(bench, bench.datasets.census(bench.size.rows, DEFAULT), TARGETS_T):
-        ours = search_farthest(turn.like, lambda made, most=t: made.t <= most, *_ALL_BETAS)
+        ours = search_farthest(turn.like, partial(_is_within_t, t), *_ALL_BETAS)
         if ours is not None:
             yield turn.row("t", t, "BUREL", ours)
         for series, algorithm in _CLOSE.items():
@@ -155,17 +156,23 @@ def _reach_by_t(bench: Bench) -> Iterator[Row]:
 def _reach_by_loss(bench: Bench) -> Iterator[Row]:
     """BUREL loses at most so much with the least beta that does; the others lose no less than that, if near it."""
     for target, turn in _turns(bench, bench.datasets.census(bench.size.rows, DEFAULT), TARGETS_AIL):
-        ours = search_farthest(turn.like, lambda made, most=target: made.metric("ail") <= most, *reversed(_ALL_BETAS))
+        ours = search_farthest(turn.like, partial(_loses_within, 0, target), *reversed(_ALL_BETAS))
         if ours is None:
             continue
         yield turn.row("loss", target, "BUREL", ours)
-        least = ours.metric("ail")
+        more = partial(_loses_within, ours.metric("ail"), math.inf)
         for series, algorithm in _CLOSE.items():
-            theirs = search_farthest(
-                partial(turn.close, algorithm), lambda made, least=least: made.metric("ail") >= least, *_ALL_TS
-            )
+            theirs = search_farthest(partial(turn.close, algorithm), more, *_ALL_TS)
             if theirs is not None and theirs.metric("ail") <= target + NEAR:
                 yield turn.row("loss", target, series, theirs)
+
+
+def _is_within_t(most: float, made: Made) -> bool:
+    return made.t <= most
+
+
+def _loses_within(least: float, most: float, made: Made) -> bool:
+    return least <= made.metric("ail") <= most
 
 
 def _lowest_beta(x: str) -> tuple[Shape, ...]:

@@ -168,29 +168,21 @@ _AXES = {
 """What is on each axis, and the setting of its experiments."""
 
 
-def _describe_generalized(figure: str, x: str, reports: str, *shapes: Shape, differs: str = "") -> Experiment:
+def _describe(figure: str, x: str, reports: str, *shapes: Shape, differs: str = "") -> Experiment:
+    """Errors by an axis: of generalised tables in figure 8, of perturbed ones in figure 9."""
     axis, setting = _AXES[x]
+    perturbed = figure.startswith("bl-9")
+    best = Shape("BUREL answers best", lowest(x, "error", *PAPERS))
+    if perturbed:
+        best = Shape("perturbation answers better than Baseline", lowest(x, "error", _PERTURBED, _BASELINE))
     return Experiment(
-        title=f"query error by {axis}",
+        title=f"query error {'of perturbation ' if perturbed else ''}by {axis}",
         setting=f"CENSUS, {setting}",
-        reports=f"{reports}; BUREL best.",
+        reports=f"{reports}; {'perturbation beats Baseline everywhere' if perturbed else 'BUREL best'}.",
         figures=(Figure(figure, x, "error", axis, "median error, %"),),
-        measure=partial(_measure_generalized, x),
-        shapes=(*shapes, Shape("BUREL answers best", lowest(x, "error", *PAPERS))),
-        differs=DATA + BUCKETS + _NOT_BEST + _GENDERS + differs,
-    )
-
-
-def _describe_perturbed(figure: str, x: str, reports: str, *shapes: Shape, differs: str = "") -> Experiment:
-    axis, setting = _AXES[x]
-    return Experiment(
-        title=f"query error of perturbation by {axis}",
-        setting=f"CENSUS, {setting}",
-        reports=f"{reports}; perturbation beats Baseline everywhere.",
-        figures=(Figure(figure, x, "error", axis, "median error, %"),),
-        measure=partial(_measure_perturbed, x),
-        shapes=(*shapes, Shape("perturbation answers better than Baseline", lowest(x, "error", _PERTURBED, _BASELINE))),
-        differs=DATA + _RECONSTRUCTED + _NOISY + differs,
+        measure=partial(_measure_perturbed if perturbed else _measure_generalized, x),
+        shapes=(*shapes, best),
+        differs=DATA + (_RECONSTRUCTED + _NOISY if perturbed else BUCKETS + _NOT_BEST + _GENDERS) + differs,
     )
 
 
@@ -210,55 +202,36 @@ _GENDERS = "A range over two genders holds one of them or both, so queries selec
 _THETA_UNKNOWN = "The paper's values of theta are not known. "
 
 
-@dataclass(frozen=True)
-class Levels:
-    """t and l of a release's groups: of the worst one, and on average over all."""
+def measure_levels(release: Release, original: Microdata, beta: float) -> Row:
+    """t and l of a release's groups, of the worst one and on average over all; and the least l that beta allows.
 
-    t: float
-    avg_t: float
-    ordered_t: float
-    """The worst if values are points in the order of their codes, as salary classes might have been."""
-    ell: float
-    avg_ell: float
-    n_groups: int
-
-    @classmethod
-    def of(cls, release: Release, original: Microdata) -> Levels:
-        exposure = expose(release, original, 0)
-        wholes = exposure.n_records * exposure.sizes
-        distances = (equal_moves(exposure) / wholes).astype(np.float64)
-        ordered = ordered_moves(exposure) / (wholes * max(len(exposure.prior) - 1, 1))
-        ells = exposure.sizes / np.maximum.reduceat(exposure.weights, exposure.starts[:-1])
-        return cls(
-            t=float(distances.max()),
-            avg_t=float(distances.mean()),
-            ordered_t=float(ordered.max()),
-            ell=float(ells.min()),
-            avg_ell=float(ells.mean()),
-            n_groups=exposure.n_units,
-        )
+    Ordered t is the worst if values are points in the order of their codes, as salary classes might have been.
+    """
+    exposure = expose(release, original, 0)
+    wholes = exposure.n_records * exposure.sizes
+    distances = (equal_moves(exposure) / wholes).astype(np.float64)
+    ordered = ordered_moves(exposure) / (wholes * max(len(exposure.prior) - 1, 1))
+    ells = exposure.sizes / np.maximum.reduceat(exposure.weights, exposure.starts[:-1])
+    shares = original.counts(0) / original.n_rows
+    allowed = max(share * (1 + min(beta, -np.log(share))) for share in shares if share > 0)
+    return {
+        "t": float(distances.max()),
+        "avg t": float(distances.mean()),
+        "l": float(ells.min()),
+        "avg l": float(ells.mean()),
+        "ordered t": float(ordered.max()),
+        "least l allowed": 1 / float(allowed),
+        "groups": exposure.n_units,
+    }
 
 
 def _levels(bench: Bench) -> Iterator[Row]:
     data = default_table(bench)
-    shares = data.counts(0) / data.n_rows
     for beta in BETAS:
-        allowed = max(share * (1 + min(beta, -np.log(share))) for share in shares if share > 0)
         for repetition in bench.repetitions:
             made = bench.publish(data, likeness(beta), GENERALIZED["BUREL"], repetition)
-            levels = Levels.of(made.release, data)
-            yield {
-                "beta": beta,
-                "series": "BUREL",
-                "repetition": repetition,
-                "t": levels.t,
-                "avg t": levels.avg_t,
-                "l": levels.ell,
-                "avg l": levels.avg_ell,
-                "ordered t": levels.ordered_t,
-                "least l allowed": 1 / float(allowed),
-                "groups": levels.n_groups,
-            }
+            levels = measure_levels(made.release, data, beta)
+            yield {"beta": beta, "series": "BUREL", "repetition": repetition, **levels}
 
 
 def _is_allowed(found: Results) -> bool:
@@ -272,13 +245,8 @@ def _naive_bayes(bench: Bench) -> Iterator[Row]:
         for repetition in bench.repetitions:
             for series in ("BUREL", "BUREL by cuts"):
                 made = bench.publish(data, likeness(beta), GENERALIZED[series], repetition)
-                yield {
-                    "beta": beta,
-                    "series": series,
-                    "repetition": repetition,
-                    "right": made.guess("classic", repetition),
-                    **list_reached(made),
-                }
+                right = made.guess("classic", repetition)
+                yield {"beta": beta, "series": series, "repetition": repetition, "right": right, **list_reached(made)}
             yield {"beta": beta, "series": _MOST_FREQUENT, "repetition": repetition, "right": most_frequent}
 
 
@@ -293,53 +261,53 @@ def _close_to_most_frequent(found: Results) -> bool:
 
 
 EXPERIMENTS = (
-    _describe_generalized(
+    _describe(
         "bl-8a",
         "lambda",
         "Not monotone in lambda",
         Shape("error is not monotone in lambda", partial(_not_monotone, "lambda", "BUREL")),
         differs="Errors rise with lambda: cells of five columns are wide, and so rarely inside a query. ",
     ),
-    _describe_generalized(
+    _describe(
         "bl-8b",
         "beta",
         "Falls with beta",
         *claim_each("error falls as beta grows", falls, "beta", "error", *PAPERS, slack=_NOISE),
     ),
-    _describe_generalized(
+    _describe(
         "bl-8c",
         "columns",
         "Rises with the number of quasi-identifiers, with BUREL the least",
         *claim_each("error rises with quasi-identifiers", rises, "columns", "error", *PAPERS, slack=_NOISE),
         Shape("BUREL's error rises least", partial(_rises_least, "columns")),
     ),
-    _describe_generalized(
+    _describe(
         "bl-8d",
         "theta",
         "Falls with theta",
         *claim_each("error falls as theta grows", falls, "theta", "error", *PAPERS, slack=_NOISE),
         differs=_THETA_UNKNOWN,
     ),
-    _describe_perturbed(
+    _describe(
         "bl-9a",
         "lambda",
         "Falls with lambda",
         *claim_each("error falls with lambda", falls, "lambda", "error", _PERTURBED, _BASELINE, slack=_NOISE),
     ),
-    _describe_perturbed(
+    _describe(
         "bl-9b",
         "beta",
         "Perturbation falls with beta, Baseline is flat up to noise",
         *claim_each("error of perturbation falls as beta grows", falls, "beta", "error", _PERTURBED, slack=_NOISE),
         Shape("error of Baseline does not depend on beta", partial(_stays_flat, "beta", _BASELINE)),
     ),
-    _describe_perturbed(
+    _describe(
         "bl-9c",
         "columns",
         "No uniform trend",
         Shape("error is not monotone in quasi-identifiers", partial(_not_monotone, "columns", _PERTURBED)),
     ),
-    _describe_perturbed(
+    _describe(
         "bl-9d",
         "theta",
         "Falls with theta",

@@ -280,9 +280,8 @@ def _answers(x: str, title: str, letters: str, points: Sequence[float]) -> Exper
                 f"errors of correlated queries fall with the {title}", falls(x, "correlated_error", *names, slack=0.1)
             ),
         ),
-        differs=_DATA
-        + _AXES
-        + "The promise behind figure 5 is not said; here it is simple 6-diversity of occupations. Predicates of no "
+        differs=f"{_DATA}{_AXES}"
+        "The promise behind figure 5 is not said; here it is simple 6-diversity of occupations. Predicates of no "
         "value at all are not drawn. Correlation is the true count over the independent estimate, its 100 highest and "
         "100 lowest of 1,000 queries; half is read as 0.6 in at least half of the places. RGG(Ana) is made for this "
         "study only: dividing the groups of a method that can be attacked may tell more. On CENSUS errors do not fall "
@@ -307,10 +306,8 @@ EXPERIMENTS = (
             Shape("the vulnerable records rise with l", rises("l", "vulnerable", *_SHARES, slack=0.1)),
             Shape("l times the largest risk lies between 2 and (l/(l-1))^(l-1)", _within_limits),
         ),
-        differs=_DATA
-        + _AXES
-        + _KINDS
-        + "Risks are exact; the paper's 2.52 and 2.70 are sampled and exceed what is possible at l = 6, 2.4883.",
+        differs=f"{_DATA}{_AXES}{_KINDS}"
+        "Risks are exact; the paper's 2.52 and 2.70 are sampled and exceed what is possible at l = 6, 2.4883.",
     ),
     Experiment(
         title="minimality attack on GG by t",
@@ -326,9 +323,8 @@ EXPERIMENTS = (
             Shape("vulnerable records rise as t falls", falls("t", "vulnerable", "GG", slack=0.1)),
             Shape("distances are at most 2 t", partial(_at_most, "risk", 2.0)),
         ),
-        differs=_DATA
-        + _AXES
-        + "Groups grow by one record. Beliefs are sampled: three standard errors of 50 values are taken off a distance "
+        differs=f"{_DATA}{_AXES}"
+        "Groups grow by one record. Beliefs are sampled: three standard errors of 50 values are taken off a distance "
         "before a record counts as vulnerable, so that twice as many count with six times the samples. In either case "
         "fewer count as t falls: groups are larger, and only a few places of each stand out. The largest distance is "
         "slightly above 2 t for t = 0.3 however much is sampled; below that noise adds to it. Fewer records than in "
@@ -357,9 +353,8 @@ EXPERIMENTS = (
             ),
             Shape("errors at p = 0.65 are at most half larger than at p = 0", partial(_grows_little, "error", 1.5)),
         ),
-        differs=_DATA
-        + _KINDS
-        + "Any group with as many positives as it may have keeps a risk of 1.109/l or more at p = 0.65, so that nobody "
+        differs=f"{_DATA}{_KINDS}"
+        "Any group with as many positives as it may have keeps a risk of 1.109/l or more at p = 0.65, so that nobody "
         "is safe as a rule; the paper sampled. Extra buckets are p/(1-p) on average, 1.86 at 0.65, and not 1/(1-p). "
         "Rising little is read as up to 3 times for sizes and by half for errors. On CENSUS slightly more records are "
         "vulnerable at p = 0.2 than at 0: growing on joins buckets that were safe by themselves.",

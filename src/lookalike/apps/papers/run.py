@@ -15,8 +15,14 @@ from lookalike.errors import DataError, RecipeError, unknown_name
 from lookalike.evaluation import charts
 from lookalike.progress import Progress, silent
 
-EXPERIMENTS: tuple[Experiment, ...] = tuple(
-    experiment for paper in (bl, bl_queries, gb, ma, hg, hg_queries, ff) for experiment in paper.EXPERIMENTS
+EXPERIMENTS: tuple[Experiment, ...] = (
+    *bl.EXPERIMENTS,
+    *bl_queries.EXPERIMENTS,
+    *gb.EXPERIMENTS,
+    *ma.EXPERIMENTS,
+    *hg.EXPERIMENTS,
+    *hg_queries.EXPERIMENTS,
+    *ff.EXPERIMENTS,
 )
 
 
