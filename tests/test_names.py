@@ -14,7 +14,7 @@ USERS = ("src", "tests", "docs", "scripts", "benchmarks", "fuzz", "notebooks")
 
 DATA = {"quoted", "counted"}
 """They stand inside messages, where they read as what they give."""
-SAID_ELSEWHERE = {("lookalike.data.contracts", "NEEDS"), ("lookalike.apps.studio.answers", "Problem")}
+SAID_ELSEWHERE = {("lookalike.data.contracts", "NEEDS"), ("lookalike.apps.studio.openapi", "Problem")}
 """What guests read about metrics, and a name in the studio's description of its answers."""
 PARTICIPLES = re.compile(
     "\\w+ed|begun|bought|broken|brought|built|caught|chosen|dealt|done|drawn|driven|fallen|given|gone|grown|held|hidden|"

@@ -9,11 +9,11 @@ from lookalike.apps.samples import (
     census_schema,
     hospital,
     hospital_schema,
+    main,
     sample_schema,
     sample_table,
     to_csv,
 )
-from lookalike.apps.samples.command import main
 
 __all__ = ["census", "census_schema", "hospital", "hospital_schema", "main", "sample_schema", "sample_table", "to_csv"]
 

@@ -177,8 +177,8 @@ def _without_command(what: str, home: Path) -> int:
 
     try:
         if what == "(export)":
-            from lookalike.apps.studio.exporting import export_to
             from lookalike.apps.studio.jobs import Job
+            from lookalike.apps.studio.results import export_to
 
             job = Job(1, "people", "publish", {}, home / "job", state="done")
             export_to(job, home / "out" / "release", overwrite=True)

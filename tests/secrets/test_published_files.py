@@ -21,8 +21,8 @@ import pytest
 import lookalike as la
 from lookalike import publication as publishing
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
-from lookalike.apps.studio.exporting import archive
 from lookalike.apps.studio.jobs import Job
+from lookalike.apps.studio.results import archive
 from lookalike.data.contracts import Algorithm
 from lookalike.data.release import Perturbed
 from lookalike.data.schema import Schema

@@ -28,9 +28,9 @@ OTHER_GENERATORS = {
     "evaluation/advise/trials.py": "which records trial runs see; advice stays with the steward",
     "evaluation/compare/running.py": "which queries a comparison asks, the same for every method",
     "apps/samples/drawing.py": "made-up people, by a seed that is no secret",
-    "apps/papers/bench.py": "the papers' experiments",
     "apps/papers/datasets.py": "the papers' experiments",
-    "apps/papers/gb_searches.py": "the papers' experiments",
+    "apps/papers/experiments.py": "the papers' experiments",
+    "apps/papers/gb.py": "the papers' experiments",
 }
 UNPICKLED = {
     "evaluation/compare/processes.py": "what our own child process answers through a pipe that nobody else has",
@@ -48,7 +48,7 @@ OPERATING_SYSTEM = {
     "randomness.py": "the key of the stream",
     "files/releases/parts.py": "names of files that are not kept",
     "files/databases/write.py": "names of tables that are not kept",
-    "apps/studio/exporting.py": "names of files that are not kept",
+    "apps/studio/results.py": "names of files that are not kept",
     "apps/studio/serving.py": "the token of a studio",
     "apps/studio/workspace.py": "names of projects, which only their studio knows",
 }
@@ -163,7 +163,7 @@ def test_only_what_we_pickled_ourselves_is_unpickled() -> None:
 
 
 def test_nothing_is_printed_and_what_is_logged_holds_no_value() -> None:
-    assert callers(r"print|pprint|sys\.std(out|err)\.write") == {"apps/samples/command.py"}, "which makes up people"
+    assert callers(r"print|pprint|sys\.std(out|err)\.write") == {"apps/samples/__init__.py"}, "which makes up people"
     assert importers("logging") == set(LOGGED)
     said = [ast.unparse(call) for _, call, _ in calls(r"logging\.getLogger\(\)\.\w+")]
     assert len(said) >= 3

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 
-from lookalike.apps.papers.bench import Bench, Size
 from lookalike.apps.papers.datasets import Datasets
-from lookalike.apps.papers.experiments import Experiment, Results, Row
+from lookalike.apps.papers.experiments import Bench, Experiment, Results, Row, Size
 
 TINY = Size("tiny", rows=400, most_rows=800, repetitions=1, queries=60)
 

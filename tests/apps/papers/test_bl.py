@@ -14,14 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.analysis.counts import estimate_counts
-from lookalike.apps.papers import bl, bl_closeness, bl_queries, bl_resistance, find, running
-from lookalike.apps.papers.bench import Bench, Size
-from lookalike.apps.papers.bl import DEFAULT
-from lookalike.apps.papers.bl_closeness import NEAR, search_farthest
-from lookalike.apps.papers.bl_queries import clip_answers
-from lookalike.apps.papers.bl_resistance import Levels
+from lookalike.apps.papers import bl, bl_queries, find, run
+from lookalike.apps.papers.bl import DEFAULT, NEAR, search_farthest
+from lookalike.apps.papers.bl_queries import clip_answers, measure_levels
 from lookalike.apps.papers.datasets import Datasets
-from lookalike.apps.papers.experiments import Experiment, Results, Row
+from lookalike.apps.papers.experiments import Bench, Experiment, Results, Row, Size
 from lookalike.data.microdata import Column, Microdata, Table
 from lookalike.data.release import Grouped, cover
 from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
@@ -51,10 +48,10 @@ def measured(bench: Bench) -> Iterator[Callable[[str], Results]]:
         return Results(tuple(BY_NAME[name].measure(bench)))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bl_closeness, "TARGETS_T", (0.4,))
-        patch.setattr(bl_closeness, "TARGETS_AIL", (0.95,))
-        patch.setattr(bl_closeness, "STEPS", 4)
-        for part in (bl, bl_closeness, bl_queries, bl_resistance):
+        patch.setattr(bl, "TARGETS_T", (0.4,))
+        patch.setattr(bl, "TARGETS_AIL", (0.95,))
+        patch.setattr(bl, "STEPS", 4)
+        for part in (bl, bl_queries):
             patch.setattr(part, "BETAS", (1, 4))
         yield results
 
@@ -181,7 +178,7 @@ def test_a_claim_about_all_points_fails_at_one() -> None:
 def test_a_release_of_one_group_has_no_point_on_a_logarithmic_axis() -> None:
     (figure,) = BY_NAME["bl-4a"].figures
     results = _rows("beta", {"reached_beta": {"BUREL": [1, 2], "tMondrian": [0, 3]}})
-    picture = running.draw_figure(figure, running.Reproduced(BY_NAME["bl-4a"], results, "stand-in", "tiny", ()))
+    picture = run.draw_figure(figure, run.Reproduced(BY_NAME["bl-4a"], results, "stand-in", "tiny", ()))
     points = picture.to_dict()["data"]["values"]
     assert [(point["series"], point["beta"]) for point in points] == [("BUREL", 1), ("BUREL", 2), ("tMondrian", 2)]
 
@@ -205,7 +202,7 @@ def test_halving_finds_the_last_good_parameter(threshold: float, down: bool) -> 
 
     found: Any = search_farthest(lambda at: SimpleNamespace(at=at), good, near, far)  # type: ignore[arg-type, return-value]
     assert good(found)
-    assert abs(found.at - threshold) <= 7.9 / 2**bl_closeness.STEPS + 1e-5
+    assert abs(found.at - threshold) <= 7.9 / 2**bl.STEPS + 1e-5
 
 
 def test_halving_ends_where_all_is_good_and_gives_up_where_nothing_is() -> None:
@@ -240,14 +237,14 @@ def test_levels_of_a_release_of_two_groups() -> None:
         sensitive=data.sensitive,
         carried=data.carried,
     )
-    levels = Levels.of(release, data)
-    assert levels.n_groups == 2
+    levels = measure_levels(release, data, 4)
+    assert levels["groups"] == 2
     # Gains of the groups against 4/6, 1/6, 1/6: b by 1/3; a and c by 1/12 each.
-    assert levels.t == pytest.approx(1 / 3)
-    assert levels.avg_t == pytest.approx((1 / 3 + 1 / 6) / 2)
-    assert levels.ordered_t == pytest.approx(1 / 6)
-    assert levels.ell == pytest.approx(4 / 3)
-    assert levels.avg_ell == pytest.approx((2 + 4 / 3) / 2)
+    assert levels["t"] == pytest.approx(1 / 3)
+    assert levels["avg t"] == pytest.approx((1 / 3 + 1 / 6) / 2)
+    assert levels["ordered t"] == pytest.approx(1 / 6)
+    assert levels["l"] == pytest.approx(4 / 3)
+    assert levels["avg l"] == pytest.approx((2 + 4 / 3) / 2)
 
 
 def test_reconstructed_counts_stay_within_what_the_quasi_identifiers_select(bench: Bench) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from lookalike.apps.papers import ff
-from lookalike.apps.papers.catalogue import find
+from lookalike.apps.papers import ff, find
 from lookalike.apps.papers.experiments import Experiment, Results
 from tests.apps.papers.measuring import altered, has_figures, made_up, measured, missing
 

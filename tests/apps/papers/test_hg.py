@@ -8,11 +8,9 @@ import numpy as np
 import pytest
 
 from lookalike.apps.papers import find, hg, hg_queries
-from lookalike.apps.papers.bench import Bench, Size
 from lookalike.apps.papers.datasets import Datasets
-from lookalike.apps.papers.experiments import Experiment, Results, Row
-from lookalike.apps.papers.hg_queries import naive_bayes
-from lookalike.apps.papers.synthetic import recode, synthesize
+from lookalike.apps.papers.experiments import Bench, Experiment, Results, Row, Size
+from lookalike.apps.papers.hg_queries import naive_bayes, recode, synthesize
 from lookalike.data.microdata import Microdata
 from tests.attacks.planting import coded
 

@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 
 from lookalike.algorithms import RandomGrouping
-from lookalike.apps.papers.bench import Bench
-from lookalike.apps.papers.catalogue import find
-from lookalike.apps.papers.experiments import Results
-from lookalike.apps.papers.ma import FREQUENT, QUASI, RARE, census
-from lookalike.apps.papers.ma_queries import anatomize
+from lookalike.apps.papers import find
+from lookalike.apps.papers.experiments import Bench, Results
+from lookalike.apps.papers.ma import FREQUENT, QUASI, RARE, anatomize, census
 from lookalike.attacks.minimality.exact import first_bucket_limit
 from lookalike.metrics.group_sizes import group_sizes
 from tests.apps.papers.measuring import TINY, altered, has_figures, made_up, measured, missing, shown, stand_ins

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from lookalike.apps.samples import hospital, hospital_schema, sample_schema, sample_table, to_csv
-from lookalike.apps.samples.command import main
+from lookalike.apps.samples import hospital, hospital_schema, main, sample_schema, sample_table, to_csv
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.schema import Role, Schema
 from lookalike.errors import RecipeError

@@ -14,7 +14,7 @@ import pytest
 from lookalike.apps.samples import sample_schema
 from lookalike.apps.studio import workspace as workspaces
 from lookalike.apps.studio.app import create_app
-from lookalike.apps.studio.describing import N_BARS, clip_text, histogram
+from lookalike.apps.studio.columns import N_BARS, clip_text, histogram
 from lookalike.apps.studio.jobs import Jobs
 from lookalike.data.microdata import Column
 from lookalike.data.schema import ValueType

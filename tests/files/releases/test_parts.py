@@ -24,7 +24,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import lookalike as la
-from lookalike.apps.studio import exporting, results
+from lookalike.apps.studio import results
 from lookalike.apps.studio.jobs import Job
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata, Table
@@ -444,10 +444,10 @@ def test_parts_that_were_not_shuffled_are_told(form: str, tmp_path: Path) -> Non
 
 def test_the_studio_hands_out_parts(whole: Path, tmp_path: Path) -> None:
     job = Job(1, "p", "publish", {}, tmp_path / "job", state="done")
-    shutil.copytree(whole, exporting.release_of(job))
-    assert exporting.export_to(job, tmp_path / "out") == sorted(path.name for path in whole.iterdir())
+    shutil.copytree(whole, results.release_of(job))
+    assert results.export_to(job, tmp_path / "out") == sorted(path.name for path in whole.iterdir())
     assert files_in(tmp_path / "out") == files_in(whole)
-    with zipfile.ZipFile(exporting.archive(job)) as zipped:
+    with zipfile.ZipFile(results.archive(job)) as zipped:
         assert sorted(zipped.namelist()) == [f"release/{name}" for name in files_in(whole)]
     preview = results._first_rows(whole / "release.csv")
     assert preview["columns"][0] == "age"

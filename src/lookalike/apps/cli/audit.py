@@ -11,30 +11,19 @@ from lookalike.apps.cli.options import (
     SUPPRESSED,
     column_list,
     column_options,
+    model_option,
     reading_from,
     reading_options,
     schema_from,
 )
-from lookalike.apps.cli.output import (
-    TerminalProgress,
-    json_text,
-    note,
-    note_first_use,
-    say_verdict,
-)
+from lookalike.apps.cli.output import TerminalProgress, json_text, note, note_first_use, say_verdict
 
 
 @click.command()
 @click.argument("original", type=click.Path())
 @click.argument("release", type=click.Path())
 @column_options
-@click.option(
-    "--model",
-    "models",
-    multiple=True,
-    metavar="MODEL",
-    help="Hold it to this promise (repeatable); without it, to what the release promises itself.",
-)
+@model_option("Hold it to this promise (repeatable); without it, to what the release promises itself.")
 @click.option("--private", type=click.Path(), metavar="DIR", help="The PRIVATE folder of a matched release.")
 @column_list("--ignore", help="Columns of RELEASE without a role that may stay unchecked; the verdict names them.")
 @SUPPRESSED

@@ -6,11 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lookalike.apps.cli.attack import split_attacks as parted_attacks
+from lookalike.apps.cli.attack import split_attacks
 from lookalike.apps.cli.exits import BROKEN, FAULT, INFEASIBLE, USAGE
-from lookalike.apps.cli.options import JSON, column_options, reading_from, reading_options, schema_from
+from lookalike.apps.cli.options import (
+    JSON,
+    adversary_option,
+    column_options,
+    model_option,
+    reading_from,
+    reading_options,
+    schema_from,
+)
 from lookalike.apps.cli.output import TerminalProgress, note, note_first_use, print_json, print_table
-from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
 
 if TYPE_CHECKING:
     from lookalike.evaluation.compare import Comparison
@@ -39,14 +46,10 @@ class _Axis(click.ParamType):  # type: ignore[type-arg]
 @click.command()
 @click.argument("data", type=click.Path())
 @column_options
-@click.option(
-    "--model",
-    "models",
-    multiple=True,
-    required=True,
-    metavar="MODEL",
-    help="A promise to compare (repeatable); l-diversity:2,5,10 or beta-likeness:1..5 are several, "
+@model_option(
+    "A promise to compare (repeatable); l-diversity:2,5,10 or beta-likeness:1..5 are several, "
     "'k-anonymity:5 + l-diversity:3' are two that must hold together.",
+    required=True,
 )
 @click.option(
     "--algorithm",
@@ -65,13 +68,7 @@ class _Axis(click.ParamType):  # type: ignore[type-arg]
     help="Make this attack on every release (repeatable, or several parted by commas; none: no attack); without it, "
     "naive-bayes.",
 )
-@click.option(
-    "--adversary",
-    type=click.Choice(list(ADVERSARIES)),
-    default=READS_RELEASE,
-    show_default=True,
-    help="Whom every promise must hold against.",
-)
+@adversary_option("Whom every promise must hold against.")
 @click.option("--x", type=_Axis("loss_axes"), help="The loss of the picture; without it, the first that a run has.")
 @click.option("--y", type=_Axis("risk_axes"), help="The risk of the picture; without it, the first that a run has.")
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Runs at once; without it, one for each core.")
@@ -114,7 +111,7 @@ def compare(
                 schema=schema,
                 models=models,
                 algorithms=named,
-                attacks=[one for given in attacks for one in parted_attacks(given) if one != "none"],
+                attacks=[one for given in attacks for one in split_attacks(given) if one != "none"],
                 folder=out,
                 progress=progress,
                 **options,

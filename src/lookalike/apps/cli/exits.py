@@ -89,9 +89,8 @@ class Commands(click.Group):
             _as_json(as_json, {"kind": "Usage", "message": explained.format_message()})
             code = USAGE
         except LookalikeError as error:
-            _say(str(error))
             nearest = {"nearest": error.nearest} if isinstance(error, Infeasible) else {}
-            _as_json(as_json, {"kind": type(error).__name__, "message": str(error), **nearest})
+            _explain(str(error), type(error).__name__, as_json, **nearest)
             code = exit_code(error)
         except (KeyboardInterrupt, click.Abort, _Terminated) as end:
             _say("Interrupted. No release was left half done.")
@@ -112,8 +111,7 @@ class Commands(click.Group):
             # Where it happened, but not what it says: a message from below could quote the data.
             traceback.print_tb(error.__traceback__)
             message = f"A fault of the software ({type(error).__name__}), with nothing written. Please report it."
-            _say(message)
-            _as_json(as_json, {"kind": "Fault", "message": message})
+            _explain(message, "Fault", as_json)
             code = FAULT
         sys.exit(code)
 
@@ -123,8 +121,7 @@ def _out_of_memory(as_json: bool) -> int:
         "The memory that the process may take is not enough for this table. Name fewer columns, allow more (ulimit "
         "-v), or publish in parts on Spark (--backend spark)."
     )
-    _say(message)
-    _as_json(as_json, {"kind": "MemoryError", "message": message})
+    _explain(message, "MemoryError", as_json)
     return USAGE
 
 
@@ -143,6 +140,11 @@ def _with_hint(error: click.ClickException) -> click.ClickException:
     if without_passwords(shown) != shown:
         return click.UsageError(without_passwords(shown), getattr(error, "ctx", None))
     return error
+
+
+def _explain(message: str, kind: str, as_json: bool, **more: Any) -> None:
+    _say(message)
+    _as_json(as_json, {"kind": kind, "message": message, **more})
 
 
 def _say(message: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from lookalike.apps.cli.options import JSON, column_options, reading_from, reading_options, schema_from
+from lookalike.apps.cli.options import JSON, SUPPRESSED, column_options, reading_from, reading_options, schema_from
 from lookalike.apps.cli.output import TerminalProgress, note, print_json, print_table
 
 
@@ -14,9 +14,7 @@ from lookalike.apps.cli.output import TerminalProgress, note, print_json, print_
 @click.argument("release", type=click.Path())
 @click.option("--original", required=True, type=click.Path(), metavar="DATA", help="The table it was made from.")
 @column_options
-@click.option(
-    "--suppressed", type=click.IntRange(min=0), default=0, help="Records that another tool is known to have left out."
-)
+@SUPPRESSED
 @click.option("--seed", type=int, default=0, show_default=True, help="What is drawn for the last lines.")
 @reading_options
 @JSON

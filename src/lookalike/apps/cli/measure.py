@@ -6,20 +6,8 @@ from typing import Any
 
 import click
 
-from lookalike.apps.cli.options import (
-    JSON,
-    SUPPRESSED,
-    column_options,
-    reading_from,
-    reading_options,
-    schema_from,
-)
-from lookalike.apps.cli.output import (
-    TerminalProgress,
-    note,
-    print_json,
-    print_table,
-)
+from lookalike.apps.cli.options import JSON, SUPPRESSED, column_options, reading_from, reading_options, schema_from
+from lookalike.apps.cli.output import TerminalProgress, note, print_json, print_table
 
 
 @click.command()

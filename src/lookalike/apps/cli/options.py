@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import tempfile
 from collections.abc import Callable, Iterable
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ import click
 from click.core import ParameterSource
 
 from lookalike.apps.cli.output import STDOUT, send_to_stdout
+from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
 from lookalike.errors import Unsupported
 from lookalike.files.databases.address import is_address
 
@@ -34,40 +36,46 @@ def column_list(*flags: str, help: str) -> Callable[[Command], Command]:
     return click.option(*flags, multiple=True, callback=_names, metavar="A,B", help=help)
 
 
-def column_options(command: Command) -> Command:
-    """--qi, --sensitive, --carry, --numeric, --categorical, --schema; handed on as one `schema`."""
-    for option in (
-        click.option("--schema", "schema_file", metavar="FILE", help="A schema file; the options above override it."),
-        column_list("--categorical", help="Columns whose values are codes or names (published as sets)."),
-        column_list("--numeric", help="Columns whose values are numbers or dates (published as ranges)."),
-        column_list("--carry", help="Columns that stay attached to the sensitive value, unprotected."),
-        column_list("--sensitive", help="Columns that must not be learned about a person."),
-        column_list("--qi", help="Quasi-identifiers: columns that an outsider may know."),
-    ):
-        command = option(command)
-    return command
+def options_together(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Several options as one decorator; help lists them in this order."""
+    return lambda command: reduce(lambda decorated, option: option(decorated), reversed(options), command)
 
 
-def reading_options(command: Command) -> Command:
-    """--delimiter, --quote, --encoding, --header, --missing, --sheet, --unpack-limit; handed on as `reading`."""
-    for option in (
-        click.option(
-            "--unpack-limit",
-            type=click.IntRange(min=1),
-            metavar="MB",
-            help="The most that a compressed file may unpack to; by default what tables need, and bombs exceed.",
-        ),
-        click.option(
-            "--sheet", metavar="NAME", help="Sheet of an Excel workbook, or its number; the first if not given."
-        ),
-        click.option("--missing", multiple=True, metavar="TEXT", help="A cell that means: no value (repeatable)."),
-        click.option("--header/--no-header", default=None, help="Whether the first line of a CSV names the columns."),
-        click.option("--encoding", metavar="NAME", help="Encoding of a CSV; detected if not given."),
-        click.option("--quote", metavar="CHAR", help="Quote character of a CSV; detected if not given."),
-        click.option("--delimiter", metavar="CHAR", help="Delimiter of a CSV; detected if not given."),
-    ):
-        command = option(command)
-    return command
+column_options = options_together(
+    column_list("--qi", help="Quasi-identifiers: columns that an outsider may know."),
+    column_list("--sensitive", help="Columns that must not be learned about a person."),
+    column_list("--carry", help="Columns that stay attached to the sensitive value, unprotected."),
+    column_list("--numeric", help="Columns whose values are numbers or dates (published as ranges)."),
+    column_list("--categorical", help="Columns whose values are codes or names (published as sets)."),
+    click.option("--schema", "schema_file", metavar="FILE", help="A schema file; the options above override it."),
+)
+"""`schema_from` makes one schema of them."""
+reading_options = options_together(
+    click.option("--delimiter", metavar="CHAR", help="Delimiter of a CSV; detected if not given."),
+    click.option("--quote", metavar="CHAR", help="Quote character of a CSV; detected if not given."),
+    click.option("--encoding", metavar="NAME", help="Encoding of a CSV; detected if not given."),
+    click.option("--header/--no-header", default=None, help="Whether the first line of a CSV names the columns."),
+    click.option("--missing", multiple=True, metavar="TEXT", help="A cell that means: no value (repeatable)."),
+    click.option("--sheet", metavar="NAME", help="Sheet of an Excel workbook, or its number; the first if not given."),
+    click.option(
+        "--unpack-limit",
+        type=click.IntRange(min=1),
+        metavar="MB",
+        help="The most that a compressed file may unpack to; by default what tables need, and bombs exceed.",
+    ),
+)
+"""`reading_from` makes arguments of readers of them."""
+
+
+def model_option(help: str, *, required: bool = False) -> Callable[[Command], Command]:
+    """--model, several times: promises."""
+    return click.option("--model", "models", multiple=True, required=required, metavar="MODEL", help=help)
+
+
+def adversary_option(help: str) -> Callable[[Command], Command]:
+    return click.option(
+        "--adversary", type=click.Choice(list(ADVERSARIES)), default=READS_RELEASE, show_default=True, help=help
+    )
 
 
 JSON = click.option(
@@ -175,31 +183,28 @@ _NOT_ON_SPARK = _NOT_IN_PARTS | {
 }
 
 
-def backend_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """--backend, --spark-conf, --part-rows; `refuse_misplaced` holds them against the rest."""
-    for option in (
-        click.option(
-            "--part-rows",
-            type=click.IntRange(min=1),
-            metavar="N",
-            help="Publish in parts of about N rows: tables are folders of files. On Spark always.",
-        ),
-        click.option(
-            "--spark-conf",
-            multiple=True,
-            metavar="KEY=VALUE",
-            help="Spark: a setting, as --conf of spark-submit takes it (repeatable).",
-        ),
-        click.option(
-            "--backend",
-            type=click.Choice(_BACKENDS),
-            default=_LOCAL,
-            show_default=True,
-            help="Where the work is done. spark: DATA may also be a folder, a glob or a table's name.",
-        ),
-    ):
-        command = option(command)
-    return command
+backend_options = options_together(
+    click.option(
+        "--backend",
+        type=click.Choice(_BACKENDS),
+        default=_LOCAL,
+        show_default=True,
+        help="Where the work is done. spark: DATA may also be a folder, a glob or a table's name.",
+    ),
+    click.option(
+        "--spark-conf",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="Spark: a setting, as --conf of spark-submit takes it (repeatable).",
+    ),
+    click.option(
+        "--part-rows",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Publish in parts of about N rows: tables are folders of files. On Spark always.",
+    ),
+)
+"""`refuse_misplaced` holds them against the rest."""
 
 
 def refuse_misplaced(context: click.Context) -> None:

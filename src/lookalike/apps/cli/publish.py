@@ -11,9 +11,12 @@ from lookalike.apps.cli.options import (
     JSON,
     SAFE_CSV,
     SPARK,
+    adversary_option,
     backend_options,
     check_out,
     column_options,
+    model_option,
+    options_together,
     print_published,
     private_place,
     reading_from,
@@ -24,57 +27,39 @@ from lookalike.apps.cli.options import (
     settings_from,
 )
 from lookalike.apps.cli.output import STDOUT, TerminalProgress, note, note_first_use, peak_megabytes, print_json
-from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
 from lookalike.files.tables.formats import list_names
 
-
-def report_options(command: Any) -> Any:
-    for option in (
-        click.option(
-            "--pdf/--no-pdf",
-            default=None,
-            envvar="LOOKALIKE_PDF",
-            help="Also print the report as report.pdf; by default if a browser (Chromium, Chrome, Edge) is there.",
-        ),
-        click.option(
-            "--report",
-            type=click.Choice(("full", "brief")),
-            default="full",
-            envvar="LOOKALIKE_REPORT",
-            show_default=True,
-            show_envvar=True,
-            help="brief: without the owner's report (attacks, queries and predictions, which take time) and examples.",
-        ),
-        click.option(
-            "--publish-scores",
-            is_flag=True,
-            help="Put figures that are scored on the original into the report of the release folder, too. They may "
-            "reveal more about people than is promised.",
-        ),
-    ):
-        command = option(command)
-    return command
+report_options = options_together(
+    click.option(
+        "--publish-scores",
+        is_flag=True,
+        help="Put figures that are scored on the original into the report of the release folder, too. They may "
+        "reveal more about people than is promised.",
+    ),
+    click.option(
+        "--report",
+        type=click.Choice(("full", "brief")),
+        default="full",
+        envvar="LOOKALIKE_REPORT",
+        show_default=True,
+        show_envvar=True,
+        help="brief: without the owner's report (attacks, queries and predictions, which take time) and examples.",
+    ),
+    click.option(
+        "--pdf/--no-pdf",
+        default=None,
+        envvar="LOOKALIKE_PDF",
+        help="Also print the report as report.pdf; by default if a browser (Chromium, Chrome, Edge) is there.",
+    ),
+)
 
 
 @click.command()
 @click.argument("data", type=click.Path())
 @column_options
-@click.option(
-    "--model",
-    "models",
-    multiple=True,
-    required=True,
-    metavar="MODEL",
-    help="A promise, as in beta-likeness:3 or occupation=l-diversity:5; repeatable, all must hold.",
-)
+@model_option("A promise, as in beta-likeness:3 or occupation=l-diversity:5; repeatable, all must hold.", required=True)
 @click.option("--algorithm", metavar="NAME", help="How; without it the best suited is chosen and named.")
-@click.option(
-    "--adversary",
-    type=click.Choice(list(ADVERSARIES)),
-    default=READS_RELEASE,
-    show_default=True,
-    help="Whom the promise must hold against.",
-)
+@adversary_option("Whom the promise must hold against.")
 @click.option(
     "--out",
     required=True,

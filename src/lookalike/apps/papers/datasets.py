@@ -65,21 +65,15 @@ class Datasets:
 
     def uniform(self, rows: int, qi: Sequence[str] = QUASI) -> Microdata:
         """Another sample's quasi-identifiers, occupations drawn uniformly."""
-        return self._other("uniform10k.csv", "uniform", rows, qi)
+        return self._draw("uniform10k.csv", "uniform", rows, qi)
 
     def zipf(self, exponent: float, rows: int, qi: Sequence[str] = QUASI) -> Microdata:
         """The same with occupations by Zipf's law."""
-        return self._other(f"zipf10k_{round(10 * exponent):02d}.csv", f"zipf:{exponent}", rows, qi)
+        return self._draw(f"zipf10k_{round(10 * exponent):02d}.csv", f"zipf:{exponent}", rows, qi)
 
     def coil(self, rows: int) -> Microdata:
         """A stand-in for COIL2000: its cardinalities, all categories, customer subtypes nested in types."""
         return self._once(("coil", rows), lambda: _coil(rows))
-
-    def is_stand_in(self, file: str) -> bool:
-        return self.folder is None or not (self.folder / file).exists()
-
-    def _other(self, file: str, law: str, rows: int, qi: Sequence[str]) -> Microdata:
-        return self._once((law, rows, tuple(qi)), lambda: self._draw(file, law, rows, qi))
 
     def _once(self, key: tuple[object, ...], make: Callable[[], Microdata]) -> Microdata:
         if key not in self._kept:
@@ -87,9 +81,12 @@ class Datasets:
         return self._kept[key]
 
     def _draw(self, file: str, law: str, rows: int, qi: Sequence[str]) -> Microdata:
-        path = None if self.folder is None else self.folder / file
-        table = _read(path) if path is not None and path.exists() else _rename(census(rows, seed=2, occupation=law))
-        return self._encode(_part(table, 0, rows), qi, SENSITIVE)
+        def make() -> Microdata:
+            path = None if self.folder is None else self.folder / file
+            table = _read(path) if path is not None and path.exists() else _rename(census(rows, seed=2, occupation=law))
+            return self._encode(_part(table, 0, rows), qi, SENSITIVE)
+
+        return self._once((law, rows, tuple(qi)), make)
 
     def _encode(self, table: Table, qi: Sequence[str], sensitive: str) -> Microdata:
         attributes = [self._attribute(name, Role.QUASI, table) for name in qi]
@@ -152,8 +149,9 @@ def _coil(rows: int) -> Microdata:
     for name, numbers in columns:
         values, codes = np.unique(numbers.astype(np.int64), return_inverse=True)
         made.append(Column(name, ValueType.INTEGER, codes.astype(np.int32), values))
-    attributes = [
-        Attribute(name=name, role=Role.QUASI, kind=Kind.CATEGORICAL, type=ValueType.INTEGER) for name, _ in columns[:-1]
-    ]
-    attributes.append(Attribute(name="subtype", role=Role.SENSITIVE, kind=Kind.CATEGORICAL, type=ValueType.INTEGER))
-    return Microdata.encode(Table(tuple(made), "COIL2000 stand-in"), Schema(tuple(attributes)))
+    roles = [Role.QUASI] * 4 + [Role.SENSITIVE]
+    attributes = tuple(
+        Attribute(name=column.name, role=role, kind=Kind.CATEGORICAL, type=column.type)
+        for column, role in zip(made, roles, strict=True)
+    )
+    return Microdata.encode(Table(tuple(made), "COIL2000 stand-in"), Schema(attributes))

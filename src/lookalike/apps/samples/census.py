@@ -10,6 +10,7 @@ instead be uniform or zipfian and then depends on nothing. No person stands behi
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,18 @@ from lookalike.errors import RecipeError, quoted
 _AGES = np.arange(15, 94)
 _N_EDUCATIONS, _N_OCCUPATIONS, _N_COUNTRIES = 17, 51, 83
 _MARITAL = ("never married", "married", "married, spouse absent", "separated", "divorced", "widowed")
-_N_VALUES = {"Gender": 2, "Marital": 6, "Race": 9, "Work class": 10, "Country": 83, "Occupation": 51}
+_N_WORK_CLASSES = 10
+_VALUES = {
+    "Age": (15, 79),
+    "Gender": (0, 2),
+    "Education": (0, _N_EDUCATIONS),
+    "Marital": (0, 6),
+    "Race": (0, 9),
+    "Work class": (0, _N_WORK_CLASSES),
+    "Country": (0, _N_COUNTRIES),
+    "Occupation": (0, _N_OCCUPATIONS),
+}
+"""The least value of each column, and how many there are."""
 _LEAST_SHARE, _GREATEST_SHARE = 0.0017, 0.075
 
 _AGE_CURVE = [(15, 1.5), (20, 1.75), (35, 1.9), (45, 1.6), (60, 1.0), (75, 0.65), (85, 0.25), (93, 0.06)]
@@ -61,29 +73,23 @@ def census(rows: int, seed: int = 1, occupation: str = "census") -> Table:
         occupations = draw_given(rng, _occupation_weights(), cells)
     else:
         occupations = draw(rng, free_shares, rows)
-    whole = ValueType.INTEGER
-    columns = [column("Age", whole, _AGES, ages), column("Gender", whole, np.arange(2), genders)]
-    columns += [column("Education", whole, np.arange(_N_EDUCATIONS), educations)]
-    codes_of = (maritals, races, work_classes, countries, occupations)
-    for name, codes in zip(("Marital", "Race", "Work class", "Country", "Occupation"), codes_of, strict=True):
-        columns.append(column(name, whole, np.arange(_N_VALUES[name]), codes))
+    drawn = (ages, genders, educations, maritals, races, work_classes, countries, occupations)
+    columns = [
+        column(name, ValueType.INTEGER, first + np.arange(size), codes)
+        for (name, (first, size)), codes in zip(_VALUES.items(), drawn, strict=True)
+    ]
     return Table(tuple(columns), source=f"census stand-in ({rows:,} rows, seed {seed}, occupation {occupation})")
 
 
 def census_schema() -> Schema:
     """Seven quasi-identifiers and the occupation, with the domains that the papers measure loss against."""
-    numeric = {"Age": (int(_AGES[0]), int(_AGES[-1])), "Education": (0, _N_EDUCATIONS - 1)}
     attributes = []
-    for name in ("Age", "Gender", "Education", "Marital", "Race", "Work class", "Country", "Occupation"):
+    for name, (first, size) in _VALUES.items():
         role = Role.SENSITIVE if name == "Occupation" else Role.QUASI
-        if name in numeric:
-            low, high = numeric[name]
-            attribute = Attribute(name=name, role=role, kind=Kind.NUMERIC, type=ValueType.INTEGER, low=low, high=high)
-        else:
-            attribute = Attribute(
-                name=name, role=role, kind=Kind.CATEGORICAL, type=ValueType.INTEGER, size=_N_VALUES[name]
-            )
-        attributes.append(attribute)
+        domain: dict[str, Any] = {"kind": Kind.CATEGORICAL, "size": size}
+        if name in ("Age", "Education"):
+            domain = {"kind": Kind.NUMERIC, "low": first, "high": first + size - 1}
+        attributes.append(Attribute(name=name, role=role, type=ValueType.INTEGER, **domain))
     return Schema(tuple(attributes))
 
 
@@ -160,7 +166,7 @@ def _work_class_weights() -> Weights:
     never worked.
     """
     schooling = np.arange(_N_EDUCATIONS) / (_N_EDUCATIONS - 1)
-    weights = np.empty((len(_AGES), _N_EDUCATIONS, _N_VALUES["Work class"]))
+    weights = np.empty((len(_AGES), _N_EDUCATIONS, _N_WORK_CLASSES))
     working = curve([(15, 0.25), (20, 0.8), (25, 1.0), (55, 0.95), (63, 0.6), (70, 0.18), (93, 0.02)], _AGES)
     per_class = [66 - 14 * schooling, 6 + 0 * schooling, 1.5 + 4 * schooling, 2 + 3 * schooling, 2 + 6 * schooling]
     per_class += [4 + 9 * schooling, 0.5 - 0.3 * schooling, 0.8 + 0 * schooling]
@@ -171,7 +177,7 @@ def _work_class_weights() -> Weights:
     weights[:, :, 7] *= curve([(17, 0), (20, 3), (30, 1.2), (45, 0.2), (60, 0)], _AGES)[:, np.newaxis]
     weights[:, :, 8] = 90 * (1.05 - working)[:, np.newaxis]
     weights[:, :, 9] = (curve([(15, 25), (20, 6), (30, 1.5)], _AGES))[:, np.newaxis] * (1.2 - schooling)
-    return weights.reshape(-1, _N_VALUES["Work class"])
+    return weights.reshape(-1, _N_WORK_CLASSES)
 
 
 @lru_cache

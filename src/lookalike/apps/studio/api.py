@@ -16,33 +16,17 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import FileResponse, HTMLResponse, PlainTextResponse
 
 from lookalike.apps.samples import sample_schema, sample_table
-from lookalike.apps.studio import exporting, hierarchies, results
-from lookalike.apps.studio.answers import REFUSALS, TAKES_A_FILE, sends
-from lookalike.apps.studio.describing import describe_columns, describe_project, preview
-from lookalike.apps.studio.inputs import (
-    Columns,
-    ComparisonSettings,
-    ExportSettings,
-    FromPath,
-    MethodSettings,
-    PromiseSettings,
-    ReadingOptions,
-    RunSettings,
-    SchemaText,
-    TaxonomyText,
-)
+from lookalike.apps.studio import columns, openapi, promises, results, taxonomies
+from lookalike.apps.studio.columns import describe_project
 from lookalike.apps.studio.jobs import Job, Jobs
-from lookalike.apps.studio.methods import check_method, describe_methods
-from lookalike.apps.studio.promising import describe_promises, what_it_allows
 from lookalike.apps.studio.security import REPORT_POLICY
-from lookalike.apps.studio.settling import check_aliases, check_models, take_schema, with_columns
 from lookalike.apps.studio.uploads import clean_name, existing_file, keep_upload
 from lookalike.apps.studio.workspace import Project, Workspace
 from lookalike.data.adversary import ADVERSARIES
 from lookalike.data.schema import Schema
 from lookalike.errors import DataError, RecipeError, quoted, unknown_name
 
-router = APIRouter(prefix="/api", tags=["studio"], responses=REFUSALS)
+router = APIRouter(prefix="/api", tags=["studio"], responses=openapi.REFUSALS)
 
 
 def _workspace_of(request: Request) -> Workspace:
@@ -83,7 +67,7 @@ def open_sample(request: Request) -> dict[str, Any]:
 
 
 @router.post("/projects/path", status_code=201)
-def open_path(given: FromPath, request: Request) -> dict[str, Any]:
+def open_path(given: openapi.FromPath, request: Request) -> dict[str, Any]:
     """Open a file on this machine."""
     workspace = _workspace_of(request)
     path = existing_file(given.path)
@@ -91,7 +75,7 @@ def open_path(given: FromPath, request: Request) -> dict[str, Any]:
     return describe_project(project)
 
 
-@router.post("/projects/upload", status_code=201, openapi_extra=TAKES_A_FILE)
+@router.post("/projects/upload", status_code=201, openapi_extra=openapi.TAKES_A_FILE)
 async def open_upload(
     request: Request,
     name: Annotated[str, Query(min_length=1, max_length=255)],
@@ -102,7 +86,7 @@ async def open_upload(
     workspace = _workspace_of(request)
     folder = workspace.room()
     source = await keep_upload(request, name, folder)
-    options = _reading(ReadingOptions(delimiter=delimiter, encoding=encoding))
+    options = _reading(openapi.ReadingOptions(delimiter=delimiter, encoding=encoding))
 
     def opened() -> Project:
         try:
@@ -131,69 +115,69 @@ def close_project(project: Open, request: Request) -> None:
 @router.get("/projects/{id}/columns")
 def show_columns(project: Open) -> dict[str, Any]:
     """Types, roles, missing and distinct values, a histogram and suggestions with reasons."""
-    return describe_columns(project)
+    return columns.describe_columns(project)
 
 
 @router.get("/projects/{id}/preview")
 def show_preview(project: Open) -> dict[str, Any]:
     """The first rows of the original, without identifiers."""
-    return preview(project)
+    return columns.preview(project)
 
 
 @router.put("/projects/{id}/columns")
-def set_columns(given: Columns, project: Open) -> dict[str, Any]:
+def set_columns(given: openapi.Columns, project: Open) -> dict[str, Any]:
     """Roles, kinds, weights and taxonomies; columns that are not named stay as they are."""
     with project.lock:
-        return take_schema(project, with_columns(project.schema, project.table.names, given.columns))
+        return columns.take_schema(project, columns.with_columns(project.schema, project.table.names, given.columns))
 
 
 @router.post("/projects/{id}/taxonomy")
-def read_taxonomy(given: TaxonomyText, project: Open) -> dict[str, Any]:
+def read_taxonomy(given: openapi.TaxonomyText, project: Open) -> dict[str, Any]:
     """Text as a taxonomy of a column, and what its levels would be; nothing is changed yet."""
     column = project.table[given.column]
     begun = given.form == "tree" and not given.text.strip()
-    taxonomy = hierarchies.read_taxonomy(given.form, hierarchies.first_outline(column) if begun else given.text)
+    taxonomy = taxonomies.read_taxonomy(given.form, taxonomies.first_outline(column) if begun else given.text)
     return {
         "taxonomy": taxonomy,
-        "text": hierarchies.write_taxonomy(taxonomy)[1],
-        "levels": hierarchies.levels_of(column, taxonomy),
+        "text": taxonomies.write_taxonomy(taxonomy)[1],
+        "levels": taxonomies.levels_of(column, taxonomy),
     }
 
 
-@router.get("/projects/{id}/schema", response_class=Response, responses=sends("application/yaml"))
+@router.get("/projects/{id}/schema", response_class=Response, responses=openapi.sends("application/yaml"))
 def show_schema(project: Open) -> PlainTextResponse:
     """The schema as a file, for `--schema`."""
     return _as_file(project.schema.to_yaml())
 
 
 @router.put("/projects/{id}/schema")
-def set_schema(given: SchemaText, project: Open) -> dict[str, Any]:
+def set_schema(given: openapi.SchemaText, project: Open) -> dict[str, Any]:
     """A whole schema; taxonomies must stand in it, not in files beside it."""
-    check_aliases(given.yaml)
+    columns.check_aliases(given.yaml)
     with project.lock:
-        return take_schema(project, Schema.from_yaml(given.yaml, "the schema"))
+        return columns.take_schema(project, Schema.from_yaml(given.yaml, "the schema"))
 
 
 @router.get("/projects/{id}/models")
 def show_models(project: Open) -> list[dict[str, Any]]:
     """The models in plain words, with the number that is moved first."""
-    return describe_promises(project)
+    return promises.describe_promises(project)
 
 
 @router.get("/projects/{id}/allows")
 def show_allowed(project: Open, model: Annotated[str, Query(max_length=2000)]) -> dict[str, Any]:
     """What one promise allows on this table, or why it cannot be kept and the nearest that can."""
-    return what_it_allows(project, model)
+    return promises.what_it_allows(project, model)
 
 
 @router.put("/projects/{id}/promise")
-def set_promise(given: PromiseSettings, project: Open) -> dict[str, Any]:
+def set_promise(given: openapi.PromiseSettings, project: Open) -> dict[str, Any]:
     """What the release must keep, and against whom; refused if no release can. No models: none is chosen yet."""
     if given.adversary not in ADVERSARIES:
         raise RecipeError(unknown_name("adversary", given.adversary, ADVERSARIES))
     with project.lock:
         if given.models:
-            check_models(project, given.models)
+            promises.check_models(project, given.models)
         project.models, project.adversary = tuple(given.models), given.adversary
         return describe_project(project)
 
@@ -201,19 +185,19 @@ def set_promise(given: PromiseSettings, project: Open) -> dict[str, Any]:
 @router.get("/projects/{id}/methods")
 def show_methods(project: Open) -> dict[str, Any]:
     """Which methods serve the promise, and what they trade."""
-    return describe_methods(project)
+    return promises.describe_methods(project)
 
 
 @router.put("/projects/{id}/method")
-def set_method(given: MethodSettings, project: Open) -> dict[str, Any]:
+def set_method(given: openapi.MethodSettings, project: Open) -> dict[str, Any]:
     """The method, as `--algorithm` takes it; none: the recommended one."""
     with project.lock:
-        project.algorithm = check_method(given.algorithm)
+        project.algorithm = promises.check_method(given.algorithm)
         return describe_project(project)
 
 
 @router.post("/projects/{id}/runs", status_code=202)
-def start_run(given: RunSettings, project: Open, request: Request) -> dict[str, Any]:
+def start_run(given: openapi.RunSettings, project: Open, request: Request) -> dict[str, Any]:
     """Publish with the settings as they are now; one run at a time, the others wait."""
     with project.lock:
         _project_of(project.id, request)  # it may have been closed meanwhile
@@ -227,7 +211,7 @@ def start_run(given: RunSettings, project: Open, request: Request) -> dict[str, 
 
 
 @router.post("/projects/{id}/comparisons", status_code=202)
-def start_comparison(given: ComparisonSettings, project: Open, request: Request) -> dict[str, Any]:
+def start_comparison(given: openapi.ComparisonSettings, project: Open, request: Request) -> dict[str, Any]:
     """Several promises and methods side by side; an entry of models may sweep, as in l-diversity:2,4,8."""
     with project.lock:
         _project_of(project.id, request)
@@ -273,37 +257,37 @@ def show_comparison(job: Found) -> dict[str, Any]:
     return results.comparison(job)
 
 
-@router.get("/projects/{id}/runs/{number}/report", response_class=Response, responses=sends("text/html"))
+@router.get("/projects/{id}/runs/{number}/report", response_class=Response, responses=openapi.sends("text/html"))
 def show_report(job: Found) -> HTMLResponse:
     """The report that lies in the release folder, to hand over."""
-    page = (exporting.release_of(job) / "report.html").read_text(encoding="utf-8")
-    return HTMLResponse(page, headers={"content-security-policy": REPORT_POLICY})
+    return _as_page(results.release_of(job) / "report.html")
 
 
-@router.get("/projects/{id}/runs/{number}/owner-report", response_class=Response, responses=sends("text/html"))
+@router.get("/projects/{id}/runs/{number}/owner-report", response_class=Response, responses=openapi.sends("text/html"))
 def show_owners_report(job: Found) -> HTMLResponse:
     """The owner's report, with what was scored on the original. It is no part of the release."""
-    page = exporting.owners_report(job).read_text(encoding="utf-8")
-    return HTMLResponse(page, headers={"content-security-policy": REPORT_POLICY})
+    return _as_page(results.owners_report(job))
 
 
-@router.get("/projects/{id}/runs/{number}/release.zip", response_class=FileResponse, responses=sends("application/zip"))
+@router.get(
+    "/projects/{id}/runs/{number}/release.zip", response_class=FileResponse, responses=openapi.sends("application/zip")
+)
 def download_release(job: Found) -> FileResponse:
     """The release folder as an archive."""
-    return FileResponse(exporting.archive(job), media_type="application/zip", filename="release.zip")
+    return FileResponse(results.archive(job), media_type="application/zip", filename="release.zip")
 
 
 @router.post("/projects/{id}/runs/{number}/export")
-def export_release(given: ExportSettings, job: Found) -> dict[str, Any]:
+def export_release(given: openapi.ExportSettings, job: Found) -> dict[str, Any]:
     """Copy the release into a folder on this machine, all or nothing."""
     try:
         target = Path(given.folder).expanduser()
     except RuntimeError:
         raise RecipeError("Nobody has that home folder. Write the full path, as in /home/me/release.") from None
-    return {"folder": str(target), "files": exporting.export_to(job, target, overwrite=given.overwrite)}
+    return {"folder": str(target), "files": results.export_to(job, target, overwrite=given.overwrite)}
 
 
-@router.get("/projects/{id}/runs/{number}/schema", response_class=Response, responses=sends("application/yaml"))
+@router.get("/projects/{id}/runs/{number}/schema", response_class=Response, responses=openapi.sends("application/yaml"))
 def download_schema(job: Found) -> PlainTextResponse:
     """The schema that a run was made with, for `--schema`."""
     return _as_file(job.task["schema"])
@@ -312,15 +296,19 @@ def download_schema(job: Found) -> PlainTextResponse:
 @router.get("/projects/{id}/runs/{number}/command")
 def show_command(job: Found, project: Open) -> dict[str, Any]:
     """The `lookalike publish` that does the same, and the schema it needs."""
-    return {"command": exporting.command(project, job.task), "schema": job.task["schema"]}
+    return {"command": results.command(project, job.task), "schema": job.task["schema"]}
+
+
+def _as_page(report: Path) -> HTMLResponse:
+    return HTMLResponse(report.read_text(encoding="utf-8"), headers={"content-security-policy": REPORT_POLICY})
 
 
 def _as_file(schema: str) -> PlainTextResponse:
-    headers = {"content-disposition": f'attachment; filename="{exporting.SCHEMA_FILE}"'}
+    headers = {"content-disposition": f'attachment; filename="{results.SCHEMA_FILE}"'}
     return PlainTextResponse(schema, media_type="application/yaml", headers=headers)
 
 
-def _reading(given: ReadingOptions) -> dict[str, Any]:
+def _reading(given: openapi.ReadingOptions) -> dict[str, Any]:
     return {name: value for name, value in (("delimiter", given.delimiter), ("encoding", given.encoding)) if value}
 
 

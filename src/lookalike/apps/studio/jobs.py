@@ -54,17 +54,9 @@ class Job:
 
     def to_plain(self) -> dict[str, Any]:
         return {
-            "number": self.number,
-            "project": self.project,
-            "kind": self.kind,
-            "state": self.state,
-            "step": self.step,
-            "share": self.share,
-            "note": self.note,
+            **{name: getattr(self, name) for name in ("number", "project", "kind", "state", "step", "share", "note")},
             "losses": [list(point) for point in self.losses],
-            "error": self.error,
-            "nearest": self.nearest,
-            "stopping": self.stopping,
+            **{name: getattr(self, name) for name in ("error", "nearest", "stopping")},
             "models": list(self.task.get("models", ())),
             "algorithm": self.task.get("algorithm"),
             "adversary": self.task.get("adversary"),

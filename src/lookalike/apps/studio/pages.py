@@ -11,12 +11,11 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 from markupsafe import Markup
 
-from lookalike.apps.studio import api, exporting, results
-from lookalike.apps.studio.describing import clip_text, describe_columns, describe_project, preview
-from lookalike.apps.studio.hierarchies import FORMS, write_taxonomy
+from lookalike.apps.studio import api, results
+from lookalike.apps.studio.columns import clip_text, describe_columns, describe_project, preview
 from lookalike.apps.studio.jobs import ENDED, Job
-from lookalike.apps.studio.methods import describe_methods, what_to_compare
-from lookalike.apps.studio.promising import describe_promises
+from lookalike.apps.studio.promises import describe_methods, describe_promises, what_to_compare
+from lookalike.apps.studio.taxonomies import FORMS, write_taxonomy
 from lookalike.apps.studio.workspace import NotOpen, Project
 from lookalike.data.adversary import ADVERSARIES
 from lookalike.evaluation.report.page import environment_of
@@ -40,7 +39,7 @@ _STEPS = (
 @router.get("/")
 def load_page(request: Request) -> HTMLResponse:
     known = {"most_bytes": request.app.state.most_bytes, "endings": list_endings(), "formats": list_names()}
-    return _page("load.html", request, projects=api.list_projects(request), **known)
+    return _page("load", request, projects=api.list_projects(request), **known)
 
 
 @router.get("/projects/{id}", response_model=None)
@@ -51,10 +50,9 @@ def project_page(project: api.Open) -> RedirectResponse:
 @router.get("/projects/{id}/columns")
 def columns_page(project: api.Open, request: Request) -> HTMLResponse:
     return _page(
-        "columns.html",
+        "columns",
         request,
         project,
-        step="columns",
         found=describe_columns(project),
         rows=preview(project),
         forms=FORMS,
@@ -64,14 +62,14 @@ def columns_page(project: api.Open, request: Request) -> HTMLResponse:
 @router.get("/projects/{id}/promise")
 def promise_page(project: api.Open, request: Request) -> HTMLResponse:
     promises = describe_promises(project)
-    return _page("promise.html", request, project, step="promise", promises=promises, adversaries=ADVERSARIES)
+    return _page("promise", request, project, promises=promises, adversaries=ADVERSARIES)
 
 
 @router.get("/projects/{id}/method", response_model=None)
 def method_page(project: api.Open, request: Request) -> HTMLResponse | RedirectResponse:
     if not project.models:
         return RedirectResponse(f"/projects/{project.id}/promise", 303)
-    return _page("method.html", request, project, step="method", found=describe_methods(project))
+    return _page("method", request, project, found=describe_methods(project))
 
 
 @router.get("/projects/{id}/run")
@@ -80,10 +78,9 @@ def run_page(project: api.Open, request: Request) -> HTMLResponse:
     jobs = _jobs(project, request, "publish")
     watched = next((job for job in jobs if job.state not in ENDED), None)
     return _page(
-        "run.html",
+        "run",
         request,
         project,
-        step="run",
         watched=watched,
         last=jobs[-1] if jobs else None,
         adversaries=ADVERSARIES,
@@ -96,10 +93,9 @@ def results_page(project: api.Open, request: Request, run: int | None = None) ->
     job = _choose_run(project, request, run)
     is_done = job is not None and job.state == "done"
     return _page(
-        "results.html",
+        "results",
         request,
         project,
-        step="results",
         job=job,
         found=results.results(job) if job is not None and is_done else None,
         pictures=_pictures(job),
@@ -115,10 +111,9 @@ def compare_page(project: api.Open, request: Request) -> HTMLResponse:
     done = [job for job in jobs if job.state == "done"]
     shown = done[-1] if done else None
     return _page(
-        "compare.html",
+        "compare",
         request,
         project,
-        step="compare",
         watched=next((job for job in jobs if job.state not in ENDED), None),
         shown=shown,
         found=None if shown is None else results.comparison_table(shown),
@@ -132,13 +127,12 @@ def compare_page(project: api.Open, request: Request) -> HTMLResponse:
 def export_page(project: api.Open, request: Request, run: int | None = None) -> HTMLResponse:
     job = _choose_run(project, request, run)
     return _page(
-        "export.html",
+        "export",
         request,
         project,
-        step="export",
         job=job,
-        command=exporting.command(project, None if job is None else job.task),
-        files=exporting.files_of(job) if job is not None and job.state == "done" else [],
+        command=results.command(project, None if job is None else job.task),
+        files=results.files_of(job) if job is not None and job.state == "done" else [],
         releases=results.list_finished(_jobs(project, request, "publish")),
         is_copy=project.is_copy,
     )
@@ -146,9 +140,7 @@ def export_page(project: api.Open, request: Request, run: int | None = None) -> 
 
 def problem_page(said: str, status: int, headers: Mapping[str, str] | None = None) -> HTMLResponse:
     """What went wrong, and the way back."""
-    page = _environment().get_template("problem.html")
-    shown = page.render(project=None, steps=_STEPS, step=None, under_way=[], version=__version__, said=said)
-    return HTMLResponse(shown, status, headers)
+    return HTMLResponse(_render("problem", said=said), status, headers)
 
 
 def _jobs(project: Project, request: Request, kind: str) -> list[Job]:
@@ -171,20 +163,17 @@ def _pictures(job: Job | None) -> dict[str, Markup]:
     return {} if job is None else {name: Markup(svg) for name, svg in results.pictures(job).items()}
 
 
-def _page(template: str, request: Request, project: Project | None = None, **shown: Any) -> HTMLResponse:
-    under_way = (
-        [] if project is None else [job for job in api.jobs_of(request).of(project.id) if job.state not in ENDED]
-    )
-    page = _environment().get_template(template)
-    return HTMLResponse(
-        page.render(
-            project=None if project is None else describe_project(project),
-            steps=_STEPS,
-            under_way=under_way,
-            version=__version__,
-            **{"step": None, **shown},
-        )
-    )
+def _page(step: str, request: Request, project: Project | None = None, **shown: Any) -> HTMLResponse:
+    """The page of a step of the way."""
+    if project is not None:
+        under_way = [job for job in api.jobs_of(request).of(project.id) if job.state not in ENDED]
+        shown |= {"project": describe_project(project), "under_way": under_way, "step": step}
+    return HTMLResponse(_render(step, **shown))
+
+
+def _render(template: str, **shown: Any) -> str:
+    usual: dict[str, Any] = {"project": None, "steps": _STEPS, "step": None, "under_way": [], "version": __version__}
+    return _environment().get_template(f"{template}.html").render(usual | shown)
 
 
 @cache

@@ -1,32 +1,40 @@
-"""What came of a run, read from its folder."""
+"""What came of a run, read from its folder; and out of the studio: the release folder, an archive, the command."""
 
 from __future__ import annotations
 
 import csv
 import itertools
 import json
+import secrets
+import shlex
+import shutil
+import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from lookalike.apps.studio.exporting import release_of
 from lookalike.apps.studio.jobs import Job
-from lookalike.apps.studio.work import OWNERS, PICTURES, SUMMARY
+from lookalike.apps.studio.work import OWNERS, OWNERS_PAGE, PICTURES, RELEASE, SUMMARY
+from lookalike.apps.studio.workspace import Project
+from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.schema import Schema
 from lookalike.errors import RecipeError
 from lookalike.evaluation.compare import Comparison
 from lookalike.evaluation.compare.tabulating import loss_text
 from lookalike.evaluation.report.beliefs import BeliefLine, BeliefTable
+from lookalike.files.atomic import place_folder
+from lookalike.files.releases.describe import DESCRIPTOR
 
+SCHEMA_FILE = "schema.yaml"
 _N_PREVIEW = 8
 
 
 def results(job: Job) -> dict[str, Any]:
     """The owner's report as plain data, a summary and the first rows of the release."""
     release = release_of(job)
-    report = json.loads((job.folder / OWNERS).read_text(encoding="utf-8"))
+    report = _read(job, OWNERS)
     return {
-        "summary": json.loads((job.folder / SUMMARY).read_text(encoding="utf-8")),
+        "summary": _read(job, SUMMARY),
         "report": report,
         "beliefs": [_belief_sentence(table) for table in report["beliefs"]],
         "preview": {path.stem: _first_rows(path) for path in _tables(release)},
@@ -37,8 +45,7 @@ def comparison(job: Job) -> dict[str, Any]:
     """The runs of a comparison."""
     if job.state != "done" or job.kind != "compare":
         raise RecipeError("This comparison is not done (yet).")
-    found: dict[str, Any] = json.loads((job.folder / SUMMARY).read_text(encoding="utf-8"))
-    return found
+    return _read(job, SUMMARY)
 
 
 def comparison_table(job: Job) -> dict[str, Any]:
@@ -54,7 +61,7 @@ def list_finished(jobs: Iterable[Job]) -> list[dict[str, Any]]:
     lines = []
     for job in jobs:
         if job.state == "done" and job.kind == "publish":
-            summary = json.loads((job.folder / SUMMARY).read_text(encoding="utf-8"))
+            summary = _read(job, SUMMARY)
             lines.append(
                 {
                     "number": job.number,
@@ -71,9 +78,11 @@ def list_finished(jobs: Iterable[Job]) -> list[dict[str, Any]]:
 
 def pictures(job: Job) -> dict[str, str]:
     """SVG by name."""
-    if job.state != "done":
-        return {}
-    found: dict[str, str] = json.loads((job.folder / PICTURES).read_text(encoding="utf-8"))
+    return _read(job, PICTURES) if job.state == "done" else {}
+
+
+def _read(job: Job, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((job.folder / name).read_text(encoding="utf-8"))
     return found
 
 
@@ -93,3 +102,82 @@ def _first_rows(path: Path) -> dict[str, Any]:
         rows = csv.reader(file)
         columns = next(rows)
         return {"columns": columns, "rows": list(itertools.islice(rows, _N_PREVIEW))}
+
+
+def command(project: Project, task: dict[str, Any] | None = None, schema_file: str = SCHEMA_FILE) -> str:
+    """The `lookalike publish` that does the same; of a run, with the settings it was made with."""
+    if task and task["kind"] != "publish":
+        raise RecipeError("A comparison has no command of this kind. Choose a run that publishes.")
+    made = task or vars(project)
+    # A name that begins with a dash would be taken for an option.
+    source = f"./{project.name}" if project.is_copy else str(project.source)
+    parts = ["lookalike", "publish", source, "--schema", schema_file]
+    for model in made["models"]:
+        parts += ["--model", model]
+    for name in ("algorithm", "title", "recipient"):
+        parts += [f"--{name}", made[name]] if made[name] else []
+    if made["adversary"] != READS_RELEASE:
+        parts += ["--adversary", made["adversary"]]
+    if made["publish_scores"]:
+        parts.append("--publish-scores")
+    for name, value in project.reading.items():
+        parts += [f"--{name}", "tab" if value == "\t" else value]
+    return shlex.join([*parts, "--out", "release"])
+
+
+def export_to(job: Job, target: Path, *, overwrite: bool = False) -> list[str]:
+    """Copy the release of a run into a folder of the user's choice, all or nothing; the names of its files."""
+    source = release_of(job)
+    if not target.is_absolute():
+        raise RecipeError(f"{target} is not a full path. Write where to from the root on, as in /home/me/release.")
+    try:
+        with place_folder(target, marker=DESCRIPTOR, overwrite=overwrite) as building:
+            for path in _files(source):
+                copy = building / path.relative_to(source)
+                copy.parent.mkdir(exist_ok=True)
+                shutil.copyfile(path, copy)
+    except OSError as error:
+        raise RecipeError(f"Cannot write to {target}: {error.strerror}. Choose another folder.") from None
+    except ValueError:
+        raise RecipeError("A path cannot hold such a character. Choose another folder.") from None
+    return files_of(job)
+
+
+def files_of(job: Job) -> list[str]:
+    """The names of the files of a release."""
+    return sorted(path.name for path in release_of(job).iterdir())
+
+
+def _files(release: Path) -> list[Path]:
+    """All files of a release, also those of tables in parts."""
+    return sorted(path for path in release.rglob("*") if path.is_file())
+
+
+def archive(job: Job) -> Path:
+    """The release of a run as a ZIP file in the run's private folder."""
+    source = release_of(job)
+    target = job.folder / "release.zip"
+    if not target.exists():
+        unfinished = job.folder / f"{secrets.token_hex(8)}.part"
+        with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as zipped:
+            for path in _files(source):
+                # A fixed time: when a release was made to the second is nobody's business.
+                name = f"{RELEASE}/{path.relative_to(source).as_posix()}"
+                entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                with path.open("rb") as file, zipped.open(entry, "w") as out:
+                    shutil.copyfileobj(file, out)
+        unfinished.rename(target)
+    return target
+
+
+def owners_report(job: Job) -> Path:
+    """The owner's report of a run, if it is done."""
+    return release_of(job).with_name(OWNERS_PAGE)
+
+
+def release_of(job: Job) -> Path:
+    """Where the release of a run lies, if it is done."""
+    if job.state != "done" or job.kind != "publish":
+        raise RecipeError("This run has no release (yet). Wait until it is done, or run again.")
+    return job.folder / RELEASE

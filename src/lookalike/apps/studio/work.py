@@ -82,10 +82,9 @@ def _outcome(task: dict[str, Any], told: _Told) -> dict[str, Any]:
         _TASKS[task["kind"]](task, told)
     except (EOFError, BrokenPipeError):
         raise
-    except Infeasible as error:
-        return {"what": "failed", "error": str(error), "nearest": error.nearest}
     except LookalikeError as error:
-        return {"what": "failed", "error": str(error)}
+        nearest = error.nearest if isinstance(error, Infeasible) else None
+        return {"what": "failed", "error": str(error), "nearest": nearest}
     except MemoryError:
         return {"what": "failed", "error": "There was not enough memory. Try a sample of the table, or mondrian."}
     except BaseException as error:  # some libraries' faults are not Exceptions
@@ -126,10 +125,10 @@ def _publish(task: dict[str, Any], told: _Told) -> None:
         "seconds": found["seconds"],
         "text": str(publication),
     }
-    (out / SUMMARY).write_text(json.dumps(summary, ensure_ascii=False), encoding="utf-8")
-    (out / OWNERS).write_text(json.dumps(report.to_plain(), ensure_ascii=False), encoding="utf-8")
+    _write(out / SUMMARY, summary)
+    _write(out / OWNERS, report.to_plain())
     (out / OWNERS_PAGE).write_text(report.page, encoding="utf-8")
-    (out / PICTURES).write_text(json.dumps(report.pictures, ensure_ascii=False), encoding="utf-8")
+    _write(out / PICTURES, report.pictures)
 
 
 def _compare(task: dict[str, Any], told: _Told) -> None:
@@ -151,10 +150,14 @@ def _compare(task: dict[str, Any], told: _Told) -> None:
         progress=told,
         **task["reading"],
     )
-    (out / SUMMARY).write_text(json.dumps(found.to_plain(), ensure_ascii=False), encoding="utf-8")
+    _write(out / SUMMARY, found.to_plain())
     chart = found.chart()
     pictures = {"frontier": charts.svg(chart) if chart is not None and charts.can_draw() else ""}
-    (out / PICTURES).write_text(json.dumps(pictures, ensure_ascii=False), encoding="utf-8")
+    _write(out / PICTURES, pictures)
+
+
+def _write(path: Path, content: dict[str, Any]) -> None:
+    path.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
 
 
 _TASKS = {"publish": _publish, "compare": _compare}

@@ -126,11 +126,7 @@ class Workspace:
             table = read_table(source, **options)
             _check_header(table)
             settled = schema or suggest_schema(table)
-        except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
-        project = Project(secrets.token_urlsafe(12), name, source, is_copy, folder, table, options, settled)
-        try:
+            project = Project(secrets.token_urlsafe(12), name, source, is_copy, folder, table, options, settled)
             with self._lock:
                 self._check_room()
                 self._projects[project.id] = project

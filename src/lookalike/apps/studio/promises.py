@@ -1,19 +1,22 @@
-"""Which methods serve the promise, which one is recommended, and what each trades for what."""
+"""What a promise allows on this table, which methods serve it, and what each trades for what."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import asdict, fields
 from fractions import Fraction
 from typing import Any
 
 from lookalike.algorithms import ALGORITHMS, describe_algorithms, parse_algorithm
 from lookalike.apps.studio.workspace import Project
 from lookalike.data.parameters import value_text
-from lookalike.errors import Infeasible, RecipeError
+from lookalike.errors import Infeasible, LookalikeError, RecipeError
+from lookalike.evaluation.advise.bearing import belief_in_extremes
 from lookalike.evaluation.compare.planning import choose_algorithms, promise_text
 from lookalike.evaluation.tradeoff import vary_promises
-from lookalike.models import parse_promise
+from lookalike.models import MODELS, describe_models, parse_model, parse_promise
+from lookalike.models.shared.model import example_of
 from lookalike.pipeline.recipe import Recipe, find_refusal, prepare, require, settle
 
 _FORMS = {
@@ -26,6 +29,72 @@ _FORMS = {
     "perturbed": "One exact table in which sensitive values were redrawn at random. Single values say little; counts "
     "over many rows are reconstructed. It does not hide who is in the table.",
 }
+_FACTORS = (Fraction(1, 2), Fraction(1), Fraction(2))
+
+
+def describe_promises(project: Project) -> list[dict[str, Any]]:
+    """The models in plain words: those with a slider first; the others are written by hand."""
+    meanings = {row["name"]: row for row in describe_models()}
+    return [
+        {
+            "name": name,
+            "meaning": meanings[name]["meaning"],
+            "about_identity": kind.about_identity,
+            "slider": None
+            if kind.slider is None
+            else {
+                **asdict(kind.slider),
+                "text": kind.slider.text(name, "{value}"),
+                "rises": parse_model(kind.slider.text(name)).rises,
+            },
+            "needs_sensitive": not kind.about_identity,
+            "example": example_of(kind),
+            "parameters": [{"name": one["name"], "meaning": one["meaning"]} for one in meanings[name]["parameters"]],
+        }
+        for name, kind in sorted(MODELS.items(), key=lambda item: item[1].slider is None)
+    ]
+
+
+def what_it_allows(project: Project, text: str) -> dict[str, Any]:
+    """One promise, as one writes it: in a sentence, with the beliefs it leaves, or why it cannot be kept."""
+    try:
+        data = project.microdata()
+        promises = settle([parse_promise(text)], data)
+        requirements = require(promises, data)
+    except LookalikeError as error:
+        nearest = error.nearest if isinstance(error, Infeasible) else None
+        return {"model": text, "feasible": False, "reason": str(error), "nearest": nearest}
+    sentences, beliefs, cautions = [], [], list[str]()
+    for promise, requirement in zip(promises, requirements, strict=True):
+        sentences.append(promise.model.promise(promise.column))
+        if promise.column is None:
+            continue
+        index = data.domains.sensitive_index(promise.column)
+        domain, prior = data.domains.sensitive[index], data.counts(index)
+        for found in belief_in_extremes(promise.model, requirement, prior, domain):
+            beliefs.append(
+                {
+                    "column": promise.column,
+                    "value": found.value,
+                    "share": float(found.share),
+                    "ceiling": float(found.ceiling),
+                    "sentence": f"{found.sentence[:1].upper()}{found.sentence[1:]}.",
+                }
+            )
+        cautions += promise.model.cautions(prior, domain)
+    return {
+        "model": text,
+        "feasible": True,
+        "promises": [str(promise) for promise in promises],
+        "sentences": sentences,
+        "beliefs": beliefs,
+        "cautions": cautions,
+    }
+
+
+def check_models(project: Project, models: Sequence[str]) -> None:
+    data = project.microdata()
+    require(settle([parse_promise(text) for text in models], data), data)
 
 
 def describe_methods(project: Project) -> dict[str, Any]:
@@ -75,9 +144,6 @@ def _settings(text: str | None) -> dict[str, str]:
 def check_method(text: str | None) -> str | None:
     """A method as one writes it, or None for the recommended one; raises if there is no such method or setting."""
     return None if not text else str(parse_algorithm(text))
-
-
-_FACTORS = (Fraction(1, 2), Fraction(1), Fraction(2))
 
 
 def what_to_compare(project: Project) -> dict[str, Any]:

@@ -10,10 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lookalike.apps.papers import EXPERIMENTS, Experiment, Figure, Results, Shape, find, reproduce, running
-from lookalike.apps.papers.bench import Bench, Size
+from lookalike.apps.papers import EXPERIMENTS, Experiment, Figure, Results, Shape, find, reproduce, run
 from lookalike.apps.papers.datasets import QUASI, Datasets
-from lookalike.apps.papers.experiments import Row
+from lookalike.apps.papers.experiments import Bench, Row, Size
 from lookalike.apps.samples.census import census
 from lookalike.apps.samples.drawing import to_csv
 from lookalike.errors import DataError, RecipeError
@@ -30,7 +29,6 @@ def measured(bench: Bench) -> Iterator[Row]:
 
 
 EXAMPLE = Experiment(
-    paper="XX",
     title="loss by k",
     setting="CENSUS",
     reports="Loss rises.",
@@ -45,8 +43,8 @@ EXAMPLE = Experiment(
 
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "QUICK", TINY)
-    monkeypatch.setattr(running, "find", lambda names: [EXAMPLE])
+    monkeypatch.setattr(run, "QUICK", TINY)
+    monkeypatch.setattr(run, "find", lambda names: [EXAMPLE])
 
 
 @pytest.mark.usefixtures("tiny")
@@ -91,7 +89,6 @@ def test_a_folder_of_real_records_is_used_and_said(tmp_path: Path) -> None:
     (done,) = reproduce(["xx-1a"], data=tmp_path)
     assert done.data == "census extract"
     assert Datasets(tmp_path).census(500).n_rows == 500
-    assert Datasets(tmp_path).is_stand_in("uniform10k.csv")
 
 
 def test_folders_that_do_not_serve_are_refused(tmp_path: Path) -> None:

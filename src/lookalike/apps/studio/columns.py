@@ -1,19 +1,28 @@
-"""The columns of a table as the studio shows them: what they hold, likely are, and are taken for."""
+"""The columns of a table: what they hold, likely are and are taken for, and settings of them put into a schema."""
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from enum import StrEnum
+from typing import Any, TypeVar
 
 import numpy as np
+import yaml
 from numpy.typing import NDArray
 
+from lookalike.apps.studio.openapi import ColumnSettings
+from lookalike.apps.studio.promises import check_models
 from lookalike.apps.studio.workspace import Project
 from lookalike.data.microdata import Column, texts_of
-from lookalike.data.schema import NUMBER_LIKE, Role
+from lookalike.data.schema import NUMBER_LIKE, Attribute, Kind, Role, Schema
+from lookalike.errors import LookalikeError, SchemaError, quoted, unknown_name
 
 N_BARS = 16
 _MOST_SHOWN_VALUES = 12
 _N_PREVIEW = 8
+_Choice = TypeVar("_Choice", bound=StrEnum)
 
 
 def describe_project(project: Project) -> dict[str, Any]:
@@ -39,26 +48,27 @@ def describe_project(project: Project) -> dict[str, Any]:
 def describe_columns(project: Project) -> dict[str, Any]:
     """Every column with its suggestion and a small histogram, and how identifying the table is."""
     found = project.inspection()
-    roles = {attribute.name: attribute for attribute in project.schema.attributes}
+    named = {attribute.name: attribute for attribute in project.schema.attributes}
     columns = []
     for profile, column in zip(found.columns, project.table.columns, strict=True):
-        attribute = roles.get(profile.name)
+        # A column that the schema does not name has the usual settings, and no role.
+        attribute = named.get(profile.name, Attribute(name=profile.name, role=Role.IDENTIFIER))
         columns.append(
             {
                 "name": profile.name,
                 "type": str(profile.type),
                 "distinct": profile.n_distinct,
                 "missing": profile.n_missing,
-                "role": None if attribute is None else str(attribute.role),
-                "kind": None if attribute is None or attribute.kind is None else str(attribute.kind),
+                "role": str(attribute.role) if profile.name in named else None,
+                "kind": attribute.kind and str(attribute.kind),
                 "suggested_role": str(profile.suggested_role),
                 "role_reason": profile.role_reason,
                 "suggested_kind": str(profile.suggested_kind),
                 "kind_reason": profile.kind_reason,
-                "weight": 1.0 if attribute is None else attribute.weight,
-                "taxonomy": None if attribute is None or attribute.taxonomy is None else dict(attribute.taxonomy),
+                "weight": attribute.weight,
+                "taxonomy": None if attribute.taxonomy is None else dict(attribute.taxonomy),
                 "taxonomy_hint": profile.taxonomy_hint,
-                "order": None if attribute is None or attribute.order is None else list(attribute.order),
+                "order": None if attribute.order is None else list(attribute.order),
                 "histogram": histogram(column),
             }
         )
@@ -130,15 +140,75 @@ def clip_text(text: str, most: int = 200) -> str:
 
 def preview(project: Project, n_rows: int = _N_PREVIEW) -> dict[str, Any]:
     """The first rows of the original, as text; for the user's own eyes."""
-    hidden = {attribute.name for attribute in project.schema.attributes if attribute.role is Role.IDENTIFIER}
-    named = {attribute.name for attribute in project.schema.attributes}
-    columns = [column for column in project.table.columns if column.name in named and column.name not in hidden]
-    rows = []
-    for place in range(min(n_rows, project.table.n_rows)):
-        cells = []
-        for column in columns:
-            code = int(column.codes[place])
-            missing = code >= len(column.values)
-            cells.append("" if missing else clip_text(texts_of(column.values[code : code + 1], column.type)[0]))
-        rows.append(cells)
+    shown = {attribute.name for attribute in project.schema.attributes if attribute.role is not Role.IDENTIFIER}
+    columns = [column for column in project.table.columns if column.name in shown]
+    rows = [[_cell(column, place) for column in columns] for place in range(min(n_rows, project.table.n_rows))]
     return {"columns": [column.name for column in columns], "rows": rows}
+
+
+def _cell(column: Column, place: int) -> str:
+    code = int(column.codes[place])
+    return clip_text(texts_of(column.values[code : code + 1], column.type)[0]) if code < len(column.values) else ""
+
+
+def with_columns(schema: Schema, names: Sequence[str], columns: Sequence[ColumnSettings]) -> Schema:
+    """The schema with those columns changed, the others as they are; columns of the table that it lacks are added."""
+    attributes = {attribute.name: attribute for attribute in schema.attributes}
+    known = frozenset(names)
+    for column in columns:
+        if column.name not in known:
+            raise SchemaError(unknown_name("column", column.name, names))
+        before = attributes.get(column.name, Attribute(name=column.name, role=Role.IDENTIFIER))
+        attributes[column.name] = _change_column(before, column)
+    return Schema(tuple(attributes.values()))
+
+
+def check_aliases(text: str) -> None:
+    """A few lines of YAML that point at each other can stand for a tree without an end."""
+    try:
+        if "*" in text and any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, yaml.SafeLoader)):
+            raise SchemaError("The schema refers to parts of itself (*name). Write them out.")
+    except yaml.YAMLError:
+        return  # the schema's own reader says where
+
+
+def take_schema(project: Project, schema: Schema) -> dict[str, Any]:
+    """Another schema, if the table can be read and described under it; what was promised before may no longer fit."""
+    for attribute in schema.attributes:
+        if attribute.taxonomy is not None and "file" in attribute.taxonomy:
+            raise SchemaError("A taxonomy in a file cannot be used here. Write its tree into the schema.")
+    before = project.schema
+    project.schema = schema
+    try:
+        if schema.quasi:
+            project.microdata()
+        described = describe_columns(project)
+        json.dumps(described, ensure_ascii=False, allow_nan=False).encode()
+    except (ValueError, TypeError):
+        project.schema = before
+        raise SchemaError("The schema holds a value that is neither text nor a number. Write it out.") from None
+    except BaseException:
+        project.schema = before
+        raise
+    try:
+        if project.models:
+            check_models(project, project.models)
+    except LookalikeError:
+        project.models = ()
+    return described
+
+
+def _change_column(before: Attribute, column: ColumnSettings) -> Attribute:
+    kind = None if column.kind is None else _member(Kind, column.kind, column.name, "kind")
+    if column.taxonomy != before.taxonomy or kind is not before.kind:
+        # A domain and an order belong to the kind they were declared for.
+        before = replace(before, kind=None, taxonomy=None, order=None, low=None, high=None, values=None, size=None)
+    order = before.order if column.order is None else tuple(column.order) or None
+    role = _member(Role, column.role, column.name, "role")
+    return replace(before, role=role, kind=kind, weight=column.weight, taxonomy=column.taxonomy, order=order)
+
+
+def _member(choices: type[_Choice], text: str, column: str, what: str) -> _Choice:
+    if text not in list(choices):
+        raise SchemaError(f"Column {quoted(column)}: {unknown_name(what, text, list(choices))}")
+    return choices(text)

@@ -1,4 +1,7 @@
-"""What may be sent to the studio: the body of each request, with its limits. Fields nobody knows are refused."""
+"""What the OpenAPI document says: the bodies of requests with their limits, refusals, and what is sent that is no JSON.
+
+Fields nobody knows are refused.
+"""
 
 from __future__ import annotations
 
@@ -76,3 +79,34 @@ class ComparisonSettings(Input):
 class ExportSettings(Input):
     folder: Annotated[str, Field(min_length=1, max_length=4096)]
     overwrite: bool = False
+
+
+class Problem(BaseModel):
+    """Why something was refused, and what to do."""
+
+    error: str
+    nearest: str | None = None
+    """If no release can keep a promise: the nearest that can be kept."""
+
+
+_MEANINGS = {
+    400: "The body is no JSON, or did not arrive whole.",
+    403: "The token is missing or wrong, or the request comes from another page.",
+    404: "The table or the run is not there (any more).",
+    413: "More was sent than is allowed.",
+    422: "Refused; the sentence says why and what to do.",
+}
+REFUSALS: dict[int | str, dict[str, Any]] = {
+    status: {"model": Problem, "description": meaning} for status, meaning in _MEANINGS.items()
+}
+TAKES_A_FILE = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+
+
+def sends(kind: str) -> dict[int | str, dict[str, Any]]:
+    """An answer of this media type."""
+    return {200: {"content": {kind: {}}}}

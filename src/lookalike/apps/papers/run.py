@@ -1,21 +1,43 @@
-"""Runs experiments and writes, for each, `NAME.csv`, `NAME.json` (verdicts) and a picture for each figure."""
+"""Finds experiments by name, runs them and writes, for each, `NAME.csv`, `NAME.json` (verdicts) and its pictures."""
 
 from __future__ import annotations
 
 import csv
-import io
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from lookalike.apps.papers.bench import FULL, QUICK, Bench
-from lookalike.apps.papers.catalogue import find
+from lookalike.apps.papers import bl, bl_queries, ff, gb, hg, hg_queries, ma
 from lookalike.apps.papers.datasets import Datasets
-from lookalike.apps.papers.experiments import Experiment, Figure, Results, Row
-from lookalike.errors import DataError
+from lookalike.apps.papers.experiments import FULL, QUICK, Bench, Experiment, Figure, Results, Row
+from lookalike.errors import DataError, RecipeError, unknown_name
 from lookalike.evaluation import charts
 from lookalike.progress import Progress, silent
+
+EXPERIMENTS: tuple[Experiment, ...] = (
+    *bl.EXPERIMENTS,
+    *bl_queries.EXPERIMENTS,
+    *gb.EXPERIMENTS,
+    *ma.EXPERIMENTS,
+    *hg.EXPERIMENTS,
+    *hg_queries.EXPERIMENTS,
+    *ff.EXPERIMENTS,
+)
+
+
+def find(names: Iterable[str]) -> list[Experiment]:
+    """The experiments that show these figures; a paper's letters (hg) name all of its own, `all` every one."""
+    known = {name: [experiment] for experiment in EXPERIMENTS for name in experiment.names}
+    papers = sorted({experiment.paper.casefold() for experiment in EXPERIMENTS})
+    many = {paper: [one for one in EXPERIMENTS if one.paper.casefold() == paper] for paper in papers}
+    named = {**known, **many, "all": EXPERIMENTS}
+    found: list[Experiment] = []
+    for name in names:
+        if name.casefold() not in named:
+            raise RecipeError(unknown_name("experiment", name, list(named)))
+        found += named[name.casefold()]
+    return list(dict.fromkeys(found))
 
 
 @dataclass(frozen=True)
@@ -79,11 +101,10 @@ def reproduce(
 def _write(one: Reproduced, folder: Path) -> None:
     """Results as CSV, verdicts as JSON, a picture for each figure."""
     names = list(dict.fromkeys(name for row in one.results.rows for name in row))
-    text = io.StringIO()
-    writer = csv.DictWriter(text, names, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(one.results.rows)
-    (folder / f"{one.experiment.name}.csv").write_text(text.getvalue(), encoding="utf-8")
+    with (folder / f"{one.experiment.name}.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, names, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(one.results.rows)
     told = {
         "experiment": list(one.experiment.names),
         "title": one.experiment.title,

@@ -10,7 +10,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.apps.studio.hierarchies import (
+from lookalike.apps.studio.taxonomies import (
     MOST_LEVELS,
     MOST_OUTLINED,
     first_outline,
