@@ -23,7 +23,7 @@ from foundation import schema_for
 from runs import resampled, run, tables_in
 
 import lookalike as la
-from lookalike.data.reconstruct import Reconstruction, baseline
+from lookalike.data.reconstruct import Reconstruction
 from lookalike.data.release import Perturbed
 
 MODES = ("free", "strict")
@@ -94,7 +94,7 @@ def answered(table: Path, schema: Path, beta: int, mode: str, options: argparse.
             continue
         estimate, error = back.count(np.bincount(release.sensitive[seen, 0], minlength=len(values)), chosen)
         errors.append(abs(min(max(estimate, 0), seen.sum()) - truth) / truth)
-        plain.append(abs(baseline(int(seen.sum()), shares, chosen) - truth) / truth)
+        plain.append(abs(seen.sum() * shares[chosen].sum() - truth) / truth)
         covered.append(abs(estimate - truth) <= 1.96 * error)
     figures = f"{np.median(errors):12.1%} {np.median(plain):9.1%} {np.mean(covered):8.1%}"
     return f"{figures} {len(errors):8}"

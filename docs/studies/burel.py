@@ -94,7 +94,7 @@ def runs(way: str, data: Microdata, samples: int, rng: np.random.Generator) -> P
     return _numbers(found)
 
 
-def learnt(values: str, way: str, places: list[int], samples: int) -> Learnt:
+def learn(values: str, way: str, places: list[int], samples: int) -> Learnt:
     rng = np.random.default_rng(len(way))
     each = [(world, runs(way, tiny_table(world, places), samples, rng)) for world in worlds(values)]
     names, flat = np.unique(np.concatenate([numbers for _, numbers in each]), return_inverse=True)
@@ -116,7 +116,7 @@ def learnt(values: str, way: str, places: list[int], samples: int) -> Learnt:
 def tiny_part(tables: int, samples: int) -> Iterator[list[str]]:
     for values, way in CASES:
         places = [sorted(random.Random(table).sample(range(100), len(values))) for table in range(tables)]
-        found = [learnt(values, way, one, samples) for one in places]
+        found = [learn(values, way, one, samples) for one in places]
         above, guessed = (sum(one[place] for one in found) / tables for place in (1, 2))
         yield [values, way, f"{max(one.worst for one in found):.2f}", _percent(above), _percent(guessed)]
 

@@ -96,7 +96,7 @@ def exact_values(data: Microdata) -> NDArray[np.float64]:
     return np.eye(data.domains.sensitive[0].n_codes)[data.sensitive[:, 0]]
 
 
-def attacked(data: Microdata, release: Grouped, group_of_record: NDArray[np.int32]) -> Attacks:
+def attack(data: Microdata, release: Grouped, group_of_record: NDArray[np.int32]) -> Attacks:
     """How well each attacker guesses the sensitive value of every record of the original."""
     truth, n_values, n_groups = data.sensitive[:, 0], data.domains.sensitive[0].n_codes, len(release.extents[0])
     values_of_group = np.zeros((n_groups, n_values))
@@ -169,7 +169,7 @@ def learning_attacks(data: Microdata, ells: Sequence[int], releases: int, cell: 
             for seed in range(1, releases + 1):
                 release, group_of_record = released(data, mode, ell, seed, cell)
                 losses.append(METRICS["gcp"]().measure(release, data))
-                attacks.append(attacked(data, release, group_of_record))
+                attacks.append(attack(data, release, group_of_record))
             row[2] = f"{np.mean(losses):.3f}"
             row[4:] = [_with_interval(share, data.n_rows) for share in vars(Attacks.mean(attacks)).values()]
         rows.append(row)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from lookalike.files.releases import write as writing
+from lookalike.files.releases.write import NewRelease
 from tests.apps.cli.running import lookalike, published
 
 
@@ -21,14 +21,14 @@ def test_a_signal_in_the_middle_of_writing_leaves_nothing(
 ) -> None:
     seen: list[list[str]] = []
 
-    def told_to_end(folder: Path, *_: Any) -> None:
-        seen.append(sorted(path.name for path in folder.iterdir()))
+    def told_to_end(out: NewRelease, *_: Any) -> None:
+        seen.append(sorted(path.name for path in out.folder.iterdir()))
         os.kill(os.getpid(), number)
 
     def left(code: int) -> None:
         raise SystemExit(code)
 
-    monkeypatch.setattr(writing, "_check_written", told_to_end)
+    monkeypatch.setattr(NewRelease, "check", told_to_end)
     monkeypatch.setattr(os, "_exit", left)
     before = {one: signal.getsignal(one) for one in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)}
     done = published(patients, tmp_path / "out")
@@ -42,7 +42,7 @@ def test_a_signal_that_is_ignored_stays_ignored(monkeypatch: pytest.MonkeyPatch)
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         heard: list[Any] = []
-        monkeypatch.setattr("lookalike.apps.cli.listing.print_json", lambda rows: heard.append(signal.getsignal(1)))
+        monkeypatch.setattr("lookalike.apps.cli.output.print_json", lambda rows: heard.append(signal.getsignal(1)))
         assert lookalike("models", "--json").returncode == 0
         assert heard == [signal.SIG_IGN]
     finally:

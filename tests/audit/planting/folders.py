@@ -22,15 +22,14 @@ from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Withheld
 from lookalike.errors import LookalikeError
-from lookalike.files.releases.parts import complete, write_part
 from lookalike.files.releases.read import ReleaseFolder
 from lookalike.files.releases.write import write_release, write_table
 from lookalike.models import KAnonymity
 from lookalike.pipeline.backends.local import LocalBackend
 from lookalike.pipeline.parts.verify import verify_in_parts
 from lookalike.pipeline.surplus.canonical import examine_folder
-from tests.audit.making import moved
 from tests.audit.planting.cases import Case
+from tests.files.releases.part_folders import write_parts
 from tests.files.releases.release_forms import promising
 from tests.reading import read_release
 
@@ -49,16 +48,14 @@ def edit(name: str) -> Callable[[Edit], Edit]:
 
 def write(case: Case, folder: Path) -> None:
     manifest = promising(case.release.form, *(case.promises or (Promise(KAnonymity(1)),)))
-    write_release(folder, case.release, documents={}, manifest=manifest, overwrite=True)
+    write_release(folder, case.release, manifest=manifest, overwrite=True)
 
 
 def write_in_parts(cases: Sequence[Case], folder: Path) -> None:
     """The cases as parts of one folder."""
     shutil.rmtree(folder, ignore_errors=True)
-    written = [write_part(folder, number, case.release)[0] for number, case in enumerate(cases) if case.release.n_rows]
-    folder.mkdir()
-    nobody = moved(cases[0].release, np.zeros(0, dtype=np.int64))
-    complete(folder, written, nobody, documents={}, manifest=promising(nobody.form, Promise(KAnonymity(1))))
+    releases = [case.release for case in cases if case.release.n_rows]
+    write_parts(folder, releases, manifest=promising(releases[0].form, Promise(KAnonymity(1))))
 
 
 def passes_in_parts(data: Microdata, promises: Sequence[Promise], folder: Path) -> bool:
