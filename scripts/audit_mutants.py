@@ -15,7 +15,7 @@ import tempfile
 import time
 import warnings
 from importlib.machinery import ModuleSpec
-from importlib.util import spec_from_loader
+from importlib.util import spec_from_file_location
 from pathlib import Path
 from typing import NamedTuple
 
@@ -78,7 +78,7 @@ MUTANTS = [
     Mutant("audit/preconditions.py", "if wrong.any():", "if False:"),
     Mutant("audit/preconditions.py", "return Check(A_ROW, n_left <= 0, detail)", "return Check(A_ROW, True, detail)"),
     Mutant("audit/preconditions.py", "return Check(A_ROW, n_left <= 0", "return Check(A_ROW, n_left <= 1"),
-    Mutant("audit/preconditions.py", "return Check(name, n_left <= 0, detail)", "return Check(name, True, detail)"),
+    Mutant("audit/buckets.py", "return Check(A_BUCKET, n_left <= 0, detail)", "return Check(A_BUCKET, True, detail)"),
     Mutant("audit/preconditions.py", 'Check("quasi-identifiers kept", passed', 'Check("quasi-identifiers kept", True'),
     Mutant("audit/preconditions.py", "passed = withheld.indistinguishable or", "passed = True or"),
     Mutant("audit/preconditions.py", "any(counts.any() for counts in withheld.dummies)", "False"),
@@ -105,19 +105,21 @@ MUTANTS = [
     Mutant("audit/exposures.py", "component[owner] == component[node_of_row[rows]]", "component[owner] >= 0"),
     Mutant(
         "audit/reading.py",
-        "(original.sensitive, original.carried), (sensitive, carried)",
-        "(original.carried,), (carried,)",
+        "(original.sensitive, original.carried), (release.sensitive, release.carried)",
+        "(original.carried,), (release.carried,)",
     ),
     Mutant("audit/joining.py", "if n_records != first.n_whole:", "if False:"),
     Mutant("audit/joining.py", "if not same or part.n_whole != first.n_whole:", "if False:"),
-    Mutant("audit/order.py", "if worst.chance < SELDOM:", "if False:"),
-    Mutant("audit/order.py", "reading.unpublished.items()", "()"),
-    Mutant("audit/sorting.py", "2 * fewest_inversions(extreme, sizes, ties)", "1.0"),
-    Mutant("audit/sorting.py", "if rises.any() != falls.any() or (", "if True or ("),
+    Mutant("audit/order/__init__.py", "if worst.chance < SELDOM:", "if False:"),
+    Mutant("audit/order/__init__.py", "reading.unpublished.items()", "()"),
+    Mutant("audit/order/sorting.py", "2 * fewest_inversions(extreme, sizes, ties)", "1.0"),
+    Mutant("audit/order/sorting.py", "if rises.any() != falls.any() or (", "if True or ("),
     Mutant("audit/perturbation.py", "if found.chance < SELDOM:", "if False:"),
-    Mutant("audit/redrawing.py", "tests = self.kept.at_least, self.kept.at_most, self.by_rule", "tests = self.by_rule"),
-    Mutant("audit/redrawing.py", "self.by_rule, by_pair, chance_of(self.chosen)", "1.0"),
-    Mutant("audit/redrawing.py", "whole = sizes == np.bincount(", "whole = 1 == np.bincount("),
+    Mutant(
+        "audit/perturbation.py", "tests = self.kept.at_least, self.kept.at_most, self.by_rule", "tests = self.by_rule"
+    ),
+    Mutant("audit/perturbation.py", "self.by_rule, by_pair, chance_of(self.chosen)", "1.0"),
+    Mutant("audit/perturbation.py", "whole = sizes == np.bincount(", "whole = 1 == np.bincount("),
     Mutant("pipeline/hidden_data/folder.py", "if extra := sorted(found - known):", "if extra := []:"),
     Mutant("pipeline/hidden_data/folder.py", "if path.is_symlink():", "if False:"),
     Mutant("pipeline/hidden_data/folder.py", "for name in (*folders, *files):", "for name in files:"),
@@ -239,7 +241,7 @@ class Mistaken(importlib.abc.MetaPathFinder, importlib.abc.SourceLoader):
         self.name, self.path, self.source = name, path, source
 
     def find_spec(self, fullname: str, path: object = None, target: object = None) -> ModuleSpec | None:
-        return spec_from_loader(fullname, self, origin=str(self.path)) if fullname == self.name else None
+        return spec_from_file_location(fullname, self.path, loader=self) if fullname == self.name else None
 
     def get_filename(self, fullname: str) -> str:
         return str(self.path)
@@ -260,7 +262,7 @@ def noticed(mutant: Mutant | None, seeds: int) -> str | None:
         if mutant is not None:
             path = PACKAGE / mutant.file
             source = path.read_text(encoding="utf-8").replace(mutant.right, mutant.wrong)
-            name = "lookalike." + mutant.file.removesuffix(".py").replace("/", ".")
+            name = "lookalike." + mutant.file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
             sys.meta_path.insert(0, Mistaken(name, path, source))
         # Polars starts threads, which a fork does not take along: files are read in children alone.
         on_files = mutant is None or mutant.file.startswith("pipeline/hidden_data/")

@@ -65,7 +65,7 @@ def digests(folder: Path) -> dict[str, str]:
 
 def cuts_for(frame: pl.DataFrame, recipe: Recipe) -> Any:
     backend = LocalBackend(frame)
-    seen = survey(backend, recipe.schema, (), "the table")
+    seen = survey(backend, recipe.schema)
     promises = settle(recipe.promises, seen.data)
     assert recipe.algorithm is not None
     method = recipe.algorithm.facing(recipe.adversary)
