@@ -80,7 +80,7 @@ MUTANTS = [
     Mutant("audit/preconditions.py", "return Check(A_ROW, n_left <= 0", "return Check(A_ROW, n_left <= 1"),
     Mutant("audit/buckets.py", "return Check(A_BUCKET, n_left <= 0, detail)", "return Check(A_BUCKET, True, detail)"),
     Mutant("audit/preconditions.py", 'Check("quasi-identifiers kept", passed', 'Check("quasi-identifiers kept", True'),
-    Mutant("audit/preconditions.py", "passed = withheld.indistinguishable or", "passed = True or"),
+    Mutant("audit/preconditions.py", "        if n_hidden:\n            yield", "        if False:\n            yield"),
     Mutant("audit/preconditions.py", "any(counts.any() for counts in withheld.dummies)", "False"),
     Mutant("audit/preconditions.py", "(column < 0) | (column >= domain.n_codes)", "(column < 0)"),
     Mutant(

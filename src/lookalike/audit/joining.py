@@ -60,12 +60,8 @@ def join_audits(parts: Sequence[PartAudit]) -> JoinedAudit:
         raise RecipeError("There is no part to join. A release has at least one.")
     first = parts[0]
     for other in parts[1:]:
-        same = other.promises == first.promises and (other.audit.form, other.audit.adversary, other.audit.level) == (
-            first.audit.form,
-            first.audit.adversary,
-            first.audit.level,
-        )
-        if not same:
+        alike = (getattr(other.audit, name) == getattr(first.audit, name) for name in ("form", "adversary", "level"))
+        if other.promises != first.promises or not all(alike):
             raise RecipeError("These parts were not audited alike. Use the same promises, adversary and form for all.")
     subjects = dict.fromkeys(subject for part in parts for subject in part.exposures)
     exposures = {

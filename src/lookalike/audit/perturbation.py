@@ -42,6 +42,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.audit.preconditions import count_changes
 from lookalike.audit.reading import Ints, Reading, joint_ids_of_two
 from lookalike.audit.tail_bounds import RATES, SELDOM, Chance, Floats, bound_sum_tail, cap_counts, count_moments
 from lookalike.audit.verdicts import Check
@@ -157,9 +158,7 @@ def _check_redrawn(name: str, found: Movement) -> Check:
 def check_carried(reading: Reading) -> Check:
     """Carried columns are published as they were."""
     records, rows = joint_ids_of_two((reading.original.carried,), (reading.release.carried,))
-    size = 1 + int(max(records.max(initial=0), rows.max(initial=0)))
-    change = np.bincount(records, minlength=size) - np.bincount(rows, minlength=size)
-    n_changed = int(np.abs(change).sum())
+    n_changed = sum(count_changes(records, rows))
     detail = f"{n_changed:,} carried combinations lost or new" if n_changed else "each as often as in the original"
     return Check("carried values kept", n_changed == 0, detail)
 

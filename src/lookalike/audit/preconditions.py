@@ -145,9 +145,7 @@ def values_kept(reading: Reading) -> Check:
         if wrong.any():
             many = counted(int(np.count_nonzero(wrong)), "value")
             return Check(name, False, f"{quoted(domain.name)}: {many} published too often or too seldom")
-    records = np.bincount(reading.value_of_record, minlength=reading.n_values)
-    rows = np.bincount(reading.value_of_row, minlength=reading.n_values)
-    n_lost, n_new = int(np.maximum(records - rows, 0).sum()), int(np.maximum(rows - records, 0).sum())
+    n_lost, n_new = count_changes(reading.value_of_record, reading.value_of_row)
     passed = n_lost <= withheld.n_suppressed and n_new <= withheld.n_dummies
     detail = f"{counted(reading.n_values, 'joint value')}, each as often as in the original"
     if n_lost or n_new:
@@ -156,6 +154,13 @@ def values_kept(reading: Reading) -> Check:
             f"{n_new:,} new ({withheld.n_dummies:,} declared)"
         )
     return Check(name, passed, detail)
+
+
+def count_changes(records: Ints, rows: Ints) -> tuple[int, int]:
+    """How many numbers of records are not among those of rows, and how many of rows not among those of records."""
+    size = 1 + int(max(records.max(initial=-1), rows.max(initial=-1)))
+    change = np.bincount(rows, minlength=size) - np.bincount(records, minlength=size)
+    return int(np.maximum(-change, 0).sum()), int(np.maximum(change, 0).sum())
 
 
 def dummies_known(reading: Reading, adversary: str) -> Check | None:
@@ -172,39 +177,41 @@ def dummies_known(reading: Reading, adversary: str) -> Check | None:
         detail = f"{counted(n_told, 'row')} made up with values that no record has; set aside, as any reader would"
     else:
         detail = f"{counted(withheld.n_dummies, 'row')} made up, declared to look like any other"
-    n_hidden = withheld.n_dummies - n_told
-    if withheld.indistinguishable and n_hidden and any(counts.any() for counts in withheld.dummies):
-        detail = (
+    problem = next(_dummy_problems(reading, adversary, withheld.n_dummies - n_told), None)
+    return Check("rows made up", problem is None, problem or detail)
+
+
+def _dummy_problems(reading: Reading, adversary: str, n_hidden: int) -> Iterator[str]:
+    """Of rows made up with values that records have."""
+    withheld = reading.release.withheld
+    if not withheld.indistinguishable:
+        if n_hidden:
+            yield (
+                f"{n_hidden:,} rows are made up with values that records have, and a reader is said to tell them apart,"
+                " but the release does not say which rows they are. Make them look like any other row"
+            )
+        return
+    if n_hidden and any(counts.any() for counts in withheld.dummies):
+        yield (
             f"{counted(n_hidden, 'row')} made up are said to look like any other, and the release says how many there "
             "are of each value: a reader takes them away. Leave the counts by value out"
         )
-        return Check("rows made up", False, detail)
-    if withheld.indistinguishable and n_hidden and adversary == KNOWS_METHOD:
-        detail = (
+    if n_hidden and adversary == KNOWS_METHOD:
+        yield (
             f"{counted(n_hidden, 'row')} made up are said to look like any other, but someone who knows everybody's "
             "quasi-identifiers counts the persons of a group. Make up no rows against this adversary"
         )
-        return Check("rows made up", False, detail)
     n_real = reading.original.n_rows - withheld.n_suppressed
-    if withheld.indistinguishable and n_hidden > n_real:
-        detail = (
+    if n_hidden > n_real:
+        yield (
             f"{counted(n_hidden, 'row')} made up for {counted(n_real, 'record')}: a row is more likely made up than "
             "not, so it hides nobody. Make up fewer rows than there are records"
         )
-        return Check("rows made up", False, detail)
-    if withheld.indistinguishable and n_hidden and _chance_of_made_up_values(reading) < SELDOM:
-        detail = (
+    if n_hidden and _chance_of_made_up_values(reading) < SELDOM:
+        yield (
             "within groups the values of made-up rows differ from those of records: rows chosen at random have such "
             "values with probability below 1e-9. Draw the values of a group's made-up rows as its records have them"
         )
-        return Check("rows made up", False, detail)
-    passed = withheld.indistinguishable or n_hidden == 0
-    if not passed:
-        detail = (
-            f"{n_hidden:,} rows are made up with values that records have, and a reader is said to "
-            "tell them apart, but the release does not say which rows they are. Make them look like any other row"
-        )
-    return Check("rows made up", passed, detail)
 
 
 def _chance_of_made_up_values(reading: Reading) -> float:
@@ -274,9 +281,7 @@ def describe_rows(n_records: int) -> str:
 def check_points(reading: Reading) -> Check:
     """Exact quasi-identifiers are the original's."""
     withheld = reading.release.withheld
-    records = np.bincount(reading.point_of_record, minlength=reading.n_points)
-    rows = np.bincount(reading.point_of_row, minlength=reading.n_points)
-    n_lost, n_new = int(np.maximum(records - rows, 0).sum()), int(np.maximum(rows - records, 0).sum())
+    n_lost, n_new = count_changes(reading.point_of_record, reading.point_of_row)
     passed = n_lost <= withheld.n_suppressed and n_new <= withheld.n_dummies
     detail = "each combination as often as in the original"
     if not passed:
