@@ -76,8 +76,8 @@ MUTANTS = [
     Mutant("models/l_diversity.py", "starts[:-1] + ell - 1, starts[1:]", "starts[:-1] + ell, starts[1:]"),
     Mutant("audit/preconditions.py", "lengths == {wanted} and not negative", "not negative"),
     Mutant("audit/preconditions.py", "if wrong.any():", "if False:"),
-    Mutant("audit/preconditions.py", "return Check(A_ROW, n_left <= 0, detail)", "return Check(A_ROW, True, detail)"),
-    Mutant("audit/preconditions.py", "return Check(A_ROW, n_left <= 0", "return Check(A_ROW, n_left <= 1"),
+    Mutant("audit/preconditions.py", "return Check(_A_ROW, n_left <= 0, detail)", "return Check(_A_ROW, True, detail)"),
+    Mutant("audit/preconditions.py", "return Check(_A_ROW, n_left <= 0", "return Check(_A_ROW, n_left <= 1"),
     Mutant("audit/buckets.py", "return Check(A_BUCKET, n_left <= 0, detail)", "return Check(A_BUCKET, True, detail)"),
     Mutant("audit/preconditions.py", 'Check("quasi-identifiers kept", passed', 'Check("quasi-identifiers kept", True'),
     Mutant("audit/preconditions.py", "        if n_hidden:\n            yield", "        if False:\n            yield"),
@@ -118,7 +118,7 @@ MUTANTS = [
     Mutant(
         "audit/perturbation.py", "tests = self.kept.at_least, self.kept.at_most, self.by_rule", "tests = self.by_rule"
     ),
-    Mutant("audit/perturbation.py", "self.by_rule, by_pair, chance_of(self.chosen)", "1.0"),
+    Mutant("audit/perturbation.py", "self.by_rule, by_pair, _chance_of(self.chosen)", "1.0"),
     Mutant("audit/perturbation.py", "whole = sizes == np.bincount(", "whole = 1 == np.bincount("),
     Mutant("pipeline/hidden_data/folder.py", "if extra := sorted(found - known):", "if extra := []:"),
     Mutant("pipeline/hidden_data/folder.py", "if path.is_symlink():", "if False:"),

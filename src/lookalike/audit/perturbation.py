@@ -63,8 +63,8 @@ class Choices:
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
-    """How often each value of each class was kept, and log E exp(rate * count) at `CHOICE_RATES`."""
+class _Counted:
+    """How often each value of each class was kept, and log E exp(rate * count) at `_CHOICE_RATES`."""
 
     classes: Ints
     values: Ints
@@ -214,7 +214,7 @@ class Movement:
     n_terms: Floats
     """Rows of the classes where each original value occurs."""
     chosen: Floats
-    """By how much values kept depend on other columns (`evidence`)."""
+    """By how much values kept depend on other columns (`_gather_evidence`)."""
 
     def __add__(self, other: Movement) -> Movement:
         return Movement(
@@ -233,7 +233,7 @@ class Movement:
         """How often, at most, draws from the matrix look as little like it as this."""
         tails = bound_sum_tail(self.moved, self.expected, np.broadcast_to(self.n_terms, self.moved.shape))
         by_pair = 2 * tails.size * float(tails.min(initial=1.0))
-        tests = self.kept.at_least, self.kept.at_most, self.by_rule, by_pair, chance_of(self.chosen)
+        tests = self.kept.at_least, self.kept.at_most, self.by_rule, by_pair, _chance_of(self.chosen)
         return min(1.0, len(tests) * min(tests))
 
     @property
@@ -334,12 +334,12 @@ def _measure_choices(
 ) -> Floats:
     n_codes = len(shares)
     keys, kept = _values_kept(class_of_record, before, class_of_row, after, n_codes)
-    moments = np.zeros((len(keys), len(CHOICE_RATES)))
+    moments = np.zeros((len(keys), len(_CHOICE_RATES)))
     for places, chances in _counts_kept(class_of_record, before, sizes, shares):
-        moments[places] = count_moments(chances, CHOICE_RATES)
+        moments[places] = count_moments(chances, _CHOICE_RATES)
     small = sizes[keys // n_codes] <= _MOST
-    counted = Counted(keys[small] // n_codes, keys[small] % n_codes, kept[small], moments[small])
-    return evidence(counted, class_of_record, choices, n_codes)
+    counted = _Counted(keys[small] // n_codes, keys[small] % n_codes, kept[small], moments[small])
+    return _gather_evidence(counted, class_of_record, choices, n_codes)
 
 
 def _counts_kept(classes: Ints, values: Ints, sizes: Ints, shares: Floats) -> Iterator[tuple[Ints, Floats]]:
@@ -366,7 +366,7 @@ def _counts_kept(classes: Ints, values: Ints, sizes: Ints, shares: Floats) -> It
             yield some, np.maximum(chances, 0.0)
 
 
-CHOICE_RATES: Floats = np.array([-4.0, -2.0, -1.0, -0.5, 0.5, 1.0, 2.0, 4.0])
+_CHOICE_RATES: Floats = np.array([-4.0, -2.0, -1.0, -0.5, 0.5, 1.0, 2.0, 4.0])
 _RUNS = (2, 4, 8, 16, 32, 64, 128)
 _RUNS_OF_PAIRS = (4, 16)
 _MOST_PAIRED = 10
@@ -374,7 +374,7 @@ _MOST_VALUES = 200
 """Of columns with more sensitive values, those kept are not counted value by value."""
 
 
-def evidence(counted: Counted, class_of_record: Ints, choices: Choices, n_values: int) -> Floats:
+def _gather_evidence(counted: _Counted, class_of_record: Ints, choices: Choices, n_values: int) -> Floats:
     """The logarithm of each number; as many for every table with these columns."""
     n_classes = 1 + int(max(class_of_record.max(initial=-1), counted.classes.max(initial=-1)))
     sizes = np.bincount(class_of_record, minlength=n_classes)
@@ -386,7 +386,7 @@ def evidence(counted: Counted, class_of_record: Ints, choices: Choices, n_values
     return np.concatenate(found) if found else np.zeros(0)
 
 
-def chance_of(log_numbers: Floats) -> float:
+def _chance_of(log_numbers: Floats) -> float:
     """How often, at most, honest draws reach the largest of these."""
     return float(min(1.0, max(len(log_numbers), 1) * np.exp(-max(log_numbers.max(initial=0.0), 0.0))))
 
@@ -415,7 +415,7 @@ def _runs(mean: Floats, sizes: Ints, n_runs: int) -> Ints:
     return runs
 
 
-def _of_runs(counted: Counted, run_of_class: Ints, n_values: int) -> Floats:
+def _of_runs(counted: _Counted, run_of_class: Ints, n_values: int) -> Floats:
     """Over all values; then value by value, since counts of two values of a class depend on each other."""
     run_of_key = run_of_class[counted.classes]
     n_runs = 1 + int(run_of_class.max(initial=0))
@@ -426,12 +426,12 @@ def _of_runs(counted: Counted, run_of_class: Ints, n_values: int) -> Floats:
     return np.append(over_all, by_value.reshape(n_values, n_runs).sum(axis=1))
 
 
-def _logarithms(counted: Counted, part_of_key: Ints, n_parts: int) -> Floats:
+def _logarithms(counted: _Counted, part_of_key: Ints, n_parts: int) -> Floats:
     """log(1/2 + 1/2 mean over rates) of each part; 0 of one without values."""
     kept = np.bincount(part_of_key, weights=counted.kept, minlength=n_parts)
     moments = np.column_stack(
         [np.bincount(part_of_key, weights=column, minlength=n_parts) for column in counted.log_moments.T]
     )
-    logs = np.logaddexp.reduce(kept[:, None] * CHOICE_RATES - moments, axis=1) - np.log(len(CHOICE_RATES))
+    logs = np.logaddexp.reduce(kept[:, None] * _CHOICE_RATES - moments, axis=1) - np.log(len(_CHOICE_RATES))
     numbers: Floats = np.logaddexp(logs, 0.0) - np.log(2.0)
     return numbers

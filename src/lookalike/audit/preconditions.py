@@ -28,7 +28,7 @@ from lookalike.data.microdata import Codes, Domain, Microdata
 from lookalike.data.release import Bucketized, Grouped, Matched, MatchGraph, Perturbed, Ranges, Release
 from lookalike.errors import counted, quoted
 
-ROW_COUNT, A_ROW, A_BUCKET = "number of rows", "a row for every record", "a bucket for every record"
+_ROW_COUNT, _A_ROW, A_BUCKET = "number of rows", "a row for every record", "a bucket for every record"
 _IN_PARTS = "rows in parts"
 
 
@@ -105,18 +105,18 @@ def row_count(reading: Reading) -> Check:
     withheld = reading.release.withheld
     wanted = reading.original.n_rows - withheld.n_suppressed + withheld.n_dummies
     lengths = {reading.release.n_rows, len(reading.release.sensitive)}
-    detail = rows_for_records(
+    detail = _rows_for_records(
         reading.release.n_rows, reading.original.n_rows, withheld.n_suppressed, withheld.n_dummies
     )
     negative = withheld.n_suppressed < 0 or withheld.n_dummies < 0
     if lengths != {wanted}:
         detail += f"; {wanted:,} wanted"
-    return Check(ROW_COUNT, lengths == {wanted} and not negative, detail)
+    return Check(_ROW_COUNT, lengths == {wanted} and not negative, detail)
 
 
-def rows_for_records(n_rows: int, n_records: int, n_suppressed: int, n_dummies: int) -> str:
+def _rows_for_records(n_rows: int, n_records: int, n_suppressed: int, n_dummies: int) -> str:
     """
-    >>> rows_for_records(1500, 1501, 2, 1)
+    >>> _rows_for_records(1500, 1501, 2, 1)
     '1,500 rows for 1,501 records, 2 declared suppressed and 1 declared made up'
     """
     said = f"{counted(n_rows, 'row')} for {counted(n_records, 'record')}"
@@ -257,24 +257,24 @@ def everyone_has_a_row(reading: Reading) -> Check:
     withheld = reading.release.withheld
     wanted = reading.original.n_rows - withheld.n_suppressed
     n_left = wanted - reading.placement.n_placed
-    detail = describe_rows(wanted)
+    detail = _describe_rows(wanted)
     if n_left > 0:
         detail = f"{counted(n_left, 'record')} of {wanted:,} have no row that they fit with their own values"
-    return Check(A_ROW, n_left <= 0, detail)
+    return Check(_A_ROW, n_left <= 0, detail)
 
 
 def describe_totals(check: str, audit: Audit) -> str | None:
     """The words of a check that passed, where they need no more than the numbers of rows and records."""
     n_published = audit.n_records - audit.n_suppressed
     words = {
-        ROW_COUNT: rows_for_records(audit.n_rows, audit.n_records, audit.n_suppressed, audit.n_dummies),
-        A_ROW: describe_rows(n_published),
+        _ROW_COUNT: _rows_for_records(audit.n_rows, audit.n_records, audit.n_suppressed, audit.n_dummies),
+        _A_ROW: _describe_rows(n_published),
         A_BUCKET: describe_buckets(n_published),
     }
     return words.get(check)
 
 
-def describe_rows(n_records: int) -> str:
+def _describe_rows(n_records: int) -> str:
     return f"{counted(n_records, 'record')} can each be given a row that they fit, with their own values"
 
 

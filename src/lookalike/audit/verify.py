@@ -39,7 +39,7 @@ from lookalike.data.release import Bucketized, Grouped, Matched, MatchGraph, Per
 from lookalike.errors import RecipeError, unknown_name
 from lookalike.progress import Progress, silent
 
-CONFIRMATION = "level B"
+_CONFIRMATION = "level B"
 """How a check begins that confirms a verdict without the private graph."""
 _WITH_THE_OWNER = "the level reached depends on more than the release: the owner of the original has it"
 _NOT_SHOWN = (
@@ -227,7 +227,7 @@ def _judge(
         return *_judge_without_graph(reading, promise, adversary), []
     column = _column_index(promise, reading.original)
     exists = _existence(reading, model, column, graph)
-    name = f"{CONFIRMATION}: {promise}"
+    name = f"{_CONFIRMATION}: {promise}"
     if exists.exists is None:
         confirmation = Check.not_run(name, exists.detail, decides=False)
     else:
@@ -289,7 +289,7 @@ def public_audit(audit: Audit) -> Audit:
     """The audit without what depends on more of the original than its release shows."""
     return replace(
         audit,
-        checks=tuple(_public_check(check, audit) for check in audit.checks if not check.name.startswith(CONFIRMATION)),
+        checks=tuple(_public_check(check, audit) for check in audit.checks if not check.name.startswith(_CONFIRMATION)),
         verdicts=tuple(_public_verdict(verdict, audit) for verdict in audit.verdicts),
         measured=tuple(
             verdict for verdict in audit.measured if verdict.reached is not None and _shows_level(audit, verdict.column)

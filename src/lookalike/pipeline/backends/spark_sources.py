@@ -58,7 +58,7 @@ def read_source(
         if is_text:
             if "delimiter" not in hints and all(".tsv" in file or ".tab" in file for file in files):
                 hints["delimiter"] = "\t"
-            frame = read_delimited(spark, source, Dialect(**hints))  # type: ignore[arg-type]
+            frame = _read_delimited(spark, source, Dialect(**hints))  # type: ignore[arg-type]
         else:
             frame = _parquet(spark, source)
     if hints and not is_text:
@@ -202,7 +202,7 @@ class Dialect:
             return None
 
 
-def read_delimited(spark: SparkSession, source: str, dialect: Dialect) -> DataFrame:
+def _read_delimited(spark: SparkSession, source: str, dialect: Dialect) -> DataFrame:
     """The files' cells as texts."""
     where = quoted(source)
     raw = _first_record(spark, source, dialect)

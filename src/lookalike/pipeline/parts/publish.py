@@ -95,7 +95,7 @@ def run_in_parts(
                 )
             elif fragments.is_ranked and isinstance(cutting, Boxes) and cutting.otherwise is not None:
                 cutting = cutting.otherwise
-        work = PartWork(
+        work = _PartWork(
             survey=seen,
             promises=prepared.promises,
             requirements=prepared.requirements,
@@ -152,7 +152,7 @@ def _find_adversary(recipe: Recipe, algorithm: Algorithm, cutting: Cutting) -> s
     return stronger(recipe.adversary, algorithm.adversary if is_blind else READS_RELEASE)
 
 
-def _run_parts(backend: Backend, work: PartWork, fragments: Fragments, progress: Progress) -> list[Done]:
+def _run_parts(backend: Backend, work: _PartWork, fragments: Fragments, progress: Progress) -> list[_Done]:
     """Every part's summary, in the order of their numbers; the first that failed is what goes wrong."""
     waiting = work.folder.with_name(f"{work.folder.name}.attempts")
 
@@ -163,14 +163,14 @@ def _run_parts(backend: Backend, work: PartWork, fragments: Fragments, progress:
         n_done = min(n_files // each, fragments.n_parts)
         progress("parts", n_done / max(fragments.n_parts, 1), f"{n_done:,} of {fragments.n_parts:,} parts")
 
-    results: list[Done | Failed] = [pickle.loads(result) for result in backend.map(work, fragments, watch)]
-    failed = sorted((result for result in results if isinstance(result, Failed)), key=lambda one: one.number)
+    results: list[_Done | _Failed] = [pickle.loads(result) for result in backend.map(work, fragments, watch)]
+    failed = sorted((result for result in results if isinstance(result, _Failed)), key=lambda one: one.number)
     if failed:
         raise failed[0].error
-    return sorted((result for result in results if isinstance(result, Done)), key=lambda one: one.number)
+    return sorted((result for result in results if isinstance(result, _Done)), key=lambda one: one.number)
 
 
-def _refuse_changed(done: Sequence[Done], seen: Survey) -> None:
+def _refuse_changed(done: Sequence[_Done], seen: Survey) -> None:
     n_records = sum(part.n_rows for part in done)
     if n_records != seen.n_rows:
         raise AuditFailed(
@@ -204,7 +204,7 @@ def skeleton(seen: Survey, form: str, withheld: Withheld, randomizers: tuple[Ran
 
 
 @dataclass(frozen=True, eq=False)
-class Done:
+class _Done:
     """What is told of a part that was published: no rows, and nothing that grows with them."""
 
     number: int
@@ -217,7 +217,7 @@ class Done:
 
 
 @dataclass(frozen=True)
-class Failed:
+class _Failed:
     """Why a part could not be published."""
 
     number: int
@@ -225,7 +225,7 @@ class Failed:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class PartWork:
+class _PartWork:
     """The work on a part, ready to be sent."""
 
     survey: Survey
@@ -241,17 +241,17 @@ class PartWork:
     """Taken along: where the work is done, only what was imported is registered."""
 
     def __call__(self, number: int, codes: Codes) -> bytes:
-        outcome: Done | Failed
+        outcome: _Done | _Failed
         try:
             outcome = self.publish(number, codes)
         except LookalikeError as error:
-            outcome = Failed(number, error)
+            outcome = _Failed(number, error)
         except OSError as error:
             reason = error.strerror or type(error).__name__
-            outcome = Failed(number, DataError(f"A part could not be written: {reason}. Nothing is published."))
+            outcome = _Failed(number, DataError(f"A part could not be written: {reason}. Nothing is published."))
         return pickle.dumps(outcome)
 
-    def publish(self, number: int, codes: Codes) -> Done:
+    def publish(self, number: int, codes: Codes) -> _Done:
         if not self.folder.parent.is_dir():
             raise DataError(
                 f"The machines that do the work cannot see the folder beside {self.folder.parent.parent}. Publish to a "
@@ -264,7 +264,7 @@ class PartWork:
             read, data, self.promises, measures=self.measures, graph=linkage.graph, adversary=self.adversary
         )
         self._check_inside(number, codes, read)
-        return Done(
+        return _Done(
             number=number,
             n_rows=data.n_rows,
             written=written,
