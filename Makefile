@@ -79,7 +79,7 @@ $(SEEN): | $(STAMP)
 	fi
 
 # Spark's tests need Java 17. As root on Debian it is installed; after the browser, since apt-get runs once at a time.
-FIND_JAVA := $(BIN)/python -c 'from lookalike.pipeline.backends.java import require_java; require_java()' 2> /dev/null
+FIND_JAVA := $(BIN)/python -c 'from lookalike.pipeline.backends.spark_sessions import require_java; require_java()' 2> /dev/null
 $(JAVA): | $(STAMP) $(SEEN)
 	@if $(FIND_JAVA); then touch $@; exit 0; fi; \
 	if command -v apt-get > /dev/null && [ "$$(id -u)" = 0 ]; then \

@@ -15,7 +15,7 @@ import tempfile
 import time
 import warnings
 from importlib.machinery import ModuleSpec
-from importlib.util import spec_from_loader
+from importlib.util import spec_from_file_location
 from pathlib import Path
 from typing import NamedTuple
 
@@ -75,11 +75,11 @@ MUTANTS = [
     Mutant("models/l_diversity.py", "starts[:-1] + ell - 1, starts[1:]", "starts[:-1] + ell, starts[1:]"),
     Mutant("audit/preconditions.py", "lengths == {wanted} and not negative", "not negative"),
     Mutant("audit/preconditions.py", "if wrong.any():", "if False:"),
-    Mutant("audit/preconditions.py", "return Check(A_ROW, n_left <= 0, detail)", "return Check(A_ROW, True, detail)"),
-    Mutant("audit/preconditions.py", "return Check(A_ROW, n_left <= 0", "return Check(A_ROW, n_left <= 1"),
-    Mutant("audit/preconditions.py", "return Check(name, n_left <= 0, detail)", "return Check(name, True, detail)"),
+    Mutant("audit/preconditions.py", "return Check(_A_ROW, n_left <= 0, detail)", "return Check(_A_ROW, True, detail)"),
+    Mutant("audit/preconditions.py", "return Check(_A_ROW, n_left <= 0", "return Check(_A_ROW, n_left <= 1"),
+    Mutant("audit/buckets.py", "return Check(A_BUCKET, n_left <= 0, detail)", "return Check(A_BUCKET, True, detail)"),
     Mutant("audit/preconditions.py", 'Check("quasi-identifiers kept", passed', 'Check("quasi-identifiers kept", True'),
-    Mutant("audit/preconditions.py", "passed = withheld.indistinguishable or", "passed = True or"),
+    Mutant("audit/preconditions.py", "        if n_hidden:\n            yield", "        if False:\n            yield"),
     Mutant("audit/preconditions.py", "any(counts.any() for counts in withheld.dummies)", "False"),
     Mutant("audit/preconditions.py", "(column < 0) | (column >= domain.n_codes)", "(column < 0)"),
     Mutant(
@@ -104,66 +104,70 @@ MUTANTS = [
     Mutant("audit/exposures.py", "component[owner] == component[node_of_row[rows]]", "component[owner] >= 0"),
     Mutant(
         "audit/reading.py",
-        "(original.sensitive, original.carried), (sensitive, carried)",
-        "(original.carried,), (carried,)",
+        "(original.sensitive, original.carried), (release.sensitive, release.carried)",
+        "(original.carried,), (release.carried,)",
     ),
     Mutant("audit/joining.py", "if n_records != first.n_whole:", "if False:"),
     Mutant("audit/joining.py", "if not same or part.n_whole != first.n_whole:", "if False:"),
-    Mutant("audit/order.py", "if worst.chance < SELDOM:", "if False:"),
-    Mutant("audit/order.py", "reading.unpublished.items()", "()"),
-    Mutant("audit/sorting.py", "2 * fewest_inversions(extreme, sizes, ties)", "1.0"),
-    Mutant("audit/sorting.py", "if rises.any() != falls.any() or (", "if True or ("),
+    Mutant("audit/order/__init__.py", "if worst.chance < SELDOM:", "if False:"),
+    Mutant("audit/order/__init__.py", "reading.unpublished.items()", "()"),
+    Mutant("audit/order/sorting.py", "2 * fewest_inversions(extreme, sizes, ties)", "1.0"),
+    Mutant("audit/order/sorting.py", "if rises.any() != falls.any() or (", "if True or ("),
     Mutant("audit/perturbation.py", "if found.chance < SELDOM:", "if False:"),
-    Mutant("audit/redrawing.py", "tests = self.kept.at_least, self.kept.at_most, self.by_rule", "tests = self.by_rule"),
-    Mutant("audit/redrawing.py", "self.by_rule, by_pair, chance_of(self.chosen)", "1.0"),
-    Mutant("audit/redrawing.py", "whole = sizes == np.bincount(", "whole = 1 == np.bincount("),
-    Mutant("pipeline/surplus/canonical.py", "if extra := sorted(found - known):", "if extra := []:"),
-    Mutant("pipeline/surplus/canonical.py", "if path.is_symlink():", "if False:"),
-    Mutant("pipeline/surplus/canonical.py", "for name in (*folders, *files):", "for name in files:"),
-    Mutant("pipeline/surplus/canonical.py", "if raw == text.encode():", "if raw.split() == text.encode().split():"),
-    Mutant("pipeline/surplus/canonical.py", "SCHEMA: opened.schema.to_yaml(),", ""),
     Mutant(
-        "pipeline/surplus/canonical.py", "README: readme(release, plain, manifest.tables, names, manifest.parts),", ""
+        "audit/perturbation.py", "tests = self.kept.at_least, self.kept.at_most, self.by_rule", "tests = self.by_rule"
     ),
-    Mutant("pipeline/surplus/canonical.py", "if isinstance(release, Bucketized):", "if False:"),
-    Mutant("pipeline/surplus/canonical.py", "if problem is None and isinstance(release, Perturbed):", "if False:"),
-    Mutant("pipeline/surplus/canonical.py", "if stated != state_promise(", "if False and stated != state_promise("),
+    Mutant("audit/perturbation.py", "self.by_rule, by_pair, _chance_of(self.chosen)", "1.0"),
+    Mutant("audit/perturbation.py", "whole = sizes == np.bincount(", "whole = 1 == np.bincount("),
+    Mutant("pipeline/hidden_data/folder.py", "if extra := sorted(found - known):", "if extra := []:"),
+    Mutant("pipeline/hidden_data/folder.py", "if path.is_symlink():", "if False:"),
+    Mutant("pipeline/hidden_data/folder.py", "for name in (*folders, *files):", "for name in files:"),
+    Mutant("pipeline/hidden_data/folder.py", "if raw == text.encode():", "if raw.split() == text.encode().split():"),
+    Mutant("pipeline/hidden_data/folder.py", "SCHEMA: opened.schema.to_yaml(),", ""),
     Mutant(
-        "pipeline/surplus/canonical.py",
-        "if not manifest.promises:\n        return Check(PROMISES, False",
-        "if False:\n        return Check(PROMISES, False",
+        "pipeline/hidden_data/folder.py", "README: readme(release, plain, manifest.tables, names, manifest.parts),", ""
+    ),
+    Mutant("pipeline/hidden_data/folder.py", "if isinstance(release, Bucketized):", "if False:"),
+    Mutant("pipeline/hidden_data/folder.py", "if problem is None and isinstance(release, Perturbed):", "if False:"),
+    Mutant("pipeline/hidden_data/folder.py", "if stated != state_promise(", "if False and stated != state_promise("),
+    Mutant(
+        "pipeline/hidden_data/folder.py",
+        "if not manifest.promises:\n        return Check(_PROMISES, False",
+        "if False:\n        return Check(_PROMISES, False",
     ),
     Mutant(
-        "pipeline/surplus/canonical.py",
+        "pipeline/hidden_data/tables.py",
         "elif (row := _first_other_cell(field, found, own_field, wanted)) is not None:",
         "elif (row := None) is not None:",
     ),
-    Mutant("pipeline/surplus/canonical.py", "    if field.type is not own_field.type:", "    if True:"),
-    Mutant("pipeline/surplus/canonical.py", "if distinct[0] < 0 or not even or", "if distinct[0] < 0 or"),
-    Mutant("pipeline/surplus/canonical.py", "if _differ(paths[CSV], again[CSV]):", "if False:"),
-    Mutant("pipeline/surplus/canonical.py", "if _differ(paths[PARQUET], again[PARQUET]):", "if False:"),
-    Mutant("pipeline/surplus/spellings.py", "    if telling:", "    if False:"),
+    Mutant("pipeline/hidden_data/tables.py", "    if field.type is not own_field.type:", "    if True:"),
+    Mutant("pipeline/hidden_data/tables.py", "if distinct[0] < 0 or not even or", "if distinct[0] < 0 or"),
+    Mutant("pipeline/hidden_data/tables.py", "if differ(paths[CSV], again[CSV]):", "if False:"),
+    Mutant("pipeline/hidden_data/tables.py", "if differ(paths[PARQUET], again[PARQUET]):", "if False:"),
+    Mutant("pipeline/hidden_data/other_tools.py", "    if telling:", "    if False:"),
     Mutant(
-        "pipeline/surplus/spellings.py",
+        "pipeline/hidden_data/other_tools.py",
         "            if seen.setdefault(content, cell) != cell:",
         "            if False:",
     ),
     Mutant(
-        "pipeline/surplus/spellings.py",
+        "pipeline/hidden_data/other_tools.py",
         "seen.setdefault(content, cell) != cell:",
         "(seen.setdefault(content, cell) or '').strip() != (cell or '').strip():",
     ),
-    Mutant("pipeline/surplus/spellings.py", "if len(set(named)) < len(named):", "if False:"),
-    Mutant("pipeline/surplus/containers.py", "if len(parquet) > 1:", "if False:"),
+    Mutant("pipeline/hidden_data/other_tools.py", "if len(set(named)) < len(named):", "if False:"),
+    Mutant("pipeline/hidden_data/other_tools.py", "if len(parquet) > 1:", "if False:"),
     Mutant(
-        "pipeline/surplus/containers.py", "if problem := metadata_problem(key, value, facts):", "if problem := None:"
+        "pipeline/hidden_data/other_tools.py",
+        "if problem := metadata_problem(key, value, facts):",
+        "if problem := None:",
     ),
-    Mutant("pipeline/surplus/flat_schemas.py", "if problem is not None or key in seen:", "if key in seen:"),
-    Mutant("pipeline/surplus/flat_schemas.py", 'return "has metadata of a column"', "return None"),
-    Mutant("pipeline/surplus/tool_metadata.py", "in range(shown, len(used) + 1)", "in range(shown, len(used) + 2)"),
-    Mutant("pipeline/surplus/packings.py", "if len(members) != 1:", "if not members:"),
-    Mutant("pipeline/surplus/packings.py", "if not found:", "if False:"),
-    Mutant("pipeline/surplus/workbook_parts.py", "    if others:", "    if False:"),
+    Mutant("pipeline/hidden_data/arrow.py", "if problem is not None or key in seen:", "if key in seen:"),
+    Mutant("pipeline/hidden_data/arrow.py", 'return "has metadata of a column"', "return None"),
+    Mutant("pipeline/hidden_data/metadata.py", "in range(shown, len(used) + 1)", "in range(shown, len(used) + 2)"),
+    Mutant("pipeline/hidden_data/archives.py", "if len(members) != 1:", "if not members:"),
+    Mutant("pipeline/hidden_data/archives.py", "if not found:", "if False:"),
+    Mutant("pipeline/hidden_data/excel.py", "    if others:", "    if False:"),
 ]
 
 EXAM_ROOMS = ("grouped", "perturbed")
@@ -236,7 +240,7 @@ class Mistaken(importlib.abc.MetaPathFinder, importlib.abc.SourceLoader):
         self.name, self.path, self.source = name, path, source
 
     def find_spec(self, fullname: str, path: object = None, target: object = None) -> ModuleSpec | None:
-        return spec_from_loader(fullname, self, origin=str(self.path)) if fullname == self.name else None
+        return spec_from_file_location(fullname, self.path, loader=self) if fullname == self.name else None
 
     def get_filename(self, fullname: str) -> str:
         return str(self.path)
@@ -257,10 +261,10 @@ def noticed(mutant: Mutant | None, seeds: int) -> str | None:
         if mutant is not None:
             path = PACKAGE / mutant.file
             source = path.read_text(encoding="utf-8").replace(mutant.right, mutant.wrong)
-            name = "lookalike." + mutant.file.removesuffix(".py").replace("/", ".")
+            name = "lookalike." + mutant.file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
             sys.meta_path.insert(0, Mistaken(name, path, source))
         # Polars starts threads, which a fork does not take along: files are read in children alone.
-        on_files = mutant is None or mutant.file.startswith("pipeline/surplus/")
+        on_files = mutant is None or mutant.file.startswith("pipeline/hidden_data/")
         found = first_disagreement_on_files(seeds) if on_files else None
         if mutant is None or not on_files:
             found = found or first_disagreement(seeds)

@@ -39,7 +39,7 @@ SLOW = (
     "pipeline/backends",
     "pipeline/parts/test_publish.py",
     "pipeline/parts/test_verify.py",
-    "pipeline/surplus/test_canonical.py",
+    "pipeline/hidden_data/test_folder.py",
     "secrets/test_same_release_same_files.py",
     "test_memory.py",
 )

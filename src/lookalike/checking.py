@@ -134,14 +134,8 @@ def _reopen_folder(
 ) -> Reopened:
     from lookalike.files.releases.describe import REWRITTEN
     from lookalike.files.releases.read import ReleaseFolder, over_original
-    from lookalike.pipeline.surplus.agreeing import agree_schema, list_declared
-    from lookalike.pipeline.surplus.canonical import (
-        Findings,
-        can_be_audited_alike,
-        exact_columns,
-        examine_folder,
-        list_stated,
-    )
+    from lookalike.pipeline.hidden_data.folder import Findings, can_be_audited_alike, examine_folder
+    from lookalike.pipeline.hidden_data.grounds import agree_schema, exact_columns, list_declared, list_stated
 
     opened = ReleaseFolder(folder)
     own, manifest = opened.schema, opened.manifest
@@ -187,7 +181,7 @@ def _reopen_folder(
 def _documents(opened: ReleaseFolder, promises: tuple[Promise, ...], data: Microdata) -> Documents | None:
     from lookalike.evaluation.report import REPORT, has_examples, make_up_examples
     from lookalike.files.releases.describe import REWRITTEN
-    from lookalike.pipeline.surplus.canonical import can_be_audited_alike
+    from lookalike.pipeline.hidden_data.folder import can_be_audited_alike
 
     manifest = opened.manifest
     if not can_be_audited_alike(manifest):
@@ -240,8 +234,8 @@ def _reopen_table(
 ) -> Reopened:
     from lookalike.files.releases.other_tools import read_foreign_table
     from lookalike.files.releases.read import check_readable
-    from lookalike.pipeline.surplus.canonical import exact_columns
-    from lookalike.pipeline.surplus.spellings import examine_table
+    from lookalike.pipeline.hidden_data.grounds import exact_columns
+    from lookalike.pipeline.hidden_data.other_tools import examine_table
 
     check_readable(path)
     table = read_whole(original, schema, **reading)
@@ -402,7 +396,7 @@ def _with_stated_losses(basis: Basis, text: bytes, exact: tuple[Mapping[str, flo
 def _own_audit(text: bytes, basis: Basis) -> Check:
     """Whether the audit that lies in the folder is, byte for byte, what this one writes."""
     from lookalike.evaluation.report import audit_json
-    from lookalike.pipeline.surplus.canonical import first_difference
+    from lookalike.pipeline.hidden_data.folder import first_difference
 
     own = audit_json(basis)
     if text == own:

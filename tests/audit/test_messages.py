@@ -14,7 +14,7 @@ import pytest
 from lookalike.data.microdata import Microdata
 from lookalike.errors import LookalikeError
 from lookalike.files.releases.read import ReleaseFolder
-from lookalike.pipeline.surplus.canonical import examine_folder
+from lookalike.pipeline.hidden_data.folder import examine_folder
 from tests.audit.planting import folders, parts
 from tests.audit.planting.boxes import HONEST_BOXES, PLANTED_BOXES
 from tests.audit.planting.cases import FORMS

@@ -27,8 +27,8 @@ from lookalike.files.releases.read import ReleaseFolder
 from lookalike.files.releases.write import write_release
 from lookalike.models import parse_model
 from lookalike.pipeline import run as pipeline
+from lookalike.pipeline.hidden_data.folder import examine_folder
 from lookalike.pipeline.recipe import Recipe, prepare, require, settle
-from lookalike.pipeline.surplus.canonical import examine_folder
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.reading import read_release

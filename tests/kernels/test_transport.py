@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
 
-from lookalike.audit.preconditions import transport
+from lookalike.audit.buckets import transport
 
 
 def most_by_scipy(supplies: np.ndarray, capacities: np.ndarray, left: np.ndarray, right: np.ndarray) -> int:

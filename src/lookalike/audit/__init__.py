@@ -10,9 +10,8 @@ A release that nobody holds as a whole is audited in parts: `audit_part` where t
 from lookalike.audit.exposures import expose
 from lookalike.audit.joining import JoinedAudit, join_audits
 from lookalike.audit.parts import PartAudit, audit_part
-from lookalike.audit.publishing import public_audit, shows_beliefs
 from lookalike.audit.verdicts import Audit, Check, ExactColumn, Grounds, Verdict
-from lookalike.audit.verify import Examined, examine, verify
+from lookalike.audit.verify import Examined, examine, public_audit, shows_beliefs, verify
 
 __all__ = [
     "Audit",

@@ -265,15 +265,11 @@ def part(exposure: Exposure, units: Ints) -> Exposure:
     lengths = np.diff(exposure.starts)[units]
     starts = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
     entries = np.arange(int(starts[-1])) - np.repeat(starts[:-1], lengths) + np.repeat(exposure.starts[units], lengths)
-    concealed: NDArray[np.int64] | None = None if exposure.concealed is None else exposure.concealed[units]
-    return Exposure(
-        adversary=exposure.adversary,
-        form=exposure.form,
-        column=exposure.column,
-        prior=exposure.prior,
+    return replace(
+        exposure,
         starts=starts,
         values=exposure.values[entries],
         weights=exposure.weights[entries],
         sizes=exposure.sizes[units],
-        concealed=concealed,
+        concealed=None if exposure.concealed is None else exposure.concealed[units],
     )

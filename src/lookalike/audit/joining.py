@@ -12,7 +12,7 @@ held against the same counts, and whether one matrix was used by all of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -60,27 +60,19 @@ def join_audits(parts: Sequence[PartAudit]) -> JoinedAudit:
         raise RecipeError("There is no part to join. A release has at least one.")
     first = parts[0]
     for other in parts[1:]:
-        same = other.promises == first.promises and (other.audit.form, other.audit.adversary, other.audit.level) == (
-            first.audit.form,
-            first.audit.adversary,
-            first.audit.level,
-        )
-        if not same:
+        alike = (getattr(other.audit, name) == getattr(first.audit, name) for name in ("form", "adversary", "level"))
+        if other.promises != first.promises or not all(alike):
             raise RecipeError("These parts were not audited alike. Use the same promises, adversary and form for all.")
     subjects = dict.fromkeys(subject for part in parts for subject in part.exposures)
     exposures = {
         subject: _unite_exposures([part.exposures[subject] for part in parts if subject in part.exposures])
         for subject in subjects
     }
-    totals = _Totals(
-        *(
-            sum(getattr(part.audit, name) for part in parts)
-            for name in ("n_records", "n_rows", "n_suppressed", "n_dummies")
-        )
-    )
+    counts = ("n_records", "n_rows", "n_suppressed", "n_dummies")
+    totals = replace(first.audit, **{name: sum(getattr(part.audit, name) for part in parts) for name in counts})
     unasked = first.measures if all(part.measures == first.measures for part in parts) else ()
     audit = replace(
-        first.audit,
+        totals,
         checks=_checks(parts, totals),
         verdicts=tuple(
             _verdict(promise, [part.audit.verdicts[place] for part in parts], exposures, first.audit.form)
@@ -90,10 +82,6 @@ def join_audits(parts: Sequence[PartAudit]) -> JoinedAudit:
             _join_measured(promise, [part.audit.measured[place] for part in parts], exposures)
             for place, promise in enumerate(unasked)
         ),
-        n_records=totals.n_records,
-        n_rows=totals.n_rows,
-        n_suppressed=totals.n_suppressed,
-        n_dummies=totals.n_dummies,
     )
     sizes: dict[int, int] = {}
     for part in parts:
@@ -141,27 +129,7 @@ def _each_once(exposure: Exposure) -> Exposure:
     return units_of(exposure, np.array(list(known.values()), dtype=np.int64))
 
 
-@dataclass(frozen=True)
-class _Totals:
-    """Numbers of the whole release."""
-
-    n_records: int
-    n_rows: int
-    n_suppressed: int
-    n_dummies: int
-
-
-_ADDED_UP: dict[str, Callable[[_Totals], str]] = {
-    preconditions.ROW_COUNT: lambda all: preconditions.rows_for_records(
-        all.n_rows, all.n_records, all.n_suppressed, all.n_dummies
-    ),
-    preconditions.A_ROW: lambda all: preconditions.describe_rows(all.n_records - all.n_suppressed),
-    preconditions.A_BUCKET: lambda all: preconditions.describe_buckets(all.n_records - all.n_suppressed),
-}
-"""Checks whose words can be said of the whole."""
-
-
-def _checks(parts: Sequence[PartAudit], totals: _Totals) -> tuple[Check, ...]:
+def _checks(parts: Sequence[PartAudit], totals: Audit) -> tuple[Check, ...]:
     by_name: dict[str, list[Check]] = {}
     for part in sorted(parts, key=lambda part: -len(part.audit.checks)):
         for check in part.audit.checks:
@@ -173,7 +141,7 @@ def _checks(parts: Sequence[PartAudit], totals: _Totals) -> tuple[Check, ...]:
     return (*checks.values(), _complete(parts))
 
 
-def _check(found: Sequence[Check], n_parts: int, totals: _Totals) -> Check:
+def _check(found: Sequence[Check], n_parts: int, totals: Audit) -> Check:
     """Failed if it failed anywhere; not run if it was not run somewhere; passed if it passed wherever it applies."""
     for status in (FAILED, NOT_RUN):
         such = [check for check in found if check.status == status]
@@ -183,8 +151,8 @@ def _check(found: Sequence[Check], n_parts: int, totals: _Totals) -> Check:
     # What is too little to tell in one part is no fault of the others.
     found = [check for check in found if check.passed] or found
     name, details = found[0].name, {check.detail for check in found}
-    if name in _ADDED_UP:
-        return replace(found[0], detail=_ADDED_UP[name](totals))
+    if (of_whole := preconditions.describe_totals(name, totals)) is not None:
+        return replace(found[0], detail=of_whole)
     if len(details) == 1:
         return found[0]
     return replace(found[0], detail=f"in each of {counted(len(found), 'part')}; of the first: {found[0].detail}")

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,12 +24,10 @@ from lookalike.audit.perturbation import Redrawn, matrix_problem, redrawings
 from lookalike.audit.reading import Ints
 from lookalike.audit.verdicts import Audit
 from lookalike.audit.verify import Examined, examine
-from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.contracts import Level, PrivacyModel, Promise
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Matched, MatchGraph, Perturbed, Release, Withheld
-from lookalike.progress import Progress, silent
 
 Subject = tuple[str | None, bool]
 """What beliefs are about: a sensitive column (None: identity), and whether rows count that are only possible."""
@@ -61,19 +60,15 @@ def audit_part(
     original: Microdata,
     promises: Sequence[Promise],
     *,
-    measures: Sequence[PrivacyModel] = (),
     graph: MatchGraph | None = None,
-    adversary: str = READS_RELEASE,
-    parts: Mapping[str, Ints] | None = None,
-    progress: Progress = silent,
+    **known: Any,
 ) -> PartAudit:
     """`verify` for a part of a release and the records it is about; `audit.join_audits` makes one audit of them.
 
-    What is audited together may be several parts: `parts` then says in which each row lies.
+    `known` are further arguments of `examine`. What is audited together may be several parts: `parts` then says in
+    which each row lies.
     """
-    examined = examine(
-        release, original, promises, measures=measures, graph=graph, adversary=adversary, parts=parts, progress=progress
-    )
+    examined = examine(release, original, promises, graph=graph, **known)
     seen = _exposures(examined, graph) if examined.sound else {}
     n_sensitive = len(original.domains.sensitive)
     return PartAudit(

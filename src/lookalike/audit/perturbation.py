@@ -1,31 +1,78 @@
 """Perturbed releases: is the matrix a matrix, and was it really used?
 
 The matrix holds whole numbers whose columns sum to a common total, so both tests of it are exact. Whether it was
-used is a matter of chance and fails only where an honest draw would look like this less than once in 10^9:
-the published counts against the expected ones (chi-square, small cells pooled; draws from a fixed table spread less
-than the chi-square law, which errs on the lenient side), and all rows against the original values of the records with
-the same quasi-identifiers (`redrawing`).
+used is a matter of chance and fails only where an honest draw would look like this less than once in 10^9.
+
+The published counts are held against the expected ones (chi-square, small cells pooled; draws from a fixed table spread
+less than the chi-square law, which errs on the lenient side). Then all rows are held against the original values, class
+by class. A class holds the records with the same quasi-identifiers and carried values, all of which are published, and
+the rows that show them. Nobody can tell the rows of a class apart, but their values are independent draws from known
+values:
+
+    kept    how many values of a class are published again, with repeats: the sum over its values v of
+            min(records with v, rows with v). The counts of rows are negatively associated (each row shows one value),
+            and so are monotone functions of them: the moments of the sum are at most the product of theirs
+            (Joag-Dev, Proschan 1983), which are exact. Publishing the original keeps every value.
+    by rule as kept, after the published values were renamed in the way that fits best: sees any one-to-one exchange of
+            values. The bound is multiplied by the number of ways to rename them.
+    moved   for each pair of values, rows that show v, weighted by the share of their class that has u: a sum of
+            independent terms in [0, 1].
+    chosen  kept, in parts of the table: whether it depends on another column who keeps a value
+
+For rows whose class is their own these are the plain numbers of values kept and of each transition.
+
+A draw keeps the values of women as readily as those of men, of the young as of the old. So the values kept are counted
+in parts of the table that follow from the original alone: people with each value of a column, or within a run of its
+values, from halves to runs of one value; and people with both one value of a column and one of another. How far the
+counts of all parts lie from what the matrix gives is summed up in one number, whose mean under honest draws is at most
+1: the product over the parts of 1/2 + 1/2 mean over rates r of exp(r kept) / E exp(r kept). By Markov's inequality it
+exceeds x with probability at most 1/x. Numbers of independent pieces of a table are multiplied.
 """
 
 from __future__ import annotations
 
+import itertools
+import math
 import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from lookalike.audit.preconditions import count_changes
 from lookalike.audit.reading import Ints, Reading, joint_ids_of_two
-from lookalike.audit.redrawing import Movement, movement
-from lookalike.audit.selecting import Choices
-from lookalike.audit.tails import SELDOM, Floats
+from lookalike.audit.tail_bounds import RATES, SELDOM, Chance, Floats, bound_sum_tail, cap_counts, count_moments
 from lookalike.audit.verdicts import Check
 from lookalike.data.release import Perturbed, Randomizer
 from lookalike.errors import counted, quoted
 
 _POOLED_BELOW = 5.0
 _TOO_FEW = "too few rows to tell"
+
+
+@dataclass(frozen=True, eq=False)
+class Choices:
+    """Columns by which people may have been chosen: the rank of each record."""
+
+    published: Sequence[NDArray[np.integer[Any]]] = ()
+    others: Sequence[NDArray[np.integer[Any]]] = ()
+    """Of the original alone, and its order."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Counted:
+    """How often each value of each class was kept, and log E exp(rate * count) at `_CHOICE_RATES`."""
+
+    classes: Ints
+    values: Ints
+    kept: Ints
+    log_moments: Floats
+
+
+_NO_CHOICES = Choices()
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,9 +158,7 @@ def _check_redrawn(name: str, found: Movement) -> Check:
 def check_carried(reading: Reading) -> Check:
     """Carried columns are published as they were."""
     records, rows = joint_ids_of_two((reading.original.carried,), (reading.release.carried,))
-    size = 1 + int(max(records.max(initial=0), rows.max(initial=0)))
-    change = np.bincount(records, minlength=size) - np.bincount(rows, minlength=size)
-    n_changed = int(np.abs(change).sum())
+    n_changed = sum(count_changes(records, rows))
     detail = f"{n_changed:,} carried combinations lost or new" if n_changed else "each as often as in the original"
     return Check("carried values kept", n_changed == 0, detail)
 
@@ -146,3 +191,247 @@ def _plausible(randomizer: Randomizer, prior: Ints, observed: Ints) -> tuple[flo
     statistic = float(((seen - wanted) ** 2 / wanted).sum())
     chance = float(gammaincc((len(wanted) - 1) / 2, statistic / 2))
     return chance, f"chi-square {statistic:.1f} over {len(wanted)} cells, chance {chance:.2g}"
+
+
+_MOST = 500
+"""Values kept are not counted in classes with more rows, where the original could hardly be told from a draw."""
+_AT_ONCE = 200_000
+
+
+@dataclass(frozen=True, eq=False)
+class Movement:
+    """What became of the values of a column. Parts of a column are added up."""
+
+    n_rows: int
+    kept: Chance
+    unchanged: Chance
+    """As if the published values were the original's, and were published unchanged."""
+    by_rule: float
+    """The chance of as many values kept after a renaming; 1 where parts were added up, each of which was tested."""
+    moved: Floats
+    """By published and original value."""
+    expected: Floats
+    n_terms: Floats
+    """Rows of the classes where each original value occurs."""
+    chosen: Floats
+    """By how much values kept depend on other columns (`_gather_evidence`)."""
+
+    def __add__(self, other: Movement) -> Movement:
+        return Movement(
+            self.n_rows + other.n_rows,
+            self.kept + other.kept,
+            self.unchanged + other.unchanged,
+            1.0,
+            self.moved + other.moved,
+            self.expected + other.expected,
+            self.n_terms + other.n_terms,
+            self.chosen + other.chosen,
+        )
+
+    @property
+    def chance(self) -> float:
+        """How often, at most, draws from the matrix look as little like it as this."""
+        tails = bound_sum_tail(self.moved, self.expected, np.broadcast_to(self.n_terms, self.moved.shape))
+        by_pair = 2 * tails.size * float(tails.min(initial=1.0))
+        tests = self.kept.at_least, self.kept.at_most, self.by_rule, by_pair, _chance_of(self.chosen)
+        return min(1.0, len(tests) * min(tests))
+
+    @property
+    def least(self) -> float:
+        """What `chance` would be for the original itself, if it looked like the release."""
+        return min(1.0, 5 * self.unchanged.at_least)
+
+
+def movement(
+    class_of_record: Ints,
+    class_of_row: Ints,
+    before: Ints,
+    after: Ints,
+    shares: Floats,
+    choices: Choices = _NO_CHOICES,
+) -> Movement:
+    """`shares[v, u]` is the probability that v is published of a record with u; `choices`: who may have been chosen.
+
+    Classes with other numbers of rows than of records are left out: other checks fail on them.
+    """
+    from scipy.sparse import csr_array
+
+    n_codes = len(shares)
+    n_classes = 1 + int(max(class_of_record.max(initial=-1), class_of_row.max(initial=-1)))
+    sizes = np.bincount(class_of_record, minlength=n_classes)
+    whole = sizes == np.bincount(class_of_row, minlength=n_classes)
+    records, rows = whole[class_of_record], whole[class_of_row]
+    class_of_record, before = class_of_record[records], before[records]
+    choices = Choices(*([ranks[records] for ranks in some] for some in (choices.published, choices.others)))
+    class_of_row, after = class_of_row[rows], after[rows]
+    owned, shown = (
+        csr_array((np.ones(len(codes)), (classes, codes)), shape=(n_classes, n_codes))
+        for classes, codes in ((class_of_record, before), (class_of_row, after))
+    )
+    weights = csr_array((1.0 / np.maximum(sizes, 1)[class_of_record], (class_of_record, before)), owned.shape)
+    occurs = owned > 0
+    moved, expected = (shown.T @ weights).toarray(), shares @ (owned.T @ weights).toarray()
+    n_kept = _n_common(class_of_record, before, class_of_row, after, sizes, n_codes)
+    n_same = int(np.count_nonzero(sizes[class_of_row] <= _MOST))
+    return Movement(
+        n_rows=len(after),
+        kept=_sum_kept(n_kept, class_of_record, before, sizes, shares),
+        unchanged=_sum_kept(n_same, class_of_row, after, sizes, shares),
+        by_rule=_by_rule(class_of_record, before, class_of_row, after, sizes, shares, moved - expected),
+        moved=moved,
+        expected=expected,
+        chosen=_measure_choices(class_of_record, before, class_of_row, after, sizes, shares, choices),
+        n_terms=np.asarray(occurs.T @ np.where(whole, sizes, 0).astype(np.float64)),
+    )
+
+
+def _by_rule(
+    class_of_record: Ints, before: Ints, class_of_row: Ints, after: Ints, sizes: Ints, shares: Floats, excess: Floats
+) -> float:
+    """The chance that so many values are kept once each value u is looked for under the name that it mostly became."""
+    from scipy.optimize import linear_sum_assignment
+
+    published, was = linear_sum_assignment(excess, maximize=True)
+    name_of = np.empty(len(shares), dtype=np.int64)
+    name_of[was] = published
+    if (name_of == np.arange(len(shares))).all():
+        return 1.0
+    renamed = np.argsort(name_of)[after]
+    n_kept = _n_common(class_of_record, before, class_of_row, renamed, sizes, len(shares))
+    chance = _sum_kept(n_kept, class_of_record, before, sizes, shares[name_of]).at_least
+    n_ways = math.exp(min(math.lgamma(len(shares) + 1), 700.0))
+    return min(1.0, chance * n_ways)
+
+
+def _n_common(class_of_record: Ints, before: Ints, class_of_row: Ints, after: Ints, sizes: Ints, n_codes: int) -> int:
+    """How many values the rows of each class have in common with its records, in classes that are small enough."""
+    keys, kept = _values_kept(class_of_record, before, class_of_row, after, n_codes)
+    return int(kept[sizes[keys // n_codes] <= _MOST].sum())
+
+
+def _values_kept(
+    class_of_record: Ints, before: Ints, class_of_row: Ints, after: Ints, n_codes: int
+) -> tuple[Ints, Ints]:
+    """By class and value of the records (class * n_codes + value), how many rows of the class show it again."""
+    keys, counts = np.unique(class_of_record * n_codes + before, return_counts=True)
+    others, other_counts = np.unique(class_of_row * n_codes + after, return_counts=True)
+    kept = np.zeros(len(keys), dtype=np.int64)
+    _, mine, theirs = np.intersect1d(keys, others, assume_unique=True, return_indices=True)
+    kept[mine] = np.minimum(counts[mine], other_counts[theirs])
+    return keys, kept
+
+
+def _sum_kept(seen: int, classes: Ints, values: Ints, sizes: Ints, shares: Floats) -> Chance:
+    """How many values draws from the matrix keep, class by class and value by value."""
+    total = Chance(float(seen), np.zeros(len(RATES)))
+    for _, chances in _counts_kept(classes, values, sizes, shares):
+        total = total + cap_counts(0.0, chances)
+    return total
+
+
+def _measure_choices(
+    class_of_record: Ints, before: Ints, class_of_row: Ints, after: Ints, sizes: Ints, shares: Floats, choices: Choices
+) -> Floats:
+    n_codes = len(shares)
+    keys, kept = _values_kept(class_of_record, before, class_of_row, after, n_codes)
+    moments = np.zeros((len(keys), len(_CHOICE_RATES)))
+    for places, chances in _counts_kept(class_of_record, before, sizes, shares):
+        moments[places] = count_moments(chances, _CHOICE_RATES)
+    small = sizes[keys // n_codes] <= _MOST
+    counted = _Counted(keys[small] // n_codes, keys[small] % n_codes, kept[small], moments[small])
+    return _gather_evidence(counted, class_of_record, choices, n_codes)
+
+
+def _counts_kept(classes: Ints, values: Ints, sizes: Ints, shares: Floats) -> Iterator[tuple[Ints, Floats]]:
+    """For each class and value, in the order of both: how likely it is that 0, 1, 2 ... of its records' are kept."""
+    order = np.lexsort((values, classes))
+    classes, values = classes[order], values[order]
+    starts = np.searchsorted(classes, np.arange(len(sizes)))
+    keys, counts = np.unique(classes * len(shares) + values, return_counts=True)
+    class_of_key, value_of_key = keys // len(shares), keys % len(shares)
+    size_of_key = sizes[class_of_key]
+    combinations = np.unique(np.column_stack((size_of_key, counts)), axis=0)
+    for size, count in combinations[combinations[:, 0] <= _MOST].tolist():
+        found = np.flatnonzero((size_of_key == size) & (counts == count))
+        for begin in range(0, len(found), _AT_ONCE):
+            some = found[begin : begin + _AT_ONCE]
+            first, published = starts[class_of_key[some]], value_of_key[some]
+            chances = np.zeros((len(some), count + 1))
+            chances[:, 0] = 1.0
+            for place in range(size):
+                share = shares[published, values[first + place]][:, None]
+                gained = chances[:, :-1] * share
+                chances[:, :-1] -= gained
+                chances[:, 1:] += gained
+            yield some, np.maximum(chances, 0.0)
+
+
+_CHOICE_RATES: Floats = np.array([-4.0, -2.0, -1.0, -0.5, 0.5, 1.0, 2.0, 4.0])
+_RUNS = (2, 4, 8, 16, 32, 64, 128)
+_RUNS_OF_PAIRS = (4, 16)
+_MOST_PAIRED = 10
+_MOST_VALUES = 200
+"""Of columns with more sensitive values, those kept are not counted value by value."""
+
+
+def _gather_evidence(counted: _Counted, class_of_record: Ints, choices: Choices, n_values: int) -> Floats:
+    """The logarithm of each number; as many for every table with these columns."""
+    n_classes = 1 + int(max(class_of_record.max(initial=-1), counted.classes.max(initial=-1)))
+    sizes = np.bincount(class_of_record, minlength=n_classes)
+    means = [
+        np.bincount(class_of_record, weights=ranks, minlength=n_classes) / np.maximum(sizes, 1)
+        for ranks in (*choices.published, *choices.others)
+    ]
+    found = [_of_runs(counted, runs, n_values) for runs in _all_runs(means, len(choices.published), sizes)]
+    return np.concatenate(found) if found else np.zeros(0)
+
+
+def _chance_of(log_numbers: Floats) -> float:
+    """How often, at most, honest draws reach the largest of these."""
+    return float(min(1.0, max(len(log_numbers), 1) * np.exp(-max(log_numbers.max(initial=0.0), 0.0))))
+
+
+def _all_runs(means: Sequence[Floats], n_published: int, sizes: Ints) -> Iterator[Ints]:
+    """The run of each class, for every way to part the table."""
+    for mean in means:
+        for n_runs in _RUNS:
+            yield _runs(mean, sizes, n_runs)
+    for n_runs in _RUNS_OF_PAIRS:
+        single = [_runs(mean, sizes, n_runs) for mean in means[: min(n_published, _MOST_PAIRED)]]
+        for one, other in itertools.combinations(single, 2):
+            yield one * n_runs + other
+
+
+def _runs(mean: Floats, sizes: Ints, n_runs: int) -> Ints:
+    """At most so many runs of classes, each of about as many records; those with equal means are together."""
+    distinct, place = np.unique(mean[sizes > 0], return_inverse=True)
+    runs = np.zeros(len(mean), dtype=np.int64)
+    if len(distinct) <= n_runs:
+        runs[sizes > 0] = place.reshape(-1)
+        return runs
+    weights = np.bincount(place.reshape(-1), weights=sizes[sizes > 0])
+    middle = (np.cumsum(weights) - weights / 2) / weights.sum()
+    runs[sizes > 0] = np.minimum((middle * n_runs).astype(np.int64), n_runs - 1)[place.reshape(-1)]
+    return runs
+
+
+def _of_runs(counted: _Counted, run_of_class: Ints, n_values: int) -> Floats:
+    """Over all values; then value by value, since counts of two values of a class depend on each other."""
+    run_of_key = run_of_class[counted.classes]
+    n_runs = 1 + int(run_of_class.max(initial=0))
+    over_all = _logarithms(counted, run_of_key, n_runs).sum()
+    if n_values > _MOST_VALUES:
+        return np.array([over_all])
+    by_value = _logarithms(counted, counted.values * n_runs + run_of_key, n_values * n_runs)
+    return np.append(over_all, by_value.reshape(n_values, n_runs).sum(axis=1))
+
+
+def _logarithms(counted: _Counted, part_of_key: Ints, n_parts: int) -> Floats:
+    """log(1/2 + 1/2 mean over rates) of each part; 0 of one without values."""
+    kept = np.bincount(part_of_key, weights=counted.kept, minlength=n_parts)
+    moments = np.column_stack(
+        [np.bincount(part_of_key, weights=column, minlength=n_parts) for column in counted.log_moments.T]
+    )
+    logs = np.logaddexp.reduce(kept[:, None] * _CHOICE_RATES - moments, axis=1) - np.log(len(_CHOICE_RATES))
+    numbers: Floats = np.logaddexp(logs, 0.0) - np.log(2.0)
+    return numbers

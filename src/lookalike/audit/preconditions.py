@@ -2,27 +2,34 @@
 
 These checks come before any promise. Together they catch dropped, doubled and invented rows, swapped values, moved
 or narrowed ranges, and shifted bucket numbers. Their words give counts, never a record's values.
+
+A reader of the files of a release in parts sees which part a row came from, so a part is a published column like any
+other (`parts_check`):
+
+    groups      rows with identical cells in two parts are two groups, each of which must keep every promise
+    buckets     a bucket lies in one part, the same in both tables: anything else pairs rows within buckets
+    matched     the rows that a graph joins to a record lie in one part
+    perturbed   quasi-identifiers decide the part: the ranges that the parts cover do not overlap
+
+All of it is exact. What is left is which groups and buckets go together into a part; no promise speaks of that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lookalike.audit.reading import Ints, Reading
-from lookalike.audit.tails import SELDOM, Chance, cap_counts
-from lookalike.audit.verdicts import Check
+from lookalike.audit.tail_bounds import SELDOM, Chance, cap_counts
+from lookalike.audit.verdicts import Audit, Check
 from lookalike.data.adversary import KNOWS_METHOD
 from lookalike.data.microdata import Codes, Domain, Microdata
-from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Ranges, Release
+from lookalike.data.release import Bucketized, Grouped, Matched, MatchGraph, Perturbed, Ranges, Release
 from lookalike.errors import counted, quoted
 
-ROW_COUNT, A_ROW, A_BUCKET = "number of rows", "a row for every record", "a bucket for every record"
-_EDGE_LIMIT = 20_000_000
-_PAIRS_AT_ONCE = 4_000_000
+_ROW_COUNT, _A_ROW, A_BUCKET = "number of rows", "a row for every record", "a bucket for every record"
+_IN_PARTS = "rows in parts"
 
 
 def well_formed(release: Release, original: Microdata) -> Check:
@@ -98,18 +105,18 @@ def row_count(reading: Reading) -> Check:
     withheld = reading.release.withheld
     wanted = reading.original.n_rows - withheld.n_suppressed + withheld.n_dummies
     lengths = {reading.release.n_rows, len(reading.release.sensitive)}
-    detail = rows_for_records(
+    detail = _rows_for_records(
         reading.release.n_rows, reading.original.n_rows, withheld.n_suppressed, withheld.n_dummies
     )
     negative = withheld.n_suppressed < 0 or withheld.n_dummies < 0
     if lengths != {wanted}:
         detail += f"; {wanted:,} wanted"
-    return Check(ROW_COUNT, lengths == {wanted} and not negative, detail)
+    return Check(_ROW_COUNT, lengths == {wanted} and not negative, detail)
 
 
-def rows_for_records(n_rows: int, n_records: int, n_suppressed: int, n_dummies: int) -> str:
+def _rows_for_records(n_rows: int, n_records: int, n_suppressed: int, n_dummies: int) -> str:
     """
-    >>> rows_for_records(1500, 1501, 2, 1)
+    >>> _rows_for_records(1500, 1501, 2, 1)
     '1,500 rows for 1,501 records, 2 declared suppressed and 1 declared made up'
     """
     said = f"{counted(n_rows, 'row')} for {counted(n_records, 'record')}"
@@ -138,9 +145,7 @@ def values_kept(reading: Reading) -> Check:
         if wrong.any():
             many = counted(int(np.count_nonzero(wrong)), "value")
             return Check(name, False, f"{quoted(domain.name)}: {many} published too often or too seldom")
-    records = np.bincount(reading.value_of_record, minlength=reading.n_values)
-    rows = np.bincount(reading.value_of_row, minlength=reading.n_values)
-    n_lost, n_new = int(np.maximum(records - rows, 0).sum()), int(np.maximum(rows - records, 0).sum())
+    n_lost, n_new = count_changes(reading.value_of_record, reading.value_of_row)
     passed = n_lost <= withheld.n_suppressed and n_new <= withheld.n_dummies
     detail = f"{counted(reading.n_values, 'joint value')}, each as often as in the original"
     if n_lost or n_new:
@@ -149,6 +154,13 @@ def values_kept(reading: Reading) -> Check:
             f"{n_new:,} new ({withheld.n_dummies:,} declared)"
         )
     return Check(name, passed, detail)
+
+
+def count_changes(records: Ints, rows: Ints) -> tuple[int, int]:
+    """How many numbers of records are not among those of rows, and how many of rows not among those of records."""
+    size = 1 + int(max(records.max(initial=-1), rows.max(initial=-1)))
+    change = np.bincount(rows, minlength=size) - np.bincount(records, minlength=size)
+    return int(np.maximum(-change, 0).sum()), int(np.maximum(change, 0).sum())
 
 
 def dummies_known(reading: Reading, adversary: str) -> Check | None:
@@ -165,39 +177,41 @@ def dummies_known(reading: Reading, adversary: str) -> Check | None:
         detail = f"{counted(n_told, 'row')} made up with values that no record has; set aside, as any reader would"
     else:
         detail = f"{counted(withheld.n_dummies, 'row')} made up, declared to look like any other"
-    n_hidden = withheld.n_dummies - n_told
-    if withheld.indistinguishable and n_hidden and any(counts.any() for counts in withheld.dummies):
-        detail = (
+    problem = next(_dummy_problems(reading, adversary, withheld.n_dummies - n_told), None)
+    return Check("rows made up", problem is None, problem or detail)
+
+
+def _dummy_problems(reading: Reading, adversary: str, n_hidden: int) -> Iterator[str]:
+    """Of rows made up with values that records have."""
+    withheld = reading.release.withheld
+    if not withheld.indistinguishable:
+        if n_hidden:
+            yield (
+                f"{n_hidden:,} rows are made up with values that records have, and a reader is said to tell them apart,"
+                " but the release does not say which rows they are. Make them look like any other row"
+            )
+        return
+    if n_hidden and any(counts.any() for counts in withheld.dummies):
+        yield (
             f"{counted(n_hidden, 'row')} made up are said to look like any other, and the release says how many there "
             "are of each value: a reader takes them away. Leave the counts by value out"
         )
-        return Check("rows made up", False, detail)
-    if withheld.indistinguishable and n_hidden and adversary == KNOWS_METHOD:
-        detail = (
+    if n_hidden and adversary == KNOWS_METHOD:
+        yield (
             f"{counted(n_hidden, 'row')} made up are said to look like any other, but someone who knows everybody's "
             "quasi-identifiers counts the persons of a group. Make up no rows against this adversary"
         )
-        return Check("rows made up", False, detail)
     n_real = reading.original.n_rows - withheld.n_suppressed
-    if withheld.indistinguishable and n_hidden > n_real:
-        detail = (
+    if n_hidden > n_real:
+        yield (
             f"{counted(n_hidden, 'row')} made up for {counted(n_real, 'record')}: a row is more likely made up than "
             "not, so it hides nobody. Make up fewer rows than there are records"
         )
-        return Check("rows made up", False, detail)
-    if withheld.indistinguishable and n_hidden and _chance_of_made_up_values(reading) < SELDOM:
-        detail = (
+    if n_hidden and _chance_of_made_up_values(reading) < SELDOM:
+        yield (
             "within groups the values of made-up rows differ from those of records: rows chosen at random have such "
             "values with probability below 1e-9. Draw the values of a group's made-up rows as its records have them"
         )
-        return Check("rows made up", False, detail)
-    passed = withheld.indistinguishable or n_hidden == 0
-    if not passed:
-        detail = (
-            f"{n_hidden:,} rows are made up with values that records have, and a reader is said to "
-            "tell them apart, but the release does not say which rows they are. Make them look like any other row"
-        )
-    return Check("rows made up", passed, detail)
 
 
 def _chance_of_made_up_values(reading: Reading) -> float:
@@ -243,22 +257,31 @@ def everyone_has_a_row(reading: Reading) -> Check:
     withheld = reading.release.withheld
     wanted = reading.original.n_rows - withheld.n_suppressed
     n_left = wanted - reading.placement.n_placed
-    detail = describe_rows(wanted)
+    detail = _describe_rows(wanted)
     if n_left > 0:
         detail = f"{counted(n_left, 'record')} of {wanted:,} have no row that they fit with their own values"
-    return Check(A_ROW, n_left <= 0, detail)
+    return Check(_A_ROW, n_left <= 0, detail)
 
 
-def describe_rows(n_records: int) -> str:
+def describe_totals(check: str, audit: Audit) -> str | None:
+    """The words of a check that passed, where they need no more than the numbers of rows and records."""
+    n_published = audit.n_records - audit.n_suppressed
+    words = {
+        _ROW_COUNT: _rows_for_records(audit.n_rows, audit.n_records, audit.n_suppressed, audit.n_dummies),
+        _A_ROW: _describe_rows(n_published),
+        A_BUCKET: describe_buckets(n_published),
+    }
+    return words.get(check)
+
+
+def _describe_rows(n_records: int) -> str:
     return f"{counted(n_records, 'record')} can each be given a row that they fit, with their own values"
 
 
 def check_points(reading: Reading) -> Check:
     """Exact quasi-identifiers are the original's."""
     withheld = reading.release.withheld
-    records = np.bincount(reading.point_of_record, minlength=reading.n_points)
-    rows = np.bincount(reading.point_of_row, minlength=reading.n_points)
-    n_lost, n_new = int(np.maximum(records - rows, 0).sum()), int(np.maximum(rows - records, 0).sum())
+    n_lost, n_new = count_changes(reading.point_of_record, reading.point_of_row)
     passed = n_lost <= withheld.n_suppressed and n_new <= withheld.n_dummies
     detail = "each combination as often as in the original"
     if not passed:
@@ -266,126 +289,68 @@ def check_points(reading: Reading) -> Check:
     return Check("quasi-identifiers kept", passed, detail)
 
 
-def buckets_match(release: Bucketized) -> Check:
-    """Both tables have the same buckets, each with as many rows on one side as on the other."""
-    buckets = np.concatenate((release.bucket_of_quasi, release.bucket_of_sensitive))
-    names, codes = np.unique(buckets, return_inverse=True)
-    sides = [
-        np.bincount(side, minlength=len(names)) for side in np.split(codes.reshape(-1), [len(release.bucket_of_quasi)])
-    ]
-    n_wrong = int(np.count_nonzero(sides[0] != sides[1]))
-    detail = f"{counted(len(names), 'bucket')}, equally large in both tables"
-    if n_wrong:
-        detail = f"{n_wrong:,} of {counted(len(names), 'bucket')} differ in size between the two tables"
-    return Check("buckets match", n_wrong == 0, detail)
-
-
-def everyone_has_a_bucket(reading: Reading) -> Check:
-    """Records can be spread over the buckets that list them so that each finds its own values in its bucket.
-
-    Two marginal tests: for each joint value over the buckets that hold it, and for each combination of
-    quasi-identifiers over the buckets that list it. Exact where no two records share their quasi-identifiers.
-    """
-    name, release = A_BUCKET, reading.release
-    assert isinstance(release, Bucketized)
-    wanted = reading.original.n_rows - release.withheld.n_suppressed
-    _, buckets = np.unique(np.concatenate((release.bucket_of_quasi, release.bucket_of_sensitive)), return_inverse=True)
-    of_points, of_values = np.split(buckets.reshape(-1).astype(np.int64), [len(release.bucket_of_quasi)])
-    listed, held = Pairs.of(of_points, reading.point_of_row), Pairs.of(of_values, reading.value_of_row)
-    kinds = Pairs.of(reading.point_of_record, reading.value_of_record)
-    ways = _ways(kinds, listed, held)
-    if ways is None:
-        detail = f"not run: more than {_EDGE_LIMIT:,} ways for records to lie in buckets"
-        return Check.not_run(name, detail, decides=True)
-    kind, listing, holding = ways
-    spread = min(
-        transport(kinds.counts, held.counts, kind, holding, kinds.seconds, held.seconds),
-        transport(kinds.counts, listed.counts, kind, listing, kinds.firsts, listed.seconds),
-    )
-    n_left = wanted - spread
-    detail = describe_buckets(wanted)
-    if n_left > 0:
-        detail = f"{counted(n_left, 'record')} of {wanted:,} lie in no bucket that holds their own values"
-    return Check(name, n_left <= 0, detail)
-
-
 def describe_buckets(n_records: int) -> str:
     return f"{counted(n_records, 'record')} can each lie in a bucket that lists them and holds their own values"
 
 
-@dataclass(frozen=True)
-class Pairs:
-    """Distinct pairs of numbers, sorted by the first, and how often each occurs."""
-
-    firsts: Ints
-    seconds: Ints
-    counts: Ints
-
-    @classmethod
-    def of(cls, firsts: Ints, seconds: Ints) -> Pairs:
-        width = int(seconds.max(initial=0)) + 1
-        keys, counts = np.unique(firsts * width + seconds, return_counts=True)
-        return cls(keys // width, keys % width, counts.astype(np.int64))
-
-    def places(self, firsts: Ints, seconds: Ints) -> Ints:
-        """Where these pairs are; -1 for those that are not."""
-        width = int(max(self.seconds.max(initial=0), seconds.max(initial=0))) + 1
-        keys, wanted = self.firsts * width + self.seconds, firsts * width + seconds
-        found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        return np.where(keys[found] == wanted, found, -1) if len(keys) else np.full(len(wanted), -1)
+def parts_check(reading: Reading, graph: MatchGraph | None) -> Check | None:
+    """None for a release that is not in parts."""
+    release = reading.release
+    if not reading.parts:
+        return None
+    if isinstance(release, Bucketized):
+        return _buckets_whole(reading)
+    part_of_row = reading.parts["release"]
+    if isinstance(release, Perturbed):
+        return _boxes_apart(release, part_of_row)
+    if isinstance(release, Grouped):
+        return Check(_IN_PARTS, True, "rows with the same cells in two parts are judged as two groups")
+    return _neighbours_together(graph, part_of_row)
 
 
-def _ways(kinds: Pairs, listed: Pairs, held: Pairs) -> tuple[Ints, Ints, Ints] | None:
-    """Every way for a kind of record (point, value) to lie in a bucket that lists its point and holds its value.
-
-    Numbers of the kind, of the listing (bucket, point) and of the holding (bucket, value); None if there are too many.
-    """
-    n_buckets = 1 + int(max(listed.firsts.max(initial=-1), held.firsts.max(initial=-1)))
-    first_listing, first_holding = (np.searchsorted(side.firsts, np.arange(n_buckets + 1)) for side in (listed, held))
-    n_listings, n_holdings = np.diff(first_listing), np.diff(first_holding)
-    products = np.cumsum(n_listings * n_holdings)
-    found: list[tuple[Ints, Ints, Ints]] = []
-    n_found, begin = 0, 0
-    while begin < n_buckets:
-        # So many buckets at a time that their pairs fit into memory.
-        before = products[begin - 1] if begin else 0
-        end = max(begin + 1, int(np.searchsorted(products, before + _PAIRS_AT_ONCE, side="right")))
-        listings = np.arange(first_listing[begin], first_listing[end])
-        times = n_holdings[listed.firsts[listings]]
-        listing = np.repeat(listings, times)
-        place = np.arange(len(listing)) - np.repeat(np.cumsum(times) - times, times)
-        holding = first_holding[listed.firsts[listing]] + place
-        kind = kinds.places(listed.seconds[listing], held.seconds[holding])
-        real = kind >= 0
-        found.append((kind[real], listing[real], holding[real]))
-        n_found += int(np.count_nonzero(real))
-        if n_found > _EDGE_LIMIT:
-            return None
-        begin = end
-    kind, listing, holding = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    return kind, listing, holding
+def _buckets_whole(reading: Reading) -> Check:
+    parts = np.concatenate((reading.parts["qit"], reading.parts["sat"]))
+    numbers = np.concatenate(reading.buckets)
+    n_parts_of = np.bincount(np.unique(np.column_stack((numbers, parts)), axis=0)[:, 0])
+    n_split = int(np.count_nonzero(n_parts_of > 1))
+    detail = "every bucket lies in one part, the same in both tables"
+    if n_split:
+        detail = (
+            f"{n_split:,} of {counted(len(n_parts_of), 'bucket')} have rows in several parts: the part tells which "
+            "rows of the two tables belong together. Keep each bucket in one part"
+        )
+    return Check(_IN_PARTS, n_split == 0, detail)
 
 
-def transport(
-    supplies: NDArray[np.int64],
-    capacities: NDArray[np.int64],
-    left: Ints,
-    right: Ints,
-    block_of_left: Ints,
-    block_of_right: Ints,
-) -> int:
-    """The most that supplies can send along the edges (left, right) into capacities of their own block."""
-    from lookalike.kernels.transport import send_most
+def _boxes_apart(release: Perturbed, part_of_row: Ints) -> Check:
+    n_parts = int(part_of_row.max(initial=0)) + 1
+    order = np.argsort(part_of_row, kind="stable")
+    starts = np.searchsorted(part_of_row[order], np.arange(n_parts))
+    lows, highs = (side.reduceat(release.quasi[order], starts, axis=0) for side in (np.minimum, np.maximum))
+    n_meeting = 0
+    for part in range(1, n_parts):
+        meets = (lows[:part] <= highs[part]) & (highs[:part] >= lows[part])
+        n_meeting += int(np.count_nonzero(meets.all(axis=1)))
+    detail = "parts cover ranges of quasi-identifiers that do not overlap"
+    if n_meeting:
+        detail = (
+            f"{counted(n_meeting, 'pair')} of parts cover the same quasi-identifiers: something else decides the part "
+            "of a row, such as the value that it had. Cut parts by quasi-identifiers alone"
+        )
+    return Check(_IN_PARTS, n_meeting == 0, detail)
 
-    n_blocks = 1 + int(max(block_of_left.max(initial=-1), block_of_right.max(initial=-1)))
-    lefts, rights = (np.argsort(blocks, kind="stable") for blocks in (block_of_left, block_of_right))
-    place_of_left, place_of_right = np.empty_like(lefts), np.empty_like(rights)
-    place_of_left[lefts], place_of_right[rights] = np.arange(len(lefts)), np.arange(len(rights))
-    tails = place_of_left[left]
-    starts = np.concatenate([[0], np.cumsum(np.bincount(tails, minlength=len(supplies)))]).astype(np.int64)
-    heads = place_of_right[right][np.argsort(tails, kind="stable")]
-    blocks = [
-        np.concatenate([[0], np.cumsum(np.bincount(of_node, minlength=n_blocks))]).astype(np.int64)
-        for of_node in (block_of_left, block_of_right)
-    ]
-    return int(send_most(supplies[lefts], capacities[rights], starts, heads, *blocks))
+
+def _neighbours_together(graph: MatchGraph | None, part_of_row: Ints) -> Check:
+    if graph is None:
+        return Check(_IN_PARTS, True, "rows of different parts are judged apart")
+    parts, joins = part_of_row[graph.rows], np.diff(graph.starts)
+    owner = np.repeat(np.arange(len(joins)), joins)
+    first = parts[np.minimum(graph.starts[:-1], max(len(parts) - 1, 0))] if len(parts) else joins
+    n_split = len(np.unique(owner[parts != first[owner]]))
+    detail = "the rows that a record may be behind lie in one part"
+    if n_split:
+        detail = (
+            f"{counted(n_split, 'record')} may be behind rows of several parts, and the part tells which. Draw the "
+            "rows of each part from a separate graph"
+        )
+    return Check(_IN_PARTS, n_split == 0, detail)

@@ -67,11 +67,6 @@ def joint_ids_of_two(first: Sequence[Codes], second: Sequence[Codes]) -> tuple[I
     return ids[:n_first], ids[n_first:]
 
 
-def _value_ids(original: Microdata, sensitive: Codes, carried: Codes) -> tuple[Ints, Ints]:
-    """Numbers of the joint sensitive and carried values of the original's records and of the release's rows."""
-    return joint_ids_of_two((original.sensitive, original.carried), (sensitive, carried))
-
-
 def _boxes_of(release: Grouped | Matched) -> Boxes:
     """The classes of a release and their boxes."""
     from lookalike.kernels.containment import Cells
@@ -299,7 +294,8 @@ class Reading:
 
     @cached_property
     def _values(self) -> tuple[Ints, Ints]:
-        return _value_ids(self.original, self.release.sensitive, self.release.carried)
+        original, release = self.original, self.release
+        return joint_ids_of_two((original.sensitive, original.carried), (release.sensitive, release.carried))
 
     @property
     def value_of_record(self) -> Ints:
@@ -331,6 +327,23 @@ class Reading:
     @property
     def n_points(self) -> int:
         return 1 + max((int(ids.max()) for ids in self._points if len(ids)), default=-1)
+
+    @cached_property
+    def buckets(self) -> tuple[Ints, Ints]:
+        """The bucket of each row of both tables, as the rank of its published number."""
+        assert isinstance(self.release, Bucketized)
+        both = self.release.bucket_of_quasi, self.release.bucket_of_sensitive
+        ranks = np.unique(np.concatenate(both), return_inverse=True)[1].reshape(-1).astype(np.int64)
+        return ranks[: len(both[0])], ranks[len(both[0]) :]
+
+    @cached_property
+    def bucket_of_record(self) -> Ints:
+        """-1 where several buckets list a record's quasi-identifiers, or none."""
+        pairs = np.unique(np.column_stack((self.point_of_row, self.buckets[0])), axis=0)
+        bucket_of_point = np.full(self.n_points, -1, dtype=np.int64)
+        bucket_of_point[pairs[:, 0]] = pairs[:, 1]
+        bucket_of_point[np.bincount(pairs[:, 0], minlength=self.n_points) != 1] = -1
+        return bucket_of_point[self.point_of_record]
 
     @cached_property
     def is_told_dummy(self) -> NDArray[np.bool_]:

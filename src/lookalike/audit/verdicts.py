@@ -94,19 +94,9 @@ class Verdict:
         return self.passed is False and self.detail.startswith(OPEN)
 
     def to_plain(self) -> dict[str, Any]:
-        plain: dict[str, Any] = {
-            "promise": self.promise,
-            "model": self.model,
-            "column": self.column,
-            "letter": self.letter,
-            **_plain_number("asked", self.asked),
-            **_plain_number("reached", self.reached),
-            "passed": self.passed,
-            "detail": self.detail,
-            "unit_size": self.unit_size,
-            "failing_units": self.failing_units,
-            "failing_records": self.failing_records,
-        }
+        plain: dict[str, Any] = {}
+        for name, value in vars(self).items():
+            plain |= _plain_number(name, value) if name in ("asked", "reached") else {name: value}
         return plain
 
     def failing_text(self) -> str:

@@ -3,19 +3,34 @@
 The audit gets the release, the original and the promises; of the algorithm it knows nothing and believes nothing.
 A matched release may come with its private graph; without it a promise is shown only where the ranges leave no choice
 of a graph. Whatever cannot be decided is not passed.
+
+A release folder may hold what follows from the release itself (`public_audit`, decision 17). An audit holds the release
+against the original, so its details may say more than the release does: how many redrawn rows kept their value, what a
+private graph reaches, what suppressed records had. The owner keeps those. Public is that no check found a fault, and
+the levels of promises that anybody with the release can work out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from lookalike.audit import matching, perturbation, preconditions
+from lookalike.audit import buckets, matching, perturbation, preconditions
 from lookalike.audit.exposures import concealment, expose_blocks, expose_reading
 from lookalike.audit.order import row_order
-from lookalike.audit.parting import parts_check
 from lookalike.audit.reading import Ints, Reading
-from lookalike.audit.verdicts import NOTHING, OPEN, Audit, Check, Verdict, judge_promise, measure_level, verdict_of
+from lookalike.audit.verdicts import (
+    NO_FAULT,
+    NOTHING,
+    OPEN,
+    Audit,
+    Check,
+    Verdict,
+    judge_promise,
+    measure_level,
+    verdict_of,
+)
 from lookalike.data.adversary import ADVERSARIES, KNOWS_METHOD, READS_RELEASE
 from lookalike.data.contracts import PrivacyModel, Promise
 from lookalike.data.exposure import Exposure
@@ -24,8 +39,9 @@ from lookalike.data.release import Bucketized, Grouped, Matched, MatchGraph, Per
 from lookalike.errors import RecipeError, unknown_name
 from lookalike.progress import Progress, silent
 
-CONFIRMATION = "level B"
+_CONFIRMATION = "level B"
 """How a check begins that confirms a verdict without the private graph."""
+_WITH_THE_OWNER = "the level reached depends on more than the release: the owner of the original has it"
 _NOT_SHOWN = (
     f"{OPEN}: what a matched release reveals depends on the graph that it was drawn from. Audit it with the private "
     "folder (--private DIR), if its publisher kept one; releases in parts have none"
@@ -49,34 +65,9 @@ class Examined:
         return expose_reading(self.reading, column, self.graph, self.audit.adversary)
 
 
-def verify(
-    release: Release,
-    original: Microdata,
-    promises: Sequence[Promise],
-    *,
-    measures: Sequence[PrivacyModel] = (),
-    graph: MatchGraph | None = None,
-    adversary: str = READS_RELEASE,
-    unpublished: Mapping[str, Codes] | None = None,
-    parts: Mapping[str, Ints] | None = None,
-    progress: Progress = silent,
-) -> Audit:
-    """Hold a release against its promises; `measures` are models whose levels are reported unasked.
-
-    `unpublished` are columns of the original that the release leaves out, as ranks: the order of rows must not show
-    them either. `parts` has, for each table of a release in parts, the part that each row lies in.
-    """
-    return examine(
-        release,
-        original,
-        promises,
-        measures=measures,
-        graph=graph,
-        adversary=adversary,
-        unpublished=unpublished,
-        parts=parts,
-        progress=progress,
-    ).audit
+def verify(release: Release, original: Microdata, promises: Sequence[Promise], **known: Any) -> Audit:
+    """Hold a release against its promises; `known` are further arguments of `examine`."""
+    return examine(release, original, promises, **known).audit
 
 
 def examine(
@@ -91,7 +82,12 @@ def examine(
     parts: Mapping[str, Ints] | None = None,
     progress: Progress = silent,
 ) -> Examined:
-    """As `verify`, with what the verdicts were read from."""
+    """Hold a release against its promises, and keep what the verdicts were read from.
+
+    `measures` are models whose levels are reported unasked. `unpublished` are columns of the original that the release
+    leaves out, as ranks: the order of rows must not show them either. `parts` has, for each table of a release in
+    parts, the part that each row lies in.
+    """
     if adversary not in ADVERSARIES:
         raise RecipeError(unknown_name("adversary", adversary, ADVERSARIES))
     for promise in promises:
@@ -183,13 +179,13 @@ def _checks(reading: Reading, graph: MatchGraph | None, adversary: str) -> Itera
             yield about_dummies
         if isinstance(release, Bucketized):
             yield preconditions.check_points(reading)
-            yield preconditions.buckets_match(release)
-            yield preconditions.everyone_has_a_bucket(reading)
+            yield buckets.buckets_match(reading)
+            yield buckets.everyone_has_a_bucket(reading)
         else:
             yield preconditions.everyone_has_a_row(reading)
             if isinstance(release, Matched) and graph is not None:
                 yield from matching.graph_checks(graph, reading)
-    in_parts = parts_check(reading, graph)
+    in_parts = preconditions.parts_check(reading, graph)
     if in_parts is not None:
         yield in_parts
     yield row_order(reading)
@@ -231,7 +227,7 @@ def _judge(
         return *_judge_without_graph(reading, promise, adversary), []
     column = _column_index(promise, reading.original)
     exists = _existence(reading, model, column, graph)
-    name = f"{CONFIRMATION}: {promise}"
+    name = f"{_CONFIRMATION}: {promise}"
     if exists.exists is None:
         confirmation = Check.not_run(name, exists.detail, decides=False)
     else:
@@ -287,3 +283,45 @@ def _existence(
     original = reading.original
     domain = None if column is None else original.domains.sensitive[column]
     return matching.existence(reading, model.requirement(original.prior(column), domain, column), column, graph)
+
+
+def public_audit(audit: Audit) -> Audit:
+    """The audit without what depends on more of the original than its release shows."""
+    return replace(
+        audit,
+        checks=tuple(_public_check(check, audit) for check in audit.checks if not check.name.startswith(_CONFIRMATION)),
+        verdicts=tuple(_public_verdict(verdict, audit) for verdict in audit.verdicts),
+        measured=tuple(
+            verdict for verdict in audit.measured if verdict.reached is not None and _shows_level(audit, verdict.column)
+        ),
+    )
+
+
+def _shows_level(audit: Audit, column: str | None) -> bool:
+    """Whether the release shows how far a promise about this column (None: about identity) is kept.
+
+    Suppressed records count in the shares that values are compared with. Whom a matched row may belong to is in the
+    private graph, and what was redrawn is known to the owner alone.
+    """
+    if column is None:
+        return audit.form != Matched.form
+    return shows_beliefs(audit) and not audit.n_suppressed
+
+
+def shows_beliefs(audit: Audit) -> bool:
+    """Whether the release shows which people share which values: in groups and buckets."""
+    return audit.form in (Grouped.form, Bucketized.form)
+
+
+def _public_check(check: Check, audit: Audit) -> Check:
+    if check.blocks:
+        return replace(check, detail="")
+    return Check(check.name, True, preconditions.describe_totals(check.name, audit) or "", NO_FAULT)
+
+
+def _public_verdict(verdict: Verdict, audit: Audit) -> Verdict:
+    if _shows_level(audit, verdict.column):
+        return verdict
+    return replace(
+        verdict, reached=None, detail=_WITH_THE_OWNER, unit_size=None, failing_units=None, failing_records=None
+    )

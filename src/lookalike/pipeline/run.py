@@ -13,7 +13,6 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -231,6 +230,16 @@ def _nothing_left(losses: Mapping[str, float]) -> list[str]:
     ]
 
 
+def caution_of_distinct(name: str, n_distinct: int, n_rows: int) -> list[str]:
+    """What to say of a carried column with another value for nearly every record."""
+    if n_rows <= 20 or 10 * n_distinct <= 9 * n_rows:
+        return []
+    return [
+        f"The carried column {quoted(name)} has a value of its own for nearly every record: whoever knows it finds the "
+        "record. Drop it unless nobody outside can know it."
+    ]
+
+
 def _cautions(data: Microdata, promises: Sequence[Promise], recipe: Recipe) -> list[str]:
     """What a careful colleague would point out."""
     said = []
@@ -252,12 +261,7 @@ def _cautions(data: Microdata, promises: Sequence[Promise], recipe: Recipe) -> l
                 "(a number, a name, an address), leave it out: its values are published, in sets."
             )
     for domain, codes in zip(data.domains.carried, data.carried.T, strict=True):
-        distinct = len(np.unique(codes))
-        if distinct > data.n_rows * Fraction(9, 10) and data.n_rows > 20:
-            said.append(
-                f"The carried column {quoted(domain.name)} has a value of its own for nearly every record: whoever "
-                "knows it finds the record. Drop it unless nobody outside can know it."
-            )
+        said += caution_of_distinct(domain.name, len(np.unique(codes)), data.n_rows)
     if recipe.seed is not None:
         said.append("A seed was given: whoever knows it can undo the shuffling. Leave it out for a real release.")
     return said

@@ -26,8 +26,8 @@ from lookalike.files.releases.read import ReleaseFolder
 from lookalike.files.releases.write import write_release, write_table
 from lookalike.models import KAnonymity
 from lookalike.pipeline.backends.local import LocalBackend
+from lookalike.pipeline.hidden_data.folder import examine_folder
 from lookalike.pipeline.parts.verify import verify_in_parts
-from lookalike.pipeline.surplus.canonical import examine_folder
 from tests.audit.planting.cases import Case
 from tests.files.releases.part_folders import write_parts
 from tests.files.releases.release_forms import promising

@@ -17,7 +17,7 @@ from lookalike.errors import LookalikeError
 from lookalike.files.releases.other_tools import read_foreign_table
 from lookalike.files.tables.read import read_table
 from lookalike.models import KAnonymity
-from lookalike.pipeline.surplus.spellings import examine_table
+from lookalike.pipeline.hidden_data.other_tools import examine_table
 
 JOBS = ("clerk", "cook", "nurse", "smith", "tailor")
 _INTERVALS: tuple[Callable[[int, int], str], ...] = (

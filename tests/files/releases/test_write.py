@@ -27,7 +27,8 @@ from lookalike.files.releases.describe import public_schema
 from lookalike.files.releases.private import read_graph
 from lookalike.files.releases.read import ReleaseFolder
 from lookalike.files.releases.write import write_release
-from lookalike.pipeline.surplus.canonical import examine_folder, list_stated
+from lookalike.pipeline.hidden_data.folder import examine_folder
+from lookalike.pipeline.hidden_data.grounds import list_stated
 from tests.files.releases.release_forms import (
     FORMS,
     MANIFEST,

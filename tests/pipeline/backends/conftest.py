@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lookalike.errors import MissingPart
-from lookalike.pipeline.backends.java import require_java
-from lookalike.pipeline.backends.spark_sessions import session
+from lookalike.pipeline.backends.spark_sessions import require_java, session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lookalike.errors import DataError, LookalikeError, RecipeError, SchemaError
-from lookalike.pipeline.backends.spark_sources import read_source
-from lookalike.pipeline.backends.spark_text import Dialect
+from lookalike.pipeline.backends.spark_sources import Dialect, read_source
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

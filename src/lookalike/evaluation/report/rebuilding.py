@@ -22,7 +22,7 @@ from lookalike.evaluation.report.contents import Report
 from lookalike.evaluation.report.examples import Examples
 from lookalike.evaluation.report.page import REPORT, REPORT_PAGE, report_documents
 from lookalike.files.releases.describe import quote_text, title_problem
-from lookalike.pipeline.surplus.canonical import first_difference
+from lookalike.pipeline.hidden_data.folder import first_difference
 from lookalike.untrusted import load_json
 
 OWN_REPORT = "stated report"

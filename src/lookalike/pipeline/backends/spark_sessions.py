@@ -3,7 +3,8 @@
 What spark-submit, a notebook, SPARK_REMOTE, SPARK_CONF_DIR or the caller set is respected. Where nobody names a master,
 Spark runs on this machine alone, bound to loopback, so that no table is offered to the network. A session that is made
 here keeps its log to itself, since Java's log could quote records; whoever sets `spark.log.level` gets it on standard
-error. Whatever is missing is said before Java starts, or instead of its stack trace.
+error. Whatever is missing is said before Java starts, or instead of its stack trace; a Java that is missing or too old
+is found by one `java -version`, a tenth of a second, of the Java that Spark would start.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ import contextlib
 import os
 import re
 import shlex
+import shutil
 import socket
+import subprocess
 import sys
 import tempfile
 import warnings
@@ -23,10 +26,10 @@ from typing import IO, TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from lookalike.errors import LookalikeError, MissingPart, RecipeError, quoted
-from lookalike.pipeline.backends.java import require_java
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
 
 _LOG_LEVEL, _MASTER, _REMOTE = "spark.log.level", "spark.master", "spark.remote"
 _INSTALL = "pip install 'lookalike[spark]'"
@@ -242,3 +245,52 @@ def _explain_start(said: str) -> LookalikeError:
     return MissingPart(
         f"Spark did not start.{told} Check the settings and the cluster; its whole log: set spark.log.level to INFO."
     )
+
+
+_OLDEST_JAVA = 17
+_INSTALL_JAVA = (
+    f"Install Java {_OLDEST_JAVA} or newer (on Debian and Ubuntu: apt-get install default-jre-headless; on macOS: brew "
+    "install openjdk), or let JAVA_HOME name the folder of one that is there."
+)
+_JAVA_PATIENCE = 30
+"""Seconds; a Java that is slower to say its version is no help either."""
+
+
+def require_java(environment: Mapping[str, str] = os.environ) -> int:
+    """The major version of the Java that Spark would start; raises `MissingPart` if there is none that can serve."""
+    program = _find_java(environment)
+    try:
+        asked = subprocess.run(
+            [program, "-version"], capture_output=True, text=True, errors="replace", timeout=_JAVA_PATIENCE, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        raise MissingPart(f"Spark needs Java, and {program} cannot be run. {_INSTALL_JAVA}") from None
+    version = java_version(asked.stderr + asked.stdout)
+    if asked.returncode or version is None:
+        raise MissingPart(f"Spark needs Java, and {program} does not say its version. {_INSTALL_JAVA}")
+    if version < _OLDEST_JAVA:
+        raise MissingPart(f"Spark needs Java {_OLDEST_JAVA} or newer, and {program} is Java {version}. {_INSTALL_JAVA}")
+    return version
+
+
+def java_version(said: str) -> int | None:
+    """The major version in what `java -version` says, or None.
+
+    >>> java_version('openjdk version "17.0.15" 2025-04-15'), java_version('java version "1.8.0_392"')
+    (17, 8)
+    """
+    found = re.search(r'^\S+ version "(?:1\.)?(\d+)', said, re.MULTILINE)
+    return int(found.group(1)) if found else None
+
+
+def _find_java(environment: Mapping[str, str]) -> str:
+    home = environment.get("JAVA_HOME")
+    if home:
+        program = Path(home) / "bin" / "java"
+        if not program.with_suffix(".exe" if os.name == "nt" else "").is_file():
+            raise MissingPart(f"Spark needs Java, and JAVA_HOME names {home}, which has no bin/java. {_INSTALL_JAVA}")
+        return str(program)
+    on_path = shutil.which("java", path=environment.get("PATH"))
+    if on_path is None:
+        raise MissingPart(f"Spark needs Java, and there is none on the PATH. {_INSTALL_JAVA}")
+    return on_path

@@ -2,8 +2,7 @@
 
     survey.py   domains, counts and a coding, from the distinct values of each column
     cut.py      where to cut: boxes.py (of quasi-identifiers) or slices.py (parts like the whole), as the method says
-    part.py     what is done to one part
-    publish.py  all of it in order
+    publish.py  all of it in order, and what is done to each part
     verify.py   the audit of a release in parts
 
 A back end (`data.contracts.Backend`) gives access to the table: `pipeline.backends.local` or `pipeline.backends.spark`.

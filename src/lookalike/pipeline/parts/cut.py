@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from math import ceil
+from math import ceil, prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -202,25 +202,35 @@ def _fullness(requirements: Sequence[Requirement], n_quasi: int) -> Callable[[Co
 
 def _count_values(backend: Backend, survey: Survey, boxes: BoxTree) -> list[Counts]:
     """[boxes, values] of each sensitive column, of all records; without one, [boxes, 1] how many there are."""
-    n_quasi = len(survey.data.domains.quasi)
-    widths = [domain.n_codes for domain in survey.data.domains.sensitive] or [1]
-    n_columns = len(survey.data.domains.sensitive)
-    starts = np.concatenate([[0], np.cumsum([boxes.n_parts * width for width in widths])])
+
+    def places(codes: Codes) -> tuple[Codes, Counts]:
+        return codes, boxes.part_of(codes).astype(np.int64)[:, None]
+
+    return _count_tables(backend, survey, (boxes.n_parts,), places)
+
+
+def _count_tables(
+    backend: Backend, survey: Survey, shape: tuple[int, ...], places: Callable[[Codes], tuple[Codes, Counts]]
+) -> list[Counts]:
+    """[*shape, values] of each sensitive column; without one, a single table of one value.
+
+    `places` says which records count, and at which places of the shape, as if it were flat: one or several each.
+    """
+    domains = survey.data.domains
+    n_quasi, n_sensitive = len(domains.quasi), len(domains.sensitive)
+    widths = [domain.n_codes for domain in domains.sensitive] or [1]
+    starts = np.cumsum([0, *(prod(shape) * width for width in widths)])
 
     def keys(codes: Codes) -> Counts:
-        parts = boxes.part_of(codes).astype(np.int64)
-        if not n_columns:
-            return parts
-        return np.concatenate(
-            [starts[column] + parts * widths[column] + codes[:, n_quasi + column] for column in range(n_columns)]
-        )
+        codes, at = places(codes)
+        values = codes[:, n_quasi : n_quasi + n_sensitive] if n_sensitive else np.zeros((len(codes), 1), np.int64)
+        each = [starts[j] + at * width + values[:, j : j + 1] for j, width in enumerate(widths)]
+        return np.concatenate(each, axis=1).ravel()
 
     found, times = backend.count(keys)
     flat = np.zeros(int(starts[-1]), dtype=np.int64)
     flat[found] = times
-    return [
-        flat[starts[column] : starts[column + 1]].reshape(boxes.n_parts, width) for column, width in enumerate(widths)
-    ]
+    return [flat[starts[j] : starts[j + 1]].reshape(*shape, width) for j, width in enumerate(widths)]
 
 
 def _cut_again(
@@ -279,31 +289,17 @@ class Meetings:
 
     @classmethod
     def count(cls, backend: Backend, survey: Survey, boxes: BoxTree, numbers: Sequence[int]) -> Meetings:
-        domains = survey.data.domains
-        n_quasi = len(domains.quasi)
-        starts = np.cumsum([0, *(max(domain.n_codes, 1) for domain in domains.quasi)])
-        widths = [domain.n_codes for domain in domains.sensitive] or [1]
-        places = np.full(boxes.n_parts, -1, dtype=np.int64)
-        places[list(numbers)] = np.arange(len(numbers))
-        firsts = np.cumsum([0, *(len(numbers) * int(starts[-1]) * width for width in widths)])
-        n_sensitive = len(domains.sensitive)
+        n_codes = [max(domain.n_codes, 1) for domain in survey.data.domains.quasi]
+        starts = np.cumsum([0, *n_codes])
+        number_of_box = np.full(boxes.n_parts, -1, dtype=np.int64)
+        number_of_box[list(numbers)] = np.arange(len(numbers))
 
-        def keys(codes: Codes) -> Counts:
-            place = places[boxes.part_of(codes)]
-            codes, place = codes[place >= 0], place[place >= 0]
-            at = place[:, None] * int(starts[-1]) + starts[:-1] + codes[:, :n_quasi]
-            values = codes[:, n_quasi : n_quasi + n_sensitive] if n_sensitive else np.zeros((len(codes), 1), np.int64)
-            each = [firsts[j] + at * widths[j] + values[:, j : j + 1] for j in range(len(widths))]
-            return np.concatenate(each, axis=1).ravel()
+        def places(codes: Codes) -> tuple[Codes, Counts]:
+            number = number_of_box[boxes.part_of(codes)]
+            codes, number = codes[number >= 0], number[number >= 0]
+            return codes, number[:, None] * int(starts[-1]) + starts[:-1] + codes[:, : len(n_codes)]
 
-        found, times = backend.count(keys)
-        flat = np.zeros(int(firsts[-1]), dtype=np.int64)
-        flat[found] = times
-        tables = [
-            flat[firsts[j] : firsts[j + 1]].reshape(len(numbers), int(starts[-1]), width)
-            for j, width in enumerate(widths)
-        ]
-        return cls(starts, tables)
+        return cls(starts, _count_tables(backend, survey, (len(numbers), int(starts[-1])), places))
 
     def codes(self, place: int) -> list[Counts]:
         """How often each code of each quasi-identifier occurs in a box."""

@@ -2,6 +2,11 @@
 
     survey -> prepare -> encode -> cut -> (each part: anonymize, write, audit) -> join
 
+The records of a part come in any order, so they are sorted by their codes first; randomness comes from the secret of
+the release and the number of the part. So a part that is done again, elsewhere or later, comes out the same to the
+byte. The sorted order depends on sensitive values: `Method.anonymize` numbers the records at random before the method
+sees them.
+
 Nothing that looks like a release is there until all of it is: parts are written beside a hidden folder, which is moved
 into place once its documents are written (`publication`).
 """
@@ -10,24 +15,42 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lookalike.algorithms import ALGORITHMS
+from lookalike.audit import PartAudit, audit_part
 from lookalike.audit.joining import join_audits
 from lookalike.data.adversary import READS_RELEASE
-from lookalike.data.contracts import Algorithm, Boxes, Cutting, Metric, Undivided
-from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Randomizer, Ranges, Release, Sets, Withheld
-from lookalike.errors import AuditFailed, counted
-from lookalike.metrics import join_losses
+from lookalike.data.contracts import Algorithm, Boxes, Cutting, Metric, PrivacyModel, Promise, Undivided
+from lookalike.data.microdata import Codes, Microdata
+from lookalike.data.release import (
+    Bucketized,
+    Grouped,
+    Matched,
+    Perturbed,
+    Randomizer,
+    Ranges,
+    RecordMap,
+    Release,
+    Sets,
+    Withheld,
+)
+from lookalike.data.requirement import Requirement
+from lookalike.errors import AuditFailed, DataError, LookalikeError, Unsupported, counted
+from lookalike.files.releases.parts import WrittenPart, write_part
+from lookalike.metrics import METRICS, PartLosses, join_losses
 from lookalike.pipeline.backends import Backend, Fragments
+from lookalike.pipeline.parts.boxes import BoxTree
 from lookalike.pipeline.parts.cut import cut, cutting_for
-from lookalike.pipeline.parts.part import Done, Failed, PartWork
+from lookalike.pipeline.parts.slices import SlicedBoxes
 from lookalike.pipeline.parts.survey import Survey, survey
 from lookalike.pipeline.recipe import Recipe, prepare, stronger
-from lookalike.pipeline.run import MadeInParts, Stopwatch, notes_on, refuse_failed
+from lookalike.pipeline.run import MadeInParts, Stopwatch, notes_on, refuse_failed, standard_measures
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 
@@ -72,7 +95,7 @@ def run_in_parts(
                 )
             elif fragments.is_ranked and isinstance(cutting, Boxes) and cutting.otherwise is not None:
                 cutting = cutting.otherwise
-        work = PartWork(
+        work = _PartWork(
             survey=seen,
             promises=prepared.promises,
             requirements=prepared.requirements,
@@ -129,7 +152,7 @@ def _find_adversary(recipe: Recipe, algorithm: Algorithm, cutting: Cutting) -> s
     return stronger(recipe.adversary, algorithm.adversary if is_blind else READS_RELEASE)
 
 
-def _run_parts(backend: Backend, work: PartWork, fragments: Fragments, progress: Progress) -> list[Done]:
+def _run_parts(backend: Backend, work: _PartWork, fragments: Fragments, progress: Progress) -> list[_Done]:
     """Every part's summary, in the order of their numbers; the first that failed is what goes wrong."""
     waiting = work.folder.with_name(f"{work.folder.name}.attempts")
 
@@ -140,14 +163,14 @@ def _run_parts(backend: Backend, work: PartWork, fragments: Fragments, progress:
         n_done = min(n_files // each, fragments.n_parts)
         progress("parts", n_done / max(fragments.n_parts, 1), f"{n_done:,} of {fragments.n_parts:,} parts")
 
-    results: list[Done | Failed] = [pickle.loads(result) for result in backend.map(work, fragments, watch)]
-    failed = sorted((result for result in results if isinstance(result, Failed)), key=lambda one: one.number)
+    results: list[_Done | _Failed] = [pickle.loads(result) for result in backend.map(work, fragments, watch)]
+    failed = sorted((result for result in results if isinstance(result, _Failed)), key=lambda one: one.number)
     if failed:
         raise failed[0].error
-    return sorted((result for result in results if isinstance(result, Done)), key=lambda one: one.number)
+    return sorted((result for result in results if isinstance(result, _Done)), key=lambda one: one.number)
 
 
-def _refuse_changed(done: Sequence[Done], seen: Survey) -> None:
+def _refuse_changed(done: Sequence[_Done], seen: Survey) -> None:
     n_records = sum(part.n_rows for part in done)
     if n_records != seen.n_rows:
         raise AuditFailed(
@@ -158,41 +181,123 @@ def _refuse_changed(done: Sequence[Done], seen: Survey) -> None:
 
 def skeleton(seen: Survey, form: str, withheld: Withheld, randomizers: tuple[Randomizer, ...]) -> Release:
     """The release without its rows: form, domains, matrices, and what was withheld in all parts."""
-    domains = seen.data.domains
-    nobody = seen.data
+    nobody, none = seen.data, np.zeros(0, dtype=np.int32)
+    known: dict[str, Any] = {
+        "domains": nobody.domains,
+        "sensitive": nobody.sensitive,
+        "carried": nobody.carried,
+        "withheld": withheld,
+    }
     if form == Perturbed.form:
-        return Perturbed(
-            domains=domains,
-            quasi=nobody.quasi,
-            sensitive=nobody.sensitive,
-            carried=nobody.carried,
-            randomizers=randomizers,
-            withheld=withheld,
-        )
-    none = np.zeros(0, dtype=np.int32)
+        return Perturbed(quasi=nobody.quasi, randomizers=randomizers, **known)
     if form == Bucketized.form:
-        return Bucketized(
-            domains=domains,
-            quasi=nobody.quasi,
-            bucket_of_quasi=none,
-            sensitive=nobody.sensitive,
-            carried=nobody.carried,
-            bucket_of_sensitive=none,
-            withheld=withheld,
-        )
+        return Bucketized(quasi=nobody.quasi, bucket_of_quasi=none, bucket_of_sensitive=none, **known)
     extents = tuple(
         Ranges.of(domain, none, none) if domain.in_ranges else Sets(np.zeros(1, dtype=np.int64), none)
-        for domain in domains.quasi
+        for domain in nobody.domains.quasi
     )
-    if form == Matched.form:
-        return Matched(
-            domains=domains, extents=extents, sensitive=nobody.sensitive, carried=nobody.carried, withheld=withheld
+    return (
+        Matched(extents=extents, **known)
+        if form == Matched.form
+        else Grouped(extents=extents, group_of_row=none, **known)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Done:
+    """What is told of a part that was published: no rows, and nothing that grows with them."""
+
+    number: int
+    n_rows: int
+    written: WrittenPart
+    audit: PartAudit
+    losses: PartLosses
+    randomizers: tuple[Randomizer, ...]
+    remarks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Failed:
+    """Why a part could not be published."""
+
+    number: int
+    error: LookalikeError
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _PartWork:
+    """The work on a part, ready to be sent."""
+
+    survey: Survey
+    promises: Sequence[Promise]
+    requirements: Sequence[Requirement]
+    algorithm: Algorithm
+    adversary: str
+    fragments: Fragments
+    secret: Randomness
+    folder: Path
+    measures: Sequence[PrivacyModel] = field(default_factory=standard_measures)
+    metrics: Sequence[type[Metric]] = field(default_factory=lambda: tuple(METRICS.values()))
+    """Taken along: where the work is done, only what was imported is registered."""
+
+    def __call__(self, number: int, codes: Codes) -> bytes:
+        outcome: _Done | _Failed
+        try:
+            outcome = self.publish(number, codes)
+        except LookalikeError as error:
+            outcome = _Failed(number, error)
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            outcome = _Failed(number, DataError(f"A part could not be written: {reason}. Nothing is published."))
+        return pickle.dumps(outcome)
+
+    def publish(self, number: int, codes: Codes) -> _Done:
+        if not self.folder.parent.is_dir():
+            raise DataError(
+                f"The machines that do the work cannot see the folder beside {self.folder.parent.parent}. Publish to a "
+                "folder that all of them share under one name."
+            )
+        data = self.survey.records(codes[np.lexsort(codes.T[::-1])])
+        release, linkage = self._anonymize(number, data)
+        written, read = write_part(self.folder, number, release)
+        audit = audit_part(
+            read, data, self.promises, measures=self.measures, graph=linkage.graph, adversary=self.adversary
         )
-    return Grouped(
-        domains=domains,
-        extents=extents,
-        group_of_row=none,
-        sensitive=nobody.sensitive,
-        carried=nobody.carried,
-        withheld=withheld,
-    )
+        self._check_inside(number, codes, read)
+        return _Done(
+            number=number,
+            n_rows=data.n_rows,
+            written=written,
+            audit=audit,
+            losses=PartLosses.of(read, data, self.metrics),
+            randomizers=release.randomizers if isinstance(release, Perturbed) else (),
+            remarks=linkage.remarks,
+        )
+
+    def _anonymize(self, number: int, data: Microdata) -> tuple[Release, RecordMap]:
+        release, linkage = self.algorithm.anonymize(data, self.requirements, self.secret.child("part", number), silent)
+        if isinstance(release, Bucketized):
+            release = replace(
+                release,
+                bucket_of_quasi=self._set_apart(number, release.bucket_of_quasi),
+                bucket_of_sensitive=self._set_apart(number, release.bucket_of_sensitive),
+            )
+        return release, linkage
+
+    def _set_apart(self, number: int, buckets: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Bucket numbers that no other part has."""
+        numbers = buckets.astype(np.int64) * self.fragments.n_parts + number
+        if int(numbers.max(initial=0)) > np.iinfo(np.int32).max:
+            raise Unsupported("There would be more than 2 billion bucket numbers. Make parts larger (--part-rows).")
+        return numbers.astype(np.int32)
+
+    def _check_inside(self, number: int, codes: Codes, read: Release) -> None:
+        """Cells do not overlap, neither their records nor what is published of them: the audit in parts rests on it."""
+        if not isinstance(self.fragments, BoxTree | SlicedBoxes):
+            return
+        strays = self.fragments.strays(number, codes, read)
+        if strays:
+            raise AuditFailed(
+                f"Part {number} has {strays:,} records or groups that belong to another part. Nothing is written. This "
+                "is a fault of the software, please report it."
+            )

@@ -103,10 +103,13 @@ class Slices:
         """How many records each part has."""
         return tuple(self.quotas.sum(axis=1).tolist())
 
+    def _strata(self, codes: Codes) -> NDArray[np.int64]:
+        if self.column is None:
+            return np.zeros(len(codes), dtype=np.int64)
+        return codes[:, len(self.domains.quasi) + self.column].astype(np.int64)
+
     def order(self, codes: Codes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        strata = np.zeros(len(codes), dtype=np.int64)
-        if self.column is not None:
-            strata = codes[:, len(self.domains.quasi) + self.column].astype(np.int64)
+        strata = self._strata(codes)
         if self.secret is not None:
             return strata, _mix(codes)
         from lookalike.algorithms.shared.value_buckets import curve_keys
@@ -117,9 +120,7 @@ class Slices:
 
     def part_of(self, codes: Codes, ranks: NDArray[np.int64] | None) -> NDArray[np.int32]:
         assert ranks is not None
-        strata = np.zeros(len(codes), dtype=np.int64)
-        if self.column is not None:
-            strata = codes[:, len(self.domains.quasi) + self.column].astype(np.int64)
+        strata = self._strata(codes)
         parts = np.empty(len(codes), dtype=np.int32)
         for stratum in np.unique(strata).tolist():
             here = np.flatnonzero(strata == stratum)

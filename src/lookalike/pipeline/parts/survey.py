@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from lookalike.data.microdata import Codes, Domain, Domains, Microdata, Whole, check_columns, encode_column, no_rows
 from lookalike.data.schema import Role, Schema
-from lookalike.errors import DataError, quoted
+from lookalike.errors import DataError
 from lookalike.files.tables.frames import observe_column
 from lookalike.pipeline.backends import Backend
+from lookalike.pipeline.run import caution_of_distinct
 
 _ROLES = (Role.QUASI, Role.SENSITIVE, Role.CARRIED)
 
@@ -89,7 +90,9 @@ def survey(backend: Backend, schema: Schema) -> Survey:
         domain, codes = encode_column(column, attribute)
         domains[attribute.name] = domain
         found.append((values, codes, times))
-        notes += [*said, *_own_value(domain, times)] if attribute.role is not Role.SENSITIVE else said
+        notes += said
+        if attribute.role is Role.CARRIED:
+            notes += caution_of_distinct(attribute.name, len(times), int(times.sum()))
     settled = Schema(
         tuple(domains[each.name].attribute if each.name in domains else each for each in schema.attributes)
     )
@@ -107,17 +110,6 @@ def survey(backend: Backend, schema: Schema) -> Survey:
         tuple(values for values, _, _ in found), tuple(pl.Series(codes, dtype=pl.Int32) for _, codes, _ in found)
     )
     return Survey(data, tuple(attribute.name for attribute in attributes), coding, tuple(notes))
-
-
-def _own_value(domain: Domain, times: NDArray[np.int64]) -> list[str]:
-    """What to say of a column with another value for nearly every record."""
-    n_rows = int(times.sum())
-    if n_rows <= 20 or 10 * len(times) <= 9 * n_rows or domain.attribute.role is not Role.CARRIED:
-        return []
-    return [
-        f"The carried column {quoted(domain.name)} has a value of its own for nearly every record: whoever knows it "
-        "finds the record. Drop it unless nobody outside can know it."
-    ]
 
 
 def join_codes(data: Microdata) -> NDArray[Any]:

@@ -26,21 +26,14 @@ from lookalike.errors import DataError, LookalikeError, RecipeError, Unsupported
 from lookalike.files.releases.parts import mix_parts
 from lookalike.files.releases.read import ReleaseFolder, read_matrices, withheld_of
 from lookalike.pipeline.backends import Backend
+from lookalike.pipeline.hidden_data.folder import examine_description, join_findings
+from lookalike.pipeline.hidden_data.grounds import exact_columns, exact_counts, list_declared, list_stated
+from lookalike.pipeline.hidden_data.tables import TableFindings, examine_tables
 from lookalike.pipeline.parts.cut import MOST_IN_A_PART
 from lookalike.pipeline.parts.publish import skeleton
 from lookalike.pipeline.parts.survey import Survey, survey
 from lookalike.pipeline.recipe import settle
 from lookalike.pipeline.run import standard_measures
-from lookalike.pipeline.surplus.agreeing import list_declared
-from lookalike.pipeline.surplus.canonical import (
-    TableFindings,
-    exact_columns,
-    exact_counts,
-    examine_description,
-    examine_tables,
-    list_stated,
-)
-from lookalike.pipeline.surplus.canonical import join_findings as examined_parts
 from lookalike.progress import Progress, silent
 
 _REFUSED = {
@@ -226,7 +219,7 @@ def verify_in_parts(
     finally:
         backend.close()
     audits = _gather_audits(results, hulls.n_parts - 1)
-    examined = examined_parts(about, [files for part in audits for files in part.files])
+    examined = join_findings(about, [files for part in audits for files in part.files])
     grounds = Grounds(
         publishers_roles=True,
         stated=(

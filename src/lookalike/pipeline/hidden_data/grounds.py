@@ -1,4 +1,4 @@
-"""The publisher's schema and the verifier's: who says what a column is.
+"""What an audit of files rests on: whose word a column's role is, what is only stated, which columns are exact.
 
 A release folder brings its own roles, taxonomies and domains. A verifier may give other ones, and these rule: a
 column that both describe differently is refused, and one that only the publisher describes is said to be so.
@@ -6,11 +6,21 @@ column that both describe differently is refused, and one that only the publishe
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.audit import ExactColumn
+from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
+from lookalike.data.release import Release
 from lookalike.data.schema import Attribute, Schema
 from lookalike.errors import DataError, RecipeError, quoted, unknown_name
+from lookalike.files.releases.describe import (
+    PublishedManifest,
+    quote_text,
+)
 
 _DESCRIBED = ("kind", "type", "taxonomy", "order", "low", "high", "values", "size")
 _DECLARED = ("taxonomy", "order", "low", "high", "values", "size")
@@ -78,3 +88,41 @@ def _merge(published: Attribute, given: Attribute) -> tuple[Attribute, list[str]
                 "the release again, or leave yours out to take the publisher's."
             )
     return merged, stated
+
+
+def list_stated(manifest: PublishedManifest) -> tuple[str, ...]:
+    """What a folder states and no file can show."""
+    stated = [
+        f"that its title is {quote_text(manifest.title)}",
+        f"that the method was {quote_text(manifest.algorithm)[1:-1]}",
+        "that chance alone ordered the rows and broke ties",
+    ]
+    if manifest.n_dummies and manifest.indistinguishable:
+        stated.append(
+            f"that nobody can tell which {manifest.n_dummies:,} rows are made up, so that they hide people too"
+        )
+    if manifest.created is not None:
+        stated.insert(1, f"that it was made on {manifest.created.isoformat()}")
+    if manifest.adversary != READS_RELEASE:
+        stated.insert(0, f"that it holds against an attacker who {ADVERSARIES[manifest.adversary]}")
+    return tuple(stated)
+
+
+def exact_counts(release: Release) -> tuple[NDArray[np.int64], ...]:
+    """How often each value occurs in the columns of plain values that are no quasi-identifiers."""
+    blocks = ((release.domains.sensitive, release.sensitive), (release.domains.carried, release.carried))
+    return tuple(
+        np.bincount(codes[:, place], minlength=domain.n_codes)
+        for domains, codes in blocks
+        for place, domain in enumerate(domains)
+    )
+
+
+def exact_columns(release: Release, counts: Sequence[NDArray[np.int64]] | None = None) -> tuple[ExactColumn, ...]:
+    """Those columns, and how many rows each singles out; `counts` where the rows are not at hand."""
+    domains = (*release.domains.sensitive, *release.domains.carried)
+    known = exact_counts(release) if counts is None else counts
+    return tuple(
+        ExactColumn(domain.name, str(domain.attribute.role), int(np.count_nonzero(often == 1)), int(often.sum()))
+        for domain, often in zip(domains, known, strict=True)
+    )

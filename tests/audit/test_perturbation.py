@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from lookalike.audit import audit_part, join_audits, verify
-from lookalike.audit.redrawing import movement
-from lookalike.audit.selecting import Choices
+from lookalike.audit.perturbation import Choices, movement
 from lookalike.audit.verdicts import UNDECIDED
 from lookalike.data.release import Randomizer
 from tests.audit.making import check, mixing_matrix, moved, number_table, perturbed

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lookalike.errors import MissingPart
-from lookalike.pipeline.backends.java import java_version, require_java
+from lookalike.pipeline.backends.spark_sessions import java_version, require_java
 
 
 def java(folder: Path, said: str, code: int = 0) -> Path:

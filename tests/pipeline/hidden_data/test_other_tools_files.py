@@ -21,11 +21,11 @@ import pytest
 
 from lookalike.data.microdata import Table
 from lookalike.files.tables.read import read_table
-from lookalike.pipeline.surplus.containers import examine_container
-from lookalike.pipeline.surplus.footers import read_footer
-from lookalike.pipeline.surplus.packings import examine_packing
-from lookalike.pipeline.surplus.tool_metadata import ParquetFacts, is_known_writer, metadata_problem
-from lookalike.pipeline.surplus.workbook_parts import examine_workbook
+from lookalike.pipeline.hidden_data.archives import examine_packing
+from lookalike.pipeline.hidden_data.excel import examine_workbook
+from lookalike.pipeline.hidden_data.metadata import ParquetFacts, is_known_writer, metadata_problem
+from lookalike.pipeline.hidden_data.other_tools import examine_container
+from lookalike.pipeline.hidden_data.parquet import read_footer
 from tests.files.tables.workbook_files import write_workbook
 
 SECRET = "the third row is Anna"

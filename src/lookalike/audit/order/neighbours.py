@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.audit.order.sorting import Sign
 from lookalike.audit.reading import Ints
-from lookalike.audit.sorting import Sign
 
 Shares = NDArray[np.float64]
 """Of each row (or record, or unit), the probability of each of a few values."""

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.audit.reading import Ints
-from lookalike.audit.tails import independent_events
+from lookalike.audit.tail_bounds import independent_events
 
 _MOST_ROWS = 100_000
 """Of longer tables so many rows are looked at; a part of a shuffle is a shuffle."""
@@ -68,6 +68,21 @@ class Members:
     value_of_record: Ints
     group_of_row: Ints
     value_of_row: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class OrderedTable:
+    """A published table as far as its order goes."""
+
+    shown: list[Shown]
+    content: Ints
+    """Equal for rows that no reader can tell apart."""
+    item_of_record: Ints
+    """What a record may be behind; -1: not known."""
+    item_of_row: Ints
+    members: Members | None = None
+    group_of_row: Ints | None = None
+    """Groups that may stand together."""
 
 
 def arrangement(columns: Sequence[Shown], n_rows: int, group_of_row: Ints | None = None) -> Arrangement:
@@ -136,41 +151,32 @@ def n_arrangements(content_of_row: Ints) -> float:
     return float(gammaln(len(content_of_row) + 1.0) - gammaln(counts + 1.0).sum())
 
 
-def follow_sign(words: str, rank_of_record: Ints, item_of_record: Ints, item_of_row: Ints, blocks: Ints) -> Sign | None:
+def follow_signs(
+    words: str, rank_of_record: Ints, item_of_record: Ints, item_of_row: Ints, blocks: Ints
+) -> Iterator[Sign]:
     """Rows against the mean rank of the records of their item (-1: a record of none), within blocks."""
-    known, scores = _mean_ranks(rank_of_record, item_of_record, item_of_row)
-    return follow_rows(words, scores, blocks[known])
-
-
-def _mean_ranks(rank_of_record: Ints, item_of_record: Ints, item_of_row: Ints) -> tuple[Ints, NDArray[Any]]:
-    """Rows whose item has records, and the mean rank of these records."""
     n_items = 1 + int(max(item_of_row.max(initial=-1), item_of_record.max(initial=-1)))
     real = item_of_record >= 0
     counts = np.bincount(item_of_record[real], minlength=n_items)
     sums = np.bincount(item_of_record[real], weights=rank_of_record[real], minlength=n_items)
     known = np.flatnonzero(counts[item_of_row] > 0)
-    return known, (sums / np.maximum(counts, 1))[item_of_row[known]]
+    return follow_rows(words, (sums / np.maximum(counts, 1))[item_of_row[known]], blocks[known])
 
 
-def follow_rows(words: str, score_of_row: NDArray[Any], blocks: Ints, what: str = "rows") -> Sign | None:
+def follow_rows(words: str, score_of_row: NDArray[Any], blocks: Ints, what: str = "rows") -> Iterator[Sign]:
     """Rows against scores of their own, within blocks."""
     if len(score_of_row) > _MOST_ROWS:
         taken = np.random.default_rng(len(score_of_row)).choice(len(score_of_row), _MOST_ROWS, replace=False)
         score_of_row, blocks = score_of_row[np.sort(taken)], blocks[np.sort(taken)]
     scores = np.unique(score_of_row, return_inverse=True)[1].reshape(-1).astype(np.int64)
-    pairs, sizes, ties = _pairs(scores, blocks)
-    if pairs == 0:
-        return None
-    n_inverted = inversions(blocks * (1 + int(scores.max())) + scores)
-    extreme = min(n_inverted, pairs - n_inverted)
-    return Sign(f"{what} follow {words}", 2 * fewest_inversions(extreme, sizes, ties))
-
-
-def _pairs(scores: Ints, blocks: Ints) -> tuple[int, Ints, Ints]:
-    """Pairs of rows of one block with different scores; sizes of the blocks; and of the ties within them."""
-    sizes = np.unique(blocks, return_counts=True)[1].astype(np.int64)
-    ties = np.unique(blocks * (1 + int(scores.max(initial=0))) + scores, return_counts=True)[1].astype(np.int64)
-    return int((sizes * (sizes - 1) // 2).sum() - (ties * (ties - 1) // 2).sum()), sizes, ties
+    keys = blocks * (1 + int(scores.max(initial=0))) + scores
+    sizes, ties = (np.unique(some, return_counts=True)[1].astype(np.int64) for some in (blocks, keys))
+    # Pairs of rows of one block with different scores.
+    pairs = int((sizes * (sizes - 1) // 2).sum() - (ties * (ties - 1) // 2).sum())
+    if pairs:
+        n_inverted = inversions(keys)
+        extreme = min(n_inverted, pairs - n_inverted)
+        yield Sign(f"{what} follow {words}", 2 * fewest_inversions(extreme, sizes, ties))
 
 
 def inversions(keys: Ints) -> int:

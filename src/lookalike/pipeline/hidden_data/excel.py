@@ -15,7 +15,7 @@ from typing import NamedTuple
 from xml.etree import ElementTree
 
 from lookalike.files.tables.compressed import open_archive
-from lookalike.pipeline.surplus.packings import archive_problem
+from lookalike.pipeline.hidden_data.archives import archive_problem
 
 _STRINGS, _BOOK = "xl/sharedStrings.xml", "xl/workbook.xml"
 _PROPERTIES = ("docProps/app.xml", "docProps/core.xml")

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from lookalike.data.microdata import Table
-from lookalike.pipeline.surplus.flat_schemas import ZONE, find_embedded_problem
+from lookalike.pipeline.hidden_data.arrow import ZONE, find_embedded_problem
 from lookalike.untrusted import load_json
 
 _VERSION = r"v?\d{1,4}(?:\.\d{1,4}){1,3}(?:[-.]?(?:a|b|rc|dev|post|SNAPSHOT)\.?\d{0,4})?"

@@ -7,12 +7,12 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from lookalike.audit.neighbours import classify, pick_rows, shares_of_items, winnings
 from lookalike.audit.order import row_order
+from lookalike.audit.order.neighbours import classify, pick_rows, shares_of_items, winnings
+from lookalike.audit.order.sorting import Shown, arrangement
 from lookalike.audit.reading import Reading
-from lookalike.audit.sorting import Shown, arrangement
 from tests.audit.making import bucketized, grouped, matched, mixed_table, mixing_matrix, moved, perturbed
-from tests.audit.test_order import neighbours
+from tests.audit.order.test_order import neighbours
 
 N_ROWS = 400
 

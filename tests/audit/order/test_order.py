@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from lookalike.audit.order import row_order
+from lookalike.audit.order.sorting import permutation_tail as tail
 from lookalike.audit.reading import Reading
-from lookalike.audit.sorting import permutation_tail as tail
 from tests.audit.making import (
     bucketized,
     grouped,

@@ -9,14 +9,12 @@ folder must be that, byte for byte:
     stated promises   sentences that say what the promises mean
     table files       every cell as it is written from what it means, every file as it is written from its cells
 
-Parquet files of another version of Polars have other bytes. Of those the content, the columns, the row groups and the
-metadata are compared, and that every byte belongs to something; `Findings.not_checked` then names them.
+Parquet files of another version of Polars have other bytes: `tables` compares what they say, and `Findings.not_checked`
+names them.
 """
 
 from __future__ import annotations
 
-import csv
-import filecmp
 import itertools
 import json
 import os
@@ -27,18 +25,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import polars as pl
-from numpy.typing import NDArray
-
 from lookalike import models
 from lookalike.algorithms import parse_algorithm
-from lookalike.audit import Check, ExactColumn
-from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
+from lookalike.audit import Check
 from lookalike.data.contracts import Promise
-from lookalike.data.release import Bucketized, Matched, Perturbed, PublishedTable, Release
+from lookalike.data.release import Bucketized, Matched, Perturbed, Release
 from lookalike.errors import LookalikeError, counted, quoted
-from lookalike.files.releases.cells import Encoding, Field, negative_zeros, print_cells, without_negative_zeros
+from lookalike.files.releases.cells import Encoding
 from lookalike.files.releases.describe import (
     AUDIT,
     DESCRIPTOR,
@@ -47,37 +40,26 @@ from lookalike.files.releases.describe import (
     REWRITTEN,
     PublishedManifest,
     descriptor,
-    quote_text,
     state_promise,
     title_problem,
 )
 from lookalike.files.releases.read import ReleaseFolder
 from lookalike.files.releases.readme import VIEWS, readme, views
 from lookalike.files.releases.tablefiles import (
-    CSV,
-    ENDINGS,
-    PARQUET,
-    blanks_spelled_out,
     digest_of_part,
-    part_path,
-    read_typed,
 )
 from lookalike.files.releases.write import (
     README,
     SCHEMA,
     file_names,
-    lay_out_table,
-    write_csv,
     write_matrices,
-    write_parquet,
 )
-from lookalike.pipeline.surplus.footers import BadFooter, read_footer
+from lookalike.pipeline.hidden_data.tables import TableFindings, differ, examine_tables
 from lookalike.untrusted import load_json, read_text
 from lookalike.version import __version__
 
-_FILES, _DESCRIPTION, PROMISES, _TABLES = "files", "description", "stated promises", "table files"
+_FILES, _DESCRIPTION, _PROMISES, _TABLES = "files", "description", "stated promises", "table files"
 _FIRST_VERSION = (0, 1, 0)
-_POLARS = re.compile(r"Polars( \(python\) version [0-9.]{1,20} \(build [0-9a-f]{1,64}\))?")
 
 
 @dataclass(frozen=True)
@@ -87,16 +69,6 @@ class Findings:
     checks: tuple[Check, ...] = ()
     not_checked: tuple[str, ...] = ()
     normalised: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class TableFindings:
-    """The same of the table files of a release, or of one part of it."""
-
-    problem: str | None = None
-    written_otherwise: tuple[str, ...] = ()
-    """Parquet files of another version of Polars."""
-    n_files: int = 0
 
 
 def examine_folder(folder: ReleaseFolder, release: Release, *, ignored: Collection[str] = ()) -> Findings:
@@ -239,44 +211,6 @@ def _statement_problems(manifest: PublishedManifest) -> Iterator[str]:
         yield f"{DESCRIPTOR}, algorithm: {quoted(manifest.algorithm)} does not make {manifest.form} releases"
 
 
-def list_stated(manifest: PublishedManifest) -> tuple[str, ...]:
-    """What a folder states and no file can show."""
-    stated = [
-        f"that its title is {quote_text(manifest.title)}",
-        f"that the method was {quote_text(manifest.algorithm)[1:-1]}",
-        "that chance alone ordered the rows and broke ties",
-    ]
-    if manifest.n_dummies and manifest.indistinguishable:
-        stated.append(
-            f"that nobody can tell which {manifest.n_dummies:,} rows are made up, so that they hide people too"
-        )
-    if manifest.created is not None:
-        stated.insert(1, f"that it was made on {manifest.created.isoformat()}")
-    if manifest.adversary != READS_RELEASE:
-        stated.insert(0, f"that it holds against an attacker who {ADVERSARIES[manifest.adversary]}")
-    return tuple(stated)
-
-
-def exact_counts(release: Release) -> tuple[NDArray[np.int64], ...]:
-    """How often each value occurs in the columns of plain values that are no quasi-identifiers."""
-    blocks = ((release.domains.sensitive, release.sensitive), (release.domains.carried, release.carried))
-    return tuple(
-        np.bincount(codes[:, place], minlength=domain.n_codes)
-        for domains, codes in blocks
-        for place, domain in enumerate(domains)
-    )
-
-
-def exact_columns(release: Release, counts: Sequence[NDArray[np.int64]] | None = None) -> tuple[ExactColumn, ...]:
-    """Those columns, and how many rows each singles out; `counts` where the rows are not at hand."""
-    domains = (*release.domains.sensitive, *release.domains.carried)
-    known = exact_counts(release) if counts is None else counts
-    return tuple(
-        ExactColumn(domain.name, str(domain.attribute.role), int(np.count_nonzero(often == 1)), int(often.sum()))
-        for domain, often in zip(domains, known, strict=True)
-    )
-
-
 def _file_problem(folder: Path, names: Sequence[str], format: int) -> str | None:
     """What is in the folder and not in the format, or the other way round."""
     known = {*names, *(str(Path(name).parent) for name in names if "/" in name)}
@@ -364,7 +298,7 @@ def _matrix_problem(folder: Path, release: Perturbed, manifest: PublishedManifes
     with tempfile.TemporaryDirectory(prefix="lookalike-") as place:
         write_matrices(Path(place), release, safe_csv=manifest.safe_csv)
         for path in sorted(Path(place).iterdir()):
-            if _differ(folder / path.name, path):
+            if differ(folder / path.name, path):
                 return f"{path.name} is not the matrix of {DESCRIPTOR} as lookalike writes it"
     return None
 
@@ -372,156 +306,13 @@ def _matrix_problem(folder: Path, release: Perturbed, manifest: PublishedManifes
 def _promises(manifest: PublishedManifest) -> Check:
     """A folder of ours always promises something, and each sentence says what its promise means."""
     if not manifest.promises:
-        return Check(PROMISES, False, "the release promises nothing")
+        return Check(_PROMISES, False, "the release promises nothing")
     for stated in manifest.promises:
         model = models.parse_model(stated.text)
         promise = Promise(model, None if model.about_identity else stated.column)
         if stated != state_promise(promise, manifest.form):
             detail = f"the sentence for {quoted(stated.text)} is not what this promise means"
-            return Check(PROMISES, False, detail)
+            return Check(_PROMISES, False, detail)
     n_sentences = len(manifest.promises)
     said = "sentence that says" if n_sentences == 1 else "sentences that say"
-    return Check(PROMISES, True, f"{n_sentences:,} {said} what is promised")
-
-
-def examine_tables(
-    opened: ReleaseFolder, place: int | None, release: Release, ignored: Collection[str] = ()
-) -> TableFindings:
-    """The table files of a part (of the whole release where `place` is None) against what was read from them."""
-    folder, manifest = opened.path, opened.manifest
-    otherwise: list[str] = []
-    tables = {table.name: table for table in release.tables()}
-    for name, table in tables.items():
-        paths = [
-            folder / (f"{name}.{ending}" if place is None else part_path(name, ending, place)) for ending in ENDINGS
-        ]
-        fields = [field for field in manifest.tables[name] if field.name not in ignored]
-        typed = (
-            opened.frames[name] if place is None else read_typed(paths[ENDINGS.index(PARQUET)], manifest.tables[name])
-        )
-        problem = _table_problem(
-            dict(zip(ENDINGS, paths, strict=True)), table, typed, fields, manifest, place, otherwise
-        )
-        if problem is not None:
-            return TableFindings(problem)
-    return TableFindings(None, tuple(otherwise), len(tables) * len(ENDINGS))
-
-
-def _table_problem(
-    paths: dict[str, Path],
-    table: PublishedTable,
-    typed: pl.DataFrame,
-    fields: Sequence[Field],
-    manifest: PublishedManifest,
-    place: int | None,
-    otherwise: list[str],
-) -> str | None:
-    own_fields, own, _ = lay_out_table(table)
-    for field, own_field in itertools.zip_longest(fields, own_fields):
-        # Another type of the same values is how the verifier's copy of the original was read.
-        if field is None or own_field is None or replace(own_field, type=field.type) != field:
-            name = (field or own_field).name
-            return f"column {quoted(name)} of {table.name} is not written as the columns of the release are"
-        found, wanted = typed[field.name], own[field.name]
-        if field.encoding is Encoding.BUCKET:
-            if (problem := _numbering_problem(found, place)) is not None:
-                return f"{paths[PARQUET].name}: {problem}"
-        elif (row := _first_other_cell(field, found, own_field, wanted)) is not None:
-            return (
-                f"{paths[PARQUET].name}, row {row + 1:,}, column {quoted(field.name)}: the cell says what it means in "
-                "another way than lookalike writes it (order, repetition or spelling)"
-            )
-    with tempfile.TemporaryDirectory(prefix="lookalike-") as here:
-        again = {ending: Path(here) / f"table.{ending}" for ending in ENDINGS}
-        own_types = {field.name: field.type for field in own_fields if field.encoding is not Encoding.BUCKET}
-        clean = pl.DataFrame(
-            [
-                own[field.name]
-                if own_types.get(field.name) is field.type
-                else without_negative_zeros(typed[field.name])
-                for field in manifest.tables[table.name]
-            ]
-        )
-        write_parquet(clean, again[PARQUET])
-        texts = pl.DataFrame(
-            [print_cells(field, clean[field.name]).alias(field.name) for field in manifest.tables[table.name]]
-        )
-        write_csv(blanks_spelled_out(texts, manifest.tables[table.name]), again[CSV], safe=manifest.safe_csv)
-        if _differ(paths[CSV], again[CSV]):
-            return _line_problem(paths[CSV], again[CSV])
-        if _differ(paths[PARQUET], again[PARQUET]):
-            return _parquet_problem(paths[PARQUET], again[PARQUET], otherwise)
-    return None
-
-
-def _first_other_cell(field: Field, found: pl.Series, own_field: Field, wanted: pl.Series) -> int | None:
-    negative = negative_zeros(found)
-    if negative.any():
-        return int(np.flatnonzero(negative)[0])
-    if field.type is own_field.type and found.equals(wanted, null_equal=True):
-        return None
-    texts, own_texts = print_cells(field, found), print_cells(own_field, wanted)
-    for row, (one, other) in enumerate(zip(texts, own_texts, strict=True)):
-        if one != other:
-            return row
-    if field.type is not own_field.type:
-        return None
-    return next(row for row, (one, other) in enumerate(zip(found, wanted, strict=True)) if not _is_same(one, other))
-
-
-def _is_same(one: Any, other: Any) -> bool:
-    return pl.Series([one]).equals(pl.Series([other]), null_equal=True)
-
-
-def _numbering_problem(numbers: pl.Series, place: int | None) -> str | None:
-    """Bucket numbers may say which rows belong together, and no more: they leave no gaps.
-
-    Those of a part are as far apart as there are parts.
-    """
-    distinct = np.unique(numbers.to_numpy())
-    steps = np.unique(np.diff(distinct))
-    even = len(steps) <= 1 and (len(steps) == 0 or distinct[0] < steps[0])
-    if distinct[0] < 0 or not even or (place is None and (distinct[0] != 0 or (len(steps) and steps[0] != 1))):
-        return "bucket numbers are not numbered one after the other"
-    return None
-
-
-def _differ(one: Path, other: Path) -> bool:
-    return not filecmp.cmp(one, other, shallow=False)
-
-
-def _line_problem(found: Path, wanted: Path) -> str:
-    """Where a CSV file is not as it is written."""
-    with found.open("rb") as one, wanted.open("rb") as other:
-        for line, (have, want) in enumerate(itertools.zip_longest(one, other, fillvalue=b""), 1):
-            if have == want:
-                continue
-            cells = [next(csv.reader([text.decode(errors="replace")]), []) for text in (have, want)]
-            for column, (cell, own_cell) in enumerate(itertools.zip_longest(*cells), 1):
-                if cell != own_cell:
-                    return f"{found.name}, line {line:,}, cell {column}: not as lookalike writes it"
-            return f"{found.name}, line {line:,}: quotes, spaces or the line's end are not as lookalike writes them"
-    return f"{found.name} is not as lookalike writes it"
-
-
-def _parquet_problem(found: Path, wanted: Path, otherwise: list[str]) -> str | None:
-    """Why the bytes are others; None if another version of Polars wrote the same."""
-    try:
-        have, want = read_footer(found), read_footer(wanted)
-    except (BadFooter, OSError):
-        return f"{found.name} does not end as Parquet files do"
-    if have.columns != want.columns:
-        return f"{found.name} has other columns than its description says"
-    if have.metadata != want.metadata:
-        keys = sorted({key for key, _ in {*have.metadata} ^ {*want.metadata}})
-        return f"{found.name} has metadata that lookalike does not write: {quoted(', '.join(keys))}"
-    if have.unknown:
-        return f"{found.name} has {have.unknown[0]}"
-    if have.n_unclaimed:
-        return f"{found.name} has {counted(have.n_unclaimed, 'byte')} that belong to no column"
-    if have.written_by == want.written_by or not _POLARS.fullmatch(have.written_by):
-        return f"{found.name} is not the file that lookalike writes for these cells"
-    if not have.even_groups or not have.large_groups:
-        return f"{found.name} has row groups that are small or of uneven sizes"
-    otherwise.append(found.name)
-    return None
+    return Check(_PROMISES, True, f"{n_sentences:,} {said} what is promised")

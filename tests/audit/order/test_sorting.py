@@ -10,19 +10,19 @@ import numpy as np
 import pytest
 
 from lookalike.audit.order import row_order
-from lookalike.audit.reading import Reading
-from lookalike.audit.sorting import (
+from lookalike.audit.order.sorting import (
     Members,
     Shown,
     arrangement,
     fewest_inversions,
-    follow_sign,
+    follow_signs,
     inversions,
     match_signs,
     n_arrangements,
 )
+from lookalike.audit.reading import Reading
 from tests.audit.making import bucketized, grouped, matched, mixed_table, mixing_matrix, perturbed
-from tests.audit.test_order import neighbours
+from tests.audit.order.test_order import neighbours
 
 N_ROWS = 400
 
@@ -212,7 +212,7 @@ def test_blocks_of_a_sorted_table():
     found = arrangement(columns, 4)
     assert found.sorted_by == ("a", "b")
     assert found.block_of_row.tolist() == [0, 1, 2, 3]
-    assert follow_sign("it", np.arange(4), np.arange(4), np.arange(4), found.block_of_row) is None
+    assert not list(follow_signs("it", np.arange(4), np.arange(4), np.arange(4), found.block_of_row))
 
 
 def test_columns_that_nobody_publishes_are_read_from_the_original(tmp_path):
