@@ -205,7 +205,7 @@ def _check_destinations(
 ) -> Path | None:
     """Refuse what could not be written, before any work is done; where the private part goes."""
     from lookalike.errors import RecipeError
-    from lookalike.evaluation.report.paper import find_browser, needs_browser
+    from lookalike.evaluation.report.pdf import find_browser, needs_browser
     from lookalike.files.releases.private import check_private
     from lookalike.publication import FULL, SCORES_NEED_FULL
 

@@ -11,7 +11,7 @@ from lookalike.algorithms import ALGORITHMS, describe_algorithms, parse_algorith
 from lookalike.apps.studio.workspace import Project
 from lookalike.data.parameters import value_text
 from lookalike.errors import Infeasible, RecipeError
-from lookalike.evaluation.compare.planning import choose_algorithms, promise_text
+from lookalike.evaluation.compare.runs import choose_algorithms, promise_text
 from lookalike.evaluation.tradeoff import vary_promises
 from lookalike.models import parse_promise
 from lookalike.pipeline.recipe import Recipe, find_refusal, prepare, require, settle

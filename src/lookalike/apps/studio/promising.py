@@ -7,7 +7,7 @@ from typing import Any
 
 from lookalike.apps.studio.workspace import Project
 from lookalike.errors import Infeasible, LookalikeError
-from lookalike.evaluation.advise.bearing import belief_in_extremes
+from lookalike.evaluation.advise.promises import belief_in_extremes
 from lookalike.models import MODELS, describe_models, parse_model, parse_promise
 from lookalike.models.shared.model import example_of
 from lookalike.pipeline.recipe import require, settle

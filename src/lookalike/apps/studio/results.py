@@ -15,8 +15,8 @@ from lookalike.apps.studio.work import OWNERS, PICTURES, SUMMARY
 from lookalike.data.schema import Schema
 from lookalike.errors import RecipeError
 from lookalike.evaluation.compare import Comparison
-from lookalike.evaluation.compare.tabulating import loss_text
-from lookalike.evaluation.report.beliefs import BeliefLine, BeliefTable
+from lookalike.evaluation.compare.tables import loss_text
+from lookalike.evaluation.report.basis import BeliefLine, BeliefTable
 
 _N_PREVIEW = 8
 

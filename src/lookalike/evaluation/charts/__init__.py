@@ -1,7 +1,6 @@
 """The pictures, once: for reports, studies and comparisons. Data in, SVG out; Altair says what, vl-convert draws.
 
-curves    lines, scatter            areas     boxes, tiles
-bars      bars, columns, spans      style     colours, marks, axes
+plots     every kind of chart       style     colours, marks, axes       labels    where labels have room
 """
 
 from __future__ import annotations
@@ -12,9 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from lookalike import memory
-from lookalike.evaluation.charts.amounts import bars, columns, spans
-from lookalike.evaluation.charts.areas import boxes, tiles
-from lookalike.evaluation.charts.curves import lines, scatter
+from lookalike.evaluation.charts.plots import bars, boxes, columns, lines, scatter, spans, tiles
 from lookalike.evaluation.charts.style import COLOURS, INK, Chart, Row
 
 __all__ = [

@@ -16,8 +16,7 @@ from lookalike.data.microdata import Column, Table, guess_kind
 from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.errors import SchemaError, counted, quoted, unknown_name
 from lookalike.evaluation.inspect.combinations import Combinations
-from lookalike.evaluation.inspect.kinds import code_reason, taxonomy_hint
-from lookalike.evaluation.inspect.roles import MOSTLY, repeating_persons, suggest_role
+from lookalike.evaluation.inspect.suggestions import MOSTLY, code_reason, repeating_persons, suggest_role, taxonomy_hint
 
 _GROUP_SIZES = (2, 5, 10)
 

@@ -22,8 +22,7 @@ from lookalike.data.schema import Role
 from lookalike.errors import quoted
 from lookalike.evaluation import charts
 from lookalike.evaluation.evaluate import Answered, Evaluation
-from lookalike.evaluation.report.basis import Basis, SizeLine, size_lines
-from lookalike.evaluation.report.beliefs import BeliefTable, belief_table
+from lookalike.evaluation.report.basis import Basis, BeliefTable, SizeLine, belief_table, size_lines
 from lookalike.evaluation.report.examples import Examples
 from lookalike.evaluation.tradeoff import Tradeoff
 from lookalike.version import __version__
@@ -174,7 +173,7 @@ class Report:
     @cached_property
     def pictures(self) -> dict[str, str]:
         """Its charts as SVG by name, drawn once."""
-        from lookalike.evaluation.report.pictures import draw_pictures
+        from lookalike.evaluation.report.page import draw_pictures
 
         return draw_pictures(self)
 

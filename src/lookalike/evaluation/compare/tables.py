@@ -8,7 +8,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 
 from lookalike.data.release import Bucketized, Perturbed
-from lookalike.evaluation.compare.results import DONE, Run
+from lookalike.evaluation.compare.runs import DONE, Run
 
 _HEADINGS = (
     "",

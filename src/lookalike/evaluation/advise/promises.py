@@ -1,28 +1,33 @@
-"""What a sensitive column can bear: the strongest parameters that can be kept, and the beliefs that they leave.
+"""Which promises a sensitive column can bear, what belief each leaves, and which promise to start with.
 
 Eligibility is the models' own: each is asked for more than any table has, and answers with the nearest that can be
 kept. Ceilings come from their requirements. Some models can always be kept, by one group of all records; for those the
-parameter shown is one that still allows groups of some use.
+parameter shown is one that still allows groups of some use. Whatever is recommended to start with can be published,
+since one group of all records keeps it.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import math
+import shlex
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.data.adversary import READS_RELEASE
-from lookalike.data.contracts import PrivacyModel
+from lookalike.data.contracts import PrivacyModel, Promise
 from lookalike.data.exposure import counted_exposure
 from lookalike.data.microdata import Domain
+from lookalike.data.parameters import number_text
 from lookalike.data.release import Grouped
 from lookalike.data.requirement import Requirement
-from lookalike.errors import Infeasible, counted, quoted
-from lookalike.evaluation.advise.wording import percent, percent_at_most
-from lookalike.models import BetaLikeness, DeltaDisclosure, LDiversity, TCloseness, parse_model
+from lookalike.errors import Infeasible, RecipeError, counted, quoted
+from lookalike.models import BetaLikeness, DeltaDisclosure, KAnonymity, LDiversity, TCloseness, parse_model
 from lookalike.models.shared.exact import three_decimals_up
 
 Counts = NDArray[np.int64]
@@ -239,3 +244,112 @@ def most_groups(requirement: Requirement, prior: Counts) -> int:
         if floor > 0:
             n_groups = min(n_groups, number)
     return max(n_groups, 1)
+
+
+_USUAL_K = 5
+_USUAL_T = "0.2"
+_USUAL_L = 5
+_FEW_GROUPS = 10
+"""A promise about values that leaves room for fewer groups than this is not recommended."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """What to promise first."""
+
+    promises: tuple[Promise, ...]
+    reasons: tuple[str, ...]
+    """One a promise, and one for each column that gets none."""
+
+    @property
+    def sentence(self) -> str:
+        options = " ".join(f"--model {shlex.quote(str(promise))}" for promise in self.promises)
+        return f"To start with: {options}"
+
+
+def promise_to_start_with(n_rows: int, columns: Sequence[tuple[Counts, Domain]]) -> Start:
+    """k-anonymity for the persons, and a promise about the values of each sensitive column that has several."""
+    k = min(_USUAL_K, n_rows)
+    promises = [Promise(KAnonymity(k))]
+    reasons = [
+        f"k-anonymity:{k}: nobody is linked to a row with a chance above 1 in {k}; at most "
+        f"{counted(n_rows // k, 'group')}. The largest k is {n_rows:,}, one group of all records."
+    ]
+    for prior, column in columns:
+        promise, reason = _about_values(prior, column)
+        promises += [] if promise is None else [promise]
+        reasons.append(reason)
+    return Start(tuple(promises), tuple(reasons))
+
+
+def _about_values(prior: Counts, column: Domain) -> tuple[Promise | None, str]:
+    """beta-likeness where it leaves room for groups; else closeness along an order, or diversity."""
+    n_records, n_values = int(prior.sum()), int(np.count_nonzero(prior))
+    if n_values < 2:
+        return None, f"No promise about {quoted(column.name)}: it has one value, which every reader learns."
+    crowded = f"{quoted(column.name)} has {counted(n_values, 'value')}"
+    if n_values <= MANY_VALUES:
+        beta = sensible_beta(prior, column)
+        n_groups = most_groups(beta.requirement(prior, column, 0), prior)
+        if n_groups >= min(_FEW_GROUPS, n_records // 2):
+            return Promise(beta, column.name), f"{beta}: {_why(beta, prior, column)}"
+        crowded += f", and {beta} leaves {counted(n_groups, 'group')} at most"
+    try:
+        close = TCloseness(_USUAL_T, distance="ordered")
+        close.check_eligible(prior, column)
+    except RecipeError:
+        diverse = strongest(LDiversity(_USUAL_L), prior, column)
+        reason = f"{diverse}: {crowded}. Group the values into classes for a better promise."
+        return Promise(diverse, column.name), reason
+    return Promise(close, column.name), f"{close}: {crowded}. Its values have an order: it bounds shifts along it."
+
+
+def _why(beta: BetaLikeness, prior: Counts, column: Domain) -> str:
+    requirement, present = beta.requirement(prior, column, 0), np.flatnonzero(prior)
+    extremes = dict.fromkeys((int(present[np.argmin(prior[present])]), int(np.argmax(prior))))
+    first, *rest = [one for code in extremes if (one := belief(requirement, prior, column, code)) is not None]
+    reason = f"{', '.join([first.sentence, *(one.sentence_after_another for one in rest)])}."
+    if not keeps_minor(beta, prior, column):
+        return f"{reason} Even so, a value that at most half of the persons have may become more likely than not."
+    if beta.beta != BETAS[0]:
+        return f"{reason} A larger beta would let a value become more likely than not."
+    return reason
+
+
+def percent(share: Fraction) -> str:
+    """
+    >>> percent(Fraction(1, 3)), percent(Fraction(4, 1000)), percent(Fraction(1, 250_000))
+    ('33.3 %', '0.4 %', '0.0004 %')
+    """
+    return _three_digits(share, round)
+
+
+def percent_at_most(share: Fraction) -> str:
+    """Rounded up, so that "at most" stays true; also for shares far below a percent.
+
+    >>> percent_at_most(Fraction(1, 3)), percent_at_most(Fraction(1, 4)), percent_at_most(Fraction(1, 700_000))
+    ('33.4 %', '25 %', '0.000143 %')
+    """
+    return _three_digits(share, math.ceil)
+
+
+def _three_digits(share: Fraction, rounded: Callable[[Fraction], int]) -> str:
+    if share == 0:
+        return "0 %"
+    exponent = math.floor(math.log10(share.numerator) - math.log10(share.denominator)) - 2
+    unit = Fraction(10) ** exponent
+    return f"{number_text(rounded(share / unit) * unit * 100)} %"
+
+
+def to_plain(content: Any) -> Any:
+    """Dataclasses as mappings with their sentences, tuples as lists, fractions as exact text."""
+    if dataclasses.is_dataclass(content) and not isinstance(content, type):
+        fields = {field.name: to_plain(getattr(content, field.name)) for field in dataclasses.fields(content)}
+        if isinstance(sentence := getattr(content, "sentence", None), str):
+            fields["sentence"] = sentence
+        return fields
+    if isinstance(content, tuple | list):
+        return [to_plain(entry) for entry in content]
+    if isinstance(content, Fraction):
+        return number_text(content)
+    return content

@@ -7,6 +7,7 @@ different promises can be held side by side.
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,7 @@ from lookalike.data.contracts import Target
 from lookalike.data.microdata import Table
 from lookalike.data.schema import Schema
 from lookalike.errors import AuditFailed, Infeasible, LookalikeError, Unsupported
-from lookalike.evaluation.compare.memory import forget_peak, peak_megabytes
-from lookalike.evaluation.compare.planning import Task
-from lookalike.evaluation.compare.results import AUDIT_FAILED, DONE, FAULT, INFEASIBLE, UNFIT, Run
+from lookalike.evaluation.compare.runs import AUDIT_FAILED, DONE, FAULT, INFEASIBLE, UNFIT, Run, Task
 from lookalike.memory import is_scarce
 from lookalike.metrics.query_error import RangeWorkload, draw_queries, query_error
 from lookalike.pipeline.recipe import Recipe, prepare
@@ -150,3 +149,28 @@ def _run_attacks(task: Task, outcome: MadeWhole) -> tuple[list[dict[str, Any]], 
         if reason is not None:
             not_made[str(attack)] = reason
     return made, not_made
+
+
+_STATUS = Path("/proc/self/status")
+_RESET = Path("/proc/self/clear_refs")
+
+
+def forget_peak() -> None:
+    """Begin anew: what was held before does not count."""
+    try:
+        _RESET.write_text("5", encoding="ascii")
+    except OSError:
+        return
+
+
+def peak_megabytes() -> float | None:
+    """Megabytes at the highest since `forget_peak`; None if the system does not say."""
+    try:
+        lines = _STATUS.read_text(encoding="ascii", errors="replace").splitlines()
+    except OSError:
+        return None
+    for line in lines:
+        name, _, rest = line.partition(":")
+        if name == "VmHWM":
+            return round(int(rest.split()[0]) / 1024, 1)
+    return None

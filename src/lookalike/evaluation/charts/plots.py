@@ -1,0 +1,308 @@
+"""The kinds of charts: lines, scattered marks with a frontier, bars, columns, spans between marks, boxes and tiles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lookalike.evaluation.charts.labels import label_sides, line_of_steps
+from lookalike.evaluation.charts.style import (
+    COLOURS,
+    DARK,
+    INK,
+    SHADES,
+    Chart,
+    Row,
+    Scale,
+    axis_of,
+    colour_of,
+    data_of,
+    finish_chart,
+    percents,
+    shape_of,
+)
+
+
+def lines(
+    rows: Sequence[Row],
+    x: str,
+    y: str,
+    series: str | None = None,
+    *,
+    title: str = "",
+    x_title: str | None = None,
+    y_title: str | None = None,
+    log_x: bool = False,
+    log_y: bool = False,
+    low: str | None = None,
+    high: str | None = None,
+    width: int = 400,
+    height: int = 260,
+) -> Chart:
+    """A line for each series, a mark at each point; from `low` to `high` a rule where both are named."""
+    import altair as alt
+
+    x_axis, y_axis = axis_of(alt.X, x, x_title, log_x, rows), axis_of(alt.Y, y, y_title or y, log_y)
+    plain = alt.Chart(data_of(rows)).encode(x=x_axis)
+    marked = plain
+    if series is not None:
+        order = list(dict.fromkeys(str(row[series]) for row in rows))
+        plain = plain.encode(color=colour_of(series, order))
+        marked = plain.encode(shape=shape_of(series, order))
+    layers = [
+        plain.mark_line(strokeWidth=1.8).encode(y=y_axis),
+        marked.mark_point(filled=True, size=45).encode(y=y_axis),
+    ]
+    if low is not None and high is not None:
+        ends = plain.encode(y=axis_of(alt.Y, low, y_title or y, log_y), y2=f"{high}:Q")
+        layers.insert(0, ends.mark_rule(strokeWidth=1.2))
+    return finish_chart(alt.layer(*layers), title, width, height)
+
+
+def scatter(
+    rows: Sequence[Row],
+    x: str,
+    y: str,
+    series: str,
+    *,
+    label: str | None = None,
+    title: str = "",
+    x_title: str | None = None,
+    y_title: str | None = None,
+    log_x: bool = False,
+    log_y: bool = False,
+    frontier: Sequence[Row] = (),
+    percent: bool = False,
+    width: int = 480,
+    height: int = 320,
+) -> Chart:
+    """A mark for each row, with its label beside it; `frontier` rows are joined by a line of steps.
+
+    A label goes where it covers no mark and no other label; those of the frontier choose first, and one that finds no
+    room is left out.
+    """
+    import altair as alt
+
+    order = list(dict.fromkeys(str(row[series]) for row in rows))
+    x_scale = Scale.of([row[x] for row in rows], log_x, width)
+    y_scale = Scale.of([row[y] for row in rows], log_y, height, zero=True)
+    axis = percents() if percent else alt.Axis()
+    x_axis = alt.X(f"{x}:Q", title=x if x_title is None else x_title, scale=x_scale.draw(), axis=axis)
+    y_axis = alt.Y(f"{y}:Q", title=y if y_title is None else y_title, scale=y_scale.draw(), axis=axis)
+    base = alt.Chart(data_of(rows)).encode(x=x_axis, y=y_axis)
+    layers = [
+        base.mark_point(filled=True, size=70).encode(color=colour_of(series, order), shape=shape_of(series, order))
+    ]
+    if frontier:
+        steps = alt.Chart(data_of(frontier)).encode(x=x_axis, y=y_axis)
+        layers.insert(0, steps.mark_line(interpolate="step-after", strokeDash=[4, 3], color=INK, strokeWidth=1.2))
+    if label is not None:
+        ordered = [*(row for row in rows if row in frontier), *(row for row in rows if row not in frontier)]
+        marks = [(x_scale.place(row[x]), height - y_scale.place(row[y])) for row in ordered]
+        corners = [(x_scale.place(row[x]), height - y_scale.place(row[y])) for row in frontier]
+        sides = label_sides(marks, [str(row[label]) for row in ordered], line_of_steps(sorted(corners)), width, height)
+        for side in dict.fromkeys(side for side in sides if side is not None):
+            beside = [row for row, chosen in zip(ordered, sides, strict=True) if chosen == side]
+            text = alt.Chart(data_of(beside)).encode(x=x_axis, y=y_axis, text=f"{label}:N")
+            right, down, align = side
+            layers.append(text.mark_text(align=align, dx=right, dy=down, baseline="middle", fontSize=10, color=INK))
+    return finish_chart(alt.layer(*layers), title, width, height)
+
+
+def bars(
+    rows: Sequence[Row],
+    x: str,
+    y: str,
+    series: str | None = None,
+    *,
+    title: str = "",
+    x_title: str | None = None,
+    y_title: str | None = None,
+    percent: bool = False,
+    width: int = 400,
+) -> Chart:
+    """Horizontal bars, y being the names, in the order of the rows."""
+    import altair as alt
+
+    names = list(dict.fromkeys(str(row[y]) for row in rows))
+    base = alt.Chart(data_of(rows)).encode(
+        x=axis_of(alt.X, x, x_title, log=False).axis(percents() if percent else alt.Undefined),
+        y=alt.Y(f"{y}:N", sort=names, title=y_title or None),
+    )
+    if series is None:
+        drawn = base.mark_bar(color=COLOURS[0])
+    else:
+        order = list(dict.fromkeys(str(row[series]) for row in rows))
+        drawn = base.mark_bar().encode(color=colour_of(series, order), yOffset=alt.YOffset(f"{series}:N", sort=order))
+    n_bars = len(names) * (1 if series is None else len({str(row[series]) for row in rows}))
+    return finish_chart(drawn, title, width, max(40, 14 * n_bars))
+
+
+def columns(
+    rows: Sequence[Row],
+    x: str,
+    y: str,
+    series: str | None = None,
+    *,
+    title: str = "",
+    x_title: str | None = None,
+    y_title: str | None = None,
+    percent: bool = False,
+    width: int = 400,
+    height: int = 200,
+) -> Chart:
+    """Upright bars, x being the names, in the order of the rows; side by side for each series."""
+    import altair as alt
+
+    names = list(dict.fromkeys(str(row[x]) for row in rows))
+    upright = alt.Y(f"{y}:Q", title=y if y_title is None else y_title, axis=percents() if percent else alt.Axis())
+    across = alt.X(f"{x}:N", sort=names, title=x if x_title is None else x_title, axis=alt.Axis(labelAngle=0))
+    base = alt.Chart(data_of([{**row, x: str(row[x])} for row in rows])).encode(x=across, y=upright)
+    if series is None:
+        return finish_chart(base.mark_bar(color=COLOURS[0]), title, width, height)
+    order = list(dict.fromkeys(str(row[series]) for row in rows))
+    drawn = base.mark_bar().encode(color=colour_of(series, order), xOffset=alt.XOffset(f"{series}:N", sort=order))
+    return finish_chart(drawn, title, width, height)
+
+
+def spans(
+    rows: Sequence[Row],
+    y: str,
+    marks: Mapping[str, str],
+    *,
+    title: str = "",
+    x_title: str = "",
+    limit: str | None = None,
+    percent: bool = True,
+    width: int = 400,
+) -> Chart:
+    """A line for each row, y being its name, from the least to the greatest of its marks.
+
+    `marks` gives what each number of a row is called; rows may lack some (None). The one named `limit` is drawn as a
+    wall.
+    """
+    import altair as alt
+
+    names = [str(row[y]) for row in rows]
+    points = [
+        {y: str(row[y]), "mark": called, "at": row[field]}
+        for row in rows
+        for field, called in marks.items()
+        if row.get(field) is not None
+    ]
+    ends = [
+        {y: name, "low": min(at), "high": max(at)}
+        for name, row in zip(names, rows, strict=True)
+        if (at := [row[field] for field in marks if row.get(field) is not None])
+    ]
+    shown = [called for called in marks.values() if any(point["mark"] == called for point in points)]
+    scale = alt.Scale(zero=True)
+    walls = [] if limit is None else [marks[limit]]
+    axis = percents() if percent else alt.Axis()
+    upright = alt.Y(f"{y}:N", sort=names, title=None, axis=alt.Axis(labelLimit=220))
+    lines = alt.Chart(data_of(ends)).mark_rule(color=INK, strokeWidth=1.2, opacity=0.7)
+    dots = alt.Chart(data_of(points)).mark_point(filled=True, size=60, opacity=1)
+    drawn = alt.layer(
+        lines.encode(x=alt.X("low:Q", title=x_title, scale=scale, axis=axis), x2="high:Q", y=upright),
+        dots.encode(
+            x=alt.X("at:Q", title=x_title, scale=scale, axis=axis),
+            y=upright,
+            color=colour_of("mark", shown),
+            shape=shape_of("mark", shown, walls),
+        ),
+    )
+    return finish_chart(drawn, title, width, max(40, 20 * len(names)), legend="top")
+
+
+def boxes(
+    frames: Sequence[Row],
+    points: Sequence[Row],
+    x: str,
+    y: str,
+    series: str,
+    *,
+    shape: str,
+    title: str = "",
+    x_title: str | None = None,
+    y_title: str | None = None,
+    legend: bool = False,
+    width: int = 420,
+    height: int = 280,
+) -> Chart:
+    """Rectangles over two columns, and points: what a published row covers, and what lies in it.
+
+    A frame has `x`, `y` and their other ends under the same names with `_end`. Frames and points of one `series` have
+    one colour. Points without one are grey, and large if they are not of the first `shape`. Points have a mark for each
+    `shape`, in the order of first appearance. The legend explains shapes, and colours if `legend` asks for it.
+    """
+    import altair as alt
+
+    order = list(dict.fromkeys(str(row[series]) for row in frames))
+    colour = colour_of(series, order).legend(alt.Legend(symbolOpacity=1) if legend else None)
+    kinds_of_axis: tuple[Any, Any] = alt.X, alt.Y
+    x_axis, y_axis = (
+        made(f"{name}:Q", title=name if shown is None else shown, scale=Scale.of(ends, False, 1).draw())
+        for made, name, shown in zip(kinds_of_axis, (x, y), (x_title, y_title), strict=True)
+        for ends in [[row[name] for row in (*frames, *points)] + [row[f"{name}_end"] for row in frames]]
+    )
+    drawn = alt.Chart(data_of(frames)).encode(x=x_axis, x2=f"{x}_end:Q", y=y_axis, y2=f"{y}_end:Q")
+    marks = alt.Chart(data_of(points)).encode(x=x_axis, y=y_axis)
+    kinds = list(dict.fromkeys(str(row[shape]) for row in points))
+    marks = marks.encode(shape=shape_of(shape, kinds))
+    if all(series in row for row in points):
+        marks = marks.mark_point(filled=True, size=42, opacity=1).encode(color=colour)
+    else:
+        usual = alt.FieldEqualPredicate(field=shape, equal=kinds[0])
+        sizes = alt.condition(usual, alt.value(22), alt.value(130))
+        marks = marks.mark_point(filled=True, opacity=1, color=INK).encode(size=sizes)
+    layers = [
+        drawn.mark_rect(opacity=0.14).encode(color=colour),
+        drawn.mark_rect(filled=False, strokeWidth=1.4).encode(color=colour),
+        marks,
+    ]
+    return finish_chart(alt.layer(*layers), title, width, height, legend="bottom")
+
+
+def tiles(
+    rows: Sequence[Row],
+    x: str,
+    y: str,
+    fill: str,
+    *,
+    label: str,
+    title: str = "",
+    x_title: str | None = None,
+    y_title: str | None = None,
+    legend: bool = True,
+    size: int = 22,
+    up: bool = False,
+) -> Chart:
+    """A tile for each row, coloured by `fill`: a name has its colour, a number is the darker the larger.
+
+    Every tile has its label in it, so nobody depends on the colours. Columns and lines keep the order of the rows;
+    `up` has the first line at the bottom.
+    """
+    import altair as alt
+
+    gap = alt.Scale(paddingInner=0.06, paddingOuter=0.06)
+    across, along = ([*dict.fromkeys(str(row[name]) for row in rows)] for name in (x, y))
+    base = alt.Chart(data_of(rows)).encode(
+        x=alt.X(f"{x}:N", sort=across, title=x if x_title is None else x_title, scale=gap),
+        y=alt.Y(f"{y}:N", sort=along[::-1] if up else along, title=y if y_title is None else y_title, scale=gap),
+    )
+    if any(isinstance(row[fill], str) for row in rows):
+        order = sorted({str(row[fill]) for row in rows})
+        colour = colour_of(fill, order)
+        dark = [name for turn, name in enumerate(order) if turn % len(COLOURS) in DARK]
+        on_dark: Any = alt.FieldOneOfPredicate(field=fill, oneOf=dark)
+    else:
+        most = max(row[fill] for row in rows)
+        colour = alt.Color(f"{fill}:Q", scale=alt.Scale(domain=[0, most], range=list(SHADES)), title=None)
+        on_dark = alt.FieldGTPredicate(field=fill, gt=most / 2)
+    colour = colour if legend else colour.legend(None)
+    letters = alt.condition(on_dark, alt.value("white"), alt.value("black"))
+    drawn = alt.layer(
+        base.mark_rect().encode(color=colour),
+        base.mark_text(fontSize=10).encode(text=f"{label}:N", color=letters),
+    )
+    return finish_chart(drawn, title, size * len(across), size * len(along), legend="bottom")
