@@ -181,7 +181,7 @@ def tables(draw: st.DrawFn) -> tuple[Table, Schema]:
 @given(tables())
 def test_what_is_recommended_can_be_published(given_table: tuple[Table, Schema]) -> None:
     table, schema = given_table
-    start = advise(table, schema, trials=False).start
+    start = advise(table, schema=schema, trials=False).start
     assert start is not None
     promises = tuple(parse_promise(str(promise)) for promise in start.promises)
     assert promises == start.promises
@@ -203,7 +203,7 @@ def test_many_values_get_another_promise() -> None:
     assert str(start.promises[1]) == "s=l-diversity:5"
     cells: list[object] = list(range(30))
     table = Table((column_of("q", cells, ValueType.INTEGER), column_of("s", cells, ValueType.INTEGER)))
-    ordered = advise(table, Schema.of(qi=["q"], sensitive=["s"]), trials=False).start
+    ordered = advise(table, schema=Schema.of(qi=["q"], sensitive=["s"]), trials=False).start
     assert ordered is not None
     assert str(ordered.promises[1]) == "s=t-closeness:0.2,distance=ordered"
     assert ordered.promises[1].model.asked == Fraction(1, 5)
@@ -212,7 +212,7 @@ def test_many_values_get_another_promise() -> None:
 def test_options_with_spaces_are_quoted() -> None:
     cells: list[object] = ["a", "b"] * 10
     table = Table((column_of("q", [*range(20)], ValueType.INTEGER), column_of("the value", cells, ValueType.STRING)))
-    start = advise(table, Schema.of(qi=["q"], sensitive=["the value"]), trials=False).start
+    start = advise(table, schema=Schema.of(qi=["q"], sensitive=["the value"]), trials=False).start
     assert start is not None
     assert "--model 'the value=beta-likeness:1'" in start.sentence
     assert "Even so, a value" in start.reasons[1]

@@ -10,19 +10,6 @@ who publishes: it names values of sensitive columns with their shares, and no re
 """
 
 from lookalike.evaluation.advise.advice import Advice, advise
-from lookalike.evaluation.advise.promises import Bearable, Belief, ColumnBearing
 from lookalike.evaluation.advise.reviewing import Review, review
-from lookalike.evaluation.advise.trials import ColumnCost, Costs, Saving
 
-__all__ = [
-    "Advice",
-    "Bearable",
-    "Belief",
-    "ColumnBearing",
-    "ColumnCost",
-    "Costs",
-    "Review",
-    "Saving",
-    "advise",
-    "review",
-]
+__all__ = ["Advice", "Review", "advise", "review"]

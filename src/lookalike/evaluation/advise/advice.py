@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 from lookalike.data.contracts import Algorithm, Promise
@@ -22,6 +23,8 @@ from lookalike.evaluation.advise.promises import (
 from lookalike.evaluation.advise.trials import SAMPLE, Costs, try_costs
 from lookalike.evaluation.inspect import Inspection, inspect, suggest_schema
 from lookalike.evaluation.inspect.combinations import Combinations
+from lookalike.files.tables import read_table
+from lookalike.pipeline.recipe import ModelLike, parse_promises, read_algorithm
 from lookalike.progress import Progress, silent
 
 
@@ -83,22 +86,46 @@ class Advice:
 
 
 def advise(
-    table: Table,
-    schema: Schema | None = None,
+    table: Any,
     *,
-    inspection: Inspection | None = None,
-    promises: Sequence[Promise] = (),
+    schema: Schema | str | Path | None = None,
+    model: ModelLike | Iterable[ModelLike] = (),
+    algorithm: Algorithm | str | None = None,
     trials: bool = True,
+    sample: int = SAMPLE,
+    progress: Progress = silent,
+    **reading: Any,
+) -> Advice:
+    """What a table can bear, what to promise first, which column costs most and what a change would save.
+
+    Trial runs keep `model`, or else what is recommended, on at most `sample` records. Without `trials` nothing is run.
+    """
+    table, given = read_table(table, progress=progress, **reading), Schema.of(schema) if schema else None
+    promises, method = parse_promises(model), read_algorithm(algorithm)
+    return advise_on(
+        table,
+        given,
+        inspect(table, schema=given),
+        promises,
+        algorithm=method,
+        trials=trials,
+        sample=sample,
+        progress=progress,
+    )
+
+
+def advise_on(
+    table: Table,
+    schema: Schema | None,
+    found: Inspection,
+    promises: Sequence[Promise],
+    *,
+    trials: bool,
     algorithm: Algorithm | None = None,
     sample: int = SAMPLE,
     progress: Progress = silent,
 ) -> Advice:
-    """Advice on a table under a schema, or under the suggested one.
-
-    Trial runs keep `promises`, or what is recommended to start with, by `algorithm`, or the default one in a hurry, on
-    at most `sample` records. Without `trials` nothing is run.
-    """
-    found = inspect(table, schema) if inspection is None else inspection
+    """The same of a table that was inspected, under a schema or under the suggested one."""
     given = suggest_schema(table) if schema is None else schema
     bearing: tuple[ColumnBearing, ...] = ()
     start, costs, notes = None, None, []

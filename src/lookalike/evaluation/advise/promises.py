@@ -32,12 +32,12 @@ from lookalike.models.shared.exact import three_decimals_up
 
 Counts = NDArray[np.int64]
 
-BETAS = (3, 2, 1)
+_BETAS = (3, 2, 1)
 """Betas to recommend, the usual one first; the smaller ones where it would leave a value more likely than not."""
 _LARGE_GROUP = 50
 """Groups of more records than this say little about anybody in them."""
 _RECURSIVE_C = 2
-MANY_VALUES = 1000
+_MANY_VALUES = 1000
 """Of columns with more values than this, shares of single values mean little, and their ceilings take long."""
 
 
@@ -120,15 +120,15 @@ class ColumnBearing:
 def what_it_bears(prior: Counts, column: Domain) -> ColumnBearing:
     """The models about values with the strongest parameters, or sensible ones where any can be kept."""
     n_records = int(prior.sum())
-    present = np.flatnonzero(prior)
-    rarest, commonest = int(present[np.argmin(prior[present])]), int(np.argmax(prior))
+    n_values, (rarest, commonest) = int(np.count_nonzero(prior)), _find_extremes(prior)
     named: list[tuple[PrivacyModel, str]] = [
-        (strongest(LDiversity(n_records + 1), prior, column), "the largest l"),
-        (strongest(LDiversity(n_records + 1, kind="distinct"), prior, column), "the largest l"),
-        (strongest(LDiversity(n_records + 1, kind="entropy"), prior, column), "the largest l"),
+        *(
+            (strongest(LDiversity(n_records + 1, kind=kind), prior, column), "the largest l")
+            for kind in ("simple", "distinct", "entropy")
+        ),
         (largest_recursive(prior, column), f"the largest l with c = {_RECURSIVE_C}"),
     ]
-    if len(present) <= MANY_VALUES:
+    if n_values <= _MANY_VALUES:
         size = min(_LARGE_GROUP, max(1, n_records // 2))
         least_t = three_decimals_up(least_distance(prior, column, size))
         beta = sensible_beta(prior, column)
@@ -141,7 +141,7 @@ def what_it_bears(prior: Counts, column: Domain) -> ColumnBearing:
         ]
     return ColumnBearing(
         column=column.name,
-        n_values=len(present),
+        n_values=n_values,
         rarest=column.texts[rarest],
         rarest_share=Fraction(int(prior[rarest]), n_records),
         commonest=column.texts[commonest],
@@ -171,7 +171,7 @@ def largest_recursive(prior: Counts, column: Domain) -> LDiversity:
 
 def sensible_beta(prior: Counts, column: Domain) -> BetaLikeness:
     """The first beta under which no value becomes more likely than not that was not so before; else the smallest."""
-    named = [BetaLikeness(beta) for beta in BETAS]
+    named = [BetaLikeness(beta) for beta in _BETAS]
     return next((model for model in named if keeps_minor(model, prior, column)), named[-1])
 
 
@@ -207,26 +207,28 @@ def least_distance(prior: Counts, column: Domain, most_records: int) -> Fraction
     return least
 
 
-def belief(
-    requirement: Requirement, prior: Counts, column: Domain, code: int, model: PrivacyModel | None = None
-) -> Belief | None:
-    """What a model, or the requirement alone, leaves of a value; None if it says nothing about single values."""
-    share = Fraction(int(prior[code]), int(prior.sum()))
-    highest = None if model is None else model.highest_belief(share)
-    if highest is None and requirement.ceilings is not None:
-        highest = requirement.ceilings[code]
-    return None if highest is None else Belief(column.texts[code], share, min(highest, Fraction(1)))
-
-
 def belief_in_extremes(
-    model: PrivacyModel, requirement: Requirement, prior: Counts, column: Domain
+    model: PrivacyModel | None, requirement: Requirement, prior: Counts, column: Domain
 ) -> tuple[Belief, ...]:
-    """What the model leaves of the rarest and of the commonest value (once if they are one); empty if it says nothing
-    about single values."""
+    """What a model, or the requirement alone, leaves of the rarest and of the commonest value (once if they are one).
+
+    Empty if it says nothing about single values.
+    """
+    found = []
+    for code in dict.fromkeys(_find_extremes(prior)):
+        share = Fraction(int(prior[code]), int(prior.sum()))
+        highest = None if model is None else model.highest_belief(share)
+        if highest is None and requirement.ceilings is not None:
+            highest = requirement.ceilings[code]
+        if highest is not None:
+            found.append(Belief(column.texts[code], share, min(highest, Fraction(1))))
+    return tuple(found)
+
+
+def _find_extremes(prior: Counts) -> tuple[int, int]:
+    """The rarest value that occurs, and the commonest."""
     present = np.flatnonzero(prior)
-    codes = dict.fromkeys((int(present[np.argmin(prior[present])]), int(np.argmax(prior))))
-    found = (belief(requirement, prior, column, code, model) for code in codes)
-    return tuple(one for one in found if one is not None)
+    return int(present[np.argmin(prior[present])]), int(np.argmax(prior))
 
 
 def _bearable(model: PrivacyModel, meaning: str, prior: Counts, column: Domain) -> Bearable:
@@ -288,7 +290,7 @@ def _about_values(prior: Counts, column: Domain) -> tuple[Promise | None, str]:
     if n_values < 2:
         return None, f"No promise about {quoted(column.name)}: it has one value, which every reader learns."
     crowded = f"{quoted(column.name)} has {counted(n_values, 'value')}"
-    if n_values <= MANY_VALUES:
+    if n_values <= _MANY_VALUES:
         beta = sensible_beta(prior, column)
         n_groups = most_groups(beta.requirement(prior, column, 0), prior)
         if n_groups >= min(_FEW_GROUPS, n_records // 2):
@@ -305,13 +307,11 @@ def _about_values(prior: Counts, column: Domain) -> tuple[Promise | None, str]:
 
 
 def _why(beta: BetaLikeness, prior: Counts, column: Domain) -> str:
-    requirement, present = beta.requirement(prior, column, 0), np.flatnonzero(prior)
-    extremes = dict.fromkeys((int(present[np.argmin(prior[present])]), int(np.argmax(prior))))
-    first, *rest = [one for code in extremes if (one := belief(requirement, prior, column, code)) is not None]
+    first, *rest = belief_in_extremes(None, beta.requirement(prior, column, 0), prior, column)
     reason = f"{', '.join([first.sentence, *(one.sentence_after_another for one in rest)])}."
     if not keeps_minor(beta, prior, column):
         return f"{reason} Even so, a value that at most half of the persons have may become more likely than not."
-    if beta.beta != BETAS[0]:
+    if beta.beta != _BETAS[0]:
         return f"{reason} A larger beta would let a value become more likely than not."
     return reason
 

@@ -173,8 +173,18 @@ def try_costs(
     part = sample_rows(table, sample, seed)
     data = Microdata.encode(part, schema)
     method = Groups(effort="fast") if algorithm is None else algorithm
-    runner = _Runner(part, tuple(promises), method, seed, progress)
-    first, again = runner.run(data.schema, 0), runner.run(data.schema, 1)
+
+    def run(changed: Schema, attempt: int = 0) -> _Trial:
+        """The recipe under another schema."""
+        prepared = prepare(Recipe(schema=changed, promises=tuple(promises), algorithm=method), part)
+        release, _ = prepared.anonymize(Randomness(seed + attempt))
+        if not isinstance(release, Grouped | Matched):
+            raise Unsupported(
+                f"{prepared.algorithm} publishes exact quasi-identifiers: no column costs anything there."
+            )
+        return _Trial(release, metrics.loss_by_column(release))
+
+    first, again = run(data.schema), run(data.schema, attempt=1)
     total = sum(first.losses.values()) or 1.0
     columns = [ColumnCost(name, loss, loss / total) for name, loss in first.losses.items()]
     columns.sort(key=lambda cost: -cost.loss)
@@ -188,7 +198,7 @@ def try_costs(
         ]
         for done, change in enumerate(changes):
             progress(_STEP, (done + 2) / (len(changes) + 2), change.attribute.name)
-            after = runner.run(data.schema.replace_attribute(change.attribute), 0)
+            after = run(data.schema.replace_attribute(change.attribute))
             saving = _saving(change, data, (first, again), after)
             # A coarser taxonomy that leads to the same release is no news.
             if not any(saving.repeats(known) for known in savings):
@@ -203,26 +213,6 @@ def try_costs(
         columns=tuple(columns),
         savings=tuple(savings),
     )
-
-
-@dataclass(frozen=True)
-class _Runner:
-    """One recipe but for the schema."""
-
-    part: Table
-    promises: tuple[Promise, ...]
-    algorithm: Algorithm
-    seed: int
-    progress: Progress
-
-    def run(self, schema: Schema, attempt: int) -> _Trial:
-        prepared = prepare(Recipe(schema=schema, promises=self.promises, algorithm=self.algorithm), self.part)
-        release, _ = prepared.anonymize(Randomness(self.seed + attempt))
-        if not isinstance(release, Grouped | Matched):
-            raise Unsupported(
-                f"{prepared.algorithm} publishes exact quasi-identifiers: no column costs anything there."
-            )
-        return _Trial(release, metrics.loss_by_column(release))
 
 
 def _saving(change: Change, data: Microdata, before: tuple[_Trial, _Trial], after: _Trial) -> Saving:

@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from lookalike.attacks import ATTACKS
 from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
 from lookalike.data.contracts import Finding
 from lookalike.data.parameters import describe
@@ -24,6 +25,7 @@ from lookalike.evaluation import charts
 from lookalike.evaluation.evaluate import Answered, Evaluation
 from lookalike.evaluation.report.basis import Basis, BeliefTable, SizeLine, belief_table, size_lines
 from lookalike.evaluation.report.examples import Examples
+from lookalike.evaluation.report.page import draw_pictures, to_html
 from lookalike.evaluation.tradeoff import Tradeoff
 from lookalike.version import __version__
 
@@ -173,15 +175,11 @@ class Report:
     @cached_property
     def pictures(self) -> dict[str, str]:
         """Its charts as SVG by name, drawn once."""
-        from lookalike.evaluation.report.page import draw_pictures
-
         return draw_pictures(self)
 
     @cached_property
     def page(self) -> str:
         """Itself as HTML, written once."""
-        from lookalike.evaluation.report.page import to_html
-
         return to_html(self)
 
 
@@ -256,8 +254,6 @@ def _column_lines(basis: Basis) -> list[ColumnLine]:
 def _attack_lines(evaluation: Evaluation | None) -> tuple[AttackLine, ...]:
     if evaluation is None:
         return ()
-    from lookalike.attacks import ATTACKS
-
     said = {row["name"]: row["meaning"] for row in describe(ATTACKS)}
     lines = []
     for attacked in evaluation.attacks.made:
@@ -283,23 +279,21 @@ def _attack_lines(evaluation: Evaluation | None) -> tuple[AttackLine, ...]:
 def _read_scores(finding: Finding) -> tuple[float | None, float | None]:
     if finding.column is None:
         highest = finding.figures.get("highest prosecutor risk")
-        return (None if highest is None else _round_coarsely(highest)), None
+        return (None if highest is None else round(highest, 2)), None
     if finding.score is None or finding.score.n_guesses < _LEAST_GUESSES:
         return None, None
-    return _round_coarsely(finding.score.share), _round_coarsely(max(finding.baselines.values(), default=0.0))
+    return round(finding.score.share, 2), round(max(finding.baselines.values(), default=0.0), 2)
 
 
 def _coarse_answers(line: Answered) -> Answered:
-    shares = tuple(_round_coarsely(share) for share in line.shares)
-    return Answered(line.columns, _round_coarsely(line.median), _round_coarsely(line.coverage), shares)
+    shares = tuple(round(share, 2) for share in line.shares)
+    return Answered(line.columns, round(line.median, 2), round(line.coverage, 2), shares)
 
 
 def _coarse_tradeoff(found: Tradeoff | None) -> Tradeoff | None:
     if found is None:
         return None
-    settings = tuple(
-        replace(one, belief=_round_coarsely(one.belief), loss=_round_coarsely(one.loss)) for one in found.settings
-    )
+    settings = tuple(replace(one, belief=round(one.belief, 2), loss=round(one.loss, 2)) for one in found.settings)
     return replace(found, settings=settings)
 
 
@@ -309,14 +303,6 @@ def _use_lines(evaluation: Evaluation | None) -> tuple[UseLine, ...]:
     return tuple(
         UseLine(line.what, round(line.original, 2), round(line.release, 2)) for line in evaluation.fidelity.lines
     )
-
-
-def _round_coarsely(share: float) -> float:
-    """
-    >>> _round_coarsely(0.23456), _round_coarsely(0.004)
-    (0.23, 0.0)
-    """
-    return round(share, 2)
 
 
 def _command(basis: Basis) -> str:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jinja2
 from markupsafe import Markup
 
+from lookalike.errors import MissingPart
 from lookalike.evaluation import charts
 from lookalike.evaluation.evaluate import bound_names
 from lookalike.evaluation.report.basis import Basis, BeliefTable
-from lookalike.evaluation.report.contents import Report
+from lookalike.evaluation.report.pdf import find_browser, to_pdf
 from lookalike.metrics import METRICS
 from lookalike.metrics.shared.metric import title_of
+
+if TYPE_CHECKING:
+    from lookalike.evaluation.report.contents import Report
 
 
 def _loss_name(name: str) -> str:
@@ -81,9 +86,16 @@ def audit_json(basis: Basis) -> bytes:
     return as_json({**basis.audit.to_plain(), "loss": basis.losses, "loss_by_column": basis.loss_by_column})
 
 
-def report_documents(report: Report) -> dict[str, bytes]:
-    """A report for people and for programs."""
-    return {REPORT_PAGE: report.page.encode(), REPORT: as_json(report.to_plain())}
+def report_documents(report: Report, pdf: bool | None = False) -> dict[str, bytes]:
+    """A report for people and for programs, and on paper; `pdf` None: if a browser is there that can print it."""
+    documents = {REPORT_PAGE: report.page.encode(), REPORT: as_json(report.to_plain())}
+    if pdf or (pdf is None and find_browser() is not None):
+        try:
+            documents["report.pdf"] = to_pdf(report.page)
+        except MissingPart:
+            if pdf:
+                raise
+    return documents
 
 
 def as_json(plain: Any) -> bytes:
@@ -110,10 +122,7 @@ def draw_pictures(report: Report) -> dict[str, str]:
 
 def _beliefs(table: BeliefTable) -> str:
     """Share, highest belief and ceiling of each value."""
-    rows = [
-        {"value": line.value, "share": line.share, "belief": line.belief, "ceiling": line.ceiling}
-        for line in table.lines
-    ]
+    rows = [asdict(line) for line in table.lines]
     marks = {"share": "share in the table", "belief": "highest belief", "ceiling": "ceiling of the promise"}
     return charts.svg(charts.spans(rows, "value", marks, x_title="belief", limit="ceiling", width=_WIDE))
 
@@ -127,7 +136,7 @@ def _losses(report: Report) -> str:
 
 def _sizes(report: Report) -> str:
     """Share of the people by the number of rows they are hidden among."""
-    rows = [{"rows": line.rows, "share": line.share} for line in report.sizes]
+    rows = [asdict(line) for line in report.sizes]
     return charts.svg(
         charts.columns(
             rows,
@@ -135,7 +144,6 @@ def _sizes(report: Report) -> str:
             "share",
             x_title="rows that a person may be behind",
             y_title="share of people",
-            percent=True,
             width=_WIDE,
             height=170,
         )
@@ -168,7 +176,6 @@ def _answers(report: Report) -> str:
             "columns",
             x_title="how far the answer is off",
             y_title="share of queries",
-            percent=True,
             width=_WIDE,
         )
     )
