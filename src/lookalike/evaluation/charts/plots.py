@@ -18,6 +18,7 @@ from lookalike.evaluation.charts.style import (
     colour_of,
     data_of,
     finish_chart,
+    names_of,
     percents,
     shape_of,
 )
@@ -46,7 +47,7 @@ def lines(
     plain = alt.Chart(data_of(rows)).encode(x=x_axis)
     marked = plain
     if series is not None:
-        order = list(dict.fromkeys(str(row[series]) for row in rows))
+        order = names_of(rows, series)
         plain = plain.encode(color=colour_of(series, order))
         marked = plain.encode(shape=shape_of(series, order))
     layers = [
@@ -65,7 +66,7 @@ def scatter(
     y: str,
     series: str,
     *,
-    label: str | None = None,
+    label: str,
     title: str = "",
     x_title: str | None = None,
     y_title: str | None = None,
@@ -83,7 +84,7 @@ def scatter(
     """
     import altair as alt
 
-    order = list(dict.fromkeys(str(row[series]) for row in rows))
+    order = names_of(rows, series)
     x_scale = Scale.of([row[x] for row in rows], log_x, width)
     y_scale = Scale.of([row[y] for row in rows], log_y, height, zero=True)
     axis = percents() if percent else alt.Axis()
@@ -96,16 +97,15 @@ def scatter(
     if frontier:
         steps = alt.Chart(data_of(frontier)).encode(x=x_axis, y=y_axis)
         layers.insert(0, steps.mark_line(interpolate="step-after", strokeDash=[4, 3], color=INK, strokeWidth=1.2))
-    if label is not None:
-        ordered = [*(row for row in rows if row in frontier), *(row for row in rows if row not in frontier)]
-        marks = [(x_scale.place(row[x]), height - y_scale.place(row[y])) for row in ordered]
-        corners = [(x_scale.place(row[x]), height - y_scale.place(row[y])) for row in frontier]
-        sides = label_sides(marks, [str(row[label]) for row in ordered], line_of_steps(sorted(corners)), width, height)
-        for side in dict.fromkeys(side for side in sides if side is not None):
-            beside = [row for row, chosen in zip(ordered, sides, strict=True) if chosen == side]
-            text = alt.Chart(data_of(beside)).encode(x=x_axis, y=y_axis, text=f"{label}:N")
-            right, down, align = side
-            layers.append(text.mark_text(align=align, dx=right, dy=down, baseline="middle", fontSize=10, color=INK))
+    ordered = [*(row for row in rows if row in frontier), *(row for row in rows if row not in frontier)]
+    marks = [(x_scale.place(row[x]), height - y_scale.place(row[y])) for row in ordered]
+    corners = [(x_scale.place(row[x]), height - y_scale.place(row[y])) for row in frontier]
+    sides = label_sides(marks, [str(row[label]) for row in ordered], line_of_steps(sorted(corners)), width, height)
+    for side in dict.fromkeys(side for side in sides if side is not None):
+        beside = [row for row, chosen in zip(ordered, sides, strict=True) if chosen == side]
+        text = alt.Chart(data_of(beside)).encode(x=x_axis, y=y_axis, text=f"{label}:N")
+        right, down, align = side
+        layers.append(text.mark_text(align=align, dx=right, dy=down, baseline="middle", fontSize=10, color=INK))
     return finish_chart(alt.layer(*layers), title, width, height)
 
 
@@ -117,25 +117,22 @@ def bars(
     *,
     title: str = "",
     x_title: str | None = None,
-    y_title: str | None = None,
     percent: bool = False,
     width: int = 400,
 ) -> Chart:
     """Horizontal bars, y being the names, in the order of the rows."""
     import altair as alt
 
-    names = list(dict.fromkeys(str(row[y]) for row in rows))
+    names = names_of(rows, y)
     base = alt.Chart(data_of(rows)).encode(
         x=axis_of(alt.X, x, x_title, log=False).axis(percents() if percent else alt.Undefined),
-        y=alt.Y(f"{y}:N", sort=names, title=y_title or None),
+        y=alt.Y(f"{y}:N", sort=names, title=None),
     )
-    if series is None:
-        drawn = base.mark_bar(color=COLOURS[0])
-    else:
-        order = list(dict.fromkeys(str(row[series]) for row in rows))
+    drawn, order = base.mark_bar(color=COLOURS[0]), [""]
+    if series is not None:
+        order = names_of(rows, series)
         drawn = base.mark_bar().encode(color=colour_of(series, order), yOffset=alt.YOffset(f"{series}:N", sort=order))
-    n_bars = len(names) * (1 if series is None else len({str(row[series]) for row in rows}))
-    return finish_chart(drawn, title, width, max(40, 14 * n_bars))
+    return finish_chart(drawn, title, width, max(40, 14 * len(names) * len(order)))
 
 
 def columns(
@@ -144,25 +141,23 @@ def columns(
     y: str,
     series: str | None = None,
     *,
-    title: str = "",
     x_title: str | None = None,
     y_title: str | None = None,
-    percent: bool = False,
     width: int = 400,
     height: int = 200,
 ) -> Chart:
-    """Upright bars, x being the names, in the order of the rows; side by side for each series."""
+    """Upright bars of shares, x being the names, in the order of the rows; side by side for each series."""
     import altair as alt
 
-    names = list(dict.fromkeys(str(row[x]) for row in rows))
-    upright = alt.Y(f"{y}:Q", title=y if y_title is None else y_title, axis=percents() if percent else alt.Axis())
+    names = names_of(rows, x)
+    upright = alt.Y(f"{y}:Q", title=y if y_title is None else y_title, axis=percents())
     across = alt.X(f"{x}:N", sort=names, title=x if x_title is None else x_title, axis=alt.Axis(labelAngle=0))
     base = alt.Chart(data_of([{**row, x: str(row[x])} for row in rows])).encode(x=across, y=upright)
-    if series is None:
-        return finish_chart(base.mark_bar(color=COLOURS[0]), title, width, height)
-    order = list(dict.fromkeys(str(row[series]) for row in rows))
-    drawn = base.mark_bar().encode(color=colour_of(series, order), xOffset=alt.XOffset(f"{series}:N", sort=order))
-    return finish_chart(drawn, title, width, height)
+    drawn = base.mark_bar(color=COLOURS[0])
+    if series is not None:
+        order = names_of(rows, series)
+        drawn = base.mark_bar().encode(color=colour_of(series, order), xOffset=alt.XOffset(f"{series}:N", sort=order))
+    return finish_chart(drawn, "", width, height)
 
 
 def spans(
@@ -170,13 +165,11 @@ def spans(
     y: str,
     marks: Mapping[str, str],
     *,
-    title: str = "",
     x_title: str = "",
     limit: str | None = None,
-    percent: bool = True,
     width: int = 400,
 ) -> Chart:
-    """A line for each row, y being its name, from the least to the greatest of its marks.
+    """A line for each row, y being its name, from the least to the greatest of its marks, which are shares.
 
     `marks` gives what each number of a row is called; rows may lack some (None). The one named `limit` is drawn as a
     wall.
@@ -198,7 +191,7 @@ def spans(
     shown = [called for called in marks.values() if any(point["mark"] == called for point in points)]
     scale = alt.Scale(zero=True)
     walls = [] if limit is None else [marks[limit]]
-    axis = percents() if percent else alt.Axis()
+    axis = percents()
     upright = alt.Y(f"{y}:N", sort=names, title=None, axis=alt.Axis(labelLimit=220))
     lines = alt.Chart(data_of(ends)).mark_rule(color=INK, strokeWidth=1.2, opacity=0.7)
     dots = alt.Chart(data_of(points)).mark_point(filled=True, size=60, opacity=1)
@@ -211,7 +204,7 @@ def spans(
             shape=shape_of("mark", shown, walls),
         ),
     )
-    return finish_chart(drawn, title, width, max(40, 20 * len(names)), legend="top")
+    return finish_chart(drawn, "", width, max(40, 20 * len(names)), legend="top")
 
 
 def boxes(
@@ -223,7 +216,6 @@ def boxes(
     *,
     shape: str,
     title: str = "",
-    x_title: str | None = None,
     y_title: str | None = None,
     legend: bool = False,
     width: int = 420,
@@ -237,17 +229,17 @@ def boxes(
     """
     import altair as alt
 
-    order = list(dict.fromkeys(str(row[series]) for row in frames))
+    order = names_of(frames, series)
     colour = colour_of(series, order).legend(alt.Legend(symbolOpacity=1) if legend else None)
     kinds_of_axis: tuple[Any, Any] = alt.X, alt.Y
     x_axis, y_axis = (
         made(f"{name}:Q", title=name if shown is None else shown, scale=Scale.of(ends, False, 1).draw())
-        for made, name, shown in zip(kinds_of_axis, (x, y), (x_title, y_title), strict=True)
+        for made, name, shown in zip(kinds_of_axis, (x, y), (None, y_title), strict=True)
         for ends in [[row[name] for row in (*frames, *points)] + [row[f"{name}_end"] for row in frames]]
     )
     drawn = alt.Chart(data_of(frames)).encode(x=x_axis, x2=f"{x}_end:Q", y=y_axis, y2=f"{y}_end:Q")
     marks = alt.Chart(data_of(points)).encode(x=x_axis, y=y_axis)
-    kinds = list(dict.fromkeys(str(row[shape]) for row in points))
+    kinds = names_of(points, shape)
     marks = marks.encode(shape=shape_of(shape, kinds))
     if all(series in row for row in points):
         marks = marks.mark_point(filled=True, size=42, opacity=1).encode(color=colour)
@@ -285,7 +277,7 @@ def tiles(
     import altair as alt
 
     gap = alt.Scale(paddingInner=0.06, paddingOuter=0.06)
-    across, along = ([*dict.fromkeys(str(row[name]) for row in rows)] for name in (x, y))
+    across, along = names_of(rows, x), names_of(rows, y)
     base = alt.Chart(data_of(rows)).encode(
         x=alt.X(f"{x}:N", sort=across, title=x if x_title is None else x_title, scale=gap),
         y=alt.Y(f"{y}:N", sort=along[::-1] if up else along, title=y if y_title is None else y_title, scale=gap),

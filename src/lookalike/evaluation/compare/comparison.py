@@ -100,7 +100,7 @@ class Comparison:
         return tables.to_csv(self.runs, self._find_best())
 
     def headings(self) -> tuple[str, ...]:
-        return tables.headings()
+        return tables.HEADINGS
 
     def rows(self) -> list[tuple[str, ...]]:
         """As text, one line a run; a star marks the frontier."""

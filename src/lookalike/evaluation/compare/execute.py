@@ -6,8 +6,6 @@ different promises can be held side by side.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +18,7 @@ from lookalike.data.microdata import Table
 from lookalike.data.schema import Schema
 from lookalike.errors import AuditFailed, Infeasible, LookalikeError, Unsupported
 from lookalike.evaluation.compare.runs import AUDIT_FAILED, DONE, FAULT, INFEASIBLE, UNFIT, Run, Task
-from lookalike.memory import is_scarce
+from lookalike.memory import forget_peak, is_scarce, peak_megabytes
 from lookalike.metrics.query_error import RangeWorkload, draw_queries, query_error
 from lookalike.pipeline.recipe import Recipe, prepare
 from lookalike.pipeline.run import MadeWhole, Stopwatch, run, standard_measures
@@ -29,12 +27,7 @@ from lookalike.randomness import Randomness
 _QUERIES, _ASKED = 500, 3
 
 
-def _losses(outcome: MadeWhole, rng: Randomness) -> dict[str, float]:
-    """Every loss that the form of the release has."""
-    return outcome.losses
-
-
-def _query_errors(outcome: MadeWhole, rng: Randomness) -> dict[str, float]:
+def _query_errors(outcome: MadeWhole) -> dict[str, float]:
     """The median error of random range queries, and how often their intervals hold the truth.
 
     The same queries for every run on a table, so that runs compare: not random in the sense of being secret.
@@ -46,10 +39,6 @@ def _query_errors(outcome: MadeWhole, rng: Randomness) -> dict[str, float]:
         return {}
     found = query_error(asked, outcome.release)
     return {"query_error": found.median, "query_coverage": found.coverage}
-
-
-_USEFULNESS: tuple[Callable[[MadeWhole, Randomness], dict[str, float]], ...] = (_losses, _query_errors)
-"""What is measured of how useful a release still is, by name."""
 
 
 def execute(task: Task, table: Table, schema: Schema) -> Run:
@@ -75,12 +64,10 @@ def execute(task: Task, table: Table, schema: Schema) -> Run:
 
 def _measure_run(task: Task, outcome: MadeWhole) -> Run:
     watch = Stopwatch()
+    watch.seconds |= outcome.seconds
     levels = _levels_of(outcome.audit)
-    figures: dict[str, float] = {}
     with watch.step("measure"):
-        for measure in _USEFULNESS:
-            figures.update(measure(outcome, Randomness(task.seed).child("usefulness")))
-    figures.update(_find_worst(levels))
+        figures = {**outcome.losses, **_query_errors(outcome), **_find_worst(levels)}
     with watch.step("attack"):
         made, not_made = _run_attacks(task, outcome)
     shares = [one["accuracy"] for one in made if one["accuracy"] is not None and one["column"] is not None]
@@ -90,9 +77,6 @@ def _measure_run(task: Task, outcome: MadeWhole) -> Run:
     figures["seconds"] = round(outcome.seconds["anonymize"], 3)
     if (peak := peak_megabytes()) is not None:
         figures["peak_mb"] = peak
-    seconds = {**outcome.seconds}
-    for step, more in watch.seconds.items():
-        seconds[step] = seconds.get(step, 0.0) + more
     return task.run(
         DONE,
         adversary=outcome.adversary,
@@ -101,7 +85,7 @@ def _measure_run(task: Task, outcome: MadeWhole) -> Run:
         levels=levels,
         attacks=tuple(made),
         not_made=not_made,
-        seconds={step: round(spent, 3) for step, spent in seconds.items()},
+        seconds={step: round(spent, 3) for step, spent in watch.seconds.items()},
     )
 
 
@@ -149,28 +133,3 @@ def _run_attacks(task: Task, outcome: MadeWhole) -> tuple[list[dict[str, Any]], 
         if reason is not None:
             not_made[str(attack)] = reason
     return made, not_made
-
-
-_STATUS = Path("/proc/self/status")
-_RESET = Path("/proc/self/clear_refs")
-
-
-def forget_peak() -> None:
-    """Begin anew: what was held before does not count."""
-    try:
-        _RESET.write_text("5", encoding="ascii")
-    except OSError:
-        return
-
-
-def peak_megabytes() -> float | None:
-    """Megabytes at the highest since `forget_peak`; None if the system does not say."""
-    try:
-        lines = _STATUS.read_text(encoding="ascii", errors="replace").splitlines()
-    except OSError:
-        return None
-    for line in lines:
-        name, _, rest = line.partition(":")
-        if name == "VmHWM":
-            return round(int(rest.split()[0]) / 1024, 1)
-    return None

@@ -35,7 +35,7 @@ class Axis:
         """Where a run lies on the axis; None if it has no place there."""
         if run.status != DONE or (self.forms is not None and run.form not in self.forms):
             return None
-        value = run.figure(self.figure)
+        value = run.figures.get(self.figure)
         return value if value is not None and math.isfinite(value) else None
 
 

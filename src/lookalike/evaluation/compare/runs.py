@@ -68,9 +68,6 @@ class Run:
     def name(self) -> str:
         return f"{self.promise}, {self.algorithm}"
 
-    def figure(self, name: str) -> float | None:
-        return self.figures.get(name)
-
     def to_plain(self) -> dict[str, Any]:
         """Ready for JSON, which has no infinity."""
         plain: dict[str, Any] = _finite(asdict(self))
