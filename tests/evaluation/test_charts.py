@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.evaluation import charts
-from lookalike.evaluation.charts.labels import label_box, label_sides, line_of_steps, overlap
+from lookalike.evaluation.charts.plots import label_box, label_sides, line_of_steps, overlap
 
 ROWS = [
     {"beta": beta, "loss": 1 / (beta + turn), "low": 0.9 / (beta + turn), "high": 1.1 / (beta + turn), "method": name}

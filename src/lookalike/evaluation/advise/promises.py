@@ -65,7 +65,7 @@ class Belief:
 
     @property
     def _rise(self) -> str:
-        return f"{percent(self.share)} to at most {percent_at_most(self.ceiling)}"
+        return f"{_percent(self.share)} to at most {_percent_at_most(self.ceiling)}"
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class ColumnBearing:
             return f"{quoted(self.column)} has one value, {quoted(self.commonest)}: there is nothing to hide in it."
         return (
             f"{quoted(self.column)} has {counted(self.n_values, 'value')}, from {quoted(self.rarest)} "
-            f"({percent(self.rarest_share)}) to {quoted(self.commonest)} ({percent(self.commonest_share)})."
+            f"({_percent(self.rarest_share)}) to {quoted(self.commonest)} ({_percent(self.commonest_share)})."
         )
 
 
@@ -316,18 +316,18 @@ def _why(beta: BetaLikeness, prior: Counts, column: Domain) -> str:
     return reason
 
 
-def percent(share: Fraction) -> str:
+def _percent(share: Fraction) -> str:
     """
-    >>> percent(Fraction(1, 3)), percent(Fraction(4, 1000)), percent(Fraction(1, 250_000))
+    >>> _percent(Fraction(1, 3)), _percent(Fraction(4, 1000)), _percent(Fraction(1, 250_000))
     ('33.3 %', '0.4 %', '0.0004 %')
     """
     return _three_digits(share, round)
 
 
-def percent_at_most(share: Fraction) -> str:
+def _percent_at_most(share: Fraction) -> str:
     """Rounded up, so that "at most" stays true; also for shares far below a percent.
 
-    >>> percent_at_most(Fraction(1, 3)), percent_at_most(Fraction(1, 4)), percent_at_most(Fraction(1, 700_000))
+    >>> _percent_at_most(Fraction(1, 3)), _percent_at_most(Fraction(1, 4)), _percent_at_most(Fraction(1, 700_000))
     ('33.4 %', '25 %', '0.000143 %')
     """
     return _three_digits(share, math.ceil)

@@ -1,6 +1,6 @@
 """The pictures, once: for reports, studies and comparisons. Data in, SVG out; Altair says what, vl-convert draws.
 
-plots     every kind of chart       style     colours, marks, axes       labels    where labels have room
+plots     every kind of chart       style     colours, marks, axes
 """
 
 from __future__ import annotations

@@ -204,7 +204,7 @@ class BeliefTable:
     def sentence(self) -> str:
         """The rarest and the most frequent of the lines in words."""
         rare, common = (pick(self.lines, key=lambda line: line.share) for pick in (min, max))
-        said = [f"belief in {_quote(line.value)} {_rise(line)}" for line in dict.fromkeys((rare, common))]
+        said = [f'belief in "{line.value}" {_rise(line)}' for line in dict.fromkeys((rare, common))]
         return f"Of the values shown, {' and '.join(said)}."
 
 
@@ -255,7 +255,3 @@ def _count_published(basis: Basis, index: int, seen: Exposure) -> NDArray[np.int
 def _rise(line: BeliefLine) -> str:
     allowed = "" if line.ceiling is None else f" ({100 * line.ceiling:.3g} % would be allowed)"
     return f"may rise from {100 * line.share:.3g} % to at most {100 * line.belief:.3g} %{allowed}"
-
-
-def _quote(text: str) -> str:
-    return f'"{text}"'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -22,11 +23,6 @@ if TYPE_CHECKING:
     from lookalike.evaluation.report.contents import Report
 
 
-def _loss_name(name: str) -> str:
-    """What a metric is called in reports; its name, if nobody here knows it."""
-    return title_of(METRICS[name]) if name in METRICS else name
-
-
 def to_html(report: Report) -> str:
     # The SVG comes from the library that draws, which escapes all text in it.
     shown = {name: Markup(svg) for name, svg in report.pictures.items()}
@@ -43,18 +39,14 @@ def _shorten(number: str | None) -> str:
         return number
 
 
-def _keep_whole(text: str, most: int | None = None) -> str:
-    """Where the studio shortens, the report does not."""
-    return text
-
-
 _REPORTS = "lookalike.evaluation.report"
 """The package with the templates of reports."""
-_FILTERS = {
+_FILTERS: dict[str, Callable[..., Any]] = {
     "percent": lambda share: f"{100 * share:.3g} %",
     "figure": lambda number: f"{number:,.4g}" if number < 1e6 else f"{number:,.0f}",
     "reached": _shorten,
-    "clip": _keep_whole,
+    "clip": lambda text, most=None: text,  # Where the studio shortens, the report does not.
+    "loss_name": lambda name: title_of(METRICS[name]) if name in METRICS else name,
 }
 """How numbers and texts are shown, wherever a report is."""
 
@@ -69,7 +61,6 @@ def environment_of(package: str) -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.filters |= _FILTERS
-    environment.filters["loss_name"] = _loss_name
     return environment
 
 
@@ -83,12 +74,12 @@ AUDIT, REPORT_PAGE, REPORT = "audit.json", "report.html", "report.json"
 
 def audit_json(basis: Basis) -> bytes:
     """The audit for programs."""
-    return as_json({**basis.audit.to_plain(), "loss": basis.losses, "loss_by_column": basis.loss_by_column})
+    return _as_json({**basis.audit.to_plain(), "loss": basis.losses, "loss_by_column": basis.loss_by_column})
 
 
 def report_documents(report: Report, pdf: bool | None = False) -> dict[str, bytes]:
     """A report for people and for programs, and on paper; `pdf` None: if a browser is there that can print it."""
-    documents = {REPORT_PAGE: report.page.encode(), REPORT: as_json(report.to_plain())}
+    documents = {REPORT_PAGE: report.page.encode(), REPORT: _as_json(report.to_plain())}
     if pdf or (pdf is None and find_browser() is not None):
         try:
             documents["report.pdf"] = to_pdf(report.page)
@@ -98,7 +89,7 @@ def report_documents(report: Report, pdf: bool | None = False) -> dict[str, byte
     return documents
 
 
-def as_json(plain: Any) -> bytes:
+def _as_json(plain: Any) -> bytes:
     return (json.dumps(plain, indent=2, ensure_ascii=False) + "\n").encode()
 
 
