@@ -28,10 +28,14 @@ from lookalike.errors import (
     SchemaError as SchemaError,
     Unsupported as Unsupported,
 )
-from lookalike.evaluation.advise import Advice as Advice
+from lookalike.evaluation.advise import Advice as Advice, advise as advise
 from lookalike.evaluation.compare import Comparison as Comparison, compare as compare
 from lookalike.evaluation.fidelity import Fidelity as Fidelity
-from lookalike.evaluation.inspect import Inspection as Inspection, suggest_schema as suggest_schema
+from lookalike.evaluation.inspect import (
+    Inspection as Inspection,
+    inspect as inspect,
+    suggest_schema as suggest_schema,
+)
 from lookalike.files.tables import read_table as read_table
 from lookalike.models import (
     AlphaK as AlphaK,
@@ -44,11 +48,5 @@ from lookalike.models import (
     RhoPrivacy as RhoPrivacy,
     TCloseness as TCloseness,
 )
-from lookalike.publication import (
-    Publication as Publication,
-    advise as advise,
-    inspect as inspect,
-    publish as publish,
-    synthesize as synthesize,
-)
+from lookalike.publication import Publication as Publication, publish as publish, synthesize as synthesize
 from lookalike.version import __version__ as __version__

@@ -9,6 +9,7 @@ still take. LOOKALIKE_MEMORY says another figure ("8G", "500M"), or "any" to go 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from pathlib import Path
@@ -52,7 +53,7 @@ def available(root: Path = Path("/")) -> int | None:
         return None
     if said:
         return _parse_size(said)
-    figures = [_of_machine(root), _of_group(root), address_space_left(root)]
+    figures = [_read_status(root / "proc/meminfo", "MemAvailable"), _of_group(root), address_space_left(root)]
     return min((figure for figure in figures if figure is not None), default=None)
 
 
@@ -69,13 +70,6 @@ def _parse_size(said: str) -> int:
     if found is None:
         raise RecipeError(f'{VARIABLE} is {quoted(said)}. Write a size, as in "8G" or "500M", or "{_ANY}".')
     return int(float(found[1]) * _UNITS[found[2].upper()])
-
-
-def _of_machine(root: Path) -> int | None:
-    for line in _lines(root / "proc/meminfo"):
-        if line.startswith("MemAvailable:"):
-            return int(line.split()[1]) << 10
-    return None
 
 
 def _of_group(root: Path) -> int | None:
@@ -119,10 +113,19 @@ def address_space_left(root: Path = Path("/")) -> int | None:
     most = resource.getrlimit(resource.RLIMIT_AS)[0]
     if most == resource.RLIM_INFINITY:
         return None
-    for line in _lines(root / "proc/self/status"):
-        if line.startswith("VmSize:"):
-            return max(0, most - (int(line.split()[1]) << 10))
-    return most
+    return max(0, most - (_read_status(root / "proc/self/status", "VmSize") or 0))
+
+
+def forget_peak() -> None:
+    """Begin anew with `peak_megabytes`: what was held before does not count."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+
+
+def peak_megabytes() -> float | None:
+    """The most that this process has held since `forget_peak`; None if the system does not say (it does on Linux)."""
+    peak = _read_status(Path("/proc/self/status"), "VmHWM")
+    return None if peak is None else round(peak / (1 << 20), 1)
 
 
 def check_addresses(least: int) -> None:
@@ -147,6 +150,12 @@ def is_scarce() -> bool:
 
 
 _SCARCE = 256 << 20
+
+
+def _read_status(path: Path, name: str) -> int | None:
+    """Bytes that a file of the system says under a name, where they stand as kilobytes."""
+    found = (int(line.split()[1]) << 10 for line in _lines(path) if line.startswith(f"{name}:"))
+    return next(found, None)
 
 
 def _number(path: Path) -> int | None:

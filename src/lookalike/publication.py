@@ -6,12 +6,10 @@ la.publish(frame, qi=["age", "sex"], sensitive="diagnosis", model=la.BetaLikenes
 
 from __future__ import annotations
 
-import datetime
 import html
-import os
-import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,37 +20,23 @@ from lookalike.data.contracts import Algorithm, Promise
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Number
 from lookalike.data.release import Release
-from lookalike.data.schema import Attribute, Schema
-from lookalike.errors import MissingPart, RecipeError, counted, unknown_name
-from lookalike.evaluation.advise import Advice
-from lookalike.evaluation.advise import advise as advise_on
-from lookalike.evaluation.advise.trials import SAMPLE
-from lookalike.evaluation.inspect import Inspection
-from lookalike.evaluation.inspect import inspect as survey
-from lookalike.files.tables import read_columns, read_table
+from lookalike.data.schema import Schema
+from lookalike.errors import RecipeError, counted, unknown_name
+from lookalike.files.tables import read_columns
 from lookalike.pipeline.backends import BACKENDS, SPARK, Backend, Fragments
-from lookalike.pipeline.recipe import ModelLike, Recipe, parse_promises, prepare, read_algorithm
+from lookalike.pipeline.recipe import ModelLike, Recipe, prepare
 from lookalike.pipeline.run import Made, MadeInParts, MadeWhole, Stopwatch, loss_text, name_domains, run
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 
+# What evaluates and writes takes longer to load than a small table to publish: it is loaded when it is first needed.
 if TYPE_CHECKING:
     from lookalike.evaluation.evaluate import Evaluation
     from lookalike.evaluation.fidelity import Fidelity
     from lookalike.evaluation.report import Basis, Examples, Report
-    from lookalike.files.releases.describe import Manifest
-
 
 _PART_ROWS, LEAST_PART = 100_000, 1_000
 """Records of a part: about so many, if nothing is said, and never fewer."""
-FULL, _BRIEF = _REPORTS = ("full", "brief")
-_REPORT_VARIABLE = "LOOKALIKE_REPORT"
-SCORES_NEED_FULL = "The brief report scores nothing on the original. Ask for the full one to publish scores."
-SCORES_REVEAL = (
-    "The report in the release folder has figures that were scored on the original (--publish-scores). They confirm "
-    "guesses about people in the table: a reader may become surer of a person's value than is promised, most of all "
-    "where there are few records. The promise holds for the table alone."
-)
 
 
 @dataclass(frozen=True)
@@ -164,7 +148,7 @@ class Publication:
 
     def owners_report(self) -> Report:
         """The report for the owner of the original, as `write` made it; before that, one that scores nothing."""
-        report: Report = self._kept["report"] if "report" in self._kept else self._report(self._basis())
+        report: Report = self._kept["report"] if "report" in self._kept else self._report(self._basis)
         return report
 
     def write(
@@ -195,112 +179,54 @@ class Publication:
         `private` also keeps, in the PRIVATE folder, which record became which row, and the seed if one was given.
         `safe_csv` puts an apostrophe before cells of CSV files that a spreadsheet would compute.
         """
-        from lookalike.files.releases.describe import DESCRIPTOR
-        from lookalike.files.urls import check_destination, is_url, place_of, send
-
-        report = _choose_report(report)
-        if publish_scores and report != FULL:
-            raise RecipeError(SCORES_NEED_FULL)
-        wanted = _Wanted(report == FULL, publish_scores, pdf, safe_csv)
-        if not is_url(folder):
-            return self._write_owned(Path(folder), wanted, private=private, overwrite=overwrite, progress=progress)
-        if private or overwrite:
-            raise RecipeError("Behind a URL nothing is replaced, and nothing private is kept. Write to a folder.")
-        place = place_of(str(folder))
-        check_destination(place)
-        with tempfile.TemporaryDirectory(prefix="lookalike-") as here:
-            made = Path(here) / "release"
-            files = self._write_folder(made, wanted, {}, owned=False, overwrite=False, progress=progress)
-            send(made, place, last=DESCRIPTOR)
-        return files
-
-    def _write_owned(
-        self, folder: Path, wanted: _Wanted, *, private: bool, overwrite: bool, progress: Progress
-    ) -> list[str]:
-        """The folder and what belongs into the PRIVATE one beside it."""
-        from lookalike.files.releases.private import check_private, private_beside
-
-        if not (wanted.full or private):
-            return self._write_folder(folder, wanted, {}, owned=False, overwrite=overwrite, progress=progress)
-        check_private(folder, overwrite=overwrite)
-        owners, written = dict[str, bytes](), list[str]()
-        linkage = self._whole.linkage if private else None
-        try:
-            with private_beside(folder, linkage, self.made.recipe.seed, documents=owners, overwrite=overwrite):
-                written = self._write_folder(
-                    folder, wanted, owners, owned=wanted.full, overwrite=overwrite, progress=progress
-                )
-        except RecipeError as error:
-            if not written:
-                raise
-            raise RecipeError(f"The release is written and whole, but its private part is not. {error}") from None
-        return written
-
-    def _write_folder(
-        self,
-        folder: Path,
-        wanted: _Wanted,
-        owners: dict[str, bytes],
-        *,
-        owned: bool,
-        overwrite: bool,
-        progress: Progress,
-    ) -> list[str]:
-        """Tables, check, documents, descriptor; what only the owner may see goes into `owners`."""
-        from lookalike.evaluation.report import AUDIT, audit_json, make_up_examples
+        from lookalike.evaluation import report as reports
         from lookalike.files.releases.write import new_release
+        from lookalike.files.urls import is_url
 
-        made, basis = self._whole, self._basis()
-        evaluation = self.evaluate(progress) if owned or wanted.scores else None
-        manifest = self._manifest(safe_csv=wanted.safe_csv)
-        with new_release(folder, overwrite=overwrite, progress=progress) as out:
-            out.write_tables(made.release, safe_csv=wanted.safe_csv)
-            opened = out.check(manifest)
-            progress("report", 0.0)
-            examples = None
-            if wanted.full:
-                examples = make_up_examples(opened, made.promises, made.algorithm, made.adversary)
-            if owned:
-                report = self._kept["report"] = self._report(basis, evaluation, examples)
-                owners |= {AUDIT: audit_json(basis), **_documents(report, wanted.pdf)}
-                progress("report", 0.5)
-            public = basis.public(with_scores=wanted.scores)
-            report = self._report(public, evaluation if wanted.scores else None, examples)
-            out.add({AUDIT: audit_json(basis.public()), **_documents(report, wanted.pdf)})
-            progress("report", 1.0)
-            return out.describe(manifest)
+        full, elsewhere = reports.wants_full_report(report, scores=publish_scores), is_url(folder)
+        if elsewhere and (private or overwrite):
+            raise RecipeError("Behind a URL nothing is replaced, and nothing private is kept. Write to a folder.")
+        made, owners = self._whole, dict[str, bytes]() if full and not elsewhere else None
+        linkage = made.linkage if private else None
+        with reports.open_destination(folder, owners, linkage, made.recipe.seed, overwrite=overwrite) as path:
+            evaluation = self.evaluate(progress) if owners is not None or publish_scores else None
+            manifest = reports.describe_release(made, self.title, safe_csv=safe_csv)
+            with new_release(path, overwrite=overwrite, progress=progress) as out:
+                out.write_tables(made.release, safe_csv=safe_csv)
+                opened = out.check(manifest)
+                progress("report", 0.0)
+                examples = (
+                    reports.make_up_examples(opened, made.promises, made.algorithm, made.adversary) if full else None
+                )
+                basis = self._basis
+                if owners is not None:
+                    reported = self._kept["report"] = self._report(basis, evaluation, examples)
+                    owners |= {reports.AUDIT: reports.audit_json(basis), **reports.report_documents(reported, pdf)}
+                    progress("report", 0.5)
+                public = basis.public(with_scores=publish_scores)
+                reported = self._report(public, evaluation if publish_scores else None, examples)
+                out.add({reports.AUDIT: reports.audit_json(basis.public()), **reports.report_documents(reported, pdf)})
+                progress("report", 1.0)
+                return out.describe(manifest)
 
+    @cached_property
     def _basis(self) -> Basis:
         from lookalike.evaluation.report import Basis
 
-        if "basis" not in self._kept:
-            self._kept["basis"] = Basis.of(self.made)
-        basis: Basis = self._kept["basis"]
-        return basis
+        return Basis.of(self.made)
 
     def _report(self, basis: Basis, evaluation: Evaluation | None = None, examples: Examples | None = None) -> Report:
         from lookalike.evaluation.report import Report
 
         return Report.on(basis, self.title, recipient=self.recipient, evaluation=evaluation, examples=examples)
 
-    def _manifest(self, *, safe_csv: bool = False) -> Manifest:
-        from lookalike.files.releases.describe import Manifest, state_promise
-
-        made = self.made
-        return Manifest(
-            title=self.title,
-            promises=tuple(state_promise(promise, made.form) for promise in made.promises),
-            algorithm=str(made.algorithm),
-            adversary=made.adversary,
-            created=datetime.date.today(),
-            safe_csv=safe_csv,
-        )
-
     def write_tables(self, folder: str | Path, *, safe_csv: bool = False) -> list[str]:
         """Write a new folder as `write` does, without report and audit; returns the names of its files."""
+        from lookalike.evaluation.report import describe_release
         from lookalike.files.releases.write import write_release
 
-        return write_release(Path(folder), self.release, manifest=self._manifest(safe_csv=safe_csv))
+        manifest = describe_release(self._whole, self.title, safe_csv=safe_csv)
+        return write_release(Path(folder), self.release, manifest=manifest)
 
     def write_to(self, url: str, *, overwrite: bool = False, progress: Progress = silent) -> tuple[str, ...]:
         """Write the published tables into a database, all or nothing; returns their names.
@@ -333,31 +259,6 @@ class Publication:
         preview = self.frame()
         first = preview if not isinstance(preview, dict) else next(iter(preview.values()))
         return f"{said}{first.head(8)._repr_html_()}{self.audit._repr_html_()}"
-
-
-@dataclass(frozen=True)
-class _Wanted:
-    """What is to be written besides the tables."""
-
-    full: bool
-    """The full report: scored for the owner, and with examples."""
-    scores: bool
-    pdf: bool | None
-    safe_csv: bool
-
-
-def _documents(report: Report, pdf: bool | None) -> dict[str, bytes]:
-    """A report as files."""
-    from lookalike.evaluation.report import REPORT_PAGE, find_browser, report_documents, to_pdf
-
-    documents = report_documents(report)
-    if pdf or (pdf is None and find_browser() is not None):
-        try:
-            documents["report.pdf"] = to_pdf(documents[REPORT_PAGE].decode())
-        except MissingPart:
-            if pdf:
-                raise
-    return documents
 
 
 def publish(
@@ -413,7 +314,7 @@ def publish(
         raise RecipeError(unknown_name("back end", backend, BACKENDS))
     if part_rows is not None or backend == SPARK or isinstance(table, Backend) or _is_spark_frame(table):
         lies_at, recipe, notes, options = _open_backend(table, recipe, backend, part_rows, progress, reading)
-        made = publish_in_parts(
+        return publish_in_parts(
             lies_at,
             recipe,
             out,
@@ -422,16 +323,16 @@ def publish(
             overwrite=overwrite,
             part_rows=part_rows,
             options=options,
+            notes=notes,
             progress=progress,
         )
-        return replace(made, made=replace(made.made, notes=tuple(dict.fromkeys((*notes, *made.notes)))))
     watch = Stopwatch()
     with watch.step("read"):
         read = read_columns(table, recipe.schema, progress=progress, **reading)
     with watch.step("encode"):
         prepared = prepare(recipe, read)
-    made_whole = run(prepared, progress)
-    publication = Publication(replace(made_whole, seconds={**watch.seconds, **made_whole.seconds}), named, recipient)
+    made = run(prepared, progress)
+    publication = Publication(replace(made, seconds={**watch.seconds, **made.seconds}), named, recipient)
     if out is not None:
         publication.write(out, overwrite=overwrite, progress=progress)
     return publication
@@ -447,15 +348,17 @@ def publish_in_parts(
     overwrite: bool = False,
     part_rows: int | None = None,
     options: Sequence[str] = (),
+    notes: Sequence[str] = (),
     fragments: Fragments | None = None,
     progress: Progress = silent,
 ) -> Publication:
     """Publish a table that lies at a back end, part by part.
 
-    `options`: what the command needs besides to make such a release again, for the report. `fragments`: where to cut,
-    to do on one back end what was done on another; else it is decided from the table.
+    `options`: what the command needs besides to make such a release again, for the report. `notes`: what reading the
+    table had to say. `fragments`: where to cut, to do on one back end what was done on another; else it is decided from
+    the table.
     """
-    from lookalike.evaluation.report import AUDIT, Basis, Report, audit_json, report_documents
+    from lookalike.evaluation import report as reports
     from lookalike.files.atomic import check_target
     from lookalike.files.releases.describe import DESCRIPTOR, check_titles
     from lookalike.files.releases.parts import complete
@@ -481,14 +384,14 @@ def publish_in_parts(
             fragments=fragments,
             progress=progress,
         )
-        publication = Publication(made, title, recipient, folder)
-        public = Basis.of(made).public()
         with watch.step("write"):
+            public = reports.Basis.of(made).public()
             complete(building, made.parts, made.bare)
-            report = Report.on(public, title, recipient=recipient)
-            building.add({AUDIT: audit_json(public), **report_documents(report)})
-            files = building.describe(publication._manifest())
-    return replace(publication, files=tuple(files), made=replace(made, seconds={**made.seconds, **watch.seconds}))
+            report = reports.Report.on(public, title, recipient=recipient)
+            building.add({reports.AUDIT: reports.audit_json(public), **reports.report_documents(report)})
+            files = building.describe(reports.describe_release(made, title))
+    seconds, said = {**made.seconds, **watch.seconds}, tuple(dict.fromkeys((*notes, *made.notes)))
+    return Publication(replace(made, seconds=seconds, notes=said), title, recipient, folder, tuple(files))
 
 
 def _open_backend(
@@ -520,47 +423,6 @@ def _is_spark_frame(table: object) -> bool:
     return type(table).__module__.startswith("pyspark.sql") and type(table).__name__ == "DataFrame"
 
 
-def inspect(
-    table: Any, *, schema: Schema | str | Path | None = None, progress: Progress = silent, **reading: Any
-) -> Inspection:
-    """What a table is like before anything is done to it: columns, likely roles, how many records stand alone."""
-    return survey(read_table(table, progress=progress, **reading), Schema.of(schema) if schema else None)
-
-
-def advise(
-    table: Any,
-    *,
-    schema: Schema | str | Path | None = None,
-    model: ModelLike | Iterable[ModelLike] = (),
-    algorithm: Algorithm | str | None = None,
-    trials: bool = True,
-    sample: int = SAMPLE,
-    progress: Progress = silent,
-    **reading: Any,
-) -> Advice:
-    """What a table can bear, what to promise first, which column costs most and what a change would save.
-
-    Trial runs keep `model`, or else what is recommended, on at most `sample` records. Without `trials` nothing is run.
-    """
-    return advise_on(
-        read_table(table, progress=progress, **reading),
-        Schema.of(schema) if schema else None,
-        promises=parse_promises(model),
-        algorithm=read_algorithm(algorithm),
-        trials=trials,
-        sample=sample,
-        progress=progress,
-    )
-
-
-def _choose_report(report: str | None) -> str:
-    """Which report is made: the one asked for, or what LOOKALIKE_REPORT says, else the full one."""
-    report = report or os.environ.get(_REPORT_VARIABLE) or FULL
-    if report not in _REPORTS:
-        raise RecipeError(unknown_name("report", report, _REPORTS))
-    return report
-
-
 def synthesize(
     table: Any,
     *,
@@ -584,25 +446,18 @@ def synthesize(
     with settings of its own. Roles make no difference here. `rows` is how many records to draw; as many as the table
     has, if left out.
     """
-    chosen = _method(epsilon, beta, method)
+    if sum(given is not None for given in (epsilon, beta, method)) != 1:
+        raise RecipeError("Give one of epsilon, beta and method: how much may one record change?")
+    budget = epsilon if beta is None else epsilon_of_beta(beta)
+    chosen = method if budget is None else PrivBayes(budget)
+    assert chosen is not None
     given = Schema.of(schema, qi=qi, sensitive=sensitive, carry=carry, numeric=numeric, categorical=categorical)
     read = read_columns(table, given, progress=progress, **reading)
     data = Microdata.encode(read, given)
     made = chosen.synthesize(data, Randomness(seed), progress, rows=rows)
-    untyped = tuple(attribute.name for attribute in given.published if not _is_typed(attribute))
+    untyped = tuple(
+        attribute.name
+        for attribute in given.published
+        if attribute.type is None or (attribute.kind is None and attribute.order is None)
+    )
     return Synthesis(made, chosen, (*read.notes, *describe_cautions(made, untyped, seed)), untyped)
-
-
-def _is_typed(attribute: Attribute) -> bool:
-    return attribute.type is not None and (attribute.kind is not None or attribute.order is not None)
-
-
-def _method(epsilon: Number | None, beta: Number | None, method: PrivBayes | None) -> PrivBayes:
-    if sum(given is not None for given in (epsilon, beta, method)) != 1:
-        raise RecipeError("Give one of epsilon, beta and method: how much may one record change?")
-    if method is not None:
-        return method
-    if epsilon is not None:
-        return PrivBayes(epsilon)
-    assert beta is not None
-    return PrivBayes(epsilon_of_beta(beta))

@@ -13,7 +13,7 @@ import pytest
 
 import lookalike as la
 from lookalike.errors import DataError, RecipeError
-from lookalike.evaluation.compare.keeping import Kept
+from lookalike.evaluation.compare.folder import Kept
 from lookalike.files.releases.private import read_graph
 from lookalike.files.releases.read import ReleaseFolder
 from lookalike.version import __version__

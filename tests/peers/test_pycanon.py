@@ -23,9 +23,9 @@ import pytest
 import lookalike as la
 from lookalike.apps.samples import census, census_schema, hospital, hospital_schema
 from lookalike.audit import verify
-from lookalike.checking import reopen
 from lookalike.data.microdata import Table
 from lookalike.data.schema import Schema, ValueType
+from lookalike.evaluation.reopen import reopen
 from lookalike.models import AlphaK, BetaLikeness, DeltaDisclosure, KAnonymity, LDiversity, TCloseness
 from tests.audit.planting.cases import honest
 from tests.audit.planting.folders import write

@@ -26,15 +26,14 @@ OTHER_GENERATORS = {
     "audit/order/sorting.py": "which records the test for sorted rows looks at; it publishes nothing",
     "audit/order/input_order.py": "which records the test for row order looks at; it publishes nothing",
     "evaluation/advise/trials.py": "which records trial runs see; advice stays with the steward",
-    "evaluation/compare/running.py": "which queries a comparison asks, the same for every method",
+    "evaluation/compare/execute.py": "which queries a comparison asks, the same for every method",
     "apps/samples/drawing.py": "made-up people, by a seed that is no secret",
     "apps/papers/datasets.py": "the papers' experiments",
     "apps/papers/experiments.py": "the papers' experiments",
     "apps/papers/gb.py": "the papers' experiments",
 }
 UNPICKLED = {
-    "evaluation/compare/processes.py": "what our own child process answers through a pipe that nobody else has",
-    "evaluation/compare/worker.py": "what the process that started us sends through the same pipe",
+    "evaluation/compare/processes.py": "what our own child process and we say through a pipe that nobody else has",
     "pipeline/parts/publish.py": "summaries that our own work returned through the back end",
     "pipeline/parts/verify.py": "the same, of audits",
 }

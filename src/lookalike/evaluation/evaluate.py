@@ -1,7 +1,7 @@
 """How good a release is and what it withstands, held against its original.
 
-    attacked    what known attacks achieve
-    answering   how near it answers queries
+    attacks     what known attacks achieve
+    queries     how near it answers them
     fidelity    what distributions, and machines that learn, have left of the original
     tradeoff    what a stronger or a weaker promise would cost
 
@@ -10,9 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -54,14 +52,6 @@ class Answered:
         counts = np.bincount(places, minlength=len(BOUNDS) + 1)
         return cls(columns, error.median, error.coverage, tuple((counts / max(len(places), 1)).tolist()))
 
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "columns": self.columns,
-            "median_error": self.median,
-            "interval_holds": self.coverage,
-            "shares": list(self.shares),
-        }
-
 
 def answer_queries(
     release: Release, original: Microdata, rng: np.random.Generator, progress: Progress = silent
@@ -79,18 +69,16 @@ def answer_queries(
     return found
 
 
-def bound_names(bounds: Sequence[float] = BOUNDS) -> list[str]:
+def bound_names() -> list[str]:
     """What the shares are called.
 
     >>> bound_names()
     ['up to 5 %', '5 to 10 %', '10 to 25 %', '25 to 50 %', '50 to 100 %', 'more']
     """
-    ends = [f"{100 * bound:.0f}" for bound in bounds]
+    ends = [f"{100 * bound:.0f}" for bound in BOUNDS]
     between = [f"{low} to {high} %" for low, high in zip(ends, ends[1:], strict=False)]
     return [f"up to {ends[0]} %", *between, "more"]
 
-
-__all__ = ["Evaluation", "evaluate"]
 
 MOST_RECORDS = 20_000
 """Of more records fidelity is left out."""

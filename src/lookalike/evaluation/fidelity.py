@@ -39,13 +39,7 @@ class Fidelity:
         """For JSON."""
         return {
             "lines": [
-                {
-                    "metric": line.metric,
-                    "what": line.what,
-                    "original": line.original,
-                    "release": line.release,
-                    "lost": line.lost,
-                }
+                {name: getattr(line, name) for name in ("metric", "what", "original", "release", "lost")}
                 for line in self.lines
             ],
             "notes": list(self.notes),

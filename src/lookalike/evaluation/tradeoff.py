@@ -42,9 +42,6 @@ class Setting:
     is_asked: bool
     """Whether it is the promise of the release itself."""
 
-    def to_plain(self) -> dict[str, Any]:
-        return {"promise": self.promise, "belief": self.belief, "loss": self.loss, "asked": self.is_asked}
-
 
 @dataclass(frozen=True)
 class Tradeoff:
@@ -92,8 +89,7 @@ def some_records(data: Microdata, most: int, rng: Randomness) -> Microdata:
     """At most so many records, drawn at random, over the same domains."""
     if data.n_rows <= most:
         return data
-    rows = np.sort(rng.permutation(data.n_rows)[:most])
-    return data.take(rows)
+    return data.take(np.sort(rng.permutation(data.n_rows)[:most]))
 
 
 def vary_promises(
@@ -115,18 +111,13 @@ def _scale_model(model: Any, factor: Fraction) -> Any | None:
     value = getattr(model, name)
     if isinstance(value, bool) or not isinstance(value, int | Fraction):
         return None
-    scaled = value * factor
-    if model.whole:
-        scaled = Fraction(round(scaled))
-        if scaled < 2:
-            return None
-    if scaled == value:
+    scaled = Fraction(round(value * factor)) if model.whole else value * factor
+    if scaled == value or (model.whole and scaled < 2):
         return None
     try:
-        made = replace(model, **{name: int(scaled) if scaled.denominator == 1 else scaled})
+        return replace(model, **{name: int(scaled) if scaled.denominator == 1 else scaled})
     except LookalikeError:
         return None
-    return made
 
 
 def _try_release(

@@ -13,9 +13,7 @@ from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Table
 from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.errors import Unsupported
-from lookalike.evaluation.advise import Costs, Saving
-from lookalike.evaluation.advise.changes import possible_changes
-from lookalike.evaluation.advise.trials import sample_rows, try_costs
+from lookalike.evaluation.advise.trials import Costs, Saving, possible_changes, sample_rows, try_costs
 from lookalike.evaluation.inspect import suggest_schema
 from lookalike.models import KAnonymity, LDiversity, parse_promise
 from lookalike.pipeline.recipe import Recipe, prepare

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lookalike.evaluation.compare import Run, processes
-from lookalike.evaluation.compare.planning import Task
+from lookalike.evaluation.compare.runs import Task
 
 
 @pytest.fixture

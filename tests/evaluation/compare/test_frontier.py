@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lookalike.errors import RecipeError
 from lookalike.evaluation.compare.frontier import Axis, axis_of, check_axes, frontier, loss_axes, risk_axes
-from lookalike.evaluation.compare.results import DONE, INFEASIBLE, Run
+from lookalike.evaluation.compare.runs import DONE, INFEASIBLE, Run
 
 
 def run(form: str = "grouped", status: str = DONE, **figures: float) -> Run:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from lookalike.algorithms import ALGORITHMS
 from lookalike.errors import RecipeError
-from lookalike.evaluation.compare.planning import alternatives, parse_algorithms
+from lookalike.evaluation.compare.runs import alternatives, parse_algorithms
 from lookalike.evaluation.compare.sweeps import MOST, settings, split_components, split_promises
 from lookalike.models import MODELS, parse_model
 

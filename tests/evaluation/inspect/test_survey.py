@@ -77,7 +77,7 @@ def test_columns_are_ordered_by_how_many_records_they_set_apart() -> None:
 
 
 def test_a_schema_s_roles_are_used() -> None:
-    found = inspect(ward(), Schema.of(qi=["sex"], sensitive=["age"]))
+    found = inspect(ward(), schema=Schema.of(qi=["sex"], sensitive=["age"]))
     assert found.quasi == ("sex",)
     assert found.n_unique == 1
     assert found["age"].role is Role.SENSITIVE
@@ -85,7 +85,7 @@ def test_a_schema_s_roles_are_used() -> None:
     assert found["name"].role is None
     assert any('leaves out 2 columns: "name", "diagnosis"' in note for note in found.notes)
     with pytest.raises(SchemaError, match='Did you mean "age"'):
-        inspect(ward(), Schema.of(qi=["agee"]))
+        inspect(ward(), schema=Schema.of(qi=["agee"]))
 
 
 def test_notes_about_sensitive_columns() -> None:
@@ -106,9 +106,9 @@ def test_codes_are_noted_while_their_kind_is_open() -> None:
     assert found["country"].suggested_kind is Kind.NUMERIC
     assert any('"country" (its name speaks of a category)' in note and "--categorical" in note for note in found.notes)
     schema = Schema.of(qi=["age", "country"], sensitive=["disease"])
-    assert any('"country"' in note for note in inspect(table, schema).notes)
+    assert any('"country"' in note for note in inspect(table, schema=schema).notes)
     settled = Schema.of(qi=["age", "country"], sensitive=["disease"], categorical=["country"])
-    assert inspect(table, settled).notes == ()
+    assert inspect(table, schema=settled).notes == ()
 
 
 def test_repeated_rows_and_persons_are_counted() -> None:

@@ -19,8 +19,7 @@ from lookalike.audit import expose, verify
 from lookalike.data.adversary import READS_RELEASE
 from lookalike.errors import RecipeError
 from lookalike.evaluation.report import Report, to_html
-from lookalike.evaluation.report.basis import MOST_SIZES, Basis, size_lines
-from lookalike.evaluation.report.beliefs import belief_table
+from lookalike.evaluation.report.basis import MOST_SIZES, Basis, belief_table, size_lines
 from tests.audit.making import grouped, number_table
 from tests.evaluation.report.conftest import SEED, Reported
 from tests.secrets.traces import traces

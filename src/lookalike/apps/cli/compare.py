@@ -98,7 +98,7 @@ def compare(
     """
     from lookalike.algorithms import ALGORITHMS
     from lookalike.evaluation.compare import compare as make
-    from lookalike.evaluation.compare.planning import ALL
+    from lookalike.evaluation.compare.runs import ALL
     from lookalike.evaluation.compare.sweeps import split_components
 
     reading, schema = reading_from(options), schema_from(options)

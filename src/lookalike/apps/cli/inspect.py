@@ -24,7 +24,7 @@ def inspect(
     data: str, write_schema: str | None, advise: bool, models: tuple[str, ...], as_json: bool, **options: Any
 ) -> None:
     """Show the columns of DATA, what they most likely are, how identifying they are today, and what to promise."""
-    from lookalike.evaluation.advise import advise as advise_on
+    from lookalike.evaluation.advise.advice import advise_on
     from lookalike.evaluation.inspect import inspect as survey
     from lookalike.evaluation.inspect import suggest_schema
     from lookalike.files.tables import read_table
@@ -39,8 +39,8 @@ def inspect(
         note_first_use()
     with TerminalProgress() as progress:
         table = read_table(data, progress=progress, **reading)
-        found = survey(table, given)
-        advice = advise_on(table, given, inspection=found, promises=promises, trials=advise, progress=progress)
+        found = survey(table, schema=given)
+        advice = advise_on(table, given, found, promises, trials=advise, progress=progress)
     if write_schema:
         target = Path(write_schema)
         if target.exists():

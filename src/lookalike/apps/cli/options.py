@@ -145,9 +145,9 @@ def check_out(out: str, *, overwrite: bool) -> None:
 
 def private_place(out: str, *, report: str, private: bool) -> Path | None:
     """Where the owner's report and the linkage go: beside a folder, if either is asked for."""
+    from lookalike.evaluation.report.folder import FULL
     from lookalike.files.releases.private import private_folder
     from lookalike.files.urls import is_url
-    from lookalike.publication import FULL
 
     if out == STDOUT or is_url(out) or not (private or report == FULL):
         return None

@@ -125,8 +125,8 @@ def run_publish(
     reading: dict[str, Any] | None = None,
     **asked: Any,
 ) -> None:
+    from lookalike.evaluation.report.folder import FULL, SCORES_REVEAL
     from lookalike.pipeline.run import Stopwatch
-    from lookalike.publication import FULL, SCORES_REVEAL
     from lookalike.publication import publish as publish_table
 
     in_parts = asked.get("part_rows") is not None or asked.get("backend") == SPARK
@@ -190,9 +190,9 @@ def _check_destinations(
 ) -> Path | None:
     """Refuse what could not be written, before any work is done; where the private part goes."""
     from lookalike.errors import RecipeError
-    from lookalike.evaluation.report.paper import find_browser, needs_browser
+    from lookalike.evaluation.report.folder import FULL, SCORES_NEED_FULL
+    from lookalike.evaluation.report.pdf import find_browser, needs_browser
     from lookalike.files.releases.private import check_private
-    from lookalike.publication import FULL, SCORES_NEED_FULL
 
     if pdf and find_browser() is None:
         raise needs_browser()

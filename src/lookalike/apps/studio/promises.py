@@ -12,8 +12,8 @@ from lookalike.algorithms import ALGORITHMS, describe_algorithms, parse_algorith
 from lookalike.apps.studio.workspace import Project
 from lookalike.data.parameters import value_text
 from lookalike.errors import Infeasible, LookalikeError, RecipeError
-from lookalike.evaluation.advise.bearing import belief_in_extremes
-from lookalike.evaluation.compare.planning import choose_algorithms, promise_text
+from lookalike.evaluation.advise.promises import belief_in_extremes
+from lookalike.evaluation.compare.runs import choose_algorithms, promise_text
 from lookalike.evaluation.tradeoff import vary_promises
 from lookalike.models import MODELS, describe_models, parse_model, parse_promise
 from lookalike.models.shared.model import example_of

@@ -71,7 +71,7 @@ class Project:
         """Columns and how identifying they are, worked out once for each schema."""
         with self.lock:
             if self._inspected is None or self._inspected[0] != self.schema:
-                self._inspected = self.schema, inspect(self.table, self.schema)
+                self._inspected = self.schema, inspect(self.table, schema=self.schema)
             return self._inspected[1]
 
     def _as_read(self) -> bool:

@@ -1,9 +1,8 @@
 """Advice with numbers: what a table can bear, what to promise first, which column costs most and what would save it.
 
-    columns     which column sets records apart, alone and in pairs
-    bearing     the strongest eligible parameters of each model, and the beliefs that they leave
-    starting    a promise to start with, and why
+    promises    the strongest eligible parameters of each model, the beliefs they leave, and a promise to start with
     trials      what each column costs and what a change would save, by trial runs
+    advice      all of it together, and which column sets records apart, alone and in pairs
     reviewing   the same after the fact, from an outcome, without trial runs
 
 No model is defined a second time here: eligibility, ceilings and levels are the models' own. Advice is for the person
@@ -11,19 +10,6 @@ who publishes: it names values of sensitive columns with their shares, and no re
 """
 
 from lookalike.evaluation.advise.advice import Advice, advise
-from lookalike.evaluation.advise.bearing import Bearable, Belief, ColumnBearing
 from lookalike.evaluation.advise.reviewing import Review, review
-from lookalike.evaluation.advise.trials import ColumnCost, Costs, Saving
 
-__all__ = [
-    "Advice",
-    "Bearable",
-    "Belief",
-    "ColumnBearing",
-    "ColumnCost",
-    "Costs",
-    "Review",
-    "Saving",
-    "advise",
-    "review",
-]
+__all__ = ["Advice", "Review", "advise", "review"]

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 from lookalike.data.contracts import Algorithm, Promise
 from lookalike.data.microdata import Domain, Microdata, Table
 from lookalike.data.schema import Attribute, Role, Schema
 from lookalike.errors import Infeasible, counted, quoted
-from lookalike.evaluation.advise.bearing import ColumnBearing, Counts, what_it_bears
-from lookalike.evaluation.advise.columns import ColumnAdvice, Pair, column_advice, singling_pairs
-from lookalike.evaluation.advise.starting import Start, promise_to_start_with
+from lookalike.evaluation.advise.promises import (
+    ColumnBearing,
+    Counts,
+    Start,
+    promise_to_start_with,
+    to_plain,
+    what_it_bears,
+)
 from lookalike.evaluation.advise.trials import SAMPLE, Costs, try_costs
-from lookalike.evaluation.advise.wording import to_plain
 from lookalike.evaluation.inspect import Inspection, inspect, suggest_schema
+from lookalike.evaluation.inspect.combinations import Combinations
+from lookalike.files.tables import read_table
+from lookalike.pipeline.recipe import ModelLike, parse_promises, read_algorithm
 from lookalike.progress import Progress, silent
 
 
@@ -77,22 +86,46 @@ class Advice:
 
 
 def advise(
-    table: Table,
-    schema: Schema | None = None,
+    table: Any,
     *,
-    inspection: Inspection | None = None,
-    promises: Sequence[Promise] = (),
+    schema: Schema | str | Path | None = None,
+    model: ModelLike | Iterable[ModelLike] = (),
+    algorithm: Algorithm | str | None = None,
     trials: bool = True,
+    sample: int = SAMPLE,
+    progress: Progress = silent,
+    **reading: Any,
+) -> Advice:
+    """What a table can bear, what to promise first, which column costs most and what a change would save.
+
+    Trial runs keep `model`, or else what is recommended, on at most `sample` records. Without `trials` nothing is run.
+    """
+    table, given = read_table(table, progress=progress, **reading), Schema.of(schema) if schema else None
+    promises, method = parse_promises(model), read_algorithm(algorithm)
+    return advise_on(
+        table,
+        given,
+        inspect(table, schema=given),
+        promises,
+        algorithm=method,
+        trials=trials,
+        sample=sample,
+        progress=progress,
+    )
+
+
+def advise_on(
+    table: Table,
+    schema: Schema | None,
+    found: Inspection,
+    promises: Sequence[Promise],
+    *,
+    trials: bool,
     algorithm: Algorithm | None = None,
     sample: int = SAMPLE,
     progress: Progress = silent,
 ) -> Advice:
-    """Advice on a table under a schema, or under the suggested one.
-
-    Trial runs keep `promises`, or what is recommended to start with, by `algorithm`, or the default one in a hurry, on
-    at most `sample` records. Without `trials` nothing is run.
-    """
-    found = inspect(table, schema) if inspection is None else inspection
+    """The same of a table that was inspected, under a schema or under the suggested one."""
     given = suggest_schema(table) if schema is None else schema
     bearing: tuple[ColumnBearing, ...] = ()
     start, costs, notes = None, None, []
@@ -154,3 +187,95 @@ def _about_costs(costs: Costs) -> list[str]:
         if saving.helps:
             lines += [f"    {line}" for line in saving.snippet.splitlines()[2:]]
     return lines
+
+
+MOST_PAIRS = 3
+_MOST_PAIRED = 12
+"""So many columns are paired: those that set most records apart."""
+
+
+@dataclass(frozen=True)
+class ColumnAdvice:
+    """What a column should be taken for, and what depends on it."""
+
+    name: str
+    role: Role | None
+    """What it is taken for; None: it is not published."""
+    suggested: Role
+    reason: str
+    """Why that is suggested."""
+    n_alone: int | None
+    """Records that stand alone now (quasi-identifiers and carried columns)."""
+    n_alone_otherwise: int | None
+    """Records that would stand alone if a quasi-identifier were not known, or if a carried column were known too."""
+
+    @property
+    def matters(self) -> bool:
+        """Whether it decides for any record if it stands alone."""
+        return self.n_alone != self.n_alone_otherwise
+
+    @property
+    def is_doubted(self) -> bool:
+        """Whether it is published in another role than the suggested one."""
+        return self.role not in (None, self.suggested)
+
+    @property
+    def sentence(self) -> str:
+        said = f"{quoted(self.name)}: {self.role or 'not published'}"
+        if self.is_doubted:
+            said += f", though {self.suggested} is suggested, as {self.reason}"
+        if self.n_alone is None or self.n_alone_otherwise is None or not self.matters:
+            return f"{said}."
+        if self.role is Role.QUASI:
+            fewer = self.n_alone - self.n_alone_otherwise
+            return f"{said}; without it {fewer:,} of the {counted(self.n_alone, 'record')} that stand alone would not."
+        more = self.n_alone_otherwise - self.n_alone
+        return f"{said}; if somebody outside knew it, {more:,} more records would stand alone."
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two quasi-identifiers and how many records stand alone by them only."""
+
+    names: tuple[str, str]
+    n_alone: int
+    n_rows: int
+
+    @property
+    def sentence(self) -> str:
+        one, other = self.names
+        share = self.n_alone / self.n_rows
+        return f"{quoted(one)} and {quoted(other)} alone single out {counted(self.n_alone, 'record')} ({share:.1%})."
+
+
+def column_advice(table: Table, found: Inspection) -> tuple[ColumnAdvice, ...]:
+    """Every column that is published or should be looked at again, with what depends on it."""
+    alone_without = {leverage.name: leverage.unique_without for leverage in found.worst_columns}
+    quasi = [table[name] for name in found.quasi]
+    advised = []
+    for profile in found.columns:
+        otherwise = alone_without.get(profile.name)
+        if profile.role is Role.CARRIED and quasi:
+            otherwise = Combinations.of([*quasi, table[profile.name]], table.n_rows).n_unique
+        advised.append(
+            ColumnAdvice(
+                profile.name,
+                profile.role,
+                profile.suggested_role,
+                profile.role_reason,
+                None if otherwise is None else found.n_unique,
+                otherwise,
+            )
+        )
+    return tuple(advised)
+
+
+def singling_pairs(table: Table, found: Inspection) -> tuple[Pair, ...]:
+    """The pairs of quasi-identifiers that single out most records, the worst first; none that singles out nobody."""
+    names: Sequence[str] = [leverage.name for leverage in found.worst_columns[:_MOST_PAIRED]]
+    known = Combinations.of([table[name] for name in names], table.n_rows)
+    pairs = [
+        Pair((names[one], names[other]), known.n_unique_by((one, other)), table.n_rows)
+        for one, other in combinations(range(len(names)), 2)
+    ]
+    return tuple(sorted((pair for pair in pairs if pair.n_alone), key=lambda pair: -pair.n_alone)[:MOST_PAIRS])

@@ -16,10 +16,8 @@ import numpy as np
 from lookalike.data.contracts import Level, PrivacyModel, Promise
 from lookalike.data.microdata import Domain
 from lookalike.errors import LookalikeError, quoted
-from lookalike.evaluation.advise.bearing import Counts, strongest
-from lookalike.evaluation.advise.changes import column_of, possible_changes
-from lookalike.evaluation.advise.trials import ColumnCost
-from lookalike.evaluation.advise.wording import to_plain
+from lookalike.evaluation.advise.promises import Counts, strongest, to_plain
+from lookalike.evaluation.advise.trials import ColumnCost, column_of, possible_changes
 from lookalike.models.shared.exact import three_decimals_down, three_decimals_up
 from lookalike.pipeline.run import MadeWhole
 

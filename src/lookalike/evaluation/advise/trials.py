@@ -8,19 +8,20 @@ Nothing made here is published or kept: only figures leave.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from lookalike import metrics
 from lookalike.algorithms import Groups
 from lookalike.data.contracts import Algorithm, Promise
-from lookalike.data.microdata import Column, Domains, Microdata, Table
+from lookalike.data.microdata import Column, Domain, Domains, Microdata, Table
 from lookalike.data.release import Grouped, Matched
-from lookalike.data.schema import Schema, ValueType
+from lookalike.data.schema import NUMBER_LIKE, Attribute, Kind, Role, Schema, ValueType
 from lookalike.errors import Unsupported, counted, quoted
-from lookalike.evaluation.advise.changes import Change, possible_changes
+from lookalike.evaluation.inspect.suggestions import taxonomy_hint
 from lookalike.metrics.query_error import RangeWorkload, draw_queries, query_error
 from lookalike.pipeline.recipe import Recipe, prepare, settle
 from lookalike.progress import Progress, silent
@@ -172,8 +173,18 @@ def try_costs(
     part = sample_rows(table, sample, seed)
     data = Microdata.encode(part, schema)
     method = Groups(effort="fast") if algorithm is None else algorithm
-    runner = _Runner(part, tuple(promises), method, seed, progress)
-    first, again = runner.run(data.schema, 0), runner.run(data.schema, 1)
+
+    def run(changed: Schema, attempt: int = 0) -> _Trial:
+        """The recipe under another schema."""
+        prepared = prepare(Recipe(schema=changed, promises=tuple(promises), algorithm=method), part)
+        release, _ = prepared.anonymize(Randomness(seed + attempt))
+        if not isinstance(release, Grouped | Matched):
+            raise Unsupported(
+                f"{prepared.algorithm} publishes exact quasi-identifiers: no column costs anything there."
+            )
+        return _Trial(release, metrics.loss_by_column(release))
+
+    first, again = run(data.schema), run(data.schema, attempt=1)
     total = sum(first.losses.values()) or 1.0
     columns = [ColumnCost(name, loss, loss / total) for name, loss in first.losses.items()]
     columns.sort(key=lambda cost: -cost.loss)
@@ -187,7 +198,7 @@ def try_costs(
         ]
         for done, change in enumerate(changes):
             progress(_STEP, (done + 2) / (len(changes) + 2), change.attribute.name)
-            after = runner.run(data.schema.replace_attribute(change.attribute), 0)
+            after = run(data.schema.replace_attribute(change.attribute))
             saving = _saving(change, data, (first, again), after)
             # A coarser taxonomy that leads to the same release is no news.
             if not any(saving.repeats(known) for known in savings):
@@ -202,26 +213,6 @@ def try_costs(
         columns=tuple(columns),
         savings=tuple(savings),
     )
-
-
-@dataclass(frozen=True)
-class _Runner:
-    """One recipe but for the schema."""
-
-    part: Table
-    promises: tuple[Promise, ...]
-    algorithm: Algorithm
-    seed: int
-    progress: Progress
-
-    def run(self, schema: Schema, attempt: int) -> _Trial:
-        prepared = prepare(Recipe(schema=schema, promises=self.promises, algorithm=self.algorithm), self.part)
-        release, _ = prepared.anonymize(Randomness(self.seed + attempt))
-        if not isinstance(release, Grouped | Matched):
-            raise Unsupported(
-                f"{prepared.algorithm} publishes exact quasi-identifiers: no column costs anything there."
-            )
-        return _Trial(release, metrics.loss_by_column(release))
 
 
 def _saving(change: Change, data: Microdata, before: tuple[_Trial, _Trial], after: _Trial) -> Saving:
@@ -280,3 +271,65 @@ def sample_rows(table: Table, n_rows: int, seed: int) -> Table:
     rows = np.sort(np.random.default_rng(seed).permutation(table.n_rows)[:n_rows])
     columns = (Column(column.name, column.type, column.codes[rows], column.values) for column in table.columns)
     return Table(tuple(columns), source=table.source, notes=table.notes)
+
+
+_LIGHTER = 4
+_BY_LEVELS = ("intervals", "prefixes", "dates")
+
+
+@dataclass(frozen=True)
+class Change:
+    """One column, described otherwise."""
+
+    attribute: Attribute
+    what: str
+    """In words that follow the column's name."""
+
+    @property
+    def leaves_out(self) -> bool:
+        return self.attribute.role is Role.IDENTIFIER
+
+    @property
+    def snippet(self) -> str:
+        """The column as a schema file writes it."""
+        return Schema((self.attribute,)).to_yaml()
+
+
+def possible_changes(attribute: Attribute, column: Column) -> list[Change]:
+    """Every change that the schema format can say and the values allow; leaving it out is the first."""
+    left_out = Attribute(name=attribute.name, role=Role.IDENTIFIER, type=attribute.type)
+    changes = [Change(left_out, "left out")]
+    if attribute.weight > 0:
+        lighter = replace(attribute, weight=attribute.weight / _LIGHTER)
+        changes.append(Change(lighter, f"with a weight of {lighter.weight:g}"))
+    written = attribute.taxonomy
+    if written is None and attribute.order is None and attribute.values is None:
+        codes = attribute.kind is Kind.CATEGORICAL and column.type in NUMBER_LIKE
+        written = None if codes else taxonomy_hint(column)
+        changes += [] if written is None else [_with(attribute, written)]
+    elif written is not None:
+        changes.append(Change(replace(attribute, taxonomy=None, kind=None), "without its taxonomy"))
+    coarsest = _coarsest(written or {})
+    return changes if coarsest is None else [*changes, _with(attribute, coarsest)]
+
+
+def column_of(domain: Domain) -> Column:
+    """A domain's values as a column that has each of them, for what looks at values alone."""
+    return Column(domain.name, domain.type, domain.values[:0].astype("int32"), domain.values)
+
+
+def _with(attribute: Attribute, taxonomy: Mapping[str, Any]) -> Change:
+    form, levels = next((form, taxonomy[form]) for form in _BY_LEVELS if form in taxonomy)
+    listed = ", ".join(str(level) for level in levels)
+    words = {"intervals": "in intervals of", "prefixes": "by its first characters:", "dates": "by"}[form]
+    # A taxonomy brings its own domain: bounds that were declared for intervals do not belong to it.
+    changed = replace(attribute, taxonomy=dict(taxonomy), kind=None, low=None, high=None, size=None)
+    return Change(changed, f"{words} {listed}")
+
+
+def _coarsest(taxonomy: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The taxonomy with its last level only."""
+    form = next((form for form in _BY_LEVELS if form in taxonomy), None)
+    if form is None or not isinstance(taxonomy[form], list | tuple) or len(taxonomy[form]) < 2:
+        return None
+    return {**taxonomy, form: [taxonomy[form][-1]]}

@@ -1,7 +1,6 @@
 """The pictures, once: for reports, studies and comparisons. Data in, SVG out; Altair says what, vl-convert draws.
 
-curves    lines, scatter            areas     boxes, tiles
-bars      bars, columns, spans      style     colours, marks, axes
+plots     every kind of chart       style     colours, marks, axes
 """
 
 from __future__ import annotations
@@ -12,9 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from lookalike import memory
-from lookalike.evaluation.charts.amounts import bars, columns, spans
-from lookalike.evaluation.charts.areas import boxes, tiles
-from lookalike.evaluation.charts.curves import lines, scatter
+from lookalike.evaluation.charts.plots import bars, boxes, columns, lines, scatter, spans, tiles
 from lookalike.evaluation.charts.style import COLOURS, INK, Chart, Row
 
 __all__ = [
@@ -32,7 +29,6 @@ __all__ = [
     "spans",
     "svg",
     "tiles",
-    "write_png",
     "write_svg",
 ]
 
@@ -41,20 +37,14 @@ def svg(chart: Chart) -> str:
     """The picture as text, to stand in a page or a file by itself."""
     import vl_convert
 
-    _require_room()
+    if not can_draw():
+        memory.check_addresses(_SPACE)
     drawn: str = vl_convert.vegalite_to_svg(_drawable(chart.to_dict()))
     return drawn
 
 
 def write_svg(chart: Chart, path: Path) -> None:
     path.write_text(svg(chart), encoding="utf-8")
-
-
-def write_png(chart: Chart, path: Path, scale: float = 2.0) -> None:
-    import vl_convert
-
-    _require_room()
-    path.write_bytes(vl_convert.vegalite_to_png(_drawable(chart.to_dict()), scale=scale))
 
 
 _SPACE = 65 << 30
@@ -67,11 +57,6 @@ def can_draw() -> bool:
     """Whether a limit on addresses leaves room for pictures; asked once, before the first one reserves it."""
     left = memory.address_space_left()
     return left is None or left >= _SPACE
-
-
-def _require_room() -> None:
-    if not can_draw():
-        memory.check_addresses(_SPACE)
 
 
 _NOT_IN_PICTURES = re.compile("[^\t\n\r\x20-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

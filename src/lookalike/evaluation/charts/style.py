@@ -33,6 +33,11 @@ def data_of(rows: Sequence[Row]) -> Any:
     return made(values=[dict(row) for row in rows])
 
 
+def names_of(rows: Sequence[Row], column: str) -> list[str]:
+    """What a column says, each once, in the order of the rows."""
+    return list(dict.fromkeys(str(row[column]) for row in rows))
+
+
 def axis_of(kind: Any, name: str, title: str | None, log: bool, rows: Sequence[Row] = ()) -> Any:
     import altair as alt
 

@@ -1,4 +1,4 @@
-"""Which runs are worth a choice: those that no other beats in both loss and risk.
+"""Which runs are worth a choice, in a list and in a picture: those that no other beats in both loss and risk.
 
 A figure is compared only among the forms that it speaks of. Exact quasi-identifiers have no GCP to lose: a bucketized
 or perturbed release would always win by it, at the price of what it does not measure.
@@ -9,10 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from lookalike.data.contracts import ORIGINAL
 from lookalike.errors import RecipeError, unknown_name
-from lookalike.evaluation.compare.results import DONE, Run
+from lookalike.evaluation import charts
+from lookalike.evaluation.compare.runs import DONE, Run
+from lookalike.evaluation.compare.tables import short_promise
 from lookalike.metrics import METRICS
 from lookalike.metrics.shared.metric import title_of
 from lookalike.pipeline.run import standard_measures
@@ -32,7 +35,7 @@ class Axis:
         """Where a run lies on the axis; None if it has no place there."""
         if run.status != DONE or (self.forms is not None and run.form not in self.forms):
             return None
-        value = run.figure(self.figure)
+        value = run.figures.get(self.figure)
         return value if value is not None and math.isfinite(value) else None
 
 
@@ -97,3 +100,41 @@ def frontier(runs: Sequence[Run], x: Axis, y: Axis) -> list[Run]:
             found.append(run)
             last = (across, upwards)
     return found
+
+
+_WIDE = 30
+"""Where the largest value is more than so many times the least, the axis is logarithmic."""
+
+
+def picture(runs: Sequence[Run], x: str, y: str, sensitive: Sequence[str]) -> charts.Chart | None:
+    """A mark for each run that has both figures; None if none has."""
+    across, upwards = loss_axes()[x], risk_axes()[y]
+    placed = [run for run in runs if across.of(run) is not None and upwards.of(run) is not None]
+    if not placed:
+        return None
+
+    def point(run: Run) -> dict[str, Any]:
+        promise = short_promise(run, sensitive)
+        return {x: across.of(run), y: upwards.of(run), "algorithm": run.algorithm, "promise": promise}
+
+    points = [point(run) for run in placed]
+    return charts.scatter(
+        points,
+        x,
+        y,
+        "algorithm",
+        label="promise",
+        title=f"Better to the left and {'above' if upwards.more_is_better else 'below'}",
+        x_title=across.title,
+        y_title=upwards.title,
+        log_x=_is_wide([row[x] for row in points]),
+        log_y=_is_wide([row[y] for row in points]),
+        frontier=[point(run) for run in frontier(runs, across, upwards)],
+        width=560,
+        height=360,
+    )
+
+
+def _is_wide(values: Sequence[float]) -> bool:
+    """Whether the values span orders of magnitude; shares, which end at 1, stay as they are."""
+    return max(values) > 1 and min(values) > 0 and max(values) / min(values) > _WIDE

@@ -1,7 +1,10 @@
 """Runs side by side, each in a process of its own kind: fresh interpreters that share nothing with the caller.
 
-Fresh ones, not forks: forks of a process with threads may hang. Started as a module, not through `multiprocessing`:
+Fresh ones, not forks: forks of a process with threads may hang. Started by a command, not through `multiprocessing`:
 that would run the caller's script again in every process. A process that dies takes only its run with it.
+
+A process reads the table once and then tasks from standard input, and answers each on standard output, as pickles
+between a parent and its own child. It ends when its input does. It writes no file.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ import contextlib
 import os
 import pickle
 import queue
+import signal
 import subprocess
 import sys
 import threading
@@ -17,16 +21,16 @@ from collections.abc import Generator, Sequence
 
 from lookalike.algorithms import ALGORITHMS
 from lookalike.attacks import ATTACKS
-from lookalike.data.guests import known_elsewhere
+from lookalike.data.guests import known_elsewhere, load_guests
 from lookalike.data.microdata import Table
 from lookalike.data.schema import Schema
-from lookalike.evaluation.compare.planning import Task
-from lookalike.evaluation.compare.results import FAULT, Run
-from lookalike.evaluation.compare.running import execute
+from lookalike.evaluation.compare.execute import execute
+from lookalike.evaluation.compare.runs import FAULT, Run, Task
 from lookalike.metrics import METRICS
 from lookalike.models import MODELS
 from lookalike.progress import available_threads
 
+_WORKER = "from lookalike.evaluation.compare.processes import serve; serve()"
 _A_MOMENT = 0.5
 """Seconds between two words to whoever watches."""
 
@@ -123,7 +127,7 @@ class _Crew:
                 return None
             # -P: a module of that name in the caller's folder must not be taken for ours.
             process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "lookalike.evaluation.compare.worker"],
+                [sys.executable, "-P", "-c", _WORKER],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -170,3 +174,21 @@ def _environment(jobs: int) -> dict[str, str]:
     threads = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), share)
     path = os.pathsep.join(place for place in sys.path if place)
     return {**threads, **os.environ, "PYTHONPATH": path}
+
+
+def serve() -> None:
+    """What a process does: run the tasks on its standard input."""
+    # Ctrl-C at the terminal reaches every process; the parent decides what it means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    # Whatever a library prints must not come between the answers.
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    load_guests()
+    given = sys.stdin.buffer
+    try:
+        table, schema = pickle.load(given)
+        while True:
+            pickle.dump(execute(pickle.load(given), table, schema), answers)
+            answers.flush()
+    except (EOFError, BrokenPipeError):
+        return

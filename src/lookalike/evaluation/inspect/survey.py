@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,9 @@ from lookalike.data.microdata import Column, Table, guess_kind
 from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.errors import SchemaError, counted, quoted, unknown_name
 from lookalike.evaluation.inspect.combinations import Combinations
-from lookalike.evaluation.inspect.kinds import code_reason, taxonomy_hint
-from lookalike.evaluation.inspect.roles import MOSTLY, repeating_persons, suggest_role
+from lookalike.evaluation.inspect.suggestions import MOSTLY, code_reason, repeating_persons, suggest_role, taxonomy_hint
+from lookalike.files.tables import read_table
+from lookalike.progress import Progress, silent
 
 _GROUP_SIZES = (2, 5, 10)
 
@@ -106,14 +108,20 @@ class Inspection:
         return plain
 
 
-def inspect(table: Table, schema: Schema | None = None) -> Inspection:
-    """Columns and identifiability of a table; without a schema by the suggested roles.
+def inspect(
+    table: Any, *, schema: Schema | str | Path | None = None, progress: Progress = silent, **reading: Any
+) -> Inspection:
+    """What a table is like before anything is done to it: columns, likely roles, how many records stand alone.
+
+    Without a schema columns are taken in their suggested roles.
 
     >>> sexes = Column("sex", ValueType.STRING, np.array([0, 1, 1], dtype=np.int32), np.array(["f", "m"], dtype=object))
     >>> found = inspect(Table((sexes,)))
     >>> found.quasi, found.n_unique, found.smallest_group
     (('sex',), 1, 1)
     """
+    table = read_table(table, progress=progress, **reading)
+    schema = Schema.of(schema) if schema else None
     roles = None
     if schema is not None:
         for attribute in schema.attributes:

@@ -4,11 +4,10 @@ It is published with the release. So it holds no seed, no path, no record and no
 original is rounded (`contents`); example rows are made up from the release alone (`examples`). Every text that comes
 from a table is escaped by the template engine or by the one that draws.
 
-    basis       what it is made from          contents    what the report says
-    beliefs     beliefs against ceilings      examples    made-up rows before and after
-    crowds      among how many rows           pictures    its charts
-    page        the HTML                      paper       the PDF, by a browser that is there
-    documents   what is written of them       rebuilding  the same again, to audit it
+    basis       what it is made from: beliefs against ceilings, among how many rows people are hidden
+    contents    what the report says          examples    made-up rows before and after
+    page        the HTML and its charts       pdf         on paper, by a browser that is there
+    folder      where they are written        check       the same again, to audit it
 """
 
 from __future__ import annotations
@@ -16,26 +15,27 @@ from __future__ import annotations
 from lookalike.evaluation.report.basis import Basis
 from lookalike.evaluation.report.contents import Report
 from lookalike.evaluation.report.examples import Examples, make_up_examples
-from lookalike.evaluation.report.page import AUDIT, REPORT, REPORT_PAGE, as_json, audit_json, report_documents, to_html
-from lookalike.evaluation.report.paper import find_browser, to_pdf
-from lookalike.evaluation.report.pictures import draw_pictures
-from lookalike.evaluation.report.rebuilding import has_examples, rebuild
+from lookalike.evaluation.report.folder import describe_release, open_destination, wants_full_report
+from lookalike.evaluation.report.page import (
+    AUDIT,
+    audit_json,
+    report_documents,
+    to_html,
+)
+from lookalike.evaluation.report.pdf import find_browser, to_pdf
 
 __all__ = [
     "AUDIT",
-    "REPORT",
-    "REPORT_PAGE",
     "Basis",
     "Examples",
     "Report",
-    "as_json",
     "audit_json",
-    "draw_pictures",
+    "describe_release",
     "find_browser",
-    "has_examples",
     "make_up_examples",
-    "rebuild",
+    "open_destination",
     "report_documents",
     "to_html",
     "to_pdf",
+    "wants_full_report",
 ]

@@ -11,10 +11,11 @@ import datetime
 import importlib.metadata
 import platform
 import shlex
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from lookalike.attacks import ATTACKS
 from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
 from lookalike.data.contracts import Finding
 from lookalike.data.parameters import describe
@@ -22,9 +23,9 @@ from lookalike.data.schema import Role
 from lookalike.errors import quoted
 from lookalike.evaluation import charts
 from lookalike.evaluation.evaluate import Answered, Evaluation
-from lookalike.evaluation.report.basis import Basis, SizeLine, size_lines
-from lookalike.evaluation.report.beliefs import BeliefTable, belief_table
+from lookalike.evaluation.report.basis import Basis, BeliefTable, SizeLine, belief_table, size_lines
 from lookalike.evaluation.report.examples import Examples
+from lookalike.evaluation.report.page import draw_pictures, to_html
 from lookalike.evaluation.tradeoff import Tradeoff
 from lookalike.version import __version__
 
@@ -97,11 +98,11 @@ class Report:
     columns: tuple[ColumnLine, ...]
     losses: dict[str, float]
     bound_sentence: str | None
-    attacks: tuple[AttackLine, ...]
-    attacks_not_made: dict[str, str]
-    answers: tuple[Answered, ...]
-    uses: tuple[UseLine, ...]
-    tradeoff: Tradeoff | None
+    attacks: tuple[AttackLine, ...] = ()
+    attacks_not_made: dict[str, str] = field(default_factory=dict)
+    answers: tuple[Answered, ...] = ()
+    uses: tuple[UseLine, ...] = ()
+    tradeoff: Tradeoff | None = None
     left_out: tuple[str, ...]
     """What was not evaluated, and why."""
     examples: Examples | None
@@ -149,11 +150,6 @@ class Report:
             columns=tuple(_column_lines(basis)),
             losses=basis.losses,
             bound_sentence=basis.bound_sentence,
-            attacks=_attack_lines(evaluation),
-            attacks_not_made={} if evaluation is None else evaluation.attacks.not_made,
-            answers=() if evaluation is None else tuple(_coarse_answers(line) for line in evaluation.answers),
-            uses=_use_lines(evaluation),
-            tradeoff=None if evaluation is None else _coarse_tradeoff(evaluation.tradeoff),
             left_out=(
                 *_list_withheld(basis, evaluation),
                 *(() if charts.can_draw() else (charts.NOT_DRAWN,)),
@@ -166,6 +162,7 @@ class Report:
             algorithm=str(basis.algorithm),
             command=_command(basis),
             versions=_versions(),
+            **({} if evaluation is None else _round_scores(evaluation)),
         )
 
     def to_plain(self) -> dict[str, Any]:
@@ -174,15 +171,11 @@ class Report:
     @cached_property
     def pictures(self) -> dict[str, str]:
         """Its charts as SVG by name, drawn once."""
-        from lookalike.evaluation.report.pictures import draw_pictures
-
         return draw_pictures(self)
 
     @cached_property
     def page(self) -> str:
         """Itself as HTML, written once."""
-        from lookalike.evaluation.report.page import to_html
-
         return to_html(self)
 
 
@@ -254,11 +247,32 @@ def _column_lines(basis: Basis) -> list[ColumnLine]:
     ]
 
 
-def _attack_lines(evaluation: Evaluation | None) -> tuple[AttackLine, ...]:
-    if evaluation is None:
-        return ()
-    from lookalike.attacks import ATTACKS
+def _round_scores(evaluation: Evaluation) -> dict[str, Any]:
+    """What was scored on the original, to whole percents or two digits."""
+    compared, around = evaluation.fidelity, evaluation.tradeoff
+    tried = () if around is None else around.settings
+    settings = [replace(one, belief=round(one.belief, 2), loss=round(one.loss, 2)) for one in tried]
+    return {
+        "attacks": tuple(_attack_lines(evaluation)),
+        "attacks_not_made": evaluation.attacks.not_made,
+        "answers": tuple(
+            Answered(
+                line.columns,
+                round(line.median, 2),
+                round(line.coverage, 2),
+                tuple(round(share, 2) for share in line.shares),
+            )
+            for line in evaluation.answers
+        ),
+        "uses": tuple(
+            UseLine(line.what, round(line.original, 2), round(line.release, 2))
+            for line in (() if compared is None else compared.lines)
+        ),
+        "tradeoff": None if around is None else replace(around, settings=tuple(settings)),
+    }
 
+
+def _attack_lines(evaluation: Evaluation) -> list[AttackLine]:
     said = {row["name"]: row["meaning"] for row in describe(ATTACKS)}
     lines = []
     for attacked in evaluation.attacks.made:
@@ -278,46 +292,16 @@ def _attack_lines(evaluation: Evaluation | None) -> tuple[AttackLine, ...]:
                 remedy=ATTACKS[name].remedy if name in ATTACKS else "",
             )
         )
-    return tuple(lines)
+    return lines
 
 
 def _read_scores(finding: Finding) -> tuple[float | None, float | None]:
     if finding.column is None:
         highest = finding.figures.get("highest prosecutor risk")
-        return (None if highest is None else _round_coarsely(highest)), None
+        return (None if highest is None else round(highest, 2)), None
     if finding.score is None or finding.score.n_guesses < _LEAST_GUESSES:
         return None, None
-    return _round_coarsely(finding.score.share), _round_coarsely(max(finding.baselines.values(), default=0.0))
-
-
-def _coarse_answers(line: Answered) -> Answered:
-    shares = tuple(_round_coarsely(share) for share in line.shares)
-    return Answered(line.columns, _round_coarsely(line.median), _round_coarsely(line.coverage), shares)
-
-
-def _coarse_tradeoff(found: Tradeoff | None) -> Tradeoff | None:
-    if found is None:
-        return None
-    settings = tuple(
-        replace(one, belief=_round_coarsely(one.belief), loss=_round_coarsely(one.loss)) for one in found.settings
-    )
-    return replace(found, settings=settings)
-
-
-def _use_lines(evaluation: Evaluation | None) -> tuple[UseLine, ...]:
-    if evaluation is None or evaluation.fidelity is None:
-        return ()
-    return tuple(
-        UseLine(line.what, round(line.original, 2), round(line.release, 2)) for line in evaluation.fidelity.lines
-    )
-
-
-def _round_coarsely(share: float) -> float:
-    """
-    >>> _round_coarsely(0.23456), _round_coarsely(0.004)
-    (0.23, 0.0)
-    """
-    return round(share, 2)
+    return round(finding.score.share, 2), round(max(finding.baselines.values(), default=0.0), 2)
 
 
 def _command(basis: Basis) -> str:

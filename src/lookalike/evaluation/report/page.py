@@ -1,23 +1,26 @@
-"""The report as one HTML file: no script, no network, readable on paper, in light and in dark."""
+"""The report as one HTML file with its charts: no script, no network, readable on paper, in light and in dark."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from dataclasses import asdict
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jinja2
 from markupsafe import Markup
 
-from lookalike.evaluation.report.basis import Basis
-from lookalike.evaluation.report.contents import Report
+from lookalike.errors import MissingPart
+from lookalike.evaluation import charts
+from lookalike.evaluation.evaluate import bound_names
+from lookalike.evaluation.report.basis import Basis, BeliefTable
+from lookalike.evaluation.report.pdf import find_browser, to_pdf
 from lookalike.metrics import METRICS
 from lookalike.metrics.shared.metric import title_of
 
-
-def _loss_name(name: str) -> str:
-    """What a metric is called in reports; its name, if nobody here knows it."""
-    return title_of(METRICS[name]) if name in METRICS else name
+if TYPE_CHECKING:
+    from lookalike.evaluation.report.contents import Report
 
 
 def to_html(report: Report) -> str:
@@ -36,18 +39,14 @@ def _shorten(number: str | None) -> str:
         return number
 
 
-def _keep_whole(text: str, most: int | None = None) -> str:
-    """Where the studio shortens, the report does not."""
-    return text
-
-
 _REPORTS = "lookalike.evaluation.report"
 """The package with the templates of reports."""
-_FILTERS = {
+_FILTERS: dict[str, Callable[..., Any]] = {
     "percent": lambda share: f"{100 * share:.3g} %",
     "figure": lambda number: f"{number:,.4g}" if number < 1e6 else f"{number:,.0f}",
     "reached": _shorten,
-    "clip": _keep_whole,
+    "clip": lambda text, most=None: text,  # Where the studio shortens, the report does not.
+    "loss_name": lambda name: title_of(METRICS[name]) if name in METRICS else name,
 }
 """How numbers and texts are shown, wherever a report is."""
 
@@ -62,7 +61,6 @@ def environment_of(package: str) -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.filters |= _FILTERS
-    environment.filters["loss_name"] = _loss_name
     return environment
 
 
@@ -76,13 +74,130 @@ AUDIT, REPORT_PAGE, REPORT = "audit.json", "report.html", "report.json"
 
 def audit_json(basis: Basis) -> bytes:
     """The audit for programs."""
-    return as_json({**basis.audit.to_plain(), "loss": basis.losses, "loss_by_column": basis.loss_by_column})
+    return _as_json({**basis.audit.to_plain(), "loss": basis.losses, "loss_by_column": basis.loss_by_column})
 
 
-def report_documents(report: Report) -> dict[str, bytes]:
-    """A report for people and for programs."""
-    return {REPORT_PAGE: report.page.encode(), REPORT: as_json(report.to_plain())}
+def report_documents(report: Report, pdf: bool | None = False) -> dict[str, bytes]:
+    """A report for people and for programs, and on paper; `pdf` None: if a browser is there that can print it."""
+    documents = {REPORT_PAGE: report.page.encode(), REPORT: _as_json(report.to_plain())}
+    if pdf or (pdf is None and find_browser() is not None):
+        try:
+            documents["report.pdf"] = to_pdf(report.page)
+        except MissingPart:
+            if pdf:
+                raise
+    return documents
 
 
-def as_json(plain: Any) -> bytes:
+def _as_json(plain: Any) -> bytes:
     return (json.dumps(plain, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+_WIDE = 430
+_ONCE = ("sizes", "attacks", "losses", "tradeoff", "answers")
+
+
+def draw_pictures(report: Report) -> dict[str, str]:
+    """Every picture of a report by name; empty where there is nothing to draw. `beliefs-N` is that of column N."""
+    if not charts.can_draw():
+        return dict.fromkeys((*(f"beliefs-{place}" for place in range(len(report.beliefs))), *_ONCE), "")
+    return {
+        **{f"beliefs-{place}": _beliefs(table) if table.lines else "" for place, table in enumerate(report.beliefs)},
+        "sizes": _sizes(report) if report.sizes else "",
+        "attacks": _attacks(report) if any(line.honest is not None for line in report.attacks) else "",
+        "losses": _losses(report) if any(line.loss for line in report.columns) else "",
+        "tradeoff": _tradeoff(report),
+        "answers": _answers(report) if report.answers else "",
+    }
+
+
+def _beliefs(table: BeliefTable) -> str:
+    """Share, highest belief and ceiling of each value."""
+    rows = [asdict(line) for line in table.lines]
+    marks = {"share": "share in the table", "belief": "highest belief", "ceiling": "ceiling of the promise"}
+    return charts.svg(charts.spans(rows, "value", marks, x_title="belief", limit="ceiling", width=_WIDE))
+
+
+def _losses(report: Report) -> str:
+    """Loss by column, the costliest first."""
+    lost = sorted((line for line in report.columns if line.loss is not None), key=lambda line: -(line.loss or 0.0))
+    rows = [{"column": line.name, "loss": line.loss} for line in lost]
+    return charts.svg(charts.bars(rows, "loss", "column", x_title="mean loss", percent=True, width=_WIDE))
+
+
+def _sizes(report: Report) -> str:
+    """Share of the people by the number of rows they are hidden among."""
+    rows = [asdict(line) for line in report.sizes]
+    return charts.svg(
+        charts.columns(
+            rows,
+            "rows",
+            "share",
+            x_title="rows that a person may be behind",
+            y_title="share of people",
+            width=_WIDE,
+            height=170,
+        )
+    )
+
+
+def _attacks(report: Report) -> str:
+    """Right guesses against honest guesses."""
+    rows = [
+        {"attack": line.attack, "right": line.right, "honest": line.honest}
+        for line in report.attacks
+        if line.right is not None and line.honest is not None
+    ]
+    marks = {"honest": "best honest guess", "right": "the attack"}
+    return charts.svg(charts.spans(rows, "attack", marks, x_title="right guesses", width=_WIDE))
+
+
+def _answers(report: Report) -> str:
+    """How many queries are answered how nearly."""
+    rows = [
+        {"error": name, "share": share, "columns": f"{line.columns} column{'s' if line.columns > 1 else ''}"}
+        for line in report.answers
+        for name, share in zip(bound_names(), line.shares, strict=True)
+    ]
+    return charts.svg(
+        charts.columns(
+            rows,
+            "error",
+            "share",
+            "columns",
+            x_title="how far the answer is off",
+            y_title="share of queries",
+            width=_WIDE,
+        )
+    )
+
+
+def _tradeoff(report: Report) -> str:
+    """Loss against belief for the promise and those around it."""
+    if report.tradeoff is None:
+        return ""
+    rows = [
+        {
+            "promise": one.promise,
+            "belief": one.belief,
+            "loss": one.loss,
+            "which": "this release" if one.is_asked else "other promises",
+        }
+        for one in sorted(report.tradeoff.settings, key=lambda one: not one.is_asked)
+    ]
+    along = sorted(rows, key=lambda row: float(str(row["belief"])))
+    return charts.svg(
+        charts.scatter(
+            rows,
+            "belief",
+            "loss",
+            "which",
+            label="promise",
+            x_title=report.tradeoff.belief_name,
+            y_title=report.tradeoff.loss_name,
+            frontier=along,
+            percent=True,
+            width=_WIDE,
+            height=240,
+        )
+    )

@@ -1,38 +1,43 @@
-"""What a sensitive column can bear: the strongest parameters that can be kept, and the beliefs that they leave.
+"""Which promises a sensitive column can bear, what belief each leaves, and which promise to start with.
 
 Eligibility is the models' own: each is asked for more than any table has, and answers with the nearest that can be
 kept. Ceilings come from their requirements. Some models can always be kept, by one group of all records; for those the
-parameter shown is one that still allows groups of some use.
+parameter shown is one that still allows groups of some use. Whatever is recommended to start with can be published,
+since one group of all records keeps it.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import math
+import shlex
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.data.adversary import READS_RELEASE
-from lookalike.data.contracts import PrivacyModel
+from lookalike.data.contracts import PrivacyModel, Promise
 from lookalike.data.exposure import counted_exposure
 from lookalike.data.microdata import Domain
+from lookalike.data.parameters import number_text
 from lookalike.data.release import Grouped
 from lookalike.data.requirement import Requirement
-from lookalike.errors import Infeasible, counted, quoted
-from lookalike.evaluation.advise.wording import percent, percent_at_most
-from lookalike.models import BetaLikeness, DeltaDisclosure, LDiversity, TCloseness, parse_model
+from lookalike.errors import Infeasible, RecipeError, counted, quoted
+from lookalike.models import BetaLikeness, DeltaDisclosure, KAnonymity, LDiversity, TCloseness, parse_model
 from lookalike.models.shared.exact import three_decimals_up
 
 Counts = NDArray[np.int64]
 
-BETAS = (3, 2, 1)
+_BETAS = (3, 2, 1)
 """Betas to recommend, the usual one first; the smaller ones where it would leave a value more likely than not."""
 _LARGE_GROUP = 50
 """Groups of more records than this say little about anybody in them."""
 _RECURSIVE_C = 2
-MANY_VALUES = 1000
+_MANY_VALUES = 1000
 """Of columns with more values than this, shares of single values mean little, and their ceilings take long."""
 
 
@@ -60,7 +65,7 @@ class Belief:
 
     @property
     def _rise(self) -> str:
-        return f"{percent(self.share)} to at most {percent_at_most(self.ceiling)}"
+        return f"{_percent(self.share)} to at most {_percent_at_most(self.ceiling)}"
 
 
 @dataclass(frozen=True)
@@ -108,22 +113,22 @@ class ColumnBearing:
             return f"{quoted(self.column)} has one value, {quoted(self.commonest)}: there is nothing to hide in it."
         return (
             f"{quoted(self.column)} has {counted(self.n_values, 'value')}, from {quoted(self.rarest)} "
-            f"({percent(self.rarest_share)}) to {quoted(self.commonest)} ({percent(self.commonest_share)})."
+            f"({_percent(self.rarest_share)}) to {quoted(self.commonest)} ({_percent(self.commonest_share)})."
         )
 
 
 def what_it_bears(prior: Counts, column: Domain) -> ColumnBearing:
     """The models about values with the strongest parameters, or sensible ones where any can be kept."""
     n_records = int(prior.sum())
-    present = np.flatnonzero(prior)
-    rarest, commonest = int(present[np.argmin(prior[present])]), int(np.argmax(prior))
+    n_values, (rarest, commonest) = int(np.count_nonzero(prior)), _find_extremes(prior)
     named: list[tuple[PrivacyModel, str]] = [
-        (strongest(LDiversity(n_records + 1), prior, column), "the largest l"),
-        (strongest(LDiversity(n_records + 1, kind="distinct"), prior, column), "the largest l"),
-        (strongest(LDiversity(n_records + 1, kind="entropy"), prior, column), "the largest l"),
+        *(
+            (strongest(LDiversity(n_records + 1, kind=kind), prior, column), "the largest l")
+            for kind in ("simple", "distinct", "entropy")
+        ),
         (largest_recursive(prior, column), f"the largest l with c = {_RECURSIVE_C}"),
     ]
-    if len(present) <= MANY_VALUES:
+    if n_values <= _MANY_VALUES:
         size = min(_LARGE_GROUP, max(1, n_records // 2))
         least_t = three_decimals_up(least_distance(prior, column, size))
         beta = sensible_beta(prior, column)
@@ -136,7 +141,7 @@ def what_it_bears(prior: Counts, column: Domain) -> ColumnBearing:
         ]
     return ColumnBearing(
         column=column.name,
-        n_values=len(present),
+        n_values=n_values,
         rarest=column.texts[rarest],
         rarest_share=Fraction(int(prior[rarest]), n_records),
         commonest=column.texts[commonest],
@@ -166,7 +171,7 @@ def largest_recursive(prior: Counts, column: Domain) -> LDiversity:
 
 def sensible_beta(prior: Counts, column: Domain) -> BetaLikeness:
     """The first beta under which no value becomes more likely than not that was not so before; else the smallest."""
-    named = [BetaLikeness(beta) for beta in BETAS]
+    named = [BetaLikeness(beta) for beta in _BETAS]
     return next((model for model in named if keeps_minor(model, prior, column)), named[-1])
 
 
@@ -202,26 +207,28 @@ def least_distance(prior: Counts, column: Domain, most_records: int) -> Fraction
     return least
 
 
-def belief(
-    requirement: Requirement, prior: Counts, column: Domain, code: int, model: PrivacyModel | None = None
-) -> Belief | None:
-    """What a model, or the requirement alone, leaves of a value; None if it says nothing about single values."""
-    share = Fraction(int(prior[code]), int(prior.sum()))
-    highest = None if model is None else model.highest_belief(share)
-    if highest is None and requirement.ceilings is not None:
-        highest = requirement.ceilings[code]
-    return None if highest is None else Belief(column.texts[code], share, min(highest, Fraction(1)))
-
-
 def belief_in_extremes(
-    model: PrivacyModel, requirement: Requirement, prior: Counts, column: Domain
+    model: PrivacyModel | None, requirement: Requirement, prior: Counts, column: Domain
 ) -> tuple[Belief, ...]:
-    """What the model leaves of the rarest and of the commonest value (once if they are one); empty if it says nothing
-    about single values."""
+    """What a model, or the requirement alone, leaves of the rarest and of the commonest value (once if they are one).
+
+    Empty if it says nothing about single values.
+    """
+    found = []
+    for code in dict.fromkeys(_find_extremes(prior)):
+        share = Fraction(int(prior[code]), int(prior.sum()))
+        highest = None if model is None else model.highest_belief(share)
+        if highest is None and requirement.ceilings is not None:
+            highest = requirement.ceilings[code]
+        if highest is not None:
+            found.append(Belief(column.texts[code], share, min(highest, Fraction(1))))
+    return tuple(found)
+
+
+def _find_extremes(prior: Counts) -> tuple[int, int]:
+    """The rarest value that occurs, and the commonest."""
     present = np.flatnonzero(prior)
-    codes = dict.fromkeys((int(present[np.argmin(prior[present])]), int(np.argmax(prior))))
-    found = (belief(requirement, prior, column, code, model) for code in codes)
-    return tuple(one for one in found if one is not None)
+    return int(present[np.argmin(prior[present])]), int(np.argmax(prior))
 
 
 def _bearable(model: PrivacyModel, meaning: str, prior: Counts, column: Domain) -> Bearable:
@@ -239,3 +246,110 @@ def most_groups(requirement: Requirement, prior: Counts) -> int:
         if floor > 0:
             n_groups = min(n_groups, number)
     return max(n_groups, 1)
+
+
+_USUAL_K = 5
+_USUAL_T = "0.2"
+_USUAL_L = 5
+_FEW_GROUPS = 10
+"""A promise about values that leaves room for fewer groups than this is not recommended."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """What to promise first."""
+
+    promises: tuple[Promise, ...]
+    reasons: tuple[str, ...]
+    """One a promise, and one for each column that gets none."""
+
+    @property
+    def sentence(self) -> str:
+        options = " ".join(f"--model {shlex.quote(str(promise))}" for promise in self.promises)
+        return f"To start with: {options}"
+
+
+def promise_to_start_with(n_rows: int, columns: Sequence[tuple[Counts, Domain]]) -> Start:
+    """k-anonymity for the persons, and a promise about the values of each sensitive column that has several."""
+    k = min(_USUAL_K, n_rows)
+    promises = [Promise(KAnonymity(k))]
+    reasons = [
+        f"k-anonymity:{k}: nobody is linked to a row with a chance above 1 in {k}; at most "
+        f"{counted(n_rows // k, 'group')}. The largest k is {n_rows:,}, one group of all records."
+    ]
+    for prior, column in columns:
+        promise, reason = _about_values(prior, column)
+        promises += [] if promise is None else [promise]
+        reasons.append(reason)
+    return Start(tuple(promises), tuple(reasons))
+
+
+def _about_values(prior: Counts, column: Domain) -> tuple[Promise | None, str]:
+    """beta-likeness where it leaves room for groups; else closeness along an order, or diversity."""
+    n_records, n_values = int(prior.sum()), int(np.count_nonzero(prior))
+    if n_values < 2:
+        return None, f"No promise about {quoted(column.name)}: it has one value, which every reader learns."
+    crowded = f"{quoted(column.name)} has {counted(n_values, 'value')}"
+    if n_values <= _MANY_VALUES:
+        beta = sensible_beta(prior, column)
+        n_groups = most_groups(beta.requirement(prior, column, 0), prior)
+        if n_groups >= min(_FEW_GROUPS, n_records // 2):
+            return Promise(beta, column.name), f"{beta}: {_why(beta, prior, column)}"
+        crowded += f", and {beta} leaves {counted(n_groups, 'group')} at most"
+    try:
+        close = TCloseness(_USUAL_T, distance="ordered")
+        close.check_eligible(prior, column)
+    except RecipeError:
+        diverse = strongest(LDiversity(_USUAL_L), prior, column)
+        reason = f"{diverse}: {crowded}. Group the values into classes for a better promise."
+        return Promise(diverse, column.name), reason
+    return Promise(close, column.name), f"{close}: {crowded}. Its values have an order: it bounds shifts along it."
+
+
+def _why(beta: BetaLikeness, prior: Counts, column: Domain) -> str:
+    first, *rest = belief_in_extremes(None, beta.requirement(prior, column, 0), prior, column)
+    reason = f"{', '.join([first.sentence, *(one.sentence_after_another for one in rest)])}."
+    if not keeps_minor(beta, prior, column):
+        return f"{reason} Even so, a value that at most half of the persons have may become more likely than not."
+    if beta.beta != _BETAS[0]:
+        return f"{reason} A larger beta would let a value become more likely than not."
+    return reason
+
+
+def _percent(share: Fraction) -> str:
+    """
+    >>> _percent(Fraction(1, 3)), _percent(Fraction(4, 1000)), _percent(Fraction(1, 250_000))
+    ('33.3 %', '0.4 %', '0.0004 %')
+    """
+    return _three_digits(share, round)
+
+
+def _percent_at_most(share: Fraction) -> str:
+    """Rounded up, so that "at most" stays true; also for shares far below a percent.
+
+    >>> _percent_at_most(Fraction(1, 3)), _percent_at_most(Fraction(1, 4)), _percent_at_most(Fraction(1, 700_000))
+    ('33.4 %', '25 %', '0.000143 %')
+    """
+    return _three_digits(share, math.ceil)
+
+
+def _three_digits(share: Fraction, rounded: Callable[[Fraction], int]) -> str:
+    if share == 0:
+        return "0 %"
+    exponent = math.floor(math.log10(share.numerator) - math.log10(share.denominator)) - 2
+    unit = Fraction(10) ** exponent
+    return f"{number_text(rounded(share / unit) * unit * 100)} %"
+
+
+def to_plain(content: Any) -> Any:
+    """Dataclasses as mappings with their sentences, tuples as lists, fractions as exact text."""
+    if dataclasses.is_dataclass(content) and not isinstance(content, type):
+        fields = {field.name: to_plain(getattr(content, field.name)) for field in dataclasses.fields(content)}
+        if isinstance(sentence := getattr(content, "sentence", None), str):
+            fields["sentence"] = sentence
+        return fields
+    if isinstance(content, tuple | list):
+        return [to_plain(entry) for entry in content]
+    if isinstance(content, Fraction):
+        return number_text(content)
+    return content

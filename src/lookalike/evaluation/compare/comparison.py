@@ -21,14 +21,20 @@ from lookalike.data.microdata import Microdata, Table
 from lookalike.data.schema import Schema
 from lookalike.errors import RecipeError, counted, unknown_name
 from lookalike.evaluation import charts
-from lookalike.evaluation.compare import tabulating
-from lookalike.evaluation.compare.fingerprints import run_fingerprint, table_fingerprint
-from lookalike.evaluation.compare.frontier import axis_of, check_axes, frontier, loss_axes, risk_axes
-from lookalike.evaluation.compare.keeping import FORMAT, KIND, PICTURE, SUMMARY, TABLE, Kept
-from lookalike.evaluation.compare.picture import picture
-from lookalike.evaluation.compare.planning import ModelsLike, Task, plan
+from lookalike.evaluation.compare import tables
+from lookalike.evaluation.compare.folder import (
+    FORMAT,
+    KIND,
+    PICTURE,
+    SUMMARY,
+    TABLE,
+    Kept,
+    run_fingerprint,
+    table_fingerprint,
+)
+from lookalike.evaluation.compare.frontier import axis_of, check_axes, frontier, loss_axes, picture, risk_axes
 from lookalike.evaluation.compare.processes import cores, execute_all
-from lookalike.evaluation.compare.results import DONE, NOT_RUN, Run
+from lookalike.evaluation.compare.runs import DONE, NOT_RUN, ModelsLike, Run, Task, plan
 from lookalike.files.tables import read_columns
 from lookalike.progress import Progress, silent
 from lookalike.version import __version__
@@ -91,14 +97,14 @@ class Comparison:
         )
 
     def to_csv(self) -> str:
-        return tabulating.to_csv(self.runs, self._find_best())
+        return tables.to_csv(self.runs, self._find_best())
 
     def headings(self) -> tuple[str, ...]:
-        return tabulating.headings()
+        return tables.HEADINGS
 
     def rows(self) -> list[tuple[str, ...]]:
         """As text, one line a run; a star marks the frontier."""
-        return tabulating.rows(self.runs, self._find_best(), self.sensitive)
+        return tables.rows(self.runs, self._find_best(), self.sensitive)
 
     def remarks(self) -> list[str]:
         """What the table leaves open: why runs have no figures, and which have no place in the picture."""

@@ -5,17 +5,25 @@
     FOLDER/comparison.csv, frontier.svg
 
 A second comparison takes from it what is there. What is not readable, or was made by another version, is made again.
+
+A fingerprint is a hash of the table's content, the schema, the recipe and the version: it tells one run from another,
+and nobody learns from it what went into it. Where the table came from does not enter; a seed does only if one was
+given, because runs without one are as good as each other.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
+from lookalike.data.microdata import Domain, Microdata
 from lookalike.errors import RecipeError, unread_format
-from lookalike.evaluation.compare.results import AUDIT_FAILED, DONE, INFEASIBLE, UNFIT, Run
+from lookalike.evaluation.compare.runs import AUDIT_FAILED, DONE, INFEASIBLE, UNFIT, Run, Task
 from lookalike.files.atomic import cannot_write, hide_beside
+from lookalike.version import __version__
 
 KIND = "lookalike comparison"
 FORMAT = 1
@@ -102,3 +110,52 @@ def _is_beginning(path: Path) -> bool:
     if path.name == _RUNS and path.is_dir():
         return not any(path.iterdir())
     return path.is_dir() and path.name.startswith(f".{SUMMARY}.") and path.name.endswith(".part")
+
+
+_BYTES = 16
+
+
+def table_fingerprint(data: Microdata) -> str:
+    """A hash of every published value in its place, of the domains, and of what the schema says about them."""
+    digest = hashlib.blake2b(digest_size=_BYTES, person=b"lookalike table")
+    blocks = (
+        ("quasi", data.domains.quasi, data.quasi),
+        ("sensitive", data.domains.sensitive, data.sensitive),
+        ("carried", data.domains.carried, data.carried),
+    )
+    for role, domains, codes in blocks:
+        _add(digest, (role, str(codes.shape)))
+        for domain in domains:
+            _add(digest, _describe_domain(domain))
+        digest.update(codes.astype("<i4").tobytes())
+    return digest.hexdigest()
+
+
+def run_fingerprint(table: str, task: Task) -> str:
+    """A hash of one run of a table; `table` is its own fingerprint."""
+    digest = hashlib.blake2b(digest_size=_BYTES, person=b"lookalike run")
+    parts = [__version__, table, task.adversary, "" if task.seed is None else str(task.seed)]
+    for part in (*(promise.model for promise in task.promises), task.algorithm, *task.attacks):
+        parts += [f"{type(part).__module__}.{type(part).__qualname__}", str(part)]
+    parts += [str(promise.column) for promise in task.promises]
+    _add(digest, parts)
+    return digest.hexdigest()
+
+
+def _describe_domain(domain: Domain) -> list[str]:
+    attribute, tree = domain.attribute, domain.taxonomy
+    parts = [domain.name, str(domain.kind), str(domain.type), repr(float(attribute.weight)), str(domain.declared)]
+    parts += [repr(float(domain.low)), repr(float(domain.high)), str(domain.size), str(len(domain.texts))]
+    parts += domain.texts
+    if tree is not None:
+        parts += [*tree.labels, *map(str, tree.parents.tolist())]
+    return parts
+
+
+def _add(digest: hashlib.blake2b, parts: Iterable[str]) -> None:
+    listed = list(parts)
+    digest.update(len(listed).to_bytes(8, "big"))
+    for part in listed:
+        content = part.encode("utf-8", "surrogatepass")
+        digest.update(len(content).to_bytes(8, "big"))
+        digest.update(content)

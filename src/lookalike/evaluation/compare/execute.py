@@ -6,7 +6,6 @@ different promises can be held side by side.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,10 +17,8 @@ from lookalike.data.contracts import Target
 from lookalike.data.microdata import Table
 from lookalike.data.schema import Schema
 from lookalike.errors import AuditFailed, Infeasible, LookalikeError, Unsupported
-from lookalike.evaluation.compare.memory import forget_peak, peak_megabytes
-from lookalike.evaluation.compare.planning import Task
-from lookalike.evaluation.compare.results import AUDIT_FAILED, DONE, FAULT, INFEASIBLE, UNFIT, Run
-from lookalike.memory import is_scarce
+from lookalike.evaluation.compare.runs import AUDIT_FAILED, DONE, FAULT, INFEASIBLE, UNFIT, Run, Task
+from lookalike.memory import forget_peak, is_scarce, peak_megabytes
 from lookalike.metrics.query_error import RangeWorkload, draw_queries, query_error
 from lookalike.pipeline.recipe import Recipe, prepare
 from lookalike.pipeline.run import MadeWhole, Stopwatch, run, standard_measures
@@ -30,12 +27,7 @@ from lookalike.randomness import Randomness
 _QUERIES, _ASKED = 500, 3
 
 
-def _losses(outcome: MadeWhole, rng: Randomness) -> dict[str, float]:
-    """Every loss that the form of the release has."""
-    return outcome.losses
-
-
-def _query_errors(outcome: MadeWhole, rng: Randomness) -> dict[str, float]:
+def _query_errors(outcome: MadeWhole) -> dict[str, float]:
     """The median error of random range queries, and how often their intervals hold the truth.
 
     The same queries for every run on a table, so that runs compare: not random in the sense of being secret.
@@ -47,10 +39,6 @@ def _query_errors(outcome: MadeWhole, rng: Randomness) -> dict[str, float]:
         return {}
     found = query_error(asked, outcome.release)
     return {"query_error": found.median, "query_coverage": found.coverage}
-
-
-_USEFULNESS: tuple[Callable[[MadeWhole, Randomness], dict[str, float]], ...] = (_losses, _query_errors)
-"""What is measured of how useful a release still is, by name."""
 
 
 def execute(task: Task, table: Table, schema: Schema) -> Run:
@@ -76,12 +64,10 @@ def execute(task: Task, table: Table, schema: Schema) -> Run:
 
 def _measure_run(task: Task, outcome: MadeWhole) -> Run:
     watch = Stopwatch()
+    watch.seconds |= outcome.seconds
     levels = _levels_of(outcome.audit)
-    figures: dict[str, float] = {}
     with watch.step("measure"):
-        for measure in _USEFULNESS:
-            figures.update(measure(outcome, Randomness(task.seed).child("usefulness")))
-    figures.update(_find_worst(levels))
+        figures = {**outcome.losses, **_query_errors(outcome), **_find_worst(levels)}
     with watch.step("attack"):
         made, not_made = _run_attacks(task, outcome)
     shares = [one["accuracy"] for one in made if one["accuracy"] is not None and one["column"] is not None]
@@ -91,9 +77,6 @@ def _measure_run(task: Task, outcome: MadeWhole) -> Run:
     figures["seconds"] = round(outcome.seconds["anonymize"], 3)
     if (peak := peak_megabytes()) is not None:
         figures["peak_mb"] = peak
-    seconds = {**outcome.seconds}
-    for step, more in watch.seconds.items():
-        seconds[step] = seconds.get(step, 0.0) + more
     return task.run(
         DONE,
         adversary=outcome.adversary,
@@ -102,7 +85,7 @@ def _measure_run(task: Task, outcome: MadeWhole) -> Run:
         levels=levels,
         attacks=tuple(made),
         not_made=not_made,
-        seconds={step: round(spent, 3) for step, spent in seconds.items()},
+        seconds={step: round(spent, 3) for step, spent in watch.seconds.items()},
     )
 
 

@@ -8,50 +8,14 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 
 from lookalike.data.release import Bucketized, Perturbed
-from lookalike.evaluation.compare.results import DONE, Run
+from lookalike.evaluation.compare.runs import DONE, Run
 
-_HEADINGS = (
-    "",
-    "promise",
-    "algorithm",
-    "against",
-    "form",
-    "result",
-    "loss",
-    "queries",
-    "k",
-    "l",
-    "t",
-    "beta",
-    "belief",
-    "attack",
-)
-_FIGURES = (
-    "gcp",
-    "ail",
-    "msbs",
-    "average_group_size",
-    "discernibility",
-    "values_changed",
-    "query_error",
-    "query_coverage",
-    "k",
-    "l",
-    "l_distinct",
-    "l_entropy",
-    "t",
-    "beta",
-    "delta",
-    "largest_belief",
-    "attack",
-    "suppressed",
-    "seconds",
-    "peak_mb",
-)
-
-
-def headings() -> tuple[str, ...]:
-    return (*_HEADINGS, "honest", "seconds")
+_HEADINGS = "promise algorithm against form result loss queries k l t beta belief attack honest seconds"
+HEADINGS = ("", *_HEADINGS.split())
+_FIGURES = """
+    gcp ail msbs average_group_size discernibility values_changed query_error query_coverage k l l_distinct l_entropy t
+    beta delta largest_belief attack suppressed seconds peak_mb
+"""
 
 
 def rows(runs: Sequence[Run], best: Collection[int], sensitive: Sequence[str]) -> list[tuple[str, ...]]:
@@ -77,8 +41,8 @@ def _honest_share(run: Run) -> float | None:
 
 def to_csv(runs: Sequence[Run], best: Collection[int]) -> str:
     """All figures of all runs, with the names that they have in JSON."""
-    more = sorted({name for run in runs for name in run.figures} - set(_FIGURES))
-    names = [*_FIGURES, *more]
+    names = _FIGURES.split()
+    names += sorted({name for run in runs for name in run.figures} - set(names))
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(
@@ -86,7 +50,7 @@ def to_csv(runs: Sequence[Run], best: Collection[int]) -> str:
     )
     for place, run in enumerate(runs):
         known = [run.promise, run.algorithm, run.adversary, run.form, run.status, "yes" if place in best else "no"]
-        figures = ["" if (value := run.figure(name)) is None else f"{value:.10g}" for name in names]
+        figures = ["" if (value := run.figures.get(name)) is None else f"{value:.10g}" for name in names]
         honest = _honest_share(run)
         writer.writerow([*known, *figures, "" if honest is None else f"{honest:.10g}", run.nearest or "", run.reason])
     return text.getvalue()
@@ -96,15 +60,16 @@ def _row(run: Run, best: bool, sensitive: Sequence[str]) -> tuple[str, ...]:
     known = ("*" if best else "", short_promise(run, sensitive), run.algorithm, run.adversary)
     if run.status != DONE:
         return (*known, "", run.status.upper() if run.status == "audit failed" else run.status, *[""] * 10)
-    seconds = run.figure("seconds")
+    figures = run.figures
+    seconds = figures.get("seconds")
     return (
         *known,
         run.form,
         "passed",
-        loss_text(run.form, run.figures),
-        _percent(run.figure("query_error")),
-        *(_number(run.figure(name)) for name in ("k", "l", "t", "beta")),
-        *(_percent(share) for share in (run.figure("largest_belief"), run.figure("attack"), _honest_share(run))),
+        loss_text(run.form, figures),
+        _percent(figures.get("query_error")),
+        *(_number(figures.get(name)) for name in ("k", "l", "t", "beta")),
+        *(_percent(share) for share in (figures.get("largest_belief"), figures.get("attack"), _honest_share(run))),
         "" if seconds is None else f"{seconds:.1f}",
     )
 

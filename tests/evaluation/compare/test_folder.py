@@ -13,8 +13,8 @@ import pytest
 
 from lookalike.errors import RecipeError
 from lookalike.evaluation.compare import Run, processes
-from lookalike.evaluation.compare.keeping import Kept
-from lookalike.evaluation.compare.planning import Task
+from lookalike.evaluation.compare.folder import Kept
+from lookalike.evaluation.compare.runs import Task
 from tests.evaluation.compare.asking import MODELS, compared, people, timeless
 
 
@@ -70,7 +70,7 @@ def test_the_same_table_from_elsewhere_is_the_same(tmp_path: Path) -> None:
 def test_another_version_is_run_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = {"models": ["l-diversity:2"], "algorithms": ["mondrian"], "folder": tmp_path / "kept"}
     compared(**asked)
-    monkeypatch.setattr("lookalike.evaluation.compare.fingerprints.__version__", "99.0")
+    monkeypatch.setattr("lookalike.evaluation.compare.folder.__version__", "99.0")
     assert len(compared(**asked).made) == 1
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import lookalike as la
 from lookalike.apps.samples import sample_table
-from lookalike.evaluation.report.rebuilding import OWN_REPORT
+from lookalike.evaluation.report.check import OWN_REPORT
 
 QUASI = ["age", "sex", "zip code"]
 

@@ -1,0 +1,186 @@
+"""A release folder, or a table of another tool, read back over the original it was made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lookalike import models
+from lookalike.algorithms import parse_algorithm
+from lookalike.audit import Check, Grounds
+from lookalike.data.adversary import READS_RELEASE
+from lookalike.data.contracts import Algorithm, Promise
+from lookalike.data.microdata import Codes, Microdata, Table
+from lookalike.data.release import Release
+from lookalike.data.schema import Schema
+from lookalike.errors import LookalikeError, RecipeError, quoted
+from lookalike.evaluation.report.check import Documents, read_documents
+from lookalike.files.releases.describe import REWRITTEN
+from lookalike.files.releases.other_tools import read_foreign_table
+from lookalike.files.releases.read import ReleaseFolder, check_readable, over_original, release_folder
+from lookalike.files.releases.tablefiles import Parts
+from lookalike.files.tables import read_whole
+from lookalike.files.urls import STANDARD_INPUT, at_hand, is_url
+from lookalike.pipeline.hidden_data.folder import Findings, can_be_audited_alike, examine_folder
+from lookalike.pipeline.hidden_data.grounds import agree_schema, exact_columns, list_declared, list_stated
+from lookalike.pipeline.hidden_data.other_tools import examine_table
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reopened:
+    """A release read back over its original."""
+
+    release: Release
+    data: Microdata
+    promises: tuple[Promise, ...] = ()
+    """What its own manifest promises; empty for tables of other tools."""
+    adversary: str = READS_RELEASE
+    notes: tuple[str, ...]
+    algorithm: Algorithm | None = None
+    """The method that its manifest names; None for tables of other tools and methods of other versions."""
+    parts: Parts = field(default_factory=dict)
+    """Of its tables, where it was published in parts."""
+    folder: Path
+    """Where the release lies."""
+    checks: tuple[Check, ...]
+    """Of its files, where it was reopened to be audited."""
+    grounds: Grounds
+    """What an audit of it rests on."""
+    unpublished: Mapping[str, Codes]
+    """Columns of the original that the release leaves out, by name, as the rank of each record."""
+    documents: Documents | None = None
+    """Audit and report that lie in the folder, where an audit of the folder has their words."""
+
+
+def reopen(
+    original: Any,
+    release: str | Path,
+    schema: Schema | str | Path | None = None,
+    *,
+    suppressed: int = 0,
+    audited: bool = False,
+    ignore: Iterable[str] = (),
+    **reading: Any,
+) -> Reopened:
+    """Read a release folder, or a table of another tool, together with the original it was made from.
+
+    A folder of ours brings its own schema; for another tool's table the roles must be given. To be `audited`, the files
+    are examined too: a folder must agree with the schema that is given and say nothing besides its release, and columns
+    without a role are refused but for those to `ignore`.
+    """
+    if release == STANDARD_INPUT and isinstance(original, str) and original == STANDARD_INPUT:
+        raise RecipeError("Original and release cannot both come from standard input. Give one of them as a file.")
+    given = Schema.of(schema)
+    with at_hand(release) as path:
+        folder = release_folder(path)
+        if folder is not None:
+            return _reopen_folder(original, path, folder, given, audited, tuple(ignore), reading)
+        if not given.attributes:
+            if isinstance(original, str | Path) and not is_url(original) and release_folder(Path(original)) is not None:
+                raise RecipeError(f"{original} is a release folder. Name the original first, then the release.")
+            raise RecipeError(
+                f"{path} is not a release folder of lookalike, so it does not say which column is what. Name the "
+                "quasi-identifiers and the sensitive column (--qi A,B --sensitive S, or --schema FILE)."
+            )
+        return _reopen_table(original, path, given, suppressed, audited, tuple(ignore), reading)
+
+
+def _reopen_folder(
+    original: Any,
+    path: Path,
+    folder: Path,
+    given: Schema,
+    audited: bool,
+    ignore: tuple[str, ...],
+    reading: dict[str, Any],
+) -> Reopened:
+    opened = ReleaseFolder(folder)
+    own, manifest = opened.schema, opened.manifest
+    stated = tuple(said for attribute in own.published for said in list_declared(attribute))
+    used = given if given.attributes else own
+    if audited and (given.attributes or ignore):
+        wanted = given if given.attributes else _without(own, ignore)
+        used, merged = agree_schema(own, wanted, ignore)
+        stated = merged if given.attributes else stated
+    table = read_whole(original, used, **reading)
+    data = Microdata.encode(table, used)
+    found = over_original(opened, data)
+    examined = examine_folder(opened, found, ignored=ignore) if audited else Findings()
+    promises = tuple(Promise(models.parse_model(said.text), said.column) for said in manifest.promises)
+    rewritten = [name for name in REWRITTEN if name in manifest.files] if can_be_audited_alike(manifest) else []
+    grounds = Grounds(
+        publishers_roles=not given.attributes,
+        stated=(*list_stated(manifest), *stated),
+        not_checked=(
+            *(f"column {quoted(name)} (ignored on request)" for name in ignore),
+            *([f"{', '.join(rewritten)} (about all columns)"] if ignore and rewritten else []),
+            *examined.not_checked,
+        ),
+        exact=exact_columns(found),
+    )
+    return Reopened(
+        release=found,
+        data=data,
+        promises=promises,
+        adversary=manifest.adversary,
+        notes=table.notes,
+        algorithm=_parse_known(manifest.algorithm),
+        parts=manifest.parts,
+        folder=path,
+        checks=examined.checks,
+        grounds=grounds,
+        unpublished=_find_unpublished(table, used),
+        documents=read_documents(opened, promises, data) if audited and not ignore else None,
+    )
+
+
+def _reopen_table(
+    original: Any,
+    path: Path,
+    schema: Schema,
+    suppressed: int,
+    audited: bool,
+    ignore: tuple[str, ...],
+    reading: dict[str, Any],
+) -> Reopened:
+    check_readable(path)
+    table = read_whole(original, schema, **reading)
+    data = Microdata.encode(table, schema)
+    notes = list(table.notes)
+    found, cells = read_foreign_table(path, data, suppressed=suppressed, note=notes.append)
+    examined = examine_table(path, cells, data, ignore, table.names) if audited else Findings()
+    grounds = Grounds(
+        publishers_roles=False,
+        not_checked=examined.not_checked,
+        normalised=examined.normalised,
+        exact=exact_columns(found),
+    )
+    return Reopened(
+        release=found,
+        data=data,
+        notes=tuple(notes),
+        folder=path,
+        checks=examined.checks,
+        grounds=grounds,
+        unpublished=_find_unpublished(table, schema),
+    )
+
+
+def _parse_known(algorithm: str) -> Algorithm | None:
+    try:
+        return parse_algorithm(algorithm)
+    except LookalikeError:
+        return None
+
+
+def _find_unpublished(table: Table, schema: Schema) -> dict[str, Codes]:
+    published = {attribute.name for attribute in schema.published}
+    return {column.name: column.codes for column in table.columns if column.name not in published}
+
+
+def _without(schema: Schema, names: Iterable[str]) -> Schema:
+    """The schema less some columns."""
+    left_out = set(names)
+    return Schema(tuple(attribute for attribute in schema.attributes if attribute.name not in left_out))

@@ -1,0 +1,241 @@
+"""Audit and report that lie in a release folder, written again from the release and compared.
+
+What they say follows from the release (`Basis.public`), but for the date of the report and its recipient. These are
+read from the report, bounded, and said to be stated by the publisher. A report that cannot be written again here (with
+scores, or by other versions of libraries) is named as not checked, with the reason.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lookalike.algorithms import parse_algorithm
+from lookalike.audit import Check, Examined
+from lookalike.data.contracts import Algorithm, Promise
+from lookalike.data.microdata import Microdata
+from lookalike.data.release import Release
+from lookalike.errors import LookalikeError, quoted
+from lookalike.evaluation import charts
+from lookalike.evaluation.report.basis import Basis
+from lookalike.evaluation.report.contents import Report
+from lookalike.evaluation.report.examples import Examples, make_up_examples
+from lookalike.evaluation.report.page import AUDIT, REPORT, REPORT_PAGE, audit_json, report_documents
+from lookalike.files.releases.describe import REWRITTEN, quote_text, title_problem
+from lookalike.files.releases.read import ReleaseFolder
+from lookalike.metrics import public_losses, round_figure, same_figure
+from lookalike.pipeline.hidden_data.folder import can_be_audited_alike, first_difference
+from lookalike.pipeline.recipe import settle
+from lookalike.pipeline.run import measure
+from lookalike.untrusted import load_json, read_bytes
+
+OWN_REPORT, _OWN_AUDIT = "stated report", "stated audit"
+_BOTH = f"{REPORT_PAGE}, {REPORT}"
+_SCORED = ("attacks", "attacks_not_made", "answers", "uses", "tradeoff", "bound_sentence")
+"""What a published report has only with scores."""
+_VERSION = re.compile(r"[0-9A-Za-z.+-]{1,30}")
+_SVG = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
+_NUMBER = re.compile(r"-?\d{1,20}(?:\.\d{1,20})?(?:e-?\d{1,3})?")
+
+
+@dataclass(frozen=True)
+class Documents:
+    """What a folder says of itself besides its description."""
+
+    title: str
+    contents: Mapping[str, bytes]
+    """By the name of the file."""
+    examples: Examples | None
+    """Made-up people, made again from the release."""
+    same_types: bool
+    """Whether the original was read with the types that its publisher read; values are sorted by them."""
+
+
+@dataclass(frozen=True)
+class Rebuilt:
+    """What was found of the documents."""
+
+    checks: tuple[Check, ...] = ()
+    stated: tuple[str, ...] = ()
+    not_checked: tuple[str, ...] = ()
+
+
+def read_documents(opened: ReleaseFolder, promises: tuple[Promise, ...], data: Microdata) -> Documents | None:
+    """The documents of a folder; None if an audit does not have their words."""
+    manifest = opened.manifest
+    if not can_be_audited_alike(manifest):
+        return None
+    contents = {}
+    for name in REWRITTEN:
+        if name in manifest.files:
+            try:
+                contents[name] = read_bytes(opened.path / name)
+            except OSError:
+                contents[name] = b""
+    examples = None
+    # Made-up people take time to make again.
+    if promises and (_parse_object(contents.get(REPORT, b"")) or {}).get("examples") is not None:
+        try:
+            method = parse_algorithm(manifest.algorithm)
+            examples = make_up_examples(opened, settle(promises, data), method, manifest.adversary)
+        except LookalikeError:
+            examples = None
+    fields = {field.name: field.type for listed in manifest.tables.values() for field in listed}
+    same_types = all(fields.get(domain.name) is domain.type for domain in data.domains.sensitive)
+    return Documents(manifest.title, contents, examples, same_types)
+
+
+def check_documents(
+    documents: Documents,
+    release: Release,
+    data: Microdata,
+    examined: Examined,
+    promises: tuple[Promise, ...],
+    algorithm: Algorithm | None,
+) -> Rebuilt:
+    """Audit and report of a folder, held against what lookalike writes for this release."""
+    contents = dict(documents.contents)
+    if algorithm is None:
+        # Said by the check of the description.
+        return Rebuilt(not_checked=(f"{', '.join(contents)} (of no known method)",))
+    losses, by_column = measure(release, data)
+    basis = Basis.of_reading(
+        release, examined, promises=promises, algorithm=algorithm, losses=losses, loss_by_column=by_column
+    ).public()
+    checks: tuple[Check, ...] = ()
+    if (text := contents.pop(AUDIT, None)) is not None:
+        exact = public_losses(
+            losses, by_column, basis.domains, basis.form, release.withheld.n_suppressed, rounding=lambda loss: loss
+        )
+        basis = _with_stated_losses(basis, text, exact)
+        checks = (_check_audit(text, basis),)
+    if not contents:
+        return Rebuilt(checks)
+    if not documents.same_types:
+        said = f"{', '.join(contents)} (the original was read with other types of values)"
+        return Rebuilt(checks, not_checked=(said,))
+    found = _check_report(contents, basis, documents.title, documents.examples)
+    return replace(found, checks=(*checks, *found.checks))
+
+
+def _with_stated_losses(basis: Basis, text: bytes, exact: tuple[Mapping[str, float], Mapping[str, float]]) -> Basis:
+    """Losses as audit.json states them, where that is how they round on this machine or on another."""
+    stated = _parse_object(text) or {}
+    losses, by_column = (
+        _as_stated(stated.get(key), figures) for key, figures in zip(("loss", "loss_by_column"), exact, strict=True)
+    )
+    return replace(basis, losses=losses, loss_by_column=by_column)
+
+
+def _as_stated(stated: Any, figures: Mapping[str, float]) -> dict[str, float]:
+    known = stated if isinstance(stated, dict) else {}
+    return {
+        name: known[name] if same_figure(known.get(name), figure) else round_figure(figure)
+        for name, figure in figures.items()
+    }
+
+
+def _check_audit(text: bytes, basis: Basis) -> Check:
+    """Whether the audit that lies in the folder is, byte for byte, what this one writes."""
+    own = audit_json(basis)
+    if text == own:
+        return Check(_OWN_AUDIT, True, "audit.json is what this audit writes, byte for byte")
+    try:
+        place = first_difference(load_json(text.decode()), json.loads(own))
+    except ValueError:
+        return Check(_OWN_AUDIT, False, "audit.json is not valid JSON")
+    detail = "audit.json has other white space, spellings, keys or an other order of keys than lookalike writes"
+    if place is not None:
+        detail = f"audit.json says something else than this audit finds: {quoted(place)}"
+    return Check(_OWN_AUDIT, False, detail)
+
+
+def _check_report(documents: Mapping[str, bytes], basis: Basis, title: str, examples: Examples | None) -> Rebuilt:
+    """Hold the report among the documents of a folder against what the public basis gives."""
+    if set(documents) != {REPORT, REPORT_PAGE}:
+        return _fail(f"the folder has only one of {_BOTH}")
+    stated = _parse_object(documents[REPORT])
+    if stated is None:
+        return _fail(f"{REPORT} is not valid JSON")
+    if any(stated.get(key) for key in _SCORED):
+        return _not_checked("with figures that are scored on the original, which an audit does not work out")
+    left_out = stated.get("left_out")
+    if (isinstance(left_out, list) and charts.NOT_DRAWN in left_out) == charts.can_draw():
+        return _not_checked("its charts cannot be drawn here as they were")
+    date, recipient = _date(stated.get("date")), stated.get("recipient")
+    if date is None:
+        return _fail(f"{REPORT}, date: it is no date")
+    if recipient is not None and (not isinstance(recipient, str) or title_problem(recipient) is not None):
+        return _fail(f"{REPORT}, recipient: it is no short text on one line")
+    made = Report.on(basis, title, recipient=recipient, examples=examples, date=date)
+    versions = stated.get("versions")
+    other = _other_versions(versions, made.versions)
+    if other and isinstance(versions, dict):
+        made = replace(made, versions=versions)
+    said = [f"that its report is of {date.isoformat()}"]
+    said += [f"that it is made for {quote_text(recipient)}"] if recipient is not None else []
+    found = _compare(documents, stated, report_documents(made))
+    if other and not all(check.passed for check in found.checks):
+        return _not_checked(f"made with {', '.join(other)}, and so by other words or draws than here")
+    return replace(found, stated=tuple(said))
+
+
+def _compare(documents: Mapping[str, bytes], stated: Any, own: Mapping[str, bytes]) -> Rebuilt:
+    if documents[REPORT] != own[REPORT]:
+        place = first_difference(stated, json.loads(own[REPORT]))
+        if place is None:
+            return _fail(f"{REPORT} has other white space, spellings or an other order of keys than lookalike writes")
+        return _fail(f"{REPORT} says something else than the release: {quoted(place)}")
+    if documents[REPORT_PAGE] == own[REPORT_PAGE]:
+        return _pass(f"{_BOTH}: byte for byte what lookalike writes for this release")
+    pages = [page.decode(errors="replace") for page in (documents[REPORT_PAGE], own[REPORT_PAGE])]
+    if len({_without_places(page) for page in pages}) == 1:
+        found = _pass(f"{_BOTH}: what lookalike writes for this release, but for places in charts")
+        return replace(found, not_checked=(f"where {REPORT_PAGE} places what its charts show (other fonts)",))
+    return _fail(f"{REPORT_PAGE} is not the page that lookalike writes for this release")
+
+
+def _without_places(page: str) -> str:
+    """A page with the numbers in its charts left out: where texts end depends on the fonts of a machine."""
+    return _SVG.sub(lambda chart: _NUMBER.sub("0", chart[0]), page)
+
+
+def _parse_object(text: bytes) -> dict[str, Any] | None:
+    try:
+        stated = load_json(text.decode())
+    except ValueError:
+        return None
+    return stated if isinstance(stated, dict) else None
+
+
+def _date(text: object) -> datetime.date | None:
+    try:
+        date = datetime.date.fromisoformat(text) if isinstance(text, str) else None
+    except ValueError:
+        return None
+    return date if date is not None and date.isoformat() == text else None
+
+
+def _other_versions(stated: object, own: Mapping[str, str]) -> list[str]:
+    """Libraries whose version differs; none where what is stated are no versions."""
+    if not isinstance(stated, dict) or list(stated) != list(own):
+        return []
+    if not all(isinstance(version, str) and _VERSION.fullmatch(version) for version in stated.values()):
+        return []
+    return [f"{name} {version}" for name, version in stated.items() if version != own[name]]
+
+
+def _pass(detail: str) -> Rebuilt:
+    return Rebuilt((Check(OWN_REPORT, True, detail),))
+
+
+def _fail(detail: str) -> Rebuilt:
+    return Rebuilt((Check(OWN_REPORT, False, detail),))
+
+
+def _not_checked(reason: str) -> Rebuilt:
+    return Rebuilt(not_checked=(f"{_BOTH} ({reason})",))

@@ -1,0 +1,78 @@
+"""Where a release and its reports go: one folder to hand over, and what only the owner may see beside it."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from lookalike.data.release import RecordMap
+from lookalike.errors import RecipeError, unknown_name
+from lookalike.files.releases.describe import DESCRIPTOR, Manifest, state_promise
+from lookalike.files.releases.private import check_private, private_beside
+from lookalike.files.urls import check_destination, is_url, place_of, send
+from lookalike.pipeline.run import Made
+
+FULL, _BRIEF = _REPORTS = ("full", "brief")
+_REPORT_VARIABLE = "LOOKALIKE_REPORT"
+SCORES_NEED_FULL = "The brief report scores nothing on the original. Ask for the full one to publish scores."
+SCORES_REVEAL = (
+    "The report in the release folder has figures that were scored on the original (--publish-scores). They confirm "
+    "guesses about people in the table: a reader may become surer of a person's value than is promised, most of all "
+    "where there are few records. The promise holds for the table alone."
+)
+
+
+def wants_full_report(report: str | None, *, scores: bool) -> bool:
+    """Whether the full report is made: the one asked for, or what LOOKALIKE_REPORT says, else the full one."""
+    report = report or os.environ.get(_REPORT_VARIABLE) or FULL
+    if report not in _REPORTS:
+        raise RecipeError(unknown_name("report", report, _REPORTS))
+    if scores and report != FULL:
+        raise RecipeError(SCORES_NEED_FULL)
+    return report == FULL
+
+
+def describe_release(made: Made, title: str, *, safe_csv: bool = False) -> Manifest:
+    return Manifest(
+        title=title,
+        promises=tuple(state_promise(promise, made.form) for promise in made.promises),
+        algorithm=str(made.algorithm),
+        adversary=made.adversary,
+        created=datetime.date.today(),
+        safe_csv=safe_csv,
+    )
+
+
+@contextmanager
+def open_destination(
+    folder: str | Path, owners: dict[str, bytes] | None, linkage: RecordMap | None, seed: int | None, *, overwrite: bool
+) -> Iterator[Path]:
+    """Where to write a release folder, until the block ends; then its private part appears beside it.
+
+    The private part has the `owners` documents as they are at the end (None: there are none), the linkage and the seed.
+    A release for a URL is written here first, and sent when the block ends.
+    """
+    if is_url(folder):
+        place = place_of(str(folder))
+        check_destination(place)
+        with tempfile.TemporaryDirectory(prefix="lookalike-") as here:
+            yield Path(here) / "release"
+            send(Path(here) / "release", place, last=DESCRIPTOR)
+    elif owners is None and linkage is None:
+        yield Path(folder)
+    else:
+        check_private(Path(folder), overwrite=overwrite)
+        written = False
+        try:
+            documents = {} if owners is None else owners
+            with private_beside(Path(folder), linkage, seed, documents=documents, overwrite=overwrite):
+                yield Path(folder)
+                written = True
+        except RecipeError as error:
+            if not written:
+                raise
+            raise RecipeError(f"The release is written and whole, but its private part is not. {error}") from None
