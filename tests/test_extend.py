@@ -17,7 +17,7 @@ import pytest
 import lookalike as la
 from lookalike import extend
 from lookalike.apps.samples import hospital, to_csv
-from lookalike.data.guests import NAMED, known_elsewhere, load_guests
+from lookalike.data.families import NAMED, known_elsewhere, load_guests
 from lookalike.errors import RecipeError
 from tests.apps.cli.running import lookalike
 

@@ -23,7 +23,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms import Burel, Groups
+from lookalike.algorithms.burel import Burel
+from lookalike.algorithms.groups import Groups
 from lookalike.algorithms.shared.axes import axes_of
 from lookalike.algorithms.shared.value_buckets import curve_keys
 from lookalike.data.contracts import Promise
@@ -32,7 +33,7 @@ from lookalike.data.requirement import Requirement
 from lookalike.data.schema import Schema, ValueType
 from lookalike.files.tables import read_table
 from lookalike.kernels.hilbert import retrieve
-from lookalike.models import BetaLikeness
+from lookalike.models.beta_likeness import BetaLikeness
 from lookalike.pipeline import run as pipeline
 from lookalike.pipeline.recipe import require, settle
 from lookalike.progress import silent

@@ -26,7 +26,7 @@ from lookalike.algorithms.groups.strict import strict_groups
 from lookalike.data.microdata import Column, Microdata, Table
 from lookalike.data.requirement import Requirement
 from lookalike.data.schema import Schema, ValueType
-from lookalike.models import LDiversity
+from lookalike.models.l_diversity import LDiversity
 from lookalike.randomness import Randomness
 
 MODES = ("free", "strict")

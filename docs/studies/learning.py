@@ -17,7 +17,7 @@ from exact_bayes import MODES, required
 from numpy.typing import NDArray
 from printing import percent, say, show
 
-from lookalike.algorithms import Groups
+from lookalike.algorithms.groups import Groups
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.release import Extents, Grouped, Ranges
 from lookalike.data.schema import Schema

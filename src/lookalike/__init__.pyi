@@ -1,7 +1,9 @@
 """The public names, and where each is. `__init__.py` reads this list and loads a name when it is first used."""
 
 from lookalike import spark as spark
-from lookalike.algorithms import Groups as Groups, Mondrian as Mondrian, StrictMondrian as StrictMondrian
+from lookalike.algorithms.groups import Groups as Groups
+from lookalike.algorithms.mondrian import Mondrian as Mondrian
+from lookalike.algorithms.mondrian_strict import StrictMondrian as StrictMondrian
 from lookalike.algorithms.privbayes import PrivBayes as PrivBayes, Synthesis as Synthesis
 from lookalike.analysis.counts import Estimate as Estimate
 from lookalike.analysis.plain import Pooled as Pooled, pool as pool, sample as sample
@@ -37,16 +39,14 @@ from lookalike.evaluation.inspect import (
     suggest_schema as suggest_schema,
 )
 from lookalike.files.tables import read_table as read_table
-from lookalike.models import (
-    AlphaK as AlphaK,
-    BetaLikeness as BetaLikeness,
-    DeltaDisclosure as DeltaDisclosure,
-    FPrivacy as FPrivacy,
-    KAnonymity as KAnonymity,
-    KConcealment as KConcealment,
-    LDiversity as LDiversity,
-    RhoPrivacy as RhoPrivacy,
-    TCloseness as TCloseness,
-)
+from lookalike.models.alpha_k import AlphaK as AlphaK
+from lookalike.models.beta_likeness import BetaLikeness as BetaLikeness
+from lookalike.models.delta_disclosure import DeltaDisclosure as DeltaDisclosure
+from lookalike.models.f_privacy import FPrivacy as FPrivacy
+from lookalike.models.k_anonymity import KAnonymity as KAnonymity
+from lookalike.models.k_concealment import KConcealment as KConcealment
+from lookalike.models.l_diversity import LDiversity as LDiversity
+from lookalike.models.rho_privacy import RhoPrivacy as RhoPrivacy
+from lookalike.models.t_closeness import TCloseness as TCloseness
 from lookalike.publication import Publication as Publication, publish as publish, synthesize as synthesize
 from lookalike.version import __version__ as __version__

@@ -26,12 +26,13 @@ What else is known of it (sliders, remedies, titles, how parts are joined) is a 
 `compare`, reports and the studio. LOOKALIKE_EXTEND=my_file.py (or a module; several are parted by commas) makes it
 known to the command line.
 
-The registries are plain dictionaries by name: `del METRICS["largest_group"]` takes it out again.
+The registries map names to classes: `del METRICS["largest_group"]` takes one out again.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import is_dataclass
 from typing import Any, TypeVar
 
@@ -62,7 +63,7 @@ from lookalike.data.contracts import (
     Undivided,
 )
 from lookalike.data.exposure import Exposure
-from lookalike.data.guests import load_guests
+from lookalike.data.families import load_guests
 from lookalike.data.microdata import Domain, Domains, Microdata
 from lookalike.data.parameters import Choice, ChoiceOrNumber, Exact, OptionalExact, Values, Whole
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, RecordMap, Release
@@ -218,7 +219,7 @@ def _origin(kind: type) -> tuple[str, str]:
     return kind.__module__, kind.__qualname__
 
 
-def _check(kind: Any, family: str, contract: type, registry: dict[str, Any]) -> None:
+def _check(kind: Any, family: str, contract: type, registry: Mapping[str, Any]) -> None:
     """Refuse a class without a name of its own, or without what the contract asks for."""
     name = getattr(kind, "name", None)
     if not isinstance(kind, type) or not isinstance(name, str) or not _NAME.fullmatch(name):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.algorithms import Anatomy
+from lookalike.algorithms.anatomy import Anatomy
 from lookalike.algorithms.shared.buckets import Asked
 from lookalike.errors import Unsupported
 from lookalike.progress import silent

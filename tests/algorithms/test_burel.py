@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.algorithms import DMondrian, parse_algorithm
+from lookalike.algorithms import parse_algorithm
 from lookalike.algorithms.burel import Bounded, Burel, value_buckets
+from lookalike.algorithms.dmondrian import DMondrian
 from lookalike.algorithms.shared.value_buckets import curve_keys
 from lookalike.apps.samples import census
 from lookalike.data.contracts import Promise

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookalike import metrics
-from lookalike.algorithms import Freeform
-from lookalike.algorithms.freeform import graphs_of_parts, least_graph
+from lookalike.algorithms.freeform import Freeform, graphs_of_parts, least_graph
 from lookalike.algorithms.shared.axes import axes_of
 from lookalike.algorithms.shared.matchers import MATCHERS
 from lookalike.algorithms.shared.method import (

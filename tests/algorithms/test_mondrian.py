@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lookalike.algorithms import Mondrian, StrictMondrian, parse_algorithm
+from lookalike.algorithms import parse_algorithm
+from lookalike.algorithms.mondrian import Mondrian
+from lookalike.algorithms.mondrian_strict import StrictMondrian
 from lookalike.apps.samples import census
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata, Table

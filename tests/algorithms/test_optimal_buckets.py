@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.algorithms import OptimalBuckets, optimal_buckets
-from lookalike.algorithms.optimal_buckets import all_sizes, deal_values
+from lookalike.algorithms import optimal_buckets
+from lookalike.algorithms.optimal_buckets import OptimalBuckets, all_sizes, deal_values
 from lookalike.algorithms.shared.bucket_sizes import Part, Range, loss_of, many_sizes, smallest_size, two_sizes
 from lookalike.algorithms.shared.buckets import Asked
 from lookalike.progress import silent

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.algorithms import Perturbation, parse_algorithm
+from lookalike.algorithms import parse_algorithm
 from lookalike.algorithms.perturbation import (
     ONE,
     Bounds,
+    Perturbation,
     alphas,
     legal_gammas,
     matrix,
@@ -26,7 +27,10 @@ from lookalike.data.microdata import Microdata
 from lookalike.data.release import Perturbed
 from lookalike.data.schema import Schema
 from lookalike.errors import RecipeError, Unsupported
-from lookalike.models import BetaLikeness, FPrivacy, LDiversity, parse_model
+from lookalike.models import parse_model
+from lookalike.models.beta_likeness import BetaLikeness
+from lookalike.models.f_privacy import FPrivacy
+from lookalike.models.l_diversity import LDiversity
 from lookalike.pipeline import run as pipeline
 from lookalike.pipeline.recipe import Recipe, prepare, require, settle
 from lookalike.progress import silent

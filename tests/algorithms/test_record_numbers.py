@@ -18,18 +18,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.algorithms import (
-    ALGORITHMS,
-    Anatomy,
-    Freeform,
-    Groups,
-    Heterogeneous,
-    MultiSize,
-    OptimalBuckets,
-    Perturbation,
-    TwoSize,
-)
+from lookalike.algorithms import ALGORITHMS
+from lookalike.algorithms.anatomy import Anatomy
+from lookalike.algorithms.freeform import Freeform
+from lookalike.algorithms.groups import Groups
+from lookalike.algorithms.heterogeneous import Heterogeneous
+from lookalike.algorithms.multi_size import MultiSize
+from lookalike.algorithms.optimal_buckets import OptimalBuckets
+from lookalike.algorithms.perturbation import Perturbation
 from lookalike.algorithms.shared.method import Method
+from lookalike.algorithms.two_size import TwoSize
 from lookalike.attacks.minimality.exact import as_published
 from lookalike.data.adversary import KNOWS_METHOD
 from lookalike.data.microdata import Microdata

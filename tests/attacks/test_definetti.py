@@ -14,7 +14,7 @@ from lookalike.attacks.definetti import DeFinettiAttack
 from lookalike.attacks.shared.whereabouts import Whereabouts
 from lookalike.data.contracts import Finding, Promise, Target
 from lookalike.data.release import Bucketized
-from lookalike.models import LDiversity
+from lookalike.models.l_diversity import LDiversity
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.attacks.planting import coded, people, target_of

@@ -8,16 +8,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from lookalike.algorithms import (
-    Anatomy,
-    GreedyGrouping,
-    Groups,
-    RandomGrouping,
-    StrictMondrian,
-    SymmetricGrouping,
-    parse_algorithm,
-)
+from lookalike.algorithms import parse_algorithm
+from lookalike.algorithms.anatomy import Anatomy
+from lookalike.algorithms.greedy_grouping import GreedyGrouping
+from lookalike.algorithms.groups import Groups
 from lookalike.algorithms.mondrian import Mondrian
+from lookalike.algorithms.mondrian_strict import StrictMondrian
+from lookalike.algorithms.random_grouping import RandomGrouping
+from lookalike.algorithms.symmetric_grouping import SymmetricGrouping
 from lookalike.attacks import parse_attack
 from lookalike.attacks.minimality import Minimality
 from lookalike.attacks.minimality.exact import (

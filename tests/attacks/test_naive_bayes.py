@@ -18,7 +18,8 @@ from lookalike.data.microdata import Microdata, Table
 from lookalike.data.release import Perturbed, Randomizer, Ranges
 from lookalike.data.schema import Schema
 from lookalike.errors import RecipeError
-from lookalike.models import KAnonymity, LDiversity
+from lookalike.models.k_anonymity import KAnonymity
+from lookalike.models.l_diversity import LDiversity
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.attacks.planting import FORMS, coded, people, target_of

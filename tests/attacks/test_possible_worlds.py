@@ -16,7 +16,7 @@ from lookalike.data.contracts import Finding, Promise, Target
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Matched, MatchGraph, Withheld
 from lookalike.errors import DataError, RecipeError, Unsupported
-from lookalike.models import LDiversity
+from lookalike.models.l_diversity import LDiversity
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.audit.making import grouped, matched, moved, number_table, random_groups, ring

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from lookalike.algorithms import Heterogeneous
+from lookalike.algorithms.heterogeneous import Heterogeneous
 from lookalike.apps.papers.published_heterogeneous import HeterogeneousAsPublished
 from lookalike.attacks import parse_attack
 from lookalike.data.contracts import Algorithm, Promise, Target

@@ -10,7 +10,9 @@ import pytest
 from lookalike.audit import audit_part, join_audits, verify
 from lookalike.data.contracts import Promise
 from lookalike.data.release import Randomizer
-from lookalike.models import LDiversity, RhoPrivacy, TCloseness
+from lookalike.models.l_diversity import LDiversity
+from lookalike.models.rho_privacy import RhoPrivacy
+from lookalike.models.t_closeness import TCloseness
 from tests.audit.making import check, matched, number_table, perturbed
 from tests.audit.planting.cases import FORMS
 from tests.audit.planting.exam import Marks, sit

@@ -12,7 +12,8 @@ from lookalike.audit import verify
 from lookalike.audit.reading import Reading
 from lookalike.data.contracts import Promise
 from lookalike.data.release import Withheld
-from lookalike.models import KAnonymity, LDiversity
+from lookalike.models.k_anonymity import KAnonymity
+from lookalike.models.l_diversity import LDiversity
 from tests.audit.making import (
     bucketized,
     check,

@@ -10,7 +10,8 @@ import pytest
 
 from lookalike.audit import verify
 from lookalike.data.contracts import Promise
-from lookalike.models import KAnonymity, parse_model
+from lookalike.models import parse_model
+from lookalike.models.k_anonymity import KAnonymity
 from tests.audit.making import as_matched, grouped, matched, number_table, random_groups
 from tests.oracles.containment import fit_table
 

@@ -18,17 +18,15 @@ from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Whole
 from lookalike.data.release import Withheld
 from lookalike.errors import RecipeError
-from lookalike.models import (
-    AlphaK,
-    BetaLikeness,
-    DeltaDisclosure,
-    FPrivacy,
-    KAnonymity,
-    KConcealment,
-    LDiversity,
-    RhoPrivacy,
-    TCloseness,
-)
+from lookalike.models.alpha_k import AlphaK
+from lookalike.models.beta_likeness import BetaLikeness
+from lookalike.models.delta_disclosure import DeltaDisclosure
+from lookalike.models.f_privacy import FPrivacy
+from lookalike.models.k_anonymity import KAnonymity
+from lookalike.models.k_concealment import KConcealment
+from lookalike.models.l_diversity import LDiversity
+from lookalike.models.rho_privacy import RhoPrivacy
+from lookalike.models.t_closeness import TCloseness
 from tests.audit.making import (
     bucketized,
     check,

@@ -10,7 +10,9 @@ import pytest
 from lookalike.audit import verify
 from lookalike.data.contracts import Promise
 from lookalike.data.release import MatchGraph, Randomizer, Ranges, Withheld
-from lookalike.models import BetaLikeness, KAnonymity, LDiversity
+from lookalike.models.beta_likeness import BetaLikeness
+from lookalike.models.k_anonymity import KAnonymity
+from lookalike.models.l_diversity import LDiversity
 from tests.audit.making import (
     bucketized,
     check,

@@ -12,7 +12,9 @@ from lookalike.audit import Audit, Check, Verdict, verify
 from lookalike.audit.verdicts import format_number
 from lookalike.data.contracts import Promise
 from lookalike.errors import RecipeError, SchemaError
-from lookalike.models import BetaLikeness, KAnonymity, LDiversity
+from lookalike.models.beta_likeness import BetaLikeness
+from lookalike.models.k_anonymity import KAnonymity
+from lookalike.models.l_diversity import LDiversity
 from tests.audit.making import grouped, number_table
 
 

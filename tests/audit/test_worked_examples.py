@@ -15,7 +15,10 @@ from lookalike.data.contracts import Promise
 from lookalike.data.release import Matched, Perturbed, Randomizer, Sets
 from lookalike.data.schema import Kind
 from lookalike.errors import RecipeError
-from lookalike.models import BetaLikeness, KAnonymity, KConcealment, LDiversity
+from lookalike.models.beta_likeness import BetaLikeness
+from lookalike.models.k_anonymity import KAnonymity
+from lookalike.models.k_concealment import KConcealment
+from lookalike.models.l_diversity import LDiversity
 from tests.audit.making import matched, number_table
 from tests.oracles import containment as oracle
 

@@ -30,7 +30,11 @@ from lookalike.data.parameters import (
     unescape,
 )
 from lookalike.errors import RecipeError
-from lookalike.models import AlphaK, BetaLikeness, KAnonymity, LDiversity, TCloseness
+from lookalike.models.alpha_k import AlphaK
+from lookalike.models.beta_likeness import BetaLikeness
+from lookalike.models.k_anonymity import KAnonymity
+from lookalike.models.l_diversity import LDiversity
+from lookalike.models.t_closeness import TCloseness
 
 
 def test_parameters_are_exact_whatever_they_are_given_as() -> None:

@@ -13,7 +13,7 @@ from lookalike.algorithms.perturbation import ONE, Bounds, alphas, matrix, redra
 from lookalike.data.reconstruct import Reconstruction
 from lookalike.data.release import Randomizer
 from lookalike.errors import DataError
-from lookalike.models import BetaLikeness
+from lookalike.models.beta_likeness import BetaLikeness
 from lookalike.randomness import Randomness
 
 

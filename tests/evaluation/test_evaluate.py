@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import lookalike as la
-from lookalike.algorithms import OptimalBuckets
+from lookalike.algorithms.optimal_buckets import OptimalBuckets
 from lookalike.apps.samples import hospital, sample_schema
 from lookalike.attacks import ATTACKS, parse_attack
 from lookalike.attacks.run import attack_target

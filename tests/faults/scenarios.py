@@ -187,7 +187,7 @@ def _without_command(what: str, home: Path) -> int:
 
             from lookalike.data.contracts import Promise
             from lookalike.data.schema import Schema
-            from lookalike.models import KAnonymity
+            from lookalike.models.k_anonymity import KAnonymity
             from lookalike.pipeline.backends.local import LocalBackend
             from lookalike.pipeline.recipe import Recipe
             from lookalike.publication import publish_in_parts

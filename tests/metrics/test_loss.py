@@ -13,8 +13,14 @@ from hypothesis import strategies as st
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.release import Grouped, Matched, Ranges, cover
 from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
-from lookalike.metrics import METRICS, loss_by_column
-from lookalike.metrics.loss import AverageInformationLoss, GlobalCertaintyPenalty, certainty_penalty, information_loss
+from lookalike.metrics import METRICS
+from lookalike.metrics.loss import (
+    AverageInformationLoss,
+    GlobalCertaintyPenalty,
+    certainty_penalty,
+    information_loss,
+    loss_by_column,
+)
 from tests.strategies import column_of, microdatas
 
 # HG Table 1: eight people, and the originals behind each published row.

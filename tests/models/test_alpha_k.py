@@ -4,7 +4,7 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 
-from lookalike.models import AlphaK
+from lookalike.models.alpha_k import AlphaK
 from tests.models.building import categories, exposure_of
 
 

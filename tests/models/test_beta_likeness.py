@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookalike.errors import RecipeError
-from lookalike.models import BetaLikeness
+from lookalike.models.beta_likeness import BetaLikeness
 from lookalike.models.shared.exact import sign_of
 from tests.models.building import exposure_of, partitions, weighed
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookalike.data.contracts import Level
-from lookalike.models import DeltaDisclosure
+from lookalike.models.delta_disclosure import DeltaDisclosure
 from lookalike.models.shared.exact import enclosure, sign_of
 from tests.models.building import categories, exposure_of, weighed
 

@@ -12,7 +12,8 @@ from lookalike.data.contracts import PrivacyModel
 from lookalike.data.microdata import Domain
 from lookalike.data.schema import Kind
 from lookalike.errors import Infeasible, RecipeError
-from lookalike.models import FPrivacy, parse_model
+from lookalike.models import parse_model
+from lookalike.models.f_privacy import FPrivacy
 from tests.models.building import categories
 
 TEXTS = [

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from lookalike.errors import Infeasible, RecipeError
-from lookalike.models import FPrivacy, parse_model
+from lookalike.models import parse_model
+from lookalike.models.f_privacy import FPrivacy
 from tests.models.building import categories, exposure_of
 
 

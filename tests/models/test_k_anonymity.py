@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from lookalike.models import KAnonymity, parse_model
+from lookalike.models import parse_model
+from lookalike.models.k_anonymity import KAnonymity
 from tests.models.building import identities
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from lookalike.models import KAnonymity, KConcealment
+from lookalike.models.k_anonymity import KAnonymity
+from lookalike.models.k_concealment import KConcealment
 from tests.models.building import identities
 
 

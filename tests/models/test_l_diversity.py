@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lookalike.errors import RecipeError
-from lookalike.models import LDiversity
+from lookalike.models.l_diversity import LDiversity
 from tests.models.building import categories, exposure_of, weighed
 
 

@@ -8,20 +8,15 @@ from hypothesis import strategies as st
 
 from lookalike.data.contracts import PrivacyModel, Promise
 from lookalike.errors import RecipeError
-from lookalike.models import (
-    MODELS,
-    AlphaK,
-    BetaLikeness,
-    DeltaDisclosure,
-    FPrivacy,
-    KAnonymity,
-    LDiversity,
-    RhoPrivacy,
-    TCloseness,
-    describe_models,
-    parse_model,
-    parse_promise,
-)
+from lookalike.models import MODELS, describe_models, parse_model, parse_promise
+from lookalike.models.alpha_k import AlphaK
+from lookalike.models.beta_likeness import BetaLikeness
+from lookalike.models.delta_disclosure import DeltaDisclosure
+from lookalike.models.f_privacy import FPrivacy
+from lookalike.models.k_anonymity import KAnonymity
+from lookalike.models.l_diversity import LDiversity
+from lookalike.models.rho_privacy import RhoPrivacy
+from lookalike.models.t_closeness import TCloseness
 
 WRITTEN = [
     ("k-anonymity:10", KAnonymity(10)),

@@ -10,16 +10,14 @@ from hypothesis import strategies as st
 
 from lookalike.data.contracts import PrivacyModel
 from lookalike.data.exposure import Exposure
-from lookalike.models import (
-    AlphaK,
-    BetaLikeness,
-    DeltaDisclosure,
-    FPrivacy,
-    LDiversity,
-    RhoPrivacy,
-    TCloseness,
-)
+from lookalike.models.alpha_k import AlphaK
+from lookalike.models.beta_likeness import BetaLikeness
+from lookalike.models.delta_disclosure import DeltaDisclosure
+from lookalike.models.f_privacy import FPrivacy
+from lookalike.models.l_diversity import LDiversity
+from lookalike.models.rho_privacy import RhoPrivacy
 from lookalike.models.shared.exact import enclosure, sign_of
+from lookalike.models.t_closeness import TCloseness
 from tests.models.building import exposure_of, partitions
 
 betas = st.fractions(Fraction(1, 10), Fraction(4), max_denominator=10)

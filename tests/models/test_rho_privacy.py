@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookalike.errors import RecipeError
-from lookalike.models import RhoPrivacy
-from lookalike.models.rho_privacy import find_most_within
+from lookalike.models.rho_privacy import RhoPrivacy, find_most_within
 from tests.models.building import exposure_of, partitions, weighed
 
 

@@ -10,8 +10,9 @@ from lookalike.data.microdata import Column, Microdata, Table
 from lookalike.data.requirement import Distance
 from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.errors import RecipeError
-from lookalike.models import TCloseness, t_closeness
+from lookalike.models import t_closeness
 from lookalike.models.shared.exact import enclosure
+from lookalike.models.t_closeness import TCloseness
 from tests.models.building import categories, exposure_of, numbers, weighed, with_tree
 
 

@@ -12,18 +12,16 @@ import pytest
 from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.exposure import counted_exposure
 from lookalike.errors import Infeasible
-from lookalike.models import (
-    AlphaK,
-    BetaLikeness,
-    DeltaDisclosure,
-    FPrivacy,
-    KAnonymity,
-    KConcealment,
-    LDiversity,
-    RhoPrivacy,
-    TCloseness,
-)
+from lookalike.models.alpha_k import AlphaK
+from lookalike.models.beta_likeness import BetaLikeness
+from lookalike.models.delta_disclosure import DeltaDisclosure
+from lookalike.models.f_privacy import FPrivacy
+from lookalike.models.k_anonymity import KAnonymity
+from lookalike.models.k_concealment import KConcealment
+from lookalike.models.l_diversity import LDiversity
+from lookalike.models.rho_privacy import RhoPrivacy
 from lookalike.models.shared.exact import exp_of_negative, sign_of
+from lookalike.models.t_closeness import TCloseness
 from tests.models.building import categories, exposure_of, numbers, weighed
 
 

@@ -26,7 +26,12 @@ from lookalike.audit import verify
 from lookalike.data.microdata import Table
 from lookalike.data.schema import Schema, ValueType
 from lookalike.evaluation.reopen import reopen
-from lookalike.models import AlphaK, BetaLikeness, DeltaDisclosure, KAnonymity, LDiversity, TCloseness
+from lookalike.models.alpha_k import AlphaK
+from lookalike.models.beta_likeness import BetaLikeness
+from lookalike.models.delta_disclosure import DeltaDisclosure
+from lookalike.models.k_anonymity import KAnonymity
+from lookalike.models.l_diversity import LDiversity
+from lookalike.models.t_closeness import TCloseness
 from tests.audit.planting.cases import honest
 from tests.audit.planting.folders import write
 from tests.strategies import column_of

@@ -10,13 +10,18 @@ import polars as pl
 import pytest
 
 import lookalike as la
-from lookalike.algorithms import Groups, Mondrian, parse_algorithm
+from lookalike.algorithms import parse_algorithm
+from lookalike.algorithms.groups import Groups
+from lookalike.algorithms.mondrian import Mondrian
 from lookalike.apps.samples import hospital, hospital_schema
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Table
 from lookalike.data.schema import Schema
 from lookalike.errors import AuditFailed, Infeasible, RecipeError, SchemaError, Unsupported
-from lookalike.models import BetaLikeness, KAnonymity, LDiversity, TCloseness
+from lookalike.models.beta_likeness import BetaLikeness
+from lookalike.models.k_anonymity import KAnonymity
+from lookalike.models.l_diversity import LDiversity
+from lookalike.models.t_closeness import TCloseness
 from lookalike.pipeline import run as pipeline
 from lookalike.pipeline.recipe import Recipe, prepare
 from lookalike.pipeline.run import run

@@ -26,8 +26,8 @@ import pytest
 import lookalike as la
 from lookalike import audit
 from lookalike import publication as publishing
-from lookalike.algorithms import ALGORITHMS, Perturbation, parse_algorithm
-from lookalike.algorithms.perturbation import Bounds, matrix, strict_alphas
+from lookalike.algorithms import ALGORITHMS, parse_algorithm
+from lookalike.algorithms.perturbation import Bounds, Perturbation, matrix, strict_alphas
 from lookalike.algorithms.shared.method import Method
 from lookalike.attacks.run import Attacked, Attacks
 from lookalike.data.contracts import Algorithm, Finding, Promise, Score
@@ -42,7 +42,8 @@ from lookalike.evaluation.tradeoff import Setting, Tradeoff
 from lookalike.files.releases.assemble import take
 from lookalike.files.releases.private import private_folder
 from lookalike.files.releases.write import frames
-from lookalike.models import LDiversity, parse_promise
+from lookalike.models import parse_promise
+from lookalike.models.l_diversity import LDiversity
 from lookalike.pipeline import run as pipeline
 from lookalike.pipeline.backends.local import LocalBackend
 from lookalike.pipeline.recipe import Recipe

@@ -151,7 +151,7 @@ def _choose(
     """The algorithm asked for if it can serve every promise, or the first that can; with a sentence for the user."""
     if recipe.adversary not in ADVERSARIES:
         raise RecipeError(f"adversary must be one of {', '.join(ADVERSARIES)}, not {quoted(recipe.adversary)}.")
-    candidates = [recipe.algorithm] if recipe.algorithm else [kind() for kind in among]
+    candidates = [recipe.algorithm] if recipe.algorithm else (kind() for kind in among)
     refusals = []
     for candidate in candidates:
         algorithm = candidate.facing(recipe.adversary)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lookalike import audit, memory, metrics, models
+from lookalike import audit, memory
 from lookalike.algorithms.shared.loss_bound import LossBound, loss_bound
 from lookalike.audit import Audit, Examined
 from lookalike.data.contracts import Algorithm, PrivacyModel, Promise
@@ -26,6 +26,9 @@ from lookalike.data.microdata import Domains, Microdata
 from lookalike.data.release import Bucketized, Grouped, Matched, RecordMap, Release, Withheld
 from lookalike.data.schema import Kind, Schema
 from lookalike.errors import AuditFailed, counted, quoted
+from lookalike.metrics import METRICS
+from lookalike.metrics.loss import loss_by_column
+from lookalike.models import MODELS
 from lookalike.pipeline.recipe import Prepared, Recipe
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
@@ -196,13 +199,13 @@ def verify(release: Release, data: Microdata, promises: Sequence[Promise], **kno
 
 def standard_measures() -> list[PrivacyModel]:
     """What every audit reports, asked or not: achieved k, l, t, beta and delta."""
-    return [model for kind in models.MODELS.values() for model in kind.measures()]
+    return [model for kind in MODELS.values() for model in kind.measures()]
 
 
 def measure(release: Release, data: Microdata) -> tuple[dict[str, float], dict[str, float]]:
     """Every metric that applies to the release, and the loss of each column."""
-    losses = {name: kind().measure(release, data) for name, kind in metrics.METRICS.items()}
-    return {name: value for name, value in losses.items() if not math.isnan(value)}, metrics.loss_by_column(release)
+    losses = {name: kind().measure(release, data) for name, kind in METRICS.items()}
+    return {name: value for name, value in losses.items() if not math.isnan(value)}, loss_by_column(release)
 
 
 def name_domains(domains: Domains) -> dict[str, str]:

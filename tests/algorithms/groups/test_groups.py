@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.algorithms import Groups, Mondrian
-from lookalike.algorithms.groups import EFFORTS
+from lookalike.algorithms.groups import EFFORTS, Groups
 from lookalike.algorithms.groups.columns import rank_within
 from lookalike.algorithms.groups.free import Box, choose_box_size
 from lookalike.algorithms.groups.sizes import even_sizes, plan_sizes, quotas_in_turn, rooms_for
+from lookalike.algorithms.mondrian import Mondrian
 from lookalike.algorithms.shared.axes import axes_of, rule_of
 from lookalike.apps.samples import census
 from lookalike.data.contracts import Promise

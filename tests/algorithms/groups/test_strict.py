@@ -15,8 +15,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from lookalike.algorithms import Groups
-from lookalike.algorithms.groups import EFFORTS, Run, columns, strict
+from lookalike.algorithms.groups import EFFORTS, Groups, Run, columns, strict
 from lookalike.algorithms.groups.columns import pure_zones, tables_for, transversals, zones_of
 from lookalike.algorithms.groups.sizes import Plan, even_sizes, in_blocks, plan_sizes, rooms_for
 from lookalike.algorithms.groups.strict import choose_strict_box_size, cut_boxes_by_attributes, strict_groups

@@ -14,8 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.algorithms import Freeform, Heterogeneous, parse_algorithm
-from lookalike.algorithms.heterogeneous import slots
+from lookalike.algorithms import parse_algorithm
+from lookalike.algorithms.freeform import Freeform
+from lookalike.algorithms.heterogeneous import Heterogeneous, slots
 from lookalike.algorithms.heterogeneous.slots import exchange_columns, slot_graph, slots_by_assignment
 from lookalike.algorithms.shared.axes import axes_of
 from lookalike.apps.papers.published_heterogeneous import HeterogeneousAsPublished

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.algorithms import MultiSize, TwoSize, parse_algorithm
+from lookalike.algorithms import parse_algorithm
+from lookalike.algorithms.multi_size import MultiSize
 from lookalike.algorithms.optimal_buckets import all_sizes
 from lookalike.algorithms.shared.bucket_sizes import (
     Part,
@@ -29,6 +30,7 @@ from lookalike.algorithms.shared.bucket_sizes import (
     two_sizes,
 )
 from lookalike.algorithms.shared.buckets import Asked
+from lookalike.algorithms.two_size import TwoSize
 from lookalike.errors import RecipeError, Unsupported
 from lookalike.kernels.bucketsizes import first_valid_step
 from lookalike.progress import silent

@@ -9,8 +9,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from lookalike.algorithms import Anatomy, MultiSize, TwoSize, parse_algorithm
+from lookalike.algorithms import parse_algorithm
+from lookalike.algorithms.anatomy import Anatomy
+from lookalike.algorithms.multi_size import MultiSize
 from lookalike.algorithms.shared.bucket_sizes import Part, sizes_text
+from lookalike.algorithms.two_size import TwoSize
 from lookalike.apps.samples import census
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata
@@ -18,7 +21,8 @@ from lookalike.data.release import Bucketized
 from lookalike.data.requirement import Requirement
 from lookalike.data.schema import Schema
 from lookalike.errors import Unsupported
-from lookalike.models import FPrivacy, parse_model
+from lookalike.models import parse_model
+from lookalike.models.f_privacy import FPrivacy
 from lookalike.pipeline import run as pipeline
 from lookalike.pipeline.recipe import Recipe, prepare, require, settle
 from lookalike.progress import silent

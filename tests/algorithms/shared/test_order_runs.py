@@ -11,8 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.algorithms import GreedyGrouping, RandomGrouping, SymmetricGrouping, parse_algorithm
+from lookalike.algorithms import parse_algorithm
+from lookalike.algorithms.greedy_grouping import GreedyGrouping
+from lookalike.algorithms.random_grouping import RandomGrouping
 from lookalike.algorithms.shared.order_runs import Rules, in_order
+from lookalike.algorithms.symmetric_grouping import SymmetricGrouping
 from lookalike.data.contracts import Algorithm, Promise, Replayable
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Bucketized, Grouped, RecordMap, Release

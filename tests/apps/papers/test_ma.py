@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lookalike.algorithms import RandomGrouping
+from lookalike.algorithms.random_grouping import RandomGrouping
 from lookalike.apps.papers import find
 from lookalike.apps.papers.experiments import Bench, Results
 from lookalike.apps.papers.ma import FREQUENT, QUASI, RARE, anatomize, census

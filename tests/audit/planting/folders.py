@@ -24,7 +24,7 @@ from lookalike.data.release import Withheld
 from lookalike.errors import LookalikeError
 from lookalike.files.releases.read import ReleaseFolder
 from lookalike.files.releases.write import write_release, write_table
-from lookalike.models import KAnonymity
+from lookalike.models.k_anonymity import KAnonymity
 from lookalike.pipeline.backends.local import LocalBackend
 from lookalike.pipeline.hidden_data.folder import examine_folder
 from lookalike.pipeline.parts.verify import verify_in_parts

@@ -16,7 +16,7 @@ from lookalike.data.schema import Schema
 from lookalike.errors import LookalikeError
 from lookalike.files.releases.other_tools import read_foreign_table
 from lookalike.files.tables.read import read_table
-from lookalike.models import KAnonymity
+from lookalike.models.k_anonymity import KAnonymity
 from lookalike.pipeline.hidden_data.other_tools import examine_table
 
 JOBS = ("clerk", "cook", "nurse", "smith", "tailor")

@@ -11,7 +11,8 @@ import numpy as np
 from lookalike.audit import audit_part, join_audits
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata, Whole
-from lookalike.models import KAnonymity, LDiversity
+from lookalike.models.k_anonymity import KAnonymity
+from lookalike.models.l_diversity import LDiversity
 from tests.audit.making import bucketized, grouped, matched, number_table, perturbed, random_groups
 from tests.audit.planting.cases import Case, random_matrix
 from tests.audit.planting.tables import random_table

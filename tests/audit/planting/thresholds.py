@@ -16,17 +16,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lookalike.data.schema import Kind
-from lookalike.models import (
-    AlphaK,
-    BetaLikeness,
-    DeltaDisclosure,
-    FPrivacy,
-    KAnonymity,
-    KConcealment,
-    LDiversity,
-    RhoPrivacy,
-    TCloseness,
-)
+from lookalike.models.alpha_k import AlphaK
+from lookalike.models.beta_likeness import BetaLikeness
+from lookalike.models.delta_disclosure import DeltaDisclosure
+from lookalike.models.f_privacy import FPrivacy
+from lookalike.models.k_anonymity import KAnonymity
+from lookalike.models.k_concealment import KConcealment
+from lookalike.models.l_diversity import LDiversity
+from lookalike.models.rho_privacy import RhoPrivacy
+from lookalike.models.t_closeness import TCloseness
 from tests.oracles.promises import LONG, Unit, beliefs, judged
 
 STEP = Fraction(1, 10**12)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.algorithms import Groups
+from lookalike.algorithms.groups import Groups
 from lookalike.data.microdata import Domain, Microdata, Table
 from lookalike.data.schema import Schema, ValueType
 from lookalike.errors import Infeasible
@@ -27,7 +27,12 @@ from lookalike.evaluation.advise.promises import (
     strongest,
     what_it_bears,
 )
-from lookalike.models import BetaLikeness, DeltaDisclosure, KAnonymity, LDiversity, TCloseness, parse_promise
+from lookalike.models import parse_promise
+from lookalike.models.beta_likeness import BetaLikeness
+from lookalike.models.delta_disclosure import DeltaDisclosure
+from lookalike.models.k_anonymity import KAnonymity
+from lookalike.models.l_diversity import LDiversity
+from lookalike.models.t_closeness import TCloseness
 from lookalike.pipeline.recipe import Recipe, prepare
 from lookalike.pipeline.run import run
 from tests.strategies import column_of

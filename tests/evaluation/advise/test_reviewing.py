@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from lookalike.algorithms import Anatomy, Mondrian
+from lookalike.algorithms.anatomy import Anatomy
+from lookalike.algorithms.mondrian import Mondrian
 from lookalike.apps.samples import hospital
 from lookalike.data.contracts import PrivacyModel
 from lookalike.data.microdata import Table

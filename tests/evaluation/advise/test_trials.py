@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lookalike.algorithms import Anatomy, Mondrian
+from lookalike.algorithms.anatomy import Anatomy
+from lookalike.algorithms.mondrian import Mondrian
 from lookalike.apps.samples import hospital
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Table
@@ -15,7 +16,9 @@ from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.errors import Unsupported
 from lookalike.evaluation.advise.trials import Costs, Saving, possible_changes, sample_rows, try_costs
 from lookalike.evaluation.inspect import suggest_schema
-from lookalike.models import KAnonymity, LDiversity, parse_promise
+from lookalike.models import parse_promise
+from lookalike.models.k_anonymity import KAnonymity
+from lookalike.models.l_diversity import LDiversity
 from lookalike.pipeline.recipe import Recipe, prepare
 from lookalike.pipeline.run import run
 from tests.strategies import column_of

@@ -10,11 +10,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from lookalike.algorithms import Mondrian
+from lookalike.algorithms.mondrian import Mondrian
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import RecordMap, Release
 from lookalike.data.requirement import Requirement
-from lookalike.models import KAnonymity
+from lookalike.models.k_anonymity import KAnonymity
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 

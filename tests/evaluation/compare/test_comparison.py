@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import lookalike as la
-from lookalike.algorithms import Mondrian
+from lookalike.algorithms.mondrian import Mondrian
 from lookalike.errors import RecipeError, SchemaError
 from tests.evaluation.compare.asking import ALGORITHMS, compared, people
 from tests.evaluation.compare.methods import Careless, Crashing

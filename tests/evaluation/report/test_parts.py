@@ -19,8 +19,11 @@ from lookalike.data.release import Grouped, Withheld
 from lookalike.data.schema import Schema
 from lookalike.evaluation.report import Basis, Report, to_html
 from lookalike.evaluation.report.basis import MADE_IN_PARTS, size_lines
-from lookalike.metrics import METRICS, PartLosses, join_losses
-from lookalike.models import BetaLikeness, KAnonymity, LDiversity
+from lookalike.metrics import METRICS
+from lookalike.metrics.shared.losses import PartLosses, join_losses
+from lookalike.models.beta_likeness import BetaLikeness
+from lookalike.models.k_anonymity import KAnonymity
+from lookalike.models.l_diversity import LDiversity
 from lookalike.pipeline.recipe import Recipe, require
 from lookalike.pipeline.run import MadeInParts, standard_measures
 from lookalike.progress import silent

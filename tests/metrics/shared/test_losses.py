@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Release
 from lookalike.errors import RecipeError
-from lookalike.metrics import METRICS, PartLosses, join_losses
+from lookalike.metrics import METRICS
+from lookalike.metrics.shared.losses import PartLosses, join_losses
 from lookalike.pipeline.run import measure
 from tests.audit.making import bucketized, grouped, mixed_table, mixing_matrix, perturbed, ring
 

@@ -15,7 +15,8 @@ import polars as pl
 import pytest
 
 import lookalike as la
-from lookalike.algorithms import Mondrian, parse_algorithm
+from lookalike.algorithms import parse_algorithm
+from lookalike.algorithms.mondrian import Mondrian
 from lookalike.apps.samples import hospital, to_csv
 from lookalike.data.schema import Schema
 from lookalike.errors import DataError, LookalikeError, Unsupported

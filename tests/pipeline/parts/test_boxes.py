@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.algorithms import Mondrian
+from lookalike.algorithms.mondrian import Mondrian
 from lookalike.data.microdata import Codes, Microdata, Table
 from lookalike.data.requirement import Requirement
 from lookalike.data.schema import Schema, ValueType

@@ -13,7 +13,9 @@ import polars as pl
 import pytest
 
 import lookalike as la
-from lookalike.algorithms import ALGORITHMS, Groups, Mondrian, parse_algorithm
+from lookalike.algorithms import ALGORITHMS, parse_algorithm
+from lookalike.algorithms.groups import Groups
+from lookalike.algorithms.mondrian import Mondrian
 from lookalike.algorithms.shared.method import Grouping, Method
 from lookalike.apps.samples import hospital
 from lookalike.data.contracts import Boxes, Undivided

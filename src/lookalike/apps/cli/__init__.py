@@ -27,7 +27,7 @@ from lookalike.apps.cli.reproduce import reproduce
 from lookalike.apps.cli.sample import sample
 from lookalike.apps.cli.studio import studio
 from lookalike.apps.cli.synthesize import synthesize
-from lookalike.data.guests import load_guests
+from lookalike.data.families import load_guests
 from lookalike.version import __version__
 
 

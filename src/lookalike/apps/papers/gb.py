@@ -24,7 +24,7 @@ from lookalike.apps.papers.datasets import QUASI, SENSITIVE
 from lookalike.apps.papers.experiments import Bench, Experiment, Figure, Results, Row, Shape, falls, lowest, rises
 from lookalike.data.microdata import Microdata
 from lookalike.metrics.query_error import SetWorkload
-from lookalike.models import FPrivacy
+from lookalike.models.f_privacy import FPrivacy
 
 THETAS = (2, 4, 8, 16, 32)
 ANATOMY = "Anatomy (hypothetical)"

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from lookalike.algorithms import RandomGrouping
+from lookalike.algorithms.random_grouping import RandomGrouping
 from lookalike.algorithms.shared.buckets import publish_buckets
 from lookalike.algorithms.shared.order_runs import Rules, divide_by_values
 from lookalike.analysis.counts import Answers, independent

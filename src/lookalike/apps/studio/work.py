@@ -20,7 +20,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from lookalike.data.guests import load_guests
+from lookalike.data.families import load_guests
 from lookalike.errors import Infeasible, LookalikeError
 
 SUMMARY, PICTURES = "summary.json", "pictures.json"

@@ -27,8 +27,13 @@ from lookalike.data.parameters import number_text
 from lookalike.data.release import Grouped
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, RecipeError, counted, quoted
-from lookalike.models import BetaLikeness, DeltaDisclosure, KAnonymity, LDiversity, TCloseness, parse_model
+from lookalike.models import parse_model
+from lookalike.models.beta_likeness import BetaLikeness
+from lookalike.models.delta_disclosure import DeltaDisclosure
+from lookalike.models.k_anonymity import KAnonymity
+from lookalike.models.l_diversity import LDiversity
 from lookalike.models.shared.exact import three_decimals_up
+from lookalike.models.t_closeness import TCloseness
 
 Counts = NDArray[np.int64]
 

@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from lookalike import metrics
-from lookalike.algorithms import Groups
+from lookalike.algorithms.groups import Groups
 from lookalike.data.contracts import Algorithm, Promise
 from lookalike.data.microdata import Column, Domain, Domains, Microdata, Table
 from lookalike.data.release import Grouped, Matched
 from lookalike.data.schema import NUMBER_LIKE, Attribute, Kind, Role, Schema, ValueType
 from lookalike.errors import Unsupported, counted, quoted
 from lookalike.evaluation.inspect.suggestions import taxonomy_hint
+from lookalike.metrics.loss import loss_by_column
 from lookalike.metrics.query_error import RangeWorkload, draw_queries, query_error
 from lookalike.pipeline.recipe import Recipe, prepare, settle
 from lookalike.progress import Progress, silent
@@ -182,7 +182,7 @@ def try_costs(
             raise Unsupported(
                 f"{prepared.algorithm} publishes exact quasi-identifiers: no column costs anything there."
             )
-        return _Trial(release, metrics.loss_by_column(release))
+        return _Trial(release, loss_by_column(release))
 
     first, again = run(data.schema), run(data.schema, attempt=1)
     total = sum(first.losses.values()) or 1.0

@@ -21,7 +21,7 @@ from collections.abc import Generator, Sequence
 
 from lookalike.algorithms import ALGORITHMS
 from lookalike.attacks import ATTACKS
-from lookalike.data.guests import known_elsewhere, load_guests
+from lookalike.data.families import known_elsewhere, load_guests
 from lookalike.data.microdata import Table
 from lookalike.data.schema import Schema
 from lookalike.evaluation.compare.execute import execute
@@ -50,7 +50,7 @@ def execute_all(
     a model, method or metric was registered here by hand, which other processes would not know.
     """
     families = (MODELS, ALGORITHMS, ATTACKS, METRICS)
-    if jobs <= 1 or len(tasks) <= 1 or not known_elsewhere(kind for family in families for kind in family.values()):
+    if jobs <= 1 or len(tasks) <= 1 or not known_elsewhere(kind for family in families for kind in family.guests):
         for place, task in enumerate(tasks):
             yield place, execute(task, table, schema)
         return

@@ -27,7 +27,7 @@ from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain, Domains
 from lookalike.data.release import Perturbed, Release, Withheld
 from lookalike.evaluation.advise import review
-from lookalike.metrics import public_losses
+from lookalike.metrics.shared.losses import public_losses
 from lookalike.pipeline.run import Made, MadeInParts, MadeWhole
 
 MOST_SIZES = 12

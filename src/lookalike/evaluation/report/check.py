@@ -27,7 +27,7 @@ from lookalike.evaluation.report.examples import Examples, make_up_examples
 from lookalike.evaluation.report.page import AUDIT, REPORT, REPORT_PAGE, audit_json, report_documents
 from lookalike.files.releases.describe import REWRITTEN, quote_text, title_problem
 from lookalike.files.releases.read import ReleaseFolder
-from lookalike.metrics import public_losses, round_figure, same_figure
+from lookalike.metrics.shared.losses import public_losses, round_figure, same_figure
 from lookalike.pipeline.hidden_data.folder import can_be_audited_alike, first_difference
 from lookalike.pipeline.recipe import settle
 from lookalike.pipeline.run import measure

@@ -43,7 +43,8 @@ from lookalike.data.release import (
 from lookalike.data.requirement import Requirement
 from lookalike.errors import AuditFailed, DataError, LookalikeError, Unsupported, counted
 from lookalike.files.releases.parts import WrittenPart, write_part
-from lookalike.metrics import METRICS, PartLosses, join_losses
+from lookalike.metrics import METRICS
+from lookalike.metrics.shared.losses import PartLosses, join_losses
 from lookalike.pipeline.backends import Backend, Fragments
 from lookalike.pipeline.parts.boxes import BoxTree
 from lookalike.pipeline.parts.cut import cut, cutting_for
