@@ -26,6 +26,7 @@ from lookalike.apps.studio.results import archive
 from lookalike.data.contracts import Algorithm
 from lookalike.data.release import Perturbed
 from lookalike.data.schema import Schema
+from lookalike.evaluation.report import describe_release
 from lookalike.files.releases.private import private_folder
 from lookalike.files.releases.read import ReleaseFolder
 from lookalike.files.releases.write import write_release
@@ -124,7 +125,7 @@ def check_order(folder: Path) -> None:
 def test_no_method_publishes_a_trace(house: Path, tmp_path: Path, name: str) -> None:
     made = published(house, METHODS[name])
     write_release(
-        tmp_path / "out", made.release, manifest=made._manifest(),
+        tmp_path / "out", made.release, manifest=describe_release(made.made, made.title),
         documents={"audit.json": json.dumps(made.audit.to_plain())},
     )  # fmt: skip
     check_files(tmp_path / "out")

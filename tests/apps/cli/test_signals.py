@@ -30,12 +30,18 @@ def test_a_signal_in_the_middle_of_writing_leaves_nothing(
 
     monkeypatch.setattr(NewRelease, "check", told_to_end)
     monkeypatch.setattr(os, "_exit", left)
+    usual = signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
+    heeded = signal.signal(number, usual)
     before = {one: signal.getsignal(one) for one in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)}
-    done = published(patients, tmp_path / "out")
+    try:
+        done = published(patients, tmp_path / "out")
+    finally:
+        left_as = {one: signal.getsignal(one) for one in before}
+        signal.signal(number, heeded)
     assert (done.returncode, "No release was left half done" in done.stderr) == (code, True)
     assert "release.csv" in seen[0]
     assert list(tmp_path.iterdir()) == []
-    assert {one: signal.getsignal(one) for one in before} == before
+    assert left_as == before
 
 
 def test_a_signal_that_is_ignored_stays_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
