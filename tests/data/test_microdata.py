@@ -12,7 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.data.microdata import Column, Domain, Microdata, Table, Whole, guess_kind, parse_number, texts_of
+from lookalike.data.microdata import (
+    Column,
+    Domain,
+    Microdata,
+    Table,
+    Whole,
+    guess_kind,
+    parse_number,
+    rank_within,
+    texts_of,
+)
 from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.data.taxonomy import MISSING
 from lookalike.errors import DataError, SchemaError
@@ -382,3 +392,7 @@ def test_a_part_of_a_table_measures_promises_against_the_whole() -> None:
     )
     assert part.counts(0).tolist() == [1, 1]
     assert (part.prior(0).tolist(), part.prior(None).tolist()) == ([1, 3], [4])
+
+
+def test_records_are_ranked_within_their_value() -> None:
+    assert rank_within(np.array([3, 1, 3, 3, 1], dtype=np.int32)).tolist() == [0, 0, 1, 2, 1]

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.algorithms.shared.method import GROUPS_IN_BOXES, Grouping, least_ceilings
-from lookalike.algorithms.shared.value_buckets import Counts, Drawing, most_groups
+from lookalike.algorithms.shared.value_buckets import Counts, Drawing, most_groups, retrieve_groups
 from lookalike.data.contracts import Boxes, Promise
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Choice, ChoiceOrNumber, Whole
@@ -70,8 +70,6 @@ class Burel(Grouping):
     def partition(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
     ) -> tuple[NDArray[np.int32], int]:
-        from lookalike.algorithms.shared.value_buckets import retrieve_groups
-
         values, ceilings, least = least_ceilings(self.name, data, requirements)
         counts = np.bincount(values, minlength=len(ceilings))
         fills = _FILLS if self.fill == "auto" else [Fraction(self.fill)]

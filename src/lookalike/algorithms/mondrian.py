@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.shared.method import GROUPS_IN_BOXES, Grouping, least_room
+from lookalike.algorithms.shared.method import GROUPS_IN_BOXES, Grouping
 from lookalike.data.contracts import EVERY_MODEL, Boxes, Promise
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Choice, Whole
@@ -65,12 +65,12 @@ class Mondrian(Grouping):
         rule: GroupRule | None = None,
     ) -> tuple[NDArray[np.int32], int]:
         """The group of each record, and the number of groups. A part of a table brings the whole table's `rule`."""
-        from lookalike.algorithms.shared.axes import axes_of
+        from lookalike.algorithms.shared.axes import axes_of, roomy_rule_of
         from lookalike.kernels.grouptest import tally_for
         from lookalike.kernels.partition import Stack, refine
 
         n_rows = data.n_rows
-        rule = _rule(data, requirements) if rule is None else rule
+        rule = roomy_rule_of(data, requirements) if rule is None else rule
         stack = Stack(
             members=rng.child("ties").permutation(n_rows),
             starts=np.zeros(n_rows + 1, dtype=np.int64),
@@ -95,9 +95,9 @@ class Mondrian(Grouping):
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness
     ) -> Callable[[NDArray[np.int64]], Leaf | None]:
         """How a group of these records would be cut; None for one too small to be cut."""
-        from lookalike.algorithms.shared.axes import axes_at, axes_of
+        from lookalike.algorithms.shared.axes import axes_at, axes_of, roomy_rule_of
 
-        rule, cutting, axes = _rule(data, requirements), self._cutting(data), axes_of(data)
+        rule, cutting, axes = roomy_rule_of(data, requirements), self._cutting(data), axes_of(data)
         ties = np.random.default_rng(rng.words(4))
 
         def leaf(records: NDArray[np.int64]) -> Leaf | None:
@@ -112,13 +112,6 @@ class Mondrian(Grouping):
 
         shares = np.arange(1, self.cuts + 1) / (self.cuts + 1)
         return cutting_of(data, strict=self.strict, by_gain=self.choose == "gain", shares=shares)
-
-
-def _rule(data: Microdata, requirements: Sequence[Requirement]) -> GroupRule:
-    from lookalike.algorithms.shared.axes import rule_of
-
-    rule = rule_of(data, requirements)
-    return rule._replace(min_size=max(rule.min_size, least_room(data, requirements)))
 
 
 @dataclass(frozen=True, eq=False)

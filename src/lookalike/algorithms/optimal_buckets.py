@@ -92,7 +92,9 @@ def all_sizes(
     bound, reduced, shares = found
     wanted = {int(size): float(share) for size, share in zip(tried.sizes, shares, strict=True) if share > _TINY}
     settings = [known] if known else []
-    for way in sorted(ways_to_round(int(counts.sum()), wanted), key=_loss_of_numbers)[:_MOST_ROUNDED]:
+    ways = ways_to_round(int(counts.sum()), wanted)
+    by_loss = sorted(ways, key=lambda way: sum(number * (size - 1) ** 2 for size, number in way.items()))
+    for way in by_loss[:_MOST_ROUNDED]:
         numbers = np.array([way.get(size, 0) for size in tried.sizes.tolist()])
         if (parts := deal_values(counts, tried, numbers)) is not None:
             settings.append(parts)
@@ -112,10 +114,6 @@ def all_sizes(
     # Settings with other sizes lose at least what the best one does.
     least = max(least, reached if best is None else min(reached, loss_of(best)))
     return Solved(best, least)
-
-
-def _loss_of_numbers(numbers: dict[int, int]) -> int:
-    return sum(number * (size - 1) ** 2 for size, number in numbers.items())
 
 
 def _whole_bound(bound: float) -> int:
@@ -140,19 +138,20 @@ def _least_by_fractions(
                 return None
             taken = np.arange(len(tried.sizes))
             continue
-        dearest = np.argsort(-solved.prices[0], kind="stable")
+        numbers, (prices,) = solved
+        dearest = np.argsort(-prices, kind="stable")
         rooms = np.minimum(tried.rooms, counts)[:, dearest]
         before = np.cumsum(rooms, axis=1) - rooms
         filled = np.clip(tried.sizes[:, None] - before, 0, rooms)
-        reduced = losses - filled @ solved.prices[0][dearest]
+        reduced = losses - filled @ prices[dearest]
         wanting = np.argsort(reduced, kind="stable")[:_FIRST_SIZES]
         wanting = np.setdiff1d(wanting[reduced[wanting] < -_TINY * losses[wanting]], taken)
         if not len(wanting):
-            shares[taken] = solved.numbers
+            shares[taken] = numbers
             # Prices that are a little too high for some size are lowered until no bucket is worth more than it loses.
             worth = losses - reduced
             scale = float(np.min(np.where(worth > losses, losses / np.maximum(worth, _TINY), 1.0)))
-            return float(scale * (counts @ solved.prices[0])), losses - scale * worth, shares
+            return float(scale * (counts @ prices)), losses - scale * worth, shares
         taken = np.union1d(taken, wanting)
 
 

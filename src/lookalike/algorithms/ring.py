@@ -22,6 +22,7 @@ from lookalike.algorithms.shared.method import (
     find_column,
     least_size,
     publish_matched,
+    through_diversity,
 )
 from lookalike.data.contracts import Promise, Undivided
 from lookalike.data.microdata import Microdata
@@ -86,12 +87,9 @@ def _find_wanted(data: Microdata, requirements: Sequence[Requirement]) -> tuple[
     column, least = find_column(data, requirements, refusal), least_size(requirements)
     if column is None:
         return np.arange(data.n_rows, dtype=np.int32), least
-    counts, ceilings = data.counts(column), combine_ceilings(data, requirements, column)
-    ceiling = min(ceilings[value] for value in np.flatnonzero(counts).tolist())
-    if ceiling > 0:
-        degree = max(least, -(-ceiling.denominator // ceiling.numerator))
-        if counts.max() <= data.n_rows // degree:
-            return data.sensitive[:, column], degree
+    degree = through_diversity(data.counts(column), combine_ceilings(data, requirements, column), least)
+    if degree is not None:
+        return data.sensitive[:, column], degree
     raise Unsupported(
         "On a ring all values of a row differ, so the promise is kept only through l-diversity, and the l that the "
         "rarest value needs is too large for the most frequent one. Use groups or heterogeneous."
@@ -107,12 +105,11 @@ def _eligible(parts: Sequence[Records], values: NDArray[np.int32], degree: int) 
         if _is_eligible(values[waiting], degree):
             joined.append(waiting)
             waiting = np.zeros(0, dtype=np.int64)
-    while len(waiting):
-        waiting = np.concatenate([joined.pop(), waiting]) if joined else waiting
-        if not joined or _is_eligible(values[waiting], degree):
-            joined.append(waiting)
-            waiting = np.zeros(0, dtype=np.int64)
-    return joined
+    while len(waiting) and joined:
+        waiting = np.concatenate([joined.pop(), waiting])
+        if _is_eligible(values[waiting], degree):
+            break
+    return [*joined, waiting] if len(waiting) else joined
 
 
 def _is_eligible(values: NDArray[np.int32], degree: int) -> bool:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.algorithms.shared.method import Grouping, least_size
-from lookalike.algorithms.shared.value_buckets import Counts, Drawing, most_groups
+from lookalike.algorithms.shared.value_buckets import Counts, Drawing, most_groups, retrieve_groups
 from lookalike.data.contracts import Promise, Undivided
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Choice
@@ -61,8 +61,6 @@ class Sabre(Grouping):
     def partition(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
     ) -> tuple[NDArray[np.int32], int]:
-        from lookalike.algorithms.shared.value_buckets import retrieve_groups
-
         about_values = [requirement for requirement in requirements if requirement.column is not None]
         least = least_size(requirements)
         if len(about_values) > 1:

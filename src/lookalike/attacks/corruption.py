@@ -24,14 +24,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from lookalike.attacks.shared.attack import (
-    WrittenAttack,
+    OnValues,
     best_guess_share,
     build_exposure,
     find_ceilings,
     majority,
     n_certain,
     n_rows_above,
-    needs_sensitive,
     row_max,
     score_guesses,
 )
@@ -50,7 +49,7 @@ _EFFORT = 2e7
 
 
 @dataclass(frozen=True)
-class Corruption(WrittenAttack):
+class Corruption(OnValues):
     """Knows the sensitive values of some records, and reads the rest of the release without them."""
 
     name: ClassVar[str] = "corruption"
@@ -66,53 +65,48 @@ class Corruption(WrittenAttack):
             return "known must be a share below 1 or a whole number of records."
         if self._number(target) >= target.original.n_rows:
             return "everybody would be known, and nobody left to guess. Give a smaller number."
-        return needs_sensitive(target)
+        return super().refuses(target)
 
     def _number(self, target: Target) -> int:
         n_records = target.original.n_rows
         return int(self.known) if self.known >= 1 else max(1, int(self.known * n_records))
 
-    def run(self, target: Target, rng: Randomness, progress: Progress) -> list[Finding]:
-        self.check(target)
-        whereabouts = Whereabouts.of(target)
-        draws = []
-        for repeat in range(self.repeats):
-            order = rng.child("corruption", repeat).permutation(target.original.n_rows)
-            draws.append((np.sort(order[: self._number(target)]), np.sort(order[self._number(target) :])))
-        return [
-            self._on(whereabouts, column, draws, progress) for column in range(len(target.original.domains.sensitive))
-        ]
-
-    def _on(
-        self, whereabouts: Whereabouts, column: int, draws: list[tuple[Records, Records]], progress: Progress
-    ) -> Finding:
-        target = whereabouts.target
-        original = target.original
+    def on_column(self, where: Whereabouts, column: int, rng: Randomness, progress: Progress) -> Finding:
+        target, original = where.target, where.target.original
         prior, truth = original.counts(column), original.sensitive[:, column]
-        honest, sharpened = whereabouts.beliefs(column), sharpener(whereabouts, column)
+        honest, sharpened = where.beliefs(column), sharpener(where, column)
         ceilings = find_ceilings(target, column)
         # What the same reading believes if nobody is known.
         nobody, everybody = np.zeros(0, dtype=np.int64), np.arange(original.n_rows)
         unaided = sharpened(nobody, everybody) if isinstance(target.release, Matched) else honest
-        right, honestly, alone, above, certain, certain_before, exposure = 0, 0.0, 0.0, 0, 0, 0, None
-        for repeat, (known, unknown) in enumerate(draws):
-            progress("corruption", repeat / len(draws))
+        n_known = self._number(target)
+        n_unknown, figures, exposure = original.n_rows - n_known, [], None
+        for repeat in range(self.repeats):
+            progress("corruption", repeat / self.repeats)
+            order = rng.child("corruption", repeat).permutation(original.n_rows)
+            known, unknown = np.sort(order[:n_known]), np.sort(order[n_known:])
             beliefs, before = sharpened(known, unknown), unaided[unknown]
-            right += score_guesses(honest_guesses(beliefs, prior), truth[unknown]).n_right
-            honestly += best_guess_share(honest[unknown], prior, truth[unknown])
-            alone += best_guess_share(before, prior, truth[unknown])
-            above += n_rows_above(beliefs, ceilings) or 0
-            certain += n_certain(row_max(beliefs))
-            certain_before += n_certain(row_max(before))
+            figures.append(
+                (
+                    score_guesses(honest_guesses(beliefs, prior), truth[unknown]).n_right,
+                    best_guess_share(honest[unknown], prior, truth[unknown]),
+                    best_guess_share(before, prior, truth[unknown]),
+                    n_rows_above(beliefs, ceilings) or 0,
+                    n_certain(row_max(beliefs)),
+                    n_certain(row_max(before)),
+                )
+            )
             if repeat == 0:
-                exposure = build_exposure(target, column, beliefs, f"knows the values of {len(known)} records")
-        n_draws, n_unknown, n_known = len(draws), len(draws[0][1]), len(draws[0][0])
-        score = Score(round(right / n_draws), n_unknown)
+                exposure = build_exposure(target, column, beliefs, f"knows the values of {n_known} records")
+        right, honestly, alone, above, certain, certain_before = (
+            sum(numbers) / self.repeats for numbers in zip(*figures, strict=True)
+        )
+        score = Score(round(right), n_unknown)
         name = original.domains.sensitive[column].name
         sentence = (
             f'Whoever knows the values of "{name}" of {n_known:,} records guesses {score.share:.1%} of the other '
-            f"{n_unknown:,} right, and {alone / n_draws:.1%} without that knowledge; {round(certain / n_draws):,} "
-            f"are left with one value, {round(certain_before / n_draws):,} before."
+            f"{n_unknown:,} right, and {alone:.1%} without that knowledge; {round(certain):,} are left with one "
+            f"value, {round(certain_before):,} before."
         )
         if isinstance(target.release, Perturbed):
             sentence += " Known records do not help here: every value was redrawn by itself."
@@ -123,15 +117,15 @@ class Corruption(WrittenAttack):
             score=score,
             baselines={
                 "most frequent value": majority(original, column),
-                "values of the group": honestly / n_draws,
-                "the same, nobody known": alone / n_draws,
+                "values of the group": honestly,
+                "the same, nobody known": alone,
             },
-            n_affected=None if ceilings is None else round(above / n_draws),
+            n_affected=None if ceilings is None else round(above),
             exposure=exposure,
             figures={
                 "known records": float(n_known),
-                "records left with one value": certain / n_draws,
-                "records left with one value before": certain_before / n_draws,
+                "records left with one value": certain,
+                "records left with one value before": certain_before,
             },
         )
 

@@ -18,12 +18,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.attacks.shared.attack import WrittenAttack, needs_sensitive, score_guesses
+from lookalike.attacks.shared.attack import OnValues, score_guesses
 from lookalike.attacks.shared.bayes import NaiveBayes, counts_of_records
 from lookalike.attacks.shared.judging import finding, judge_records
 from lookalike.attacks.shared.whereabouts import Whereabouts
 from lookalike.data.contracts import Finding, Target
-from lookalike.data.microdata import Codes
+from lookalike.data.microdata import Codes, rank_within
 from lookalike.data.parameters import Whole
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed
 from lookalike.progress import Progress
@@ -41,7 +41,7 @@ _LEAST_GAIN = 1e-9
 
 
 @dataclass(frozen=True)
-class DeFinettiAttack(WrittenAttack):
+class DeFinettiAttack(OnValues):
     """Learns who in a group has which of its values from all groups together."""
 
     name: ClassVar[str] = "definetti"
@@ -56,19 +56,16 @@ class DeFinettiAttack(WrittenAttack):
             return "Rows of a matched release lie in no groups whose values could be dealt to their records."
         if isinstance(target.release, Perturbed):
             return "A perturbed release has no groups: its values are redrawn, not mixed among records."
-        return needs_sensitive(target)
+        return super().refuses(target)
 
-    def run(self, target: Target, rng: Randomness, progress: Progress) -> list[Finding]:
-        where = Whereabouts.of(target)
-        findings = []
-        for column in range(len(target.original.domains.sensitive)):
-            dealing, learnt, n_rounds, settled = self._settle_dealing(where, column, rng.child(column), progress)
-            found = judge_records(where, column, learnt, within="unit", progress=progress)
-            guesses = _guesses_about_people(where, dealing, found.guesses)
-            score = score_guesses(guesses, target.original.sensitive[:, column])
-            figures = {"rounds": float(n_rounds), "settled": float(settled)}
-            findings.append(finding(self, target, column, found, score, _SAID, figures))
-        return findings
+    def on_column(self, where: Whereabouts, column: int, rng: Randomness, progress: Progress) -> Finding:
+        dealing, learnt, n_rounds, settled = self._settle_dealing(where, column, rng.child(column), progress)
+        found = judge_records(where, column, learnt, within="unit", progress=progress)
+        guesses = _guesses_about_people(where, dealing, found.guesses)
+        score = score_guesses(guesses, where.target.original.sensitive[:, column])
+        said = "The deFinetti attack, which learns from all groups who in a group has which of its values,"
+        figures = {"rounds": float(n_rounds), "settled": float(settled)}
+        return finding(self, where.target, column, found, score, said, figures)
 
     def _settle_dealing(
         self, where: Whereabouts, column: int, rng: Randomness, progress: Progress
@@ -79,9 +76,6 @@ class DeFinettiAttack(WrittenAttack):
             if not dealing.deal_again(dealing.learn(), rng.child("swaps", turn)):
                 return dealing, dealing.learn(), turn + 1, True
         return dealing, dealing.learn(), self.rounds, False
-
-
-_SAID = "The deFinetti attack, which learns from all groups who in a group has which of its values,"
 
 
 @dataclass(eq=False)
@@ -165,8 +159,7 @@ def _swap(scores: NDArray[np.float64], values: Ints, sizes: Ints, rng: Randomnes
     for sweep in range(_SWEEPS if len(large) else 0):
         seats = large[np.lexsort((rng.child(sweep).words(len(large)), unit_of_seat[large]))]
         units = unit_of_seat[seats]
-        rank = np.arange(len(seats)) - np.searchsorted(units, units)
-        first = np.flatnonzero((rank[:-1] % 2 == 0) & (units[1:] == units[:-1]))
+        first = np.flatnonzero((rank_within(units)[:-1] % 2 == 0) & (units[1:] == units[:-1]))
         one, other = seats[first], seats[first + 1]
         mine, yours = values[one], values[other]
         gain = scores[one, yours] + scores[other, mine] - scores[one, mine] - scores[other, yours]
@@ -179,10 +172,7 @@ def _deal_at_random(where: Whereabouts, column: int, rng: Randomness) -> Dealing
     told = np.flatnonzero(~where.reading.is_told_dummy)
     values, unit_of_value = release.sensitive[told, column].astype(np.int64), where.unit_of_row[told]
     if isinstance(release, Bucketized):
-        buckets = np.unique(release.bucket_of_sensitive)
-        place = np.minimum(np.searchsorted(buckets, release.bucket_of_quasi), len(buckets) - 1)
-        records = np.flatnonzero(buckets[place] == release.bucket_of_quasi)
-        quasi, unit_of_record = release.quasi, place[records]
+        records, quasi, unit_of_record = np.arange(release.n_rows), release.quasi, where.buckets[1]
     else:
         places = where.places
         records = np.flatnonzero(np.diff(places.indptr))
@@ -203,10 +193,8 @@ def _deal_at_random(where: Whereabouts, column: int, rng: Randomness) -> Dealing
 
 def _seat_things(things: Ints, units: Ints, starts: Ints) -> Ints:
     """Things on the first seats of their units, in the order given."""
-    order = np.argsort(units, kind="stable")
-    ranked = units[order]
     seats = np.full(int(starts[-1]), _NOBODY, dtype=np.int64)
-    seats[starts[ranked] + np.arange(len(ranked)) - np.searchsorted(ranked, ranked)] = things[order]
+    seats[starts[units] + rank_within(units)] = things
     return seats
 
 
@@ -233,15 +221,6 @@ def _guesses_about_people(where: Whereabouts, dealing: Dealing, otherwise: Ints)
 def _in_turn(first: Ints, second: Ints) -> tuple[Ints, Ints]:
     """Pairs of places with equal numbers: the first with the first, the second with the second, and so on."""
     width = 1 + max(len(first), len(second))
-    one, other = _nth(first) + first * width, _nth(second) + second * width
+    one, other = rank_within(first) + first * width, rank_within(second) + second * width
     _, ones, others = np.intersect1d(one, other, assume_unique=True, return_indices=True)
     return ones.astype(np.int64), others.astype(np.int64)
-
-
-def _nth(numbers: Ints) -> Ints:
-    """How many equal numbers stand before each."""
-    order = np.argsort(numbers, kind="stable")
-    ranked = numbers[order]
-    nth = np.empty(len(numbers), dtype=np.int64)
-    nth[order] = np.arange(len(numbers)) - np.searchsorted(ranked, ranked)
-    return nth

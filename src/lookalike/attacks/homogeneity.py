@@ -11,14 +11,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from lookalike.attacks.shared.attack import OnBeliefs, majority, row_max, score_guesses
+from lookalike.attacks.shared.attack import OnValues, majority, row_max, score_guesses
 from lookalike.attacks.shared.whereabouts import SLACK, Whereabouts, honest_guesses
 from lookalike.data.contracts import Finding
 from lookalike.data.parameters import Exact
+from lookalike.progress import Progress
+from lookalike.randomness import Randomness
 
 
 @dataclass(frozen=True)
-class Homogeneity(OnBeliefs):
+class Homogeneity(OnValues):
     """Looks for persons about whom the rows leave one value."""
 
     name: ClassVar[str] = "homogeneity"
@@ -28,9 +30,9 @@ class Homogeneity(OnBeliefs):
     share: Exact = Exact(above=0, high=1, default=Fraction(1))
     """Rows count as homogeneous from this share of one value on."""
 
-    def on_column(self, whereabouts: Whereabouts, column: int) -> Finding:
-        original = whereabouts.target.original
-        beliefs = whereabouts.beliefs(column)
+    def on_column(self, where: Whereabouts, column: int, rng: Randomness, progress: Progress) -> Finding:
+        original = where.target.original
+        beliefs = where.beliefs(column)
         highest = row_max(beliefs)
         caught = np.flatnonzero(highest >= float(self.share) - SLACK)
         guesses = honest_guesses(beliefs[caught], original.counts(column))

@@ -17,11 +17,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.attacks.shared.attack import Shares, WrittenAttack, needs_sensitive, score_guesses
+from lookalike.attacks.shared.attack import OnValues, Shares
 from lookalike.attacks.shared.bayes import frequencies_of, logs_of, take_back
-from lookalike.attacks.shared.judging import finding, judge_records, right_about_strangers
+from lookalike.attacks.shared.judging import LEARNED_REMEDY, judge_learned
 from lookalike.attacks.shared.whereabouts import Whereabouts
-from lookalike.data.contracts import Finding, Target
+from lookalike.data.contracts import Finding
 from lookalike.data.microdata import Codes
 from lookalike.data.parameters import Choice, Whole
 from lookalike.data.release import Bucketized, Perturbed
@@ -38,11 +38,11 @@ _DOUBT = 0.001
 
 
 @dataclass(frozen=True)
-class LearnerAttack(WrittenAttack):
+class LearnerAttack(OnValues):
     """Trees trained on plain tables drawn from the release."""
 
     name: ClassVar[str] = "learner"
-    remedy: ClassVar[str] = "It learns what is true of people in general; a promise of smaller beliefs leaves it less."
+    remedy: ClassVar[str] = LEARNED_REMEDY
 
     kind: Choice = Choice("forest", "boosting", default="forest")
     """Random forest, or gradient boosting."""
@@ -55,26 +55,13 @@ class LearnerAttack(WrittenAttack):
     within: Choice = Choice("all", "unit", default="all")
     """What it guesses among: all values, or those that the release leaves for a person's own group."""
 
-    def refuses(self, target: Target) -> str | None:
-        return needs_sensitive(target)
-
-    def run(self, target: Target, rng: Randomness, progress: Progress) -> list[Finding]:
+    def on_column(self, where: Whereabouts, column: int, rng: Randomness, progress: Progress) -> Finding:
         untrained = _choose_learner(self.kind, self.trees)
-        where = Whereabouts.of(target)
-        findings = []
-        for column in range(len(target.original.domains.sensitive)):
-            progress("training", column / len(target.original.domains.sensitive))
-            learn = partial(self._learn, column=column, untrained=untrained, rng=rng.child(column))
-            learnt = learn(where)
-            found = judge_records(where, column, learnt, within=self.within, progress=progress)
-            score = score_guesses(found.guesses, target.original.sensitive[:, column])
-            strangers = None
-            if self.within == "all" and score.interval[0] > found.honest["most frequent value"]:
-                strangers = right_about_strangers(where, column, found.guesses, learn, rng.child(column, "strangers"))
-            said = _SAID[self.kind] + (", choosing among the values left for each person," * (self.within == "unit"))
-            figures = {"rows trained on": float(learnt.n_rows)}
-            findings.append(finding(self, target, column, found, score, said, figures, strangers))
-        return findings
+        progress("training", column / len(where.target.original.domains.sensitive))
+        learn = partial(self._learn, column=column, untrained=untrained, rng=rng.child(column))
+        learnt, said, strangers = learn(where), _SAID[self.kind], rng.child(column, "strangers")
+        figures = {"rows trained on": float(learnt.n_rows)}
+        return judge_learned(self, where, column, learnt, learn, self.within, said, figures, strangers, progress)
 
     def _learn(self, where: Whereabouts, column: int, untrained: Callable[[int], Any], rng: Randomness) -> Trees:
         quasi, values = draw_rows(where, column, self.rows, self.worlds, rng.child("draw"))

@@ -77,7 +77,8 @@ class Linkage(WrittenAttack):
             "marketer risk": mean,
             "unique in the release": float(narrowed.persons[narrowed.units == 1].sum()) / n_persons,
         }
-        original = _original_classes(target)
+        # As if the original were published as it is.
+        original = ClassSizes.of(np.bincount(joint_ids(tuple(target.original.quasi.T), target.original.n_rows)))
         figures["unique in the original"] = original.n_unique / max(original.n_persons, 1)
         samples = {"original": original}
         if not isinstance(target.release, Matched):
@@ -137,12 +138,6 @@ def narrow_down(target: Target) -> Narrowed:
         counts = np.bincount(reading.point_of_row)
     sizes = counts[counts > 0].astype(np.int64)
     return Narrowed(sizes, sizes)
-
-
-def _original_classes(target: Target) -> ClassSizes:
-    """Class sizes of the original's quasi-identifiers, as if it were published as it is."""
-    original = target.original
-    return ClassSizes.of(np.bincount(joint_ids(tuple(original.quasi.T), original.n_rows)))
 
 
 def journalist_risks(sizes: NDArray[np.int64], fraction: float) -> NDArray[np.float64]:

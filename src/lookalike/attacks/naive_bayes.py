@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
-from lookalike.attacks.shared.attack import WrittenAttack, needs_sensitive, score_guesses
+from lookalike.attacks.shared.attack import OnValues
 from lookalike.attacks.shared.bayes import NaiveBayes, counts_of
-from lookalike.attacks.shared.judging import finding, judge_records, right_about_strangers
+from lookalike.attacks.shared.judging import LEARNED_REMEDY, judge_learned
 from lookalike.attacks.shared.whereabouts import Whereabouts
-from lookalike.data.contracts import Finding, Target
+from lookalike.data.contracts import Finding
 from lookalike.data.parameters import Choice
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
@@ -24,11 +24,11 @@ SMOOTHING = {"classic": 0.0, "laplace": 1.0, "volume": 1.0}
 
 
 @dataclass(frozen=True)
-class NaiveBayesAttack(WrittenAttack):
+class NaiveBayesAttack(OnValues):
     """A classifier that learns from the release how quasi-identifiers go with sensitive values."""
 
     name: ClassVar[str] = "naive-bayes"
-    remedy: ClassVar[str] = "It learns what is true of people in general; a promise of smaller beliefs leaves it less."
+    remedy: ClassVar[str] = LEARNED_REMEDY
     most_records: ClassVar[int | None] = None
 
     kind: Choice = Choice("classic", "laplace", "volume", default="laplace")
@@ -36,27 +36,12 @@ class NaiveBayesAttack(WrittenAttack):
     within: Choice = Choice("all", "unit", default="all")
     """What it guesses among: all values, or those that the release leaves for a person's own group."""
 
-    def refuses(self, target: Target) -> str | None:
-        return needs_sensitive(target)
-
-    def run(self, target: Target, rng: Randomness, progress: Progress) -> list[Finding]:
-        where = Whereabouts.of(target)
-        findings = []
-        for column in range(len(target.original.domains.sensitive)):
-            learn = partial(self._learn, column=column)
-            found = judge_records(where, column, learn(where), within=self.within, progress=progress)
-            score = score_guesses(found.guesses, target.original.sensitive[:, column])
-            strangers = None
-            if self.within == "all" and score.interval[0] > found.honest["most frequent value"]:
-                strangers = right_about_strangers(where, column, found.guesses, learn, rng.child(column))
-            findings.append(finding(self, target, column, found, score, _SAID[self.within], {}, strangers))
-        return findings
+    def on_column(self, where: Whereabouts, column: int, rng: Randomness, progress: Progress) -> Finding:
+        learn = partial(self._learn, column=column)
+        said = "A naive Bayes classifier learned from the release"
+        return judge_learned(
+            self, where, column, learn(where), learn, self.within, said, {}, rng.child(column), progress
+        )
 
     def _learn(self, where: Whereabouts, column: int) -> NaiveBayes:
         return NaiveBayes.learn(counts_of(where, column, by_volume=self.kind == "volume"), SMOOTHING[self.kind])
-
-
-_SAID = {
-    "all": "A naive Bayes classifier learned from the release",
-    "unit": "A naive Bayes classifier learned from the release, choosing among the values left for each person,",
-}

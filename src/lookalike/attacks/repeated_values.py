@@ -16,14 +16,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from lookalike.attacks.shared.attack import (
-    WrittenAttack,
+    OnValues,
     best_guess_share,
     build_exposure,
     find_ceilings,
     majority,
     n_certain,
     n_rows_above,
-    needs_sensitive,
     row_max,
     score_guesses,
 )
@@ -36,7 +35,7 @@ from lookalike.randomness import Randomness
 
 
 @dataclass(frozen=True)
-class RepeatedValues(WrittenAttack):
+class RepeatedValues(OnValues):
     """Rules out values that a person sees more than once among the rows that they fit (matched releases)."""
 
     name: ClassVar[str] = "repeated-values"
@@ -46,20 +45,10 @@ class RepeatedValues(WrittenAttack):
     """fitting: rows whose cells hold the person; graph: those of the private graph, as if it had leaked."""
 
     def refuses(self, target: Target) -> str | None:
-        if (reason := super().refuses(target)) is not None:
-            return reason
-        if self.rows == "graph" and target.graph is None:
+        reason = super().refuses(target)
+        if reason is None and self.rows == "graph" and target.graph is None:
             return "rows=graph needs the private graph of the release. Give it, or leave out rows."
-        return needs_sensitive(target)
-
-    def run(self, target: Target, rng: Randomness, progress: Progress) -> list[Finding]:
-        self.check(target)
-        whereabouts = Whereabouts.of(target)
-        matches = self._matches(whereabouts)
-        return [
-            self._on(whereabouts, matches, column, rng.child("repeated-values", column))
-            for column in range(len(target.original.domains.sensitive))
-        ]
+        return reason
 
     def _matches(self, whereabouts: Whereabouts) -> Any:
         """[records, rows] 1 where a record may be behind a row; made-up rows that anybody knows are left out."""
@@ -73,17 +62,17 @@ class RepeatedValues(WrittenAttack):
         told = sparse.diags_array((~whereabouts.reading.is_told_dummy).astype(np.float64))
         return sparse.csr_array(sparse.csr_array((np.ones(len(rows)), rows, starts), shape=shape) @ told)
 
-    def _on(self, whereabouts: Whereabouts, matches: Any, column: int, rng: Randomness) -> Finding:
-        target = whereabouts.target
+    def on_column(self, where: Whereabouts, column: int, rng: Randomness, progress: Progress) -> Finding:
+        target = where.target
         original, release = target.original, target.release
         prior, truth = original.counts(column), original.sensitive[:, column]
         rows = np.arange(release.n_rows)
         carried = count_pairs(rows, release.sensitive[:, column], (release.n_rows, len(prior)))
-        seen = sparse.csr_array(matches @ carried)
+        seen = sparse.csr_array(self._matches(where) @ carried)
         seen.eliminate_zeros()
         beliefs, n_repeated = _find_seen_once(seen)
         honest = normalise(seen)
-        score = score_guesses(_draw_guesses(beliefs, rng), truth)
+        score = score_guesses(_draw_guesses(beliefs, rng.child("repeated-values", column)), truth)
         baselines = {
             "most frequent value": majority(original, column),
             "values of the group": best_guess_share(honest, prior, truth),

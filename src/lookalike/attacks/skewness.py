@@ -13,14 +13,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.attacks.shared.attack import OnBeliefs, score_guesses
+from lookalike.attacks.shared.attack import OnValues, score_guesses
 from lookalike.attacks.shared.whereabouts import SLACK, Whereabouts, owners_of
 from lookalike.data.contracts import Finding, Score
 from lookalike.data.parameters import Exact
+from lookalike.progress import Progress
+from lookalike.randomness import Randomness
 
 
 @dataclass(frozen=True)
-class Skewness(OnBeliefs):
+class Skewness(OnValues):
     """Looks for persons about whom the belief in a value rises many times above its share."""
 
     name: ClassVar[str] = "skewness"
@@ -32,9 +34,9 @@ class Skewness(OnBeliefs):
     times: Exact = Exact(above=1, default=Fraction(10))
     """A belief above so many times the value's share in the table counts."""
 
-    def on_column(self, whereabouts: Whereabouts, column: int) -> Finding:
-        original = whereabouts.target.original
-        beliefs = whereabouts.beliefs(column)
+    def on_column(self, where: Whereabouts, column: int, rng: Randomness, progress: Progress) -> Finding:
+        original = where.target.original
+        beliefs = where.beliefs(column)
         shares = original.counts(column) / original.n_rows
         rises = rises_of(beliefs, shares)
         records, guesses = _steepest(beliefs, rises, float(self.times))

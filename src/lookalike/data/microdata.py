@@ -185,10 +185,11 @@ class Microdata:
             settled.append(domain.attribute)
             domains[attribute.role].append(domain)
             blocks[attribute.role].append(codes)
+        nothing = np.empty((table.n_rows, 0), dtype=np.int32)
         return cls(
             Schema(tuple(settled)),
             Domains(*(tuple(domains[role]) for role in (Role.QUASI, Role.SENSITIVE, Role.CARRIED))),
-            *(_stack_columns(blocks[role], table.n_rows) for role in (Role.QUASI, Role.SENSITIVE, Role.CARRIED)),
+            *(np.column_stack([nothing, *blocks[role]]) for role in (Role.QUASI, Role.SENSITIVE, Role.CARRIED)),
         )
 
     def take(self, records: NDArray[np.int64]) -> Microdata:
@@ -214,6 +215,15 @@ def read_only(codes: Codes) -> Codes:
     view = np.ascontiguousarray(codes).view()
     view.setflags(write=False)
     return view
+
+
+def rank_within(values: NDArray[np.int32] | NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many equal values stand before each value."""
+    order = np.argsort(values, kind="stable")
+    ranked = values[order]
+    ranks = np.empty(len(values), dtype=np.int64)
+    ranks[order] = np.arange(len(values)) - np.searchsorted(ranked, ranked)
+    return ranks
 
 
 def guess_kind(column: Column) -> tuple[Kind, str]:
@@ -243,7 +253,8 @@ def texts_of(values: NDArray[Any], type: ValueType) -> list[str]:
     if type is ValueType.DATE:
         return [str(day) for day in values.astype("datetime64[D]")]
     if type is ValueType.DATETIME:
-        return [_datetime_text(moment) for moment in values.astype("datetime64[us]").tolist()]
+        # Microseconds only where there are some.
+        return [moment.isoformat() for moment in values.astype("datetime64[us]").tolist()]
     return [str(value) for value in values.tolist()]
 
 
@@ -257,14 +268,6 @@ def parse_number(text: str, type: ValueType) -> float:
             moment = moment.astimezone(datetime.UTC).replace(tzinfo=None)
         return (moment - _EPOCH) / datetime.timedelta(microseconds=1)
     return float(text)
-
-
-def _datetime_text(moment: datetime.datetime) -> str:
-    return moment.isoformat(timespec="microseconds" if moment.microsecond else "seconds")
-
-
-def _stack_columns(blocks: Sequence[Codes], n_rows: int) -> Codes:
-    return np.column_stack(blocks) if blocks else np.empty((n_rows, 0), dtype=np.int32)
 
 
 def check_columns(schema: Schema, names: Sequence[str], source: str) -> None:
@@ -360,9 +363,9 @@ def _in_listed_order(column: Column, listed: Iterable[str], attribute: Attribute
 def _with_taxonomy(column: Column, attribute: Attribute, has_missing: bool) -> tuple[Domain, Codes]:
     assert attribute.taxonomy is not None
     texts = texts_of(column.values, column.type)
-    tree = taxonomies.build(
-        attribute.taxonomy, _python_values(column), texts, column=column.name, with_missing=has_missing
-    )
+    python_type = {ValueType.DATE: "datetime64[D]", ValueType.DATETIME: "datetime64[us]"}.get(column.type)
+    values: NDArray[Any] = column.values if python_type is None else column.values.astype(python_type)
+    tree = taxonomies.build(attribute.taxonomy, values.tolist(), texts, column=column.name, with_missing=has_missing)
     n_values = tree.n_leaves - has_missing
     code_of = {leaf: code for code, leaf in enumerate(tree.leaves)}
     renumbered = np.array([*(code_of[text] for text in texts), n_values], dtype=np.int32)
@@ -377,11 +380,3 @@ def _with_taxonomy(column: Column, attribute: Attribute, has_missing: bool) -> t
     attribute = replace(attribute, kind=Kind.CATEGORICAL)
     domain = Domain(attribute, type, values, has_missing, 0.0, 0.0, tree.n_leaves, declared, tree)
     return domain, renumbered[column.codes]
-
-
-def _python_values(column: Column) -> list[Any]:
-    if column.type is ValueType.DATE:
-        return list(column.values.astype("datetime64[D]").tolist())
-    if column.type is ValueType.DATETIME:
-        return list(column.values.astype("datetime64[us]").tolist())
-    return list(column.values.tolist())

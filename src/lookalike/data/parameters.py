@@ -9,7 +9,9 @@ from __future__ import annotations
 import ast
 import dataclasses
 import inspect
+import math
 import numbers
+import re
 import textwrap
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import MISSING
@@ -62,13 +64,9 @@ def number_text(value: Fraction) -> str:
     >>> number_text(Fraction(1, 8)), number_text(Fraction(1, 3)), number_text(Fraction(12))
     ('0.125', '1/3', '12')
     """
-    twos = fives = 0
-    rest = value.denominator
-    while rest % 2 == 0:
-        rest, twos = rest // 2, twos + 1
-    while rest % 5 == 0:
-        rest, fives = rest // 5, fives + 1
-    places = max(twos, fives)
+    places, rest = 0, value.denominator
+    while (shared := math.gcd(rest, 10)) > 1:
+        places, rest = places + 1, rest // shared
     if rest != 1:
         return f"{value.numerator}/{value.denominator}"
     if places == 0:
@@ -94,11 +92,7 @@ def split(text: str, sign: str) -> list[str]:
 
 
 def unescape(text: str) -> str:
-    plain, escaped = "", False
-    for character in text:
-        escaped = character == "\\" and not escaped
-        plain += "" if escaped else character
-    return plain
+    return re.sub(r"\\(.?)", r"\1", text, flags=re.DOTALL)
 
 
 def escape_name(name: str) -> str:
@@ -155,7 +149,8 @@ def parse_component(
     if name not in table:
         raise RecipeError(unknown_name(kind, name, table))
     component = table[name]
-    known = list(inspect.signature(component).parameters)
+    parameters = inspect.signature(component).parameters
+    known = list(parameters)
     given: dict[str, str] = {}
     for place, entry in enumerate(split(rest, ",") if rest.strip() else []):
         key, equals, value = entry.partition("=")
@@ -174,13 +169,6 @@ def parse_component(
         if key in given:
             raise RecipeError(f"{name}: {key} is given twice. Give it once.")
         given[key] = value.strip()
-    return _build_component(component, name, given, structured)
-
-
-def _build_component(
-    component: type[_Component], name: str, given: Mapping[str, str], structured: Collection[str]
-) -> _Component:
-    parameters = inspect.signature(component).parameters
     absent = [key for key, parameter in parameters.items() if parameter.default is parameter.empty and key not in given]
     if absent:
         asked = ",".join([*(f"{key}={value}" for key, value in given.items()), *(f"{key}=VALUE" for key in absent)])
@@ -238,34 +226,8 @@ class Parameter(Generic[Kept, Given]):
         raise NotImplementedError
 
 
-class _Bounded:
-    """A range of numbers, both ends included unless `above` or `below` leave one out."""
-
-    def __init__(
-        self, low: Number | None, high: Number | None, above: Number | None, below: Number | None, *, whole: bool
-    ) -> None:
-        limits = (("at least", low, ge), ("above", above, gt), ("at most", high, le), ("below", below, lt))
-        self._limits = [(words, as_fraction(limit), holds) for words, limit, holds in limits if limit is not None]
-        self._whole = whole
-
-    def read(self, value: object, where: str) -> Fraction:
-        try:
-            number = as_fraction(value)
-        except (ValueError, ArithmeticError):
-            raise RecipeError(f"{where} is {quoted(str(value))}. It must be {self}.") from None
-        if not all(holds(number, limit) for _, limit, holds in self._limits) or (
-            self._whole and number.denominator != 1
-        ):
-            raise RecipeError(f"{where} is {number_text(number)}. It must be {self}.")
-        return number
-
-    def __str__(self) -> str:
-        limits = [f"{words} {number_text(limit)}" for words, limit, _ in self._limits]
-        return " ".join(["a whole number" if self._whole else "a number", " and ".join(limits)]).strip()
-
-
-class Exact(Parameter[Fraction, Number]):
-    """A number, kept as a fraction."""
+class _Bounded(Parameter[Kept, Given]):
+    """A number in a range, both ends included unless `above` or `below` leave one out."""
 
     def __init__(
         self,
@@ -277,32 +239,43 @@ class Exact(Parameter[Fraction, Number]):
         default: Any = MISSING,
     ) -> None:
         super().__init__(default=default)
-        self._range = _Bounded(low, high, above, below, whole=False)
+        limits = (("at least", low, ge), ("above", above, gt), ("at most", high, le), ("below", below, lt))
+        self._limits = [(words, as_fraction(limit), holds) for words, limit, holds in limits if limit is not None]
+
+    def read_number(self, value: object, where: str, *, whole: bool = False) -> Fraction:
+        limits = " and ".join(f"{words} {number_text(limit)}" for words, limit, _ in self._limits)
+        wanted = f"It must be {'a whole number' if whole else 'a number'} {limits}".rstrip()
+        try:
+            number = as_fraction(value)
+        except (ValueError, ArithmeticError):
+            raise RecipeError(f"{where} is {quoted(str(value))}. {wanted}.") from None
+        if (whole and number.denominator != 1) or not all(holds(number, limit) for _, limit, holds in self._limits):
+            raise RecipeError(f"{where} is {number_text(number)}. {wanted}.")
+        return number
+
+
+class Exact(_Bounded[Fraction, Number]):
+    """A number, kept as a fraction."""
 
     def read(self, value: Number, where: str) -> Fraction:
-        return self._range.read(value, where)
+        return self.read_number(value, where)
 
 
-class OptionalExact(Parameter[Fraction | None, Number | None]):
+class OptionalExact(_Bounded[Fraction | None, Number | None]):
     """A number that may be left out, kept as a fraction."""
 
     def __init__(self, *, low: Number | None = None, high: Number | None = None, above: Number | None = None) -> None:
-        super().__init__(default=None)
-        self._range = _Bounded(low, high, above, None, whole=False)
+        super().__init__(low=low, high=high, above=above, default=None)
 
     def read(self, value: Number | None, where: str) -> Fraction | None:
-        return None if value is None else self._range.read(value, where)
+        return None if value is None else self.read_number(value, where)
 
 
-class Whole(Parameter[int, Number]):
+class Whole(_Bounded[int, Number]):
     """A whole number, kept as such."""
 
-    def __init__(self, *, low: int, high: int | None = None, default: Any = MISSING) -> None:
-        super().__init__(default=default)
-        self._range = _Bounded(low, high, None, None, whole=True)
-
     def read(self, value: Number, where: str) -> int:
-        return int(self._range.read(value, where))
+        return int(self.read_number(value, where, whole=True))
 
 
 class Choice(Parameter[str, str]):
@@ -318,19 +291,18 @@ class Choice(Parameter[str, str]):
         return value
 
 
-class ChoiceOrNumber(Parameter[str, Number]):
+class ChoiceOrNumber(_Bounded[str, Number]):
     """One of a few words, or a number above zero, kept as text."""
 
     def __init__(self, *words: str, default: str) -> None:
-        super().__init__(default=default)
+        super().__init__(above=0, default=default)
         self.words = words
-        self._range = _Bounded(None, None, 0, None, whole=False)
 
     def read(self, value: Number, where: str) -> str:
         if value in self.words:
             return str(value)
         try:
-            return number_text(self._range.read(value, where))
+            return number_text(self.read_number(value, where))
         except RecipeError:
             known = ", ".join(self.words)
             raise RecipeError(f"{where} is {quoted(str(value))}. It must be {known} or a number above 0.") from None

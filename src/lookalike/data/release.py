@@ -148,59 +148,55 @@ class _Published:
     carried: Codes
     withheld: Withheld = field(default_factory=Withheld)
 
+    @property
+    def n_rows(self) -> int:
+        return len(self.sensitive)
+
     def _value_columns(self) -> tuple[ExactCells, ...]:
         return (
             *_exact_columns(self.domains.sensitive, self.sensitive, Role.SENSITIVE),
             *_exact_columns(self.domains.carried, self.carried, Role.CARRIED),
         )
 
-    def _extent_tables(
-        self, extents: tuple[Extents, ...], unit_of_row: NDArray[np.int32]
-    ) -> tuple[PublishedTable, ...]:
-        columns = zip(self.domains.quasi, extents, strict=True)
-        cells = (ExtentCells(domain, held, unit_of_row) for domain, held in columns)
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Generalised(_Published):
+    """Extents in place of quasi-identifiers."""
+
+    extents: tuple[Extents, ...]
+    """One a quasi-identifier."""
+
+    @property
+    def unit_of_row(self) -> NDArray[np.int32]:
+        raise NotImplementedError
+
+    def tables(self) -> tuple[PublishedTable, ...]:
+        columns, units = zip(self.domains.quasi, self.extents, strict=True), self.unit_of_row
+        cells = (ExtentCells(domain, held, units) for domain, held in columns)
         return (PublishedTable("release", (*cells, *self._value_columns())),)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Grouped(_Published):
-    """Homogeneous generalisation: rows of a group share one extent a quasi-identifier."""
+class Grouped(_Generalised):
+    """Homogeneous generalisation: rows of a group, which is a unit, share one extent a quasi-identifier."""
 
     form: ClassVar[str] = "grouped"
-    extents: tuple[Extents, ...]
-    """One a quasi-identifier; units are groups."""
     group_of_row: NDArray[np.int32]
-
-    @property
-    def n_rows(self) -> int:
-        return len(self.group_of_row)
 
     @property
     def unit_of_row(self) -> NDArray[np.int32]:
         return self.group_of_row
 
-    def tables(self) -> tuple[PublishedTable, ...]:
-        return self._extent_tables(self.extents, self.unit_of_row)
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Matched(_Published):
-    """Heterogeneous generalisation: every published row has extents of its own."""
+class Matched(_Generalised):
+    """Heterogeneous generalisation: every published row is a unit with extents of its own."""
 
     form: ClassVar[str] = "matched"
-    extents: tuple[Extents, ...]
-    """One a quasi-identifier; units are rows."""
-
-    @property
-    def n_rows(self) -> int:
-        return len(self.sensitive)
 
     @property
     def unit_of_row(self) -> NDArray[np.int32]:
         return np.arange(self.n_rows, dtype=np.int32)
-
-    def tables(self) -> tuple[PublishedTable, ...]:
-        return self._extent_tables(self.extents, self.unit_of_row)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -242,10 +238,6 @@ class Perturbed(_Published):
     quasi: Codes
     randomizers: tuple[Randomizer, ...]
     """One a sensitive column."""
-
-    @property
-    def n_rows(self) -> int:
-        return len(self.quasi)
 
     def tables(self) -> tuple[PublishedTable, ...]:
         known = _exact_columns(self.domains.quasi, self.quasi, Role.QUASI)

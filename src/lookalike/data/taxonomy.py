@@ -206,7 +206,9 @@ def build(
                 "Add a leaf for each of them."
             )
     else:
-        levels = _levels(spec[form], form, where)
+        levels = list(spec[form]) if isinstance(spec[form], list | tuple) else [spec[form]]
+        if not levels:
+            raise SchemaError(f"{where}: taxonomy {form} needs at least one level.")
         paths = _FORMS[form](values, texts, levels, spec.get("origin", 0), where)
     if with_missing:
         root = paths[0][-1] if paths else ROOT
@@ -261,13 +263,6 @@ def _tree_paths(tree: object, where: str) -> list[Path_]:
     return paths
 
 
-def _levels(levels: object, form: str, where: str) -> list[Any]:
-    listed = levels if isinstance(levels, list | tuple) else [levels]
-    if not listed:
-        raise SchemaError(f"{where}: taxonomy {form} needs at least one level.")
-    return list(listed)
-
-
 def _interval_paths(
     values: Sequence[Any], texts: Sequence[str], levels: list[Any], origin: Any, where: str
 ) -> list[Path_]:
@@ -285,11 +280,10 @@ def _interval_paths(
         raise SchemaError(f"{where}: a taxonomy by intervals needs a column of numbers.")
     numbers = [Fraction(str(value)) for value in values]
     whole = all(number.denominator == 1 for number in (*widths, start, *numbers))
-    paths = []
-    for number, text in zip(numbers, texts, strict=True):
-        steps = [_interval_label(number, width, start, whole) for width in widths]
-        paths.append(_distinct((text, *steps, ROOT)))
-    return paths
+    return [
+        _distinct((text, *(_interval_label(number, width, start, whole) for width in widths), ROOT))
+        for number, text in zip(numbers, texts, strict=True)
+    ]
 
 
 def _interval_label(number: Fraction, width: Fraction, start: Fraction, whole: bool) -> str:

@@ -153,37 +153,37 @@ def accuracies(release: Release, original: Microdata, *, worlds: int = 3, seed: 
     for target in _targets(original):
         classes, inputs = target.split(original)
         train, test = classes[kept], classes[held]
-        state = rng.child("forest", target.name)
+        name = target.parts.domain.name
+        state = rng.child("forest", name)
         by_original = _score_forest(inputs[kept], train, inputs[held], test, state)
         by_worlds = [
             _score_forest(inputs_of_world, classes_of_world, inputs[held], test, state.child(turn))
             for turn, (classes_of_world, inputs_of_world) in enumerate(map(target.split, drawn))
         ]
         guess = np.bincount(train).argmax()
-        found.append(Accuracy(target.name, by_original, float(np.mean(by_worlds)), float((test == guess).mean())))
+        found.append(Accuracy(name, by_original, float(np.mean(by_worlds)), float((test == guess).mean())))
     return found
 
 
 class _Target(NamedTuple):
     """A column to be predicted."""
 
-    name: str
-    sensitive: int | None
-    quasi: int | None
+    place: int
+    """Among the sensitive columns, or the quasi-identifiers."""
+    is_sensitive: bool
     parts: Parts
 
     def split(self, table: Microdata | World) -> tuple[Ints, Codes]:
         """The classes of the rows, and what they are predicted from."""
-        if self.sensitive is not None:
-            return self.parts.part_of_code[table.sensitive[:, self.sensitive]], table.quasi
-        assert self.quasi is not None
-        others = np.delete(table.quasi, self.quasi, axis=1)
-        return self.parts.part_of_code[table.quasi[:, self.quasi]], np.column_stack((others, table.sensitive))
+        if self.is_sensitive:
+            return self.parts.part_of_code[table.sensitive[:, self.place]], table.quasi
+        others = np.delete(table.quasi, self.place, axis=1)
+        return self.parts.part_of_code[table.quasi[:, self.place]], np.column_stack((others, table.sensitive))
 
 
 def _targets(original: Microdata) -> list[_Target]:
     targets = [
-        _Target(domain.name, place, None, Parts.of(domain, original.sensitive[:, place], _N_CLASSES))
+        _Target(place, True, Parts.of(domain, original.sensitive[:, place], _N_CLASSES))
         for place, domain in enumerate(original.domains.sensitive)
     ]
     if original.quasi.shape[1] + original.sensitive.shape[1] > 1:
@@ -192,7 +192,7 @@ def _targets(original: Microdata) -> list[_Target]:
             Parts.of(domain, original.quasi[:, at], _N_CLASSES) for at, domain in enumerate(original.domains.quasi)
         ]
         at = next((at for at, of in enumerate(parts) if not of.is_measured), 0)
-        targets.append(_Target(original.domains.quasi[at].name, None, at, parts[at]))
+        targets.append(_Target(at, False, parts[at]))
     return targets
 
 

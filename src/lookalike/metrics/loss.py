@@ -64,17 +64,13 @@ def _interval_loss(domain: Domain, extents: Ranges) -> Losses:
     return np.clip(lengths / span, 0.0, 1.0)
 
 
-def _mean_over_rows(release: Grouped | Matched, by_unit: Losses) -> float:
-    sizes = np.bincount(release.unit_of_row, minlength=len(by_unit))
-    return float((by_unit * sizes).sum() / max(release.n_rows, 1))
-
-
 def loss_by_column(release: Release, lost: Callable[[Domain, Extents], Losses] = certainty_penalty) -> dict[str, float]:
     """The mean loss of each quasi-identifier, by default NCP."""
     if not isinstance(release, Grouped | Matched):
         return {domain.name: 0.0 for domain in release.domains.quasi}
+    sizes = np.bincount(release.unit_of_row, minlength=len(release.extents[0]))
     return {
-        domain.name: _mean_over_rows(release, lost(domain, extents))
+        domain.name: float((lost(domain, extents) * sizes).sum() / max(release.n_rows, 1))
         for domain, extents in zip(release.domains.quasi, release.extents, strict=True)
     }
 

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookalike.algorithms.groups import EFFORTS, Groups
-from lookalike.algorithms.groups.columns import rank_within
 from lookalike.algorithms.groups.free import Box, choose_box_size
 from lookalike.algorithms.groups.sizes import even_sizes, plan_sizes, quotas_in_turn, rooms_for
 from lookalike.algorithms.mondrian import Mondrian
@@ -173,10 +172,6 @@ def test_cells_hold_a_bounded_number_of_groups() -> None:
     assert choose_box_size(1_000_000, [Requirement(min_size=20)]) == 16_000
     assert choose_box_size(1_000_000, [Requirement(column=0, ceilings=(Fraction(1, 5),))]) == 8000
     assert choose_box_size(10_000, [Requirement(column=0, ceilings=(Fraction(1, 5), Fraction(1, 150)))]) == 1200
-
-
-def test_records_are_ranked_within_their_value() -> None:
-    assert rank_within(np.array([3, 1, 3, 3, 1], dtype=np.int32)).tolist() == [0, 0, 1, 2, 1]
 
 
 @pytest.mark.slow

@@ -26,6 +26,7 @@ from lookalike.algorithms.groups import Effort, Pace, Run
 from lookalike.algorithms.groups.linear_programs import Ceilings, allotments
 from lookalike.algorithms.groups.sizes import Plan, in_blocks, rooms_for
 from lookalike.algorithms.shared.matchers import Records, chunks_of
+from lookalike.data.microdata import rank_within
 from lookalike.kernels.axes import Axes
 from lookalike.kernels.matching import match_again, match_in_turn, row_losses, sort_by_costliest
 from lookalike.randomness import Randomness
@@ -96,15 +97,6 @@ def tables_for(
         tables += _tables_of(zones, left[taken], values, rng.child("block", number))
         left = left[~taken]
     return tables
-
-
-def rank_within(values: NDArray[np.int32] | NDArray[np.int64]) -> NDArray[np.int64]:
-    """How many equal values stand before each value."""
-    order = np.argsort(values, kind="stable")
-    ranked = values[order]
-    ranks = np.empty(len(values), dtype=np.int64)
-    ranks[order] = np.arange(len(values)) - np.searchsorted(ranked, ranked)
-    return ranks
 
 
 def _tables_of(

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.algorithms.groups import EFFORTS, Effort, Pace, Run
-from lookalike.algorithms.groups.columns import blocks_for, rank_within, tables_for, transversals
+from lookalike.algorithms.groups.columns import blocks_for, tables_for, transversals
 from lookalike.algorithms.groups.linear_programs import Ceilings
 from lookalike.algorithms.groups.sizes import (
     Plan,
@@ -29,7 +29,7 @@ from lookalike.algorithms.groups.sizes import (
 from lookalike.algorithms.mondrian import Mondrian
 from lookalike.algorithms.shared.axes import axes_at, axes_of, cutting_of, rule_of
 from lookalike.algorithms.shared.matchers import Records
-from lookalike.data.microdata import Codes, Microdata, read_only
+from lookalike.data.microdata import Codes, Microdata, rank_within, read_only
 from lookalike.data.requirement import GroupRule, Requirement
 from lookalike.kernels.axes import SET, Axes
 from lookalike.kernels.grouptest import is_group_allowed, tally_for

@@ -11,7 +11,6 @@ clock, so a busy machine comes to the same plan.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice, product
 
@@ -74,23 +73,15 @@ def fractions_of_groups(
     solved = solve_relaxed(counts, rooms, np.array(candidates), np.array([loss(size) for size in candidates]))
     if solved is None:
         return None
-    return {size: float(share) for size, share in zip(candidates, solved.numbers, strict=True) if share > _TINY}
-
-
-@dataclass(frozen=True, eq=False)
-class Relaxed:
-    """What the linear program found."""
-
-    numbers: NDArray[np.float64]
-    """[sizes] groups of each size, in fractions."""
-    prices: list[NDArray[np.float64]]
-    """For each column [values] what one record more of a value adds to the loss; 0 for values without records."""
+    return {size: float(share) for size, share in zip(candidates, solved[0], strict=True) if share > _TINY}
 
 
 def solve_relaxed(
     counts: Sequence[Counts], rooms: Sequence[Counts], sizes: Counts, losses: NDArray[np.float64]
-) -> Relaxed | None:
+) -> tuple[NDArray[np.float64], list[NDArray[np.float64]]] | None:
     """Minimise the loss over numbers of groups b_j of sizes S_j that the values can fill, if groups could be divided.
+
+    Returns b, and for each column [values] what one record more of a value adds to the loss; 0 where there are none.
 
     For each column, with rooms [sizes, values]: sum_j v_ij = n_i, sum_i v_ij = S_j b_j, v_ij <= room_ij b_j. Values
     that occur equally often and have the same rooms get the same shares, so they are one variable.
@@ -131,7 +122,7 @@ def solve_relaxed(
         price[number > 0] = (solved.eqlin.marginals[begin : begin + len(times)] / times)[kind_of_value]
         prices.append(price)
         begin += len(times) + n_sizes
-    return Relaxed(solved.x[:n_sizes], prices)
+    return solved.x[:n_sizes], prices
 
 
 def _kinds_of_values(counts: Counts, rooms: Counts) -> tuple[Counts, Counts, Counts]:

@@ -19,15 +19,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.groups.columns import Blocks, Counts, blocks_for, in_parts, rank_within, tables_for
+from lookalike.algorithms.groups.columns import Blocks, Counts, blocks_for, in_parts, tables_for
 from lookalike.algorithms.groups.linear_programs import Ceilings
 from lookalike.algorithms.groups.sizes import Plan as SizePlan
 from lookalike.algorithms.groups.sizes import even_sizes, in_blocks, rooms_for, splits_evenly
 from lookalike.algorithms.groups.strict import Plan, plan_column, zone_tables
 from lookalike.algorithms.shared.axes import axes_of
 from lookalike.algorithms.shared.matchers import MATCHERS, Labels, Matcher, Records
-from lookalike.algorithms.shared.method import SlotGraph
-from lookalike.data.microdata import Microdata
+from lookalike.algorithms.shared.method import SlotGraph, through_diversity
+from lookalike.data.microdata import Microdata, rank_within
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, Unsupported
 from lookalike.kernels.axes import Axes
@@ -294,12 +294,3 @@ def _fill_buckets(counts: Counts, n_buckets: int, ceilings: Ceilings, policy: Po
             return None
         blocks.append((numbers, [layout]))
     return blocks
-
-
-def through_diversity(counts: Counts, ceilings: Ceilings, fewest: int) -> int | None:
-    """The least l such that l-diversity keeps every ceiling, if the table is eligible for it."""
-    least = min(ceilings[value] for value in np.flatnonzero(counts).tolist())
-    if least <= 0:
-        return None
-    ell = max(-(-least.denominator // least.numerator), fewest)
-    return ell if counts.max() <= int(counts.sum()) // ell else None

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.algorithms.shared.method import least_room
 from lookalike.data.microdata import Domain, Microdata, read_only
 from lookalike.data.requirement import GroupRule, Requirement, pack
 from lookalike.data.schema import Kind
@@ -68,6 +69,12 @@ def rule_of(data: Microdata, requirements: Sequence[Requirement]) -> GroupRule:
     """The requirements for the kernels."""
     priors = [data.prior(index) for index in range(len(data.domains.sensitive))]
     return pack(requirements, priors, int(data.prior(None)[0]))
+
+
+def roomy_rule_of(data: Microdata, requirements: Sequence[Requirement]) -> GroupRule:
+    """The same for methods that cut or grow: no group is smaller than `least_room`."""
+    rule = rule_of(data, requirements)
+    return rule._replace(min_size=max(rule.min_size, least_room(data, requirements)))
 
 
 def _kind(domain: Domain) -> int:

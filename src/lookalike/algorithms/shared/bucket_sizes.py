@@ -8,6 +8,7 @@ a setting is the sum over buckets of (size - 1)^2. Sizes are found from the numb
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -109,7 +110,7 @@ class Found:
 
 def smallest_size(ceilings: Iterable[Fraction], least: int) -> int:
     """Smaller buckets than this can hold nothing."""
-    return max(least, min(-(-ceiling.denominator // ceiling.numerator) for ceiling in ceilings))
+    return max(least, min(math.ceil(1 / ceiling) for ceiling in ceilings))
 
 
 def ranges(ceilings: Sequence[Fraction], least: int, largest: str, n_rows: int) -> Iterable[Range]:
@@ -119,7 +120,7 @@ def ranges(ceilings: Sequence[Fraction], least: int, largest: str, n_rows: int) 
         yield Range.between(smallest, min(max(int(largest), smallest), n_rows), ceilings)
         return
     # A bucket that holds the most restricted value once; of twice that size, to have a choice.
-    widest = max(-(-ceiling.denominator // ceiling.numerator) for ceiling in ceilings)
+    widest = max(math.ceil(1 / ceiling) for ceiling in ceilings)
     top = min(max(50, 2 * widest, smallest + 1), max(_MOST_PAIRS_OF_SIZES, smallest + 1), n_rows)
     while True:
         yield Range.between(smallest, top, ceilings)

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.algorithms.shared.method import combine_ceilings, least_size
-from lookalike.data.microdata import Microdata
+from lookalike.data.microdata import Microdata, rank_within
 from lookalike.data.requirement import Distance, Requirement
 from lookalike.randomness import Randomness
 
@@ -154,8 +154,5 @@ def _measure_nearest(distances: NDArray[np.float64], size: int, caps: _Caps, dat
 
 def _cap(weights: NDArray[np.float64], values: NDArray[np.int32], shares: NDArray[np.float64]) -> None:
     """Lower the weights, nearest first, so that those of a value add up to at most its share."""
-    order = np.argsort(values, kind="stable")
-    ranked = values[order]
-    begins = np.searchsorted(ranked, ranked)
-    before = (np.arange(len(ranked)) - begins) * weights[0] if len(weights) else weights
-    weights[order] = np.clip(shares[ranked] - before, 0.0, weights[order])
+    before = rank_within(values) * weights[0] if len(weights) else weights
+    np.clip(shares[values] - before, 0.0, weights, out=weights)

@@ -94,6 +94,15 @@ def least_room(data: Microdata, requirements: Sequence[Requirement]) -> int:
     return max(rooms)
 
 
+def through_diversity(counts: NDArray[np.int64], ceilings: Sequence[Fraction], fewest: int) -> int | None:
+    """The least l such that l-diversity keeps every ceiling, if the table is eligible for it."""
+    least = min(ceilings[value] for value in np.flatnonzero(counts).tolist())
+    if least <= 0:
+        return None
+    ell = max(math.ceil(1 / least), fewest)
+    return ell if counts.max() <= int(counts.sum()) // ell else None
+
+
 class Method:
     """A method with the usual answers: one setting for all adversaries, nothing to warn of, every promise served."""
 

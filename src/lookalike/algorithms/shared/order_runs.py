@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from lookalike.algorithms.anatomy import Anatomy
 from lookalike.algorithms.shared.buckets import Asked, at_random, publish_buckets
-from lookalike.algorithms.shared.method import Method, least_ceilings, least_room, publish_groups
+from lookalike.algorithms.shared.method import Method, least_ceilings, publish_groups
+from lookalike.algorithms.shared.value_buckets import curve_keys
 from lookalike.data.contracts import Replay
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Choice
@@ -44,8 +45,6 @@ def in_order(data: Microdata, order: str, rng: Randomness) -> Places:
     # The last key is the first to decide.
     keys = [*data.quasi[shuffled].T[::-1]]
     if order == "hilbert":
-        from lookalike.algorithms.shared.value_buckets import curve_keys
-
         keys.append(curve_keys(data)[shuffled])
     return shuffled[np.lexsort(keys)]
 
@@ -60,12 +59,11 @@ class Rules:
 
     @classmethod
     def of(cls, data: Microdata, requirements: Sequence[Requirement]) -> Rules:
-        from lookalike.algorithms.shared.axes import rule_of
+        from lookalike.algorithms.shared.axes import roomy_rule_of
 
-        rule = rule_of(data, requirements)
-        least = max(rule.min_size, least_room(data, requirements))
+        rule = roomy_rule_of(data, requirements)
         only_ceilings = all(requirement.only_ceilings for requirement in requirements)
-        return cls(rule._replace(min_size=least), least, least if only_ceilings else 1)
+        return cls(rule, rule.min_size, rule.min_size if only_ceilings else 1)
 
     def counts(self) -> Places:
         """Scratch space for running counts."""
@@ -86,9 +84,7 @@ class Grown:
 
     def group_of_record(self) -> NDArray[np.int32]:
         groups = np.full(len(self.order), -1, dtype=np.int32)
-        groups[self.order[: self.starts[-1]]] = np.repeat(
-            np.arange(self.n_groups, dtype=np.int32), np.diff(self.starts)
-        )
+        groups[self.order[: self.starts[-1]]] = np.repeat(np.arange(self.n_groups), np.diff(self.starts))
         return groups
 
 

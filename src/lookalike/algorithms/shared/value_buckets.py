@@ -106,24 +106,13 @@ def retrieve_groups(
     progress: Progress,
 ) -> tuple[NDArray[np.int32], int]:
     """The group of each record, and the number of groups."""
+    from lookalike.algorithms.shared.axes import axes_of
+    from lookalike.kernels.hilbert import retrieve
+
     # Records that are alike come in random order, whatever their order in the table.
     order = rng.child("ties").permutation(data.n_rows)
     if retrieval.retrieve == "cuts":
         return _retrieve_by_cuts(data, order, bucket_of_record, drawing, progress)
-    return _retrieve_along_curve(data, order, bucket_of_record, drawing, retrieval, rng)
-
-
-def _retrieve_along_curve(
-    data: Microdata,
-    order: Records,
-    bucket_of_record: Records,
-    drawing: Drawing,
-    retrieval: Retrieval,
-    rng: Randomness,
-) -> tuple[NDArray[np.int32], int]:
-    from lookalike.algorithms.shared.axes import axes_of
-    from lookalike.kernels.hilbert import retrieve
-
     sizes = np.bincount(bucket_of_record, minlength=drawing.n_buckets)
     draws = drawing.halve_all(sizes)
     keys = curve_keys(data)

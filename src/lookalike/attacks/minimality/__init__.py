@@ -21,7 +21,7 @@ from lookalike.attacks.shared.attack import Shares, WrittenAttack, exposure_of, 
 from lookalike.attacks.shared.whereabouts import Whereabouts, honest_guesses
 from lookalike.audit.reading import joint_ids
 from lookalike.data.adversary import KNOWS_METHOD
-from lookalike.data.contracts import Finding, Promise, Recuttable, Replay, Replayable, Target
+from lookalike.data.contracts import Finding, Recuttable, Replay, Replayable, Target
 from lookalike.data.parameters import Whole
 from lookalike.data.release import Bucketized, Grouped
 from lookalike.data.requirement import Distance, Requirement
@@ -34,6 +34,8 @@ _SURE = 3.0
 _HAIR = 1e-9
 _TINY = 9
 """No table of more records is gone through world by world."""
+_Told = tuple[Shares, Shares, dict[str, float]]
+"""Beliefs [records, values] about a column, their standard errors, and how they were come by."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ class Minimality(WrittenAttack):
         told = self._enumerate(target, progress) if self._is_tiny(target) else None
         if told is None:
             told = self._replay_method(target, rng, progress)
-        return [self._finding(target, column, one) for column, one in enumerate(told)]
+        return [self._finding(target, column, *one) for column, one in enumerate(told)]
 
     def _is_tiny(self, target: Target) -> bool:
         return target.original.n_rows <= _TINY and n_worlds(target.original) <= self.worlds
@@ -104,7 +106,7 @@ class Minimality(WrittenAttack):
             if beliefs is None:
                 return None
             exact = np.array([[float(share) for share in row] for row in beliefs])
-            told.append(_Told(exact, np.zeros_like(exact), {"worlds": float(n_worlds(target.original))}))
+            told.append((exact, np.zeros_like(exact), {"worlds": float(n_worlds(target.original))}))
         return told
 
     def _replay_method(self, target: Target, rng: Randomness, progress: Progress) -> list[_Told]:
@@ -115,10 +117,8 @@ class Minimality(WrittenAttack):
         progress("replaying", 0.0)
         replay = self._replay(target, rng.child("order"))
         if replay is not None:
-            done, order = (
-                replay_method(target, requirements, replay, generator, self.accepted, self.tries),
-                replay.order,
-            )
+            order = replay.order
+            done = replay_method(target, requirements, replay, generator, self.accepted, self.tries)
         elif isinstance(method, Recuttable):
             leaf = method.recut(target.original, requirements, rng.child("ties"))
             done, order = recut(where, leaf, generator, self.accepted, self.tries, progress)
@@ -145,40 +145,36 @@ class Minimality(WrittenAttack):
             beliefs, errors = by_place(done, where.beliefs(column), order, column)
             missing = beliefs.sum(axis=1) < 0.5
             beliefs[missing] = _left_out(target, column)
-            told.append(
-                _Told(_by_kind(beliefs, kinds)[kind_of_record], _by_kind(errors, kinds)[kind_of_record], figures)
-            )
+            told.append((_by_kind(beliefs, kinds)[kind_of_record], _by_kind(errors, kinds)[kind_of_record], figures))
         return told
 
-    def _finding(self, target: Target, column: int, told: _Told) -> Finding:
-        original = target.original
-        name, prior, truth = (
-            original.domains.sensitive[column].name,
-            original.counts(column),
-            original.sensitive[:, column],
-        )
-        score = score_guesses(honest_guesses(sparse.csr_array(told.beliefs), prior), truth)
+    def _finding(
+        self, target: Target, column: int, beliefs: Shares, errors: Shares, figures: dict[str, float]
+    ) -> Finding:
+        original, name = target.original, target.original.domains.sensitive[column].name
+        prior, truth = original.counts(column), original.sensitive[:, column]
+        score = score_guesses(honest_guesses(sparse.csr_array(beliefs), prior), truth)
         honest = score_guesses(honest_guesses(Whereabouts.of(target).beliefs(column), prior), truth)
         baselines = {"most frequent value": majority(original, column), "values of the group": honest.share}
-        figures = {**told.figures, "largest_belief": float(told.beliefs.max(initial=0.0))}
+        figures = {**figures, "largest_belief": float(beliefs.max(initial=0.0))}
         ceilings = find_ceilings(target, column)
         affected = np.zeros(original.n_rows, dtype=bool)
         is_bounded = False
         if ceilings is not None and (bounds := ceilings[(ceilings < 1) & (prior > 0)]).size:
             is_bounded = True
             held = (ceilings < 1) & (ceilings > 0)
-            affected |= (told.beliefs > ceilings + _SURE * told.errors + _HAIR).any(axis=1)
+            affected |= (beliefs > ceilings + _SURE * errors + _HAIR).any(axis=1)
             if (bounds == bounds[0]).all():
                 baselines["1/l"] = float(bounds[0])
-            figures["risk_times_l"] = float((told.beliefs[:, held] / ceilings[held]).max())
-            figures["standard_error"] = float((told.errors[:, held] / ceilings[held]).max())
+            figures["risk_times_l"] = float((beliefs[:, held] / ceilings[held]).max())
+            figures["standard_error"] = float((errors[:, held] / ceilings[held]).max())
         for requirement in _requirements_of(target):
             if requirement.column == column and requirement.distance in (Distance.EQUAL, Distance.ORDERED):
                 is_bounded = True
                 bound = float(requirement.bound)
-                distances = _distances(told.beliefs, prior, requirement.distance)
+                distances = _distances(beliefs, prior, requirement.distance)
                 # Noise moves mass too, so that much is taken off first.
-                noise = _SURE * told.errors.sum(axis=1) / 2
+                noise = _SURE * errors.sum(axis=1) / 2
                 affected |= distances > bound + noise + _HAIR
                 if bound > 0:
                     figures["risk_times_t"] = float(distances.max() / bound)
@@ -199,30 +195,19 @@ class Minimality(WrittenAttack):
             score=score,
             baselines=baselines,
             n_affected=n_affected,
-            exposure=exposure_of(target, column, told.beliefs, KNOWS_METHOD),
+            exposure=exposure_of(target, column, beliefs, KNOWS_METHOD),
             figures=figures,
         )
 
 
-@dataclass(frozen=True, eq=False)
-class _Told:
-    """Beliefs [records, values] about a column, their standard errors, and how they were come by."""
-
-    beliefs: Shares
-    errors: Shares
-    figures: dict[str, float]
-
-
 def _requirements_of(target: Target) -> list[Requirement]:
     """What the promises ask of every group, as the method was told."""
-    return [_build_requirement(promise, target) for promise in target.promises]
-
-
-def _build_requirement(promise: Promise, target: Target) -> Requirement:
-    if promise.column is None:
-        return promise.model.requirement(np.array([target.original.n_rows], dtype=np.int64), None, None)
-    index = target.original.domains.sensitive_index(promise.column)
-    return promise.model.requirement(target.original.counts(index), target.original.domains.sensitive[index], index)
+    original, found = target.original, []
+    for promise in target.promises:
+        index = None if promise.column is None else original.domains.sensitive_index(promise.column)
+        domain = None if index is None else original.domains.sensitive[index]
+        found.append(promise.model.requirement(original.prior(index), domain, index))
+    return found
 
 
 def _left_out(target: Target, column: int) -> Shares:

@@ -14,7 +14,7 @@ that a coin (probability p) made it grow on. A world has weight p^(shorter runs 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -44,15 +44,11 @@ class Posteriors:
 
     def of(self, release: Release, column: int = 0) -> list[list[Fraction]] | None:
         """P(value | release) for each record; None if the release never came out."""
-        return self.by_key(as_published(release), column)
-
-    def by_key(self, key: Hashable, column: int = 0) -> list[list[Fraction]] | None:
-        counts = self.found.get(key)
+        counts = self.found.get(as_published(release))
         if counts is None:
             return None
         # Records with equal quasi-identifiers cannot be told apart, whatever the seeds tried say.
-        _, kind = np.unique(self.data.quasi, axis=0, return_inverse=True)
-        kind = kind.reshape(-1)
+        kind = np.unique(self.data.quasi, axis=0, return_inverse=True)[1].reshape(-1)
         together = np.zeros((int(kind.max()) + 1, len(self.rows)), dtype=np.int64)
         np.add.at(together, kind, counts)
         by_value = np.zeros((len(together), self.data.domains.sensitive[column].n_codes), dtype=np.int64)
@@ -64,25 +60,20 @@ def enumerate_posteriors(
     algorithm: Algorithm,
     data: Microdata,
     requirements: Sequence[Requirement],
-    seeds: Iterable[int],
+    seeds: Sequence[int],
     progress: Progress = silent,
 ) -> Posteriors:
     """Run the method in every world with every seed. Worlds in which it makes nothing do not count."""
     joint = np.concatenate((data.sensitive, data.carried), axis=1)
     rows, counts = np.unique(joint, axis=0, return_counts=True)
-    streams = [*seeds]
     n_sensitive, n_all = data.sensitive.shape[1], n_worlds(data)
     found: dict[Hashable, NDArray[np.int64]] = {}
     places = np.arange(data.n_rows)
     for number, world in enumerate(_dealings(counts.tolist())):
         dealt = np.asarray(world)
-        values = np.ascontiguousarray(rows[dealt])
-        there = replace(
-            data,
-            sensitive=np.ascontiguousarray(values[:, :n_sensitive]),
-            carried=np.ascontiguousarray(values[:, n_sensitive:]),
-        )
-        for seed in streams:
+        # A table lays out its codes by itself.
+        there = replace(data, sensitive=rows[dealt, :n_sensitive], carried=rows[dealt, n_sensitive:])
+        for seed in seeds:
             try:
                 release, _ = algorithm.anonymize(there, requirements, Randomness(seed), silent)
             except LookalikeError:

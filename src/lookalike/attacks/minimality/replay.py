@@ -12,10 +12,11 @@ conceivable; nor is it known which of the records that fit two groups is in whic
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -69,14 +70,13 @@ class Played:
     """Beliefs by place of the order, for one column after the other."""
 
     runs: list[Run]
-    found: list[tuple[NDArray[np.int32], Estimate] | None]
+    found: list[tuple[NDArray[np.int32], Estimate | None]]
     """For each run its different rows and what is believed; None where the attacker gives up."""
     n_sampled: int
-    n_exact: int
 
     @property
     def n_left(self) -> int:
-        return sum(one is None for one in self.found)
+        return sum(estimate is None for _, estimate in self.found)
 
 
 def runs_of(target: Target, order: NDArray[np.int64]) -> list[Run]:
@@ -149,15 +149,14 @@ def replay_method(
     runs = runs_of(target, replay.order)
     positive = _single_bound(target.original, requirements) if replay.step > 0 else None
     alike = _treats_values_alike(target.original, requirements)
-    keys: list[tuple[Hashable, NDArray[np.int32]] | None] = []
+    keys: list[tuple[Hashable, NDArray[np.int32]]] = []
     samples: dict[Hashable, Estimate | None] = {}
     sampled: dict[Hashable, tuple[NDArray[np.int32], NDArray[np.int64]]] = {}
     kinds = joint_ids(tuple(target.original.quasi.T), target.original.n_rows)[replay.order]
-    n_exact = 0
     for run in runs:
         if replay.tail_is_merged and run.stop == len(replay.order):
             # What was merged into the last group did not come by the rule that is played here.
-            keys.append(None)
+            keys.append((None, sensitive[run.rows]))
             continue
         rows, counts = np.unique(sensitive[run.rows], axis=0, return_counts=True)
         by_count = np.lexsort((np.arange(len(rows)), -counts))
@@ -178,12 +177,10 @@ def replay_method(
                 dealt = np.repeat(np.arange(len(rows)), counts)
                 sampled[key] = rows[dealt], dealt
                 samples[key] = sample(replay, *sampled[key], generator, accepted, tries)
-        n_exact += key not in sampled
-    known = [key for key in sampled if samples[key] is not None]
-    for key in _highest(known, lambda one: samples[one]):
+    for key in _highest({key: estimate for key in sampled if (estimate := samples[key]) is not None}):
         samples[key] = sample(replay, *sampled[key], generator, accepted, tries)
-    found = [None if one is None or (got := samples[one[0]]) is None else (one[1], got) for one in keys]
-    return Played(runs, found, len(runs) - n_exact - keys.count(None), n_exact)
+    found = [(rows, samples.get(key)) for key, rows in keys]
+    return Played(runs, found, sum(key in sampled for key, _ in keys))
 
 
 def sample(
@@ -259,14 +256,10 @@ def _estimate_exactly(
     return Estimate(parts, shares, np.zeros_like(shares))
 
 
-def _highest(groups: Iterable[_Group], estimate_of: Callable[[_Group], Estimate | None]) -> list[_Group]:
+def _highest(estimates: Mapping[_Group, Estimate | None]) -> list[_Group]:
     """The groups with the highest estimates, to be estimated anew."""
-
-    def risk(group: _Group) -> float:
-        estimate = estimate_of(group)
-        return 0.0 if estimate is None else float(estimate.shares.max())
-
-    return sorted(groups, key=risk, reverse=True)[:_TOP]
+    risks = {group: 0.0 if one is None else float(one.shares.max()) for group, one in estimates.items()}
+    return sorted(risks, key=risks.__getitem__, reverse=True)[:_TOP]
 
 
 def _single_bound(original: Microdata, requirements: Sequence[Requirement]) -> tuple[int, int, Fraction] | None:
@@ -300,10 +293,9 @@ def by_place(done: Played, read: Any, order: NDArray[np.int64], column: int) -> 
     """Beliefs [places, values] in a column, and standard errors; the honest reader's where the attacker gives up."""
     beliefs = np.asarray(read.todense())[order]
     errors = np.zeros_like(beliefs)
-    for run, one in zip(done.runs, done.found, strict=True):
-        if one is None:
+    for run, (rows, estimate) in zip(done.runs, done.found, strict=True):
+        if estimate is None:
             continue
-        rows, estimate = one
         told = np.zeros((2, len(estimate.shares), beliefs.shape[1]))
         for kind, code in enumerate(rows[:, column].tolist()):
             told[0, :, code] += estimate.shares[:, kind]
@@ -325,20 +317,18 @@ def recut(
     placed = where.places.tocoo()
     by_unit = np.argsort(placed.col, kind="stable")
     order = placed.row[by_unit].astype(np.int64)
-    records_of, rows_of = _ends(placed.col[by_unit], where.n_units), _ends(np.sort(where.unit_of_row), where.n_units)
     rows_in_turn = np.argsort(where.unit_of_row, kind="stable")
-    runs = [
-        Run(int(start), int(stop), rows_in_turn[first:last])
-        for start, stop, first, last in zip(records_of[:-1], records_of[1:], rows_of[:-1], rows_of[1:], strict=True)
-    ]
-    told: dict[int, tuple[NDArray[np.int32], Estimate | None]] = {}
+    units = np.arange(where.n_units)
+    ends = np.searchsorted(placed.col[by_unit], units, side="right").tolist()
+    rows_of = np.split(rows_in_turn, np.searchsorted(where.unit_of_row[rows_in_turn], units[1:]))
+    runs = [Run(start, stop, rows) for (start, stop), rows in zip(pairwise([0, *ends]), rows_of, strict=True)]
+    sensitive = where.target.release.sensitive
+    told: list[tuple[NDArray[np.int32], Estimate | None]] = [(sensitive[run.rows], None) for run in runs]
     sampled: dict[int, Callable[[], Estimate | None]] = {}
     for unit, run in enumerate(runs):
         if run.size != len(run.rows):
             continue
-        values, numbers, counts = np.unique(
-            where.target.release.sensitive[run.rows], axis=0, return_inverse=True, return_counts=True
-        )
+        values, numbers, counts = np.unique(told[unit][0], axis=0, return_inverse=True, return_counts=True)
         dealt = leaf(order[run.start : run.stop])
         if dealt is None:
             told[unit] = values, _honest(np.zeros(run.size, dtype=np.int64), counts)
@@ -347,16 +337,7 @@ def recut(
             sampled[unit] = partial(sample, dealt, values[kinds], kinds, generator, accepted, tries)
             told[unit] = values, sampled[unit]()
         progress("cutting again", unit / len(runs))
-    for unit in _highest(sampled, lambda unit: told[unit][1]):
+    for unit in _highest({unit: told[unit][1] for unit in sampled}):
         told[unit] = told[unit][0], sampled[unit]()
-    found = [_pair_estimate(*told[unit]) if unit in told else None for unit in range(len(runs))]
     missing = np.setdiff1d(np.arange(where.target.original.n_rows), order)
-    return Played(runs, found, len(sampled), 0), np.concatenate((order, missing))
-
-
-def _pair_estimate(values: NDArray[np.int32], estimate: Estimate | None) -> tuple[NDArray[np.int32], Estimate] | None:
-    return None if estimate is None else (values, estimate)
-
-
-def _ends(units: NDArray[np.int64], n_units: int) -> NDArray[np.int64]:
-    return np.searchsorted(units, np.arange(n_units + 1))
+    return Played(runs, told, len(sampled)), np.concatenate((order, missing))

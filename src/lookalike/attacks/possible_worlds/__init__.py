@@ -22,7 +22,7 @@ from scipy import sparse
 
 from lookalike.attacks.possible_worlds.chains import BATCHES, Board, Ints, Tally, possible_pairs
 from lookalike.attacks.shared.attack import WrittenAttack, exposure_of, find_ceilings, score_guesses
-from lookalike.attacks.shared.whereabouts import Whereabouts, honest_guesses
+from lookalike.attacks.shared.whereabouts import Whereabouts, honest_guesses, normalise
 from lookalike.audit.matching import graph_complaint
 from lookalike.data.contracts import Finding, Score, Target
 from lookalike.data.parameters import Choice, Exact, Whole
@@ -98,10 +98,8 @@ class PossibleWorlds(WrittenAttack):
             return where.places
         graph = where.target.graph
         assert graph is not None
-        lengths = np.diff(graph.starts)
-        shares = np.repeat(1.0 / np.maximum(lengths, 1), lengths)
         shape = where.target.original.n_rows, where.target.release.n_rows
-        return sparse.csr_array((shares, graph.rows, graph.starts), shape=shape)
+        return normalise(sparse.csr_array((np.ones(len(graph.rows)), graph.rows, graph.starts), shape=shape))
 
     def _walk(
         self, part: Board, tallies: list[Tally], sweeps: int, rng: Randomness, progress: Progress

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+from scipy.special import stdtrit
 
 from lookalike.attacks.shared.whereabouts import Whereabouts
 from lookalike.audit.reading import FITS_LIMIT
@@ -164,8 +166,6 @@ def _in_components(tails: Ints, heads: Ints, size: int, person: Ints, persons: I
     In a world, draw an arrow from a record to each record whose row it fits: pairs within a strong component, and
     only they, are in some world.
     """
-    from scipy.sparse.csgraph import connected_components
-
     from lookalike.kernels.worlds import Fits
 
     edges = sparse.csr_array((np.ones(len(tails), dtype=np.int8), (tails, heads)), shape=(size, size))
@@ -318,8 +318,6 @@ class Tally:
 
         That is three standard errors, or more where there are so many persons that chance alone would go beyond.
         """
-        from scipy.special import stdtrit
-
         person = self.person_of_pair
         size = agreement.sizes[person]
         # A share of 0 or 1 among a few worlds is not certainty: one more of each kind is counted in.

@@ -52,18 +52,18 @@ class WrittenAttack:
             raise Unsupported(f"{self.name}: {reason}")
 
 
-class OnBeliefs(WrittenAttack):
-    """An attack that looks at the honest reader's beliefs, column by column."""
+class OnValues(WrittenAttack):
+    """An attack on the values of each sensitive column by itself."""
 
     def refuses(self, target: Target) -> str | None:
-        return needs_sensitive(target)
+        return super().refuses(target) or needs_sensitive(target)
 
     def run(self, target: Target, rng: Randomness, progress: Progress) -> list[Finding]:
         self.check(target)
-        whereabouts = Whereabouts.of(target)
-        return [self.on_column(whereabouts, column) for column in range(len(target.original.domains.sensitive))]
+        where, n_columns = Whereabouts.of(target), len(target.original.domains.sensitive)
+        return [self.on_column(where, column, rng, progress) for column in range(n_columns)]
 
-    def on_column(self, whereabouts: Whereabouts, column: int) -> Finding:
+    def on_column(self, where: Whereabouts, column: int, rng: Randomness, progress: Progress) -> Finding:
         raise NotImplementedError
 
 

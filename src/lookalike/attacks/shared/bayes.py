@@ -42,7 +42,6 @@ class NaiveBayes:
 
     frequencies: Shares
     """[values] rows with each value in the release."""
-    log_prior: Shares
     log_likelihoods: tuple[Shares, ...]
     """[codes, values] one a quasi-identifier."""
 
@@ -53,19 +52,14 @@ class NaiveBayes:
             divisor = below + smoothing * len(together)
             shares = np.divide(together + smoothing, divisor, where=divisor > 0, out=np.zeros_like(together))
             tables.append(logs_of(shares))
-        total = counts.of_value.sum()
-        return cls(counts.of_value, logs_of(counts.of_value / total if total else counts.of_value), tuple(tables))
+        return cls(counts.of_value, tuple(tables))
 
     def log_likelihood(self, quasi: Codes) -> Shares:
         """[records, values] of the quasi-identifiers given each value."""
-        total = np.zeros((len(quasi), len(self.log_prior)))
+        total = np.zeros((len(quasi), len(self.frequencies)))
         for place, table in enumerate(self.log_likelihoods):
             total += table[quasi[:, place]]
         return total
-
-    def log_posterior(self, quasi: Codes) -> Shares:
-        """[records, values] of each value given the quasi-identifiers, up to a constant a record."""
-        return self.log_likelihood(quasi) + self.log_prior
 
 
 def logs_of(shares: Shares) -> Shares:
@@ -144,18 +138,13 @@ def _held_in_cells(
 
 
 def _counts_of_buckets(where: Whereabouts, release: Bucketized, column: int) -> Counts:
-    stocks = where.stocks(column)
-    buckets = np.unique(release.bucket_of_sensitive)
-    place = np.minimum(np.searchsorted(buckets, release.bucket_of_quasi), max(len(buckets) - 1, 0))
-    known = buckets[place] == release.bucket_of_quasi
-    sizes = np.bincount(place[known], minlength=len(buckets))
-    of_value: Shares = np.asarray(stocks.T @ sizes).astype(np.float64)
-    together = []
-    for attribute, domain in enumerate(release.domains.quasi):
-        codes = release.quasi[known, attribute]
-        listed = count_pairs(place[known], codes, (len(buckets), domain.n_codes))
-        together.append((listed.T @ stocks).toarray())
-    return Counts(of_value, tuple(together), (of_value,) * len(together))
+    stocks, buckets = where.stocks(column), where.buckets[1]
+    of_value: Shares = np.asarray(stocks.T @ np.bincount(buckets, minlength=where.n_units)).astype(np.float64)
+    together = tuple(
+        (count_pairs(buckets, codes, (where.n_units, domain.n_codes)).T @ stocks).toarray()
+        for domain, codes in zip(release.domains.quasi, release.quasi.T, strict=True)
+    )
+    return Counts(of_value, together, (of_value,) * len(together))
 
 
 def _counts_taken_back(where: Whereabouts, release: Perturbed, column: int) -> Counts:

@@ -171,6 +171,32 @@ class _Views:
         return _POWERS[best] if clearly else 0.0
 
 
+LEARNED_REMEDY = "It learns what is true of people in general; a promise of smaller beliefs leaves it less."
+
+
+def judge_learned(
+    attack: Attack,
+    where: Whereabouts,
+    column: int,
+    learnt: Classifier,
+    learn: Callable[[Whereabouts], Classifier],
+    within: str,
+    said: str,
+    figures: dict[str, float],
+    rng: Randomness,
+    progress: Progress,
+) -> Finding:
+    """What a classifier achieves that `learn` gave, and, where it does well, how much of that is about strangers."""
+    judged = judge_records(where, column, learnt, within=within, progress=progress)
+    score = score_guesses(judged.guesses, where.target.original.sensitive[:, column])
+    strangers = None
+    if within == "unit":
+        said += ", choosing among the values left for each person,"
+    elif score.interval[0] > judged.honest["most frequent value"]:
+        strangers = right_about_strangers(where, column, judged.guesses, learn, rng)
+    return finding(attack, where.target, column, judged, score, said, figures, strangers)
+
+
 def finding(
     attack: Attack,
     target: Target,

@@ -61,13 +61,13 @@ class Whereabouts:
         if isinstance(release, Grouped):
             return self.reading.boxes.class_of_row
         if isinstance(release, Bucketized):
-            return self._buckets[0]
+            return self.buckets[0]
         if isinstance(release, Perturbed):
             return self.reading.point_of_row
         return np.arange(release.n_rows)
 
     @cached_property
-    def _buckets(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def buckets(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The bucket of each row of sat and of qit, numbered alike."""
         release = self.target.release
         assert isinstance(release, Bucketized)
@@ -78,7 +78,7 @@ class Whereabouts:
 
     @property
     def n_units(self) -> int:
-        numbered = self._buckets if isinstance(self.target.release, Bucketized) else (self.unit_of_row,)
+        numbered = self.buckets if isinstance(self.target.release, Bucketized) else (self.unit_of_row,)
         return 1 + max(int(units.max(initial=-1)) for units in numbered)
 
     @cached_property
@@ -94,8 +94,7 @@ class Whereabouts:
             units = placement.class_of_item[placement.item_of_record[found]]
             return count_pairs(np.flatnonzero(found), units, (n_records, self.n_units))
         if isinstance(release, Bucketized):
-            buckets = self._buckets[1]
-            listed = count_pairs(reading.point_of_row, buckets, (reading.n_points, self.n_units))
+            listed = count_pairs(reading.point_of_row, self.buckets[1], (reading.n_points, self.n_units))
             return normalise(listed)[reading.point_of_record]
         if isinstance(release, Perturbed):
             return count_pairs(np.arange(n_records), reading.point_of_record, (n_records, reading.n_points))

@@ -105,12 +105,9 @@ class Parts:
         lows, highs = np.nan_to_num(lows), np.nan_to_num(highs)
         whole = self.domain.type in (ValueType.INTEGER, ValueType.DATE)
         n_real = self.n_parts - self.domain.has_missing
-        ends = np.array(
-            [
-                self.domain.points[np.flatnonzero(self.part_of_code[: len(self.domain.values)] == part)[-1]]
-                for part in range(n_real)
-            ]
-        )
+        # Parts of numbers rise with them.
+        parts = self.part_of_code[: len(self.domain.values)]
+        ends = self.domain.points[np.searchsorted(parts, np.arange(n_real), side="right") - 1]
         below = lows - 1 if whole else lows
         width = np.where(highs > below, highs - below, 1.0)
         reached = np.clip(ends[:-1], below[:, None], highs[:, None])
