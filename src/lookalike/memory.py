@@ -1,6 +1,6 @@
 """Whether a table fits into memory, asked before the machine begins to swap or the system ends the process.
 
-    require(needed(n_rows, n_columns), "mondrian on 2,000,000 records")      raises DataError, or returns
+    require(estimate_bytes(n_rows, n_columns), "mondrian on 2,000,000 records", ...)      raises DataError, or returns
 
 What a run needs is estimated low: a table that would fit is not to be refused, and one that is refused would not fit.
 What there is: the least of what the system says is available, what the control group leaves, and what the process may
@@ -77,10 +77,10 @@ def _of_group(root: Path) -> int | None:
     figures = []
     for line in _lines(root / "proc/self/cgroup"):
         _, controllers, path = (*line.split(":", 2), "", "")[:3]
-        if controllers not in ("", "memory") and "memory" not in controllers.split(","):
+        if controllers and "memory" not in controllers.split(","):
             continue
-        top = root / ("sys/fs/cgroup" if controllers == "" else "sys/fs/cgroup/memory")
-        limit, used = ("memory.max", "memory.current") if controllers == "" else _VERSION_1
+        below, limit, used = _VERSION_1 if controllers else _VERSION_2
+        top = root / below
         group = top / path.strip("/")
         # Inside a container the path may be the host's; then only the top is there.
         for folder in (group, *group.parents):
@@ -92,7 +92,8 @@ def _of_group(root: Path) -> int | None:
     return min(figures, default=None)
 
 
-_VERSION_1 = ("memory.limit_in_bytes", "memory.usage_in_bytes")
+_VERSION_1 = ("sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes")
+_VERSION_2 = ("sys/fs/cgroup", "memory.max", "memory.current")
 
 
 def _read_cached(folder: Path) -> int:

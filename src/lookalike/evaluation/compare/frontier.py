@@ -64,13 +64,12 @@ _RISKS = {
 def risk_axes() -> dict[str, Axis]:
     """What it leaves to those who attack it, upwards: the usual ones, then levels that audits measure besides."""
     others = {
-        model.level_name.replace("_", "-"): Axis(
-            model.level_name, f"{model.level_name} reached", more_is_better=model.rises
-        )
+        model.level_name.replace("_", "-"): Axis(model.level_name, f"{model.level_name} reached", None, model.rises)
         for model in standard_measures()
         if model.level_name
     }
-    return {**_RISKS, **{name: axis for name, axis in others.items() if name not in _RISKS}}
+    # The usual ones come first and keep their titles.
+    return {**_RISKS, **others, **_RISKS}
 
 
 def check_axes(x: str | None, y: str | None) -> None:
