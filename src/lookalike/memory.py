@@ -52,7 +52,10 @@ def available(root: Path = Path("/")) -> int | None:
     if said.casefold() == _ANY:
         return None
     if said:
-        return _parse_size(said)
+        found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?", said, re.IGNORECASE)
+        if found is None:
+            raise RecipeError(f'{VARIABLE} is {quoted(said)}. Write a size, as in "8G" or "500M", or "{_ANY}".')
+        return int(float(found[1]) * _UNITS[found[2].upper()])
     figures = [_read_status(root / "proc/meminfo", "MemAvailable"), _of_group(root), address_space_left(root)]
     return min((figure for figure in figures if figure is not None), default=None)
 
@@ -63,13 +66,6 @@ def _format_bytes(n_bytes: int) -> str:
     ('3.0 GB', '700 MB')
     """
     return f"{n_bytes / (1 << 30):,.1f} GB" if n_bytes >= 1 << 30 else f"{n_bytes / (1 << 20):,.0f} MB"
-
-
-def _parse_size(said: str) -> int:
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?", said, re.IGNORECASE)
-    if found is None:
-        raise RecipeError(f'{VARIABLE} is {quoted(said)}. Write a size, as in "8G" or "500M", or "{_ANY}".')
-    return int(float(found[1]) * _UNITS[found[2].upper()])
 
 
 def _of_group(root: Path) -> int | None:

@@ -108,15 +108,14 @@ _WIDE = 30
 def picture(runs: Sequence[Run], x: str, y: str, sensitive: Sequence[str]) -> charts.Chart | None:
     """A mark for each run that has both figures; None if none has."""
     across, upwards = loss_axes()[x], risk_axes()[y]
-    placed = [run for run in runs if across.of(run) is not None and upwards.of(run) is not None]
-    if not placed:
-        return None
 
     def point(run: Run) -> dict[str, Any]:
         promise = short_promise(run, sensitive)
         return {x: across.of(run), y: upwards.of(run), "algorithm": run.algorithm, "promise": promise}
 
-    points = [point(run) for run in placed]
+    points = [point(run) for run in runs if across.of(run) is not None and upwards.of(run) is not None]
+    if not points:
+        return None
     return charts.scatter(
         points,
         x,
