@@ -1,4 +1,13 @@
-"""What can go wrong, as a tree of exceptions, and the wording of it.
+"""What can go wrong, as a tree, and the wording of it.
+
+    LookalikeError
+      SchemaError      a column is missing, doubled, or has no role
+      DataError        a value does not fit its domain or taxonomy, or a file cannot be read
+      RecipeError      a parameter is out of range, or parts do not fit together
+        Unsupported    this algorithm cannot serve this model, and why
+      Infeasible       no release can keep the promise; says the best in reach
+      AuditFailed      a release was made but does not verify; nothing is written
+      MissingPart      an optional part is not installed; says what to install
 
 A message names the thing, the value met, the value wanted and what to do.
 No message shows a record's values: errors and logs are not a side door for the data.
@@ -28,7 +37,7 @@ class RecipeError(LookalikeError):
 
 
 class Unsupported(RecipeError):
-    """This algorithm cannot serve this model, and why."""
+    """This algorithm cannot serve this model."""
 
 
 class Infeasible(LookalikeError):
@@ -44,7 +53,7 @@ class AuditFailed(LookalikeError):
 
 
 class MissingPart(LookalikeError):
-    """An optional part is not installed; says what to install."""
+    """An optional part is not installed."""
 
 
 def unknown_name(what: str, name: str, known: Iterable[str]) -> str:
