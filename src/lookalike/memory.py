@@ -1,6 +1,6 @@
 """Whether a table fits into memory, asked before the machine begins to swap or the system ends the process.
 
-    require(needed(n_rows, n_columns), "mondrian on 2,000,000 records")      raises DataError, or returns
+    require(estimate_bytes(n_rows, n_columns), "mondrian on 2,000,000 records", ...)      raises DataError, or returns
 
 What a run needs is estimated low: a table that would fit is not to be refused, and one that is refused would not fit.
 What there is: the least of what the system says is available, what the control group leaves, and what the process may
@@ -52,7 +52,10 @@ def available(root: Path = Path("/")) -> int | None:
     if said.casefold() == _ANY:
         return None
     if said:
-        return _parse_size(said)
+        found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?", said, re.IGNORECASE)
+        if found is None:
+            raise RecipeError(f'{VARIABLE} is {quoted(said)}. Write a size, as in "8G" or "500M", or "{_ANY}".')
+        return int(float(found[1]) * _UNITS[found[2].upper()])
     figures = [_read_status(root / "proc/meminfo", "MemAvailable"), _of_group(root), address_space_left(root)]
     return min((figure for figure in figures if figure is not None), default=None)
 
@@ -65,22 +68,15 @@ def _format_bytes(n_bytes: int) -> str:
     return f"{n_bytes / (1 << 30):,.1f} GB" if n_bytes >= 1 << 30 else f"{n_bytes / (1 << 20):,.0f} MB"
 
 
-def _parse_size(said: str) -> int:
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?", said, re.IGNORECASE)
-    if found is None:
-        raise RecipeError(f'{VARIABLE} is {quoted(said)}. Write a size, as in "8G" or "500M", or "{_ANY}".')
-    return int(float(found[1]) * _UNITS[found[2].upper()])
-
-
 def _of_group(root: Path) -> int | None:
     """What the control group, and those it lies in, still allow (version 2, then version 1)."""
     figures = []
     for line in _lines(root / "proc/self/cgroup"):
         _, controllers, path = (*line.split(":", 2), "", "")[:3]
-        if controllers not in ("", "memory") and "memory" not in controllers.split(","):
+        if controllers and "memory" not in controllers.split(","):
             continue
-        top = root / ("sys/fs/cgroup" if controllers == "" else "sys/fs/cgroup/memory")
-        limit, used = ("memory.max", "memory.current") if controllers == "" else _VERSION_1
+        below, limit, used = _VERSION_1 if controllers else _VERSION_2
+        top = root / below
         group = top / path.strip("/")
         # Inside a container the path may be the host's; then only the top is there.
         for folder in (group, *group.parents):
@@ -92,7 +88,8 @@ def _of_group(root: Path) -> int | None:
     return min(figures, default=None)
 
 
-_VERSION_1 = ("memory.limit_in_bytes", "memory.usage_in_bytes")
+_VERSION_1 = ("sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes")
+_VERSION_2 = ("sys/fs/cgroup", "memory.max", "memory.current")
 
 
 def _read_cached(folder: Path) -> int:

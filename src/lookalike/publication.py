@@ -256,8 +256,8 @@ class Publication:
         said = f"<p>{html.escape(str(self).splitlines()[0])}</p>"
         if self.n_parts:
             return f"{said}{self.audit._repr_html_()}"
-        preview = self.frame()
-        first = preview if not isinstance(preview, dict) else next(iter(preview.values()))
+        shown = self.frame()
+        first = next(iter(shown.values())) if isinstance(shown, dict) else shown
         return f"{said}{first.head(8)._repr_html_()}{self.audit._repr_html_()}"
 
 

@@ -2,7 +2,7 @@
 
 import lookalike as la
 la.publish(frame, qi=["age", "sex"], sensitive="diagnosis", model="l-diversity:10", out="/shared/release")
-la.spark.audit(frame, "/shared/release")
+la.spark.verify(frame, "/shared/release")
 """
 
 from __future__ import annotations

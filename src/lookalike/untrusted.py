@@ -78,7 +78,7 @@ def load_yaml(text: str, *, as_text: bool = False) -> Any:
         n_nodes = 0
         depth = 0
         deepest = 0
-        known: dict[int, tuple[int, int]]
+        known: dict[int, tuple[int, int]] = {}
         """By node: nodes and levels from it on down."""
 
         def compose_node(self, parent: Any, index: Any) -> Any:
@@ -110,12 +110,7 @@ def load_yaml(text: str, *, as_text: bool = False) -> Any:
                 raise BadYaml(f"written out it would have more than {_MOST_NODES:,} values", line)
 
     try:
-        loader = Bounded(text)
-        loader.known = {}
-        try:
-            return loader.get_single_data()
-        finally:
-            loader.dispose()
+        return yaml.load(text, Bounded)
     except yaml.MarkedYAMLError as error:
         raise BadYaml(str(error.problem), error.problem_mark.line + 1 if error.problem_mark else None) from None
     except yaml.YAMLError:

@@ -36,7 +36,6 @@ class Fidelity:
         return "\n".join((head, *rows))
 
     def to_plain(self) -> dict[str, Any]:
-        """For JSON."""
         return {
             "lines": [
                 {name: getattr(line, name) for name in ("metric", "what", "original", "release", "lost")}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -101,7 +102,8 @@ def _reopen_folder(
     stated = tuple(said for attribute in own.published for said in list_declared(attribute))
     used = given if given.attributes else own
     if audited and (given.attributes or ignore):
-        wanted = given if given.attributes else _without(own, ignore)
+        left = tuple(attribute for attribute in own.attributes if attribute.name not in ignore)
+        wanted = given if given.attributes else Schema(left)
         used, merged = agree_schema(own, wanted, ignore)
         stated = merged if given.attributes else stated
     table = read_whole(original, used, **reading)
@@ -110,6 +112,9 @@ def _reopen_folder(
     examined = examine_folder(opened, found, ignored=ignore) if audited else Findings()
     promises = tuple(Promise(models.parse_model(said.text), said.column) for said in manifest.promises)
     rewritten = [name for name in REWRITTEN if name in manifest.files] if can_be_audited_alike(manifest) else []
+    algorithm = None
+    with suppress(LookalikeError):
+        algorithm = parse_algorithm(manifest.algorithm)
     grounds = Grounds(
         publishers_roles=not given.attributes,
         stated=(*list_stated(manifest), *stated),
@@ -126,7 +131,7 @@ def _reopen_folder(
         promises=promises,
         adversary=manifest.adversary,
         notes=table.notes,
-        algorithm=_parse_known(manifest.algorithm),
+        algorithm=algorithm,
         parts=manifest.parts,
         folder=path,
         checks=examined.checks,
@@ -168,19 +173,6 @@ def _reopen_table(
     )
 
 
-def _parse_known(algorithm: str) -> Algorithm | None:
-    try:
-        return parse_algorithm(algorithm)
-    except LookalikeError:
-        return None
-
-
 def _find_unpublished(table: Table, schema: Schema) -> dict[str, Codes]:
     published = {attribute.name for attribute in schema.published}
     return {column.name: column.codes for column in table.columns if column.name not in published}
-
-
-def _without(schema: Schema, names: Iterable[str]) -> Schema:
-    """The schema less some columns."""
-    left_out = set(names)
-    return Schema(tuple(attribute for attribute in schema.attributes if attribute.name not in left_out))

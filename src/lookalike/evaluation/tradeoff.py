@@ -18,7 +18,7 @@ from lookalike.audit import expose
 from lookalike.data.contracts import Algorithm, Promise
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Microdata
-from lookalike.data.release import RecordMap, Release
+from lookalike.data.release import Release
 from lookalike.errors import LookalikeError
 from lookalike.metrics.query_error import RangeWorkload, draw_queries, query_error
 from lookalike.pipeline.recipe import Recipe, prepare
@@ -73,12 +73,14 @@ def tradeoff(
     settings: list[Setting] = []
     for place, (text, variant) in enumerate(variants):
         progress("trade-off", place / len(variants), text)
-        made = _try_release(part, variant, quick, adversary, rng.child("made", text))
-        if made is not None:
-            release, linkage = made
-            lost = measure(release, part)[0]["gcp"] if by_cells else _query_error(release, part)
-            seen = expose(release, part, index, graph=linkage.graph, adversary=adversary)
-            settings.append(Setting(text, _belief(seen, variant[-1]), lost, variant == tuple(promises)))
+        try:
+            recipe = Recipe(schema=part.schema, promises=variant, algorithm=quick, adversary=adversary)
+            release, linkage = prepare(recipe, part).anonymize(rng.child("made", text))
+        except LookalikeError:
+            continue
+        lost = measure(release, part)[0]["gcp"] if by_cells else _query_error(release, part)
+        seen = expose(release, part, index, graph=linkage.graph, adversary=adversary)
+        settings.append(Setting(text, _belief(seen, variant[-1]), lost, variant == tuple(promises)))
     progress("trade-off", 1.0)
     belief = "highest chance to find a person's row" if column is None else f"highest belief in a value of {column}"
     loss = "mean loss of cells (GCP)" if by_cells else "median error of queries"
@@ -116,16 +118,6 @@ def _scale_model(model: Any, factor: Fraction) -> Any | None:
         return None
     try:
         return replace(model, **{name: int(scaled) if scaled.denominator == 1 else scaled})
-    except LookalikeError:
-        return None
-
-
-def _try_release(
-    data: Microdata, promises: Sequence[Promise], algorithm: Algorithm, adversary: str, rng: Randomness
-) -> tuple[Release, RecordMap] | None:
-    try:
-        recipe = Recipe(schema=data.schema, promises=tuple(promises), algorithm=algorithm, adversary=adversary)
-        return prepare(recipe, data).anonymize(rng)
     except LookalikeError:
         return None
 

@@ -35,8 +35,8 @@ EXAMPLE = Experiment(
     figures=(Figure("xx-1a", "k", "gcp", "k", "GCP"), Figure("xx-1b", "k", "t", "k", "t")),
     measure=measured,
     shapes=(
-        Shape("loss rises with k", lambda found: found.rises("k", "gcp", "mondrian")),
-        Shape("loss falls with k", lambda found: found.falls("k", "gcp", "mondrian")),
+        Shape("loss rises with k", lambda found: found.goes(1, "k", "gcp", "mondrian")),
+        Shape("loss falls with k", lambda found: found.goes(-1, "k", "gcp", "mondrian")),
     ),
 )
 
@@ -150,6 +150,6 @@ def test_results_are_read_by_means() -> None:
     assert found.below("x", "y", "low", "high")
     assert not found.below("x", "y", "high", "low")
     assert not found.below("x", "y", "low", "absent")
-    assert found.rises("x", "y", "low")
-    assert not found.falls("x", "y", "low")
+    assert found.goes(1, "x", "y", "low")
+    assert not found.goes(-1, "x", "y", "low")
     assert np.isclose(found.values("x", "y", "high")[3], [6, 7]).all()

@@ -50,6 +50,7 @@ def test_advice_in_words_and_as_plain_data(file: Path) -> None:
     assert plain["bearing"][0]["models"][0]["model"].startswith("l-diversity:")
     assert {saving["column"] for saving in plain["costs"]["savings"]} == {"age", "sex"}
     text = str(advice)
+    assert plain["costs"]["sentence"] in text
     for part in (*plain["pairs"], *plain["bearing"], *plain["costs"]["columns"], *plain["costs"]["savings"]):
         assert part["sentence"] in text
     assert "if somebody outside knew it" in text

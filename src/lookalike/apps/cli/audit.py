@@ -12,9 +12,8 @@ from lookalike.apps.cli.options import (
     column_list,
     column_options,
     model_option,
-    reading_from,
     reading_options,
-    schema_from,
+    table_from,
 )
 from lookalike.apps.cli.output import TerminalProgress, json_text, note, note_first_use, say_verdict
 
@@ -43,18 +42,17 @@ def audit(
     from lookalike.checking import verify
 
     note_first_use()
-    reading, schema = reading_from(options), schema_from(options)
+    asked = table_from(options)
     with TerminalProgress() as progress:
         found = verify(
             original,
             release,
             model=models,
-            schema=schema,
             private=private,
             suppressed=suppressed,
             ignore=ignore,
             progress=progress,
-            **reading,
+            **asked,
         )
     note(*found.notes)
     say_verdict(json_text(found.to_plain()) if as_json else str(found))

@@ -13,9 +13,8 @@ from lookalike.apps.cli.options import (
     adversary_option,
     column_options,
     model_option,
-    reading_from,
     reading_options,
-    schema_from,
+    table_from,
 )
 from lookalike.apps.cli.output import TerminalProgress, note, note_first_use, print_json, print_table
 
@@ -101,21 +100,20 @@ def compare(
     from lookalike.evaluation.compare.runs import ALL
     from lookalike.evaluation.compare.sweeps import split_components
 
-    reading, schema = reading_from(options), schema_from(options)
+    asked = table_from(options)
     note_first_use()
     named = [one for given in algorithms for one in split_components(given, (*ALGORITHMS, ALL))]
     try:
         with TerminalProgress() as progress:
             found = make(
                 data,
-                schema=schema,
                 models=models,
                 algorithms=named,
                 attacks=[one for given in attacks for one in split_attacks(given) if one != "none"],
                 folder=out,
                 progress=progress,
                 **options,
-                **reading,
+                **asked,
             )
     except KeyboardInterrupt:
         kept = f"kept in {out}; the same command goes on from there" if out else "lost; name a folder (--out) to go on"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from lookalike.apps.cli.options import JSON
@@ -13,21 +15,17 @@ from lookalike.apps.cli.publish import report_options, run_publish
 @click.option("--overwrite", is_flag=True, help="Replace an earlier release in that folder.")
 @report_options
 @JSON
-def demo(out: str, overwrite: bool, as_json: bool, report: str, publish_scores: bool, pdf: bool | None) -> None:
+def demo(out: str, as_json: bool, **options: Any) -> None:
     """Publish the bundled hospital sample, end to end: release, audit, report."""
     from lookalike.apps import samples
     from lookalike.data.schema import Schema
 
-    schema = Schema.load(samples.sample_schema())
     run_publish(
         str(samples.sample_table()),
         out,
         as_json,
-        schema=schema,
+        schema=Schema.load(samples.sample_schema()),
         model=("k-anonymity:5", "l-diversity:4"),
-        overwrite=overwrite,
         title="Hospital stays (sample)",
-        report=report,
-        publish_scores=publish_scores,
-        pdf=pdf,
+        **options,
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from lookalike.apps.cli.options import JSON, SUPPRESSED, column_options, reading_from, reading_options, schema_from
+from lookalike.apps.cli.options import JSON, SUPPRESSED, column_options, reading_options, table_from
 from lookalike.apps.cli.output import TerminalProgress, note, print_json, print_table
 
 
@@ -26,11 +26,9 @@ def fidelity(release: str, original: str, suppressed: int, seed: int, as_json: b
     """
     from lookalike.checking import fidelity as compared
 
-    reading, schema = reading_from(options), schema_from(options)
+    asked = table_from(options)
     with TerminalProgress() as progress:
-        found = compared(
-            original, release, schema=schema, suppressed=suppressed, seed=seed, progress=progress, **reading
-        )
+        found = compared(original, release, suppressed=suppressed, seed=seed, progress=progress, **asked)
     note(*found.notes)
     if as_json:
         print_json(found.to_plain())

@@ -45,7 +45,7 @@ def inspect(
         target = Path(write_schema)
         if target.exists():
             raise RecipeError(f"{target} exists already. Name another file, or remove it first.")
-        target.write_text((schema if schema.attributes else suggest_schema(table)).to_yaml(), encoding="utf-8")
+        target.write_text((given or suggest_schema(table)).to_yaml(), encoding="utf-8")
         note(f"Schema written to {target}. Edit it, then publish with --schema {target}.")
     if as_json:
         note(*table.notes)

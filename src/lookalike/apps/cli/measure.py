@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from lookalike.apps.cli.options import JSON, SUPPRESSED, column_options, reading_from, reading_options, schema_from
+from lookalike.apps.cli.options import JSON, SUPPRESSED, column_options, reading_options, table_from
 from lookalike.apps.cli.output import TerminalProgress, note, print_json, print_table
 
 
@@ -21,9 +21,9 @@ def measure(original: str, release: str, suppressed: int, as_json: bool, **optio
     """Measure what RELEASE (a folder, or a table of another tool) lost against ORIGINAL."""
     from lookalike.checking import measure as measure_release
 
-    reading, schema = reading_from(options), schema_from(options)
+    asked = table_from(options)
     with TerminalProgress() as progress:
-        found = measure_release(original, release, schema=schema, suppressed=suppressed, progress=progress, **reading)
+        found = measure_release(original, release, suppressed=suppressed, progress=progress, **asked)
     note(*found.notes)
     if as_json:
         print_json(found.to_plain())

@@ -68,7 +68,6 @@ reading_options = options_together(
 
 
 def model_option(help: str, *, required: bool = False) -> Callable[[Command], Command]:
-    """--model, several times: promises."""
     return click.option("--model", "models", multiple=True, required=required, metavar="MODEL", help=help)
 
 
@@ -107,6 +106,11 @@ def reading_from(options: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value not in (None, ())}
 
 
+def table_from(options: dict[str, Any]) -> dict[str, Any]:
+    """Both together: how a table is read, and the schema for it."""
+    return {**reading_from(options), "schema": schema_from(options)}
+
+
 _ONE_TABLE = ("grouped", "matched")
 _NEEDS_FOLDER = {
     "private": "--private",
@@ -127,31 +131,6 @@ def refuse_beside_stdout(context: click.Context, out: str, as_json: bool) -> Non
     for name, flag in _NEEDS_FOLDER.items():
         if context.params.get(name) and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             raise click.UsageError(f"{flag} is about a release folder, and --out - makes none. Leave it out.", context)
-
-
-def check_out(out: str, *, overwrite: bool) -> None:
-    """Refuse a destination before any work is done for it."""
-    from lookalike.files.atomic import check_target
-    from lookalike.files.releases.describe import DESCRIPTOR
-    from lookalike.files.urls import check_destination, is_url, place_of
-
-    if out == STDOUT:
-        return
-    if is_url(out):
-        check_destination(place_of(out))
-        return
-    check_target(Path(out), marker=DESCRIPTOR, overwrite=overwrite)
-
-
-def private_place(out: str, *, report: str, private: bool) -> Path | None:
-    """Where the owner's report and the linkage go: beside a folder, if either is asked for."""
-    from lookalike.evaluation.report.folder import FULL
-    from lookalike.files.releases.private import private_folder
-    from lookalike.files.urls import is_url
-
-    if out == STDOUT or is_url(out) or not (private or report == FULL):
-        return None
-    return private_folder(Path(out))
 
 
 def print_published(publication: Publication, *, safe_csv: bool) -> None:

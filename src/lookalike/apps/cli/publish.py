@@ -13,12 +13,10 @@ from lookalike.apps.cli.options import (
     SPARK,
     adversary_option,
     backend_options,
-    check_out,
     column_options,
     model_option,
     options_together,
     print_published,
-    private_place,
     reading_from,
     reading_options,
     refuse_beside_stdout,
@@ -192,16 +190,23 @@ def _check_destinations(
     from lookalike.errors import RecipeError
     from lookalike.evaluation.report.folder import FULL, SCORES_NEED_FULL
     from lookalike.evaluation.report.pdf import find_browser, needs_browser
-    from lookalike.files.releases.private import check_private
+    from lookalike.files.atomic import check_target
+    from lookalike.files.releases.describe import DESCRIPTOR
+    from lookalike.files.releases.private import check_private, private_folder
+    from lookalike.files.urls import check_destination, is_url, place_of
 
     if pdf and find_browser() is None:
         raise needs_browser()
     if scores and report != FULL:
         raise RecipeError(SCORES_NEED_FULL)
-    check_out(out, overwrite=over)
-    kept = private_place(out, report=report, private=private)
-    if kept is not None:
-        check_private(Path(out), overwrite=over)
+    kept = None
+    if is_url(out):
+        check_destination(place_of(out))
+    elif out != STDOUT:
+        check_target(Path(out), marker=DESCRIPTOR, overwrite=over)
+        if private or report == FULL:
+            check_private(Path(out), overwrite=over)
+            kept = private_folder(Path(out))
     if to is not None:
         from lookalike.files.databases.write import check_database
 

@@ -55,17 +55,8 @@ def query(release: str, sql: str, level: float, as_json: bool) -> None:
 def _tell(found: Estimate, level: float, as_json: bool) -> None:
     low, high = found.interval(level)
     if as_json:
-        print_json(
-            {
-                "value": found.value,
-                "error": found.error,
-                "low": low,
-                "high": high,
-                "level": level,
-                "rows": found.n_rows,
-                "method": found.method,
-            }
-        )
+        told = {"value": found.value, "error": found.error, "low": low, "high": high, "level": level}
+        print_json({**told, "rows": found.n_rows, "method": found.method})
         return
     if found.n_rows == 0:
         note(

@@ -43,19 +43,7 @@ def reproduce(
     with TerminalProgress() as progress:
         done = run(experiments, data=data, full=full, out=out, progress=progress)
     if as_json:
-        print_json(
-            [
-                {
-                    "experiment": list(one.experiment.names),
-                    "title": one.experiment.title,
-                    "data": one.data,
-                    "size": one.size,
-                    "shows": dict(one.verdicts),
-                    "rows": list(one.results.rows),
-                }
-                for one in done
-            ]
-        )
+        print_json([{**one.to_plain(), "shows": dict(one.verdicts), "rows": one.results.rows} for one in done])
         return
     for one in done:
         click.echo(str(one))

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from lookalike.apps.cli.options import JSON, SAFE_CSV, column_options, reading_from, reading_options, schema_from
+from lookalike.apps.cli.options import JSON, SAFE_CSV, column_options, reading_options, table_from
 from lookalike.apps.cli.output import STDOUT, TerminalProgress, note, peak_megabytes, print_json, send_to_stdout
 
 
@@ -59,7 +59,7 @@ def synthesize(data: str, out: str, rows: int | None, seed: int | None, as_json:
     epsilon, beta = options.pop("epsilon"), options.pop("beta")
     if (epsilon is None) == (beta is None):
         raise click.UsageError("Give --epsilon or --beta, one of the two: how much may one record change?")
-    reading, schema, safe_csv = reading_from(options), schema_from(options), options.pop("safe_csv")
+    asked, safe_csv = table_from(options), options.pop("safe_csv")
     settings = {name: value for name, value in options.items() if value is not None}
     method = PrivBayes(epsilon if beta is None else epsilon_of_beta(beta), **settings)
     if out == STDOUT and as_json:
@@ -69,9 +69,7 @@ def synthesize(data: str, out: str, rows: int | None, seed: int | None, as_json:
     watch = Stopwatch()
     with TerminalProgress() as progress:
         with watch.step("synthesize"):
-            made = synthesize_table(
-                data, method=method, schema=schema, rows=rows, seed=seed, progress=progress, **reading
-            )
+            made = synthesize_table(data, method=method, rows=rows, seed=seed, progress=progress, **asked)
         if out == STDOUT:
             with tempfile.TemporaryDirectory(prefix="lookalike-") as here:
                 made.write(Path(here) / "records.csv", safe_csv=safe_csv)

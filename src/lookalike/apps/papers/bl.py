@@ -187,17 +187,8 @@ def _losses(
 ) -> Iterator[Row]:
     """AIL and seconds of each method at each point of an axis, with its table and beta."""
     for point, data, beta in settings:
-        for series, algorithm in methods.items():
-            for repetition in bench.repetitions:
-                made = bench.publish(data, likeness(beta), algorithm, seed=repetition)
-                yield {
-                    x: point,
-                    "series": series,
-                    "repetition": repetition,
-                    "ail": made.metric("ail"),
-                    "seconds": made.seconds,
-                    **list_reached(made),
-                }
+        for row, made in bench.releases(data, likeness(beta), methods):
+            yield {x: point, **row, "ail": made.metric("ail"), "seconds": made.seconds, **list_reached(made)}
 
 
 def _by_beta(bench: Bench) -> Iterator[Row]:
@@ -212,8 +203,7 @@ def _by_columns(bench: Bench) -> Iterator[Row]:
 
 
 def _by_rows(bench: Bench) -> Iterator[Row]:
-    most = min(bench.size.most_rows, bench.datasets.n_census)
-    sizes = [most * part // _PARTS[-1] for part in _PARTS]
+    sizes = [bench.most_rows * part // _PARTS[-1] for part in _PARTS]
     return _losses(bench, "rows", ((rows, bench.datasets.census(rows, DEFAULT), BETA) for rows in sizes))
 
 

@@ -137,7 +137,7 @@ def _measure_perturbed(x: str, bench: Bench) -> Iterator[Row]:
 def _not_monotone(x: str, series: str, found: Results) -> bool:
     """Whether an error goes up and down along an axis."""
     enough = len(found.means(x, "error", series)) > 2
-    return enough and not found.falls(x, "error", series) and not found.rises(x, "error", series)
+    return enough and not any(found.goes(way, x, "error", series) for way in (-1, 1))
 
 
 def _rises_least(x: str, found: Results) -> bool:
@@ -228,10 +228,8 @@ def measure_levels(release: Release, original: Microdata, beta: float) -> Row:
 def _levels(bench: Bench) -> Iterator[Row]:
     data = default_table(bench)
     for beta in BETAS:
-        for repetition in bench.repetitions:
-            made = bench.publish(data, likeness(beta), GENERALIZED["BUREL"], repetition)
-            levels = measure_levels(made.release, data, beta)
-            yield {"beta": beta, "series": "BUREL", "repetition": repetition, **levels}
+        for row, made in bench.releases(data, likeness(beta), {"BUREL": GENERALIZED["BUREL"]}):
+            yield {"beta": beta, **row, **measure_levels(made.release, data, beta)}
 
 
 def _is_allowed(found: Results) -> bool:

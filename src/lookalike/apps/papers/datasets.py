@@ -47,11 +47,6 @@ class Datasets:
             raise DataError(f"{self.folder} has no census*.csv. Name a folder that has, or leave out --data.")
         return _read(files[-1])
 
-    @cached_property
-    def _domains(self) -> dict[str, Column]:
-        """Domains as the largest table has them, so that losses of its parts compare."""
-        return {column.name: column for column in self._census.columns}
-
     @property
     def n_census(self) -> int:
         return self._census.n_rows
@@ -95,7 +90,8 @@ class Datasets:
         return Microdata.encode(Table(kept, table.source), Schema(tuple(attributes)))
 
     def _attribute(self, name: str, role: Role, table: Table) -> Attribute:
-        values = np.union1d(self._domains[name].values, table[name].values)
+        # Domains are as the largest table has them, so that losses of its parts compare.
+        values = np.union1d(self._census[name].values, table[name].values)
         if name in _NUMBERS and role is Role.QUASI:
             low, high = int(values[0]), int(values[-1])
             return Attribute(name=name, role=role, kind=Kind.NUMERIC, type=ValueType.INTEGER, low=low, high=high)

@@ -7,9 +7,10 @@ compiled before.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -82,19 +83,11 @@ class Results:
         shared = self.pairs(x, y, lower, upper)
         return bool(shared) and all(low <= high * (1 + slack) for low, high in shared)
 
-    def falls(self, x: str, y: str, series: str, slack: float = 0.0) -> bool:
-        """Whether a series falls from its first to its last x, and nowhere rises by more than the slack."""
-        return self._goes(-1, x, y, series, slack)
-
-    def rises(self, x: str, y: str, series: str, slack: float = 0.0) -> bool:
-        """Whether a series rises from its first to its last x, and nowhere falls by more than the slack."""
-        return self._goes(1, x, y, series, slack)
-
-    def _goes(self, way: int, x: str, y: str, series: str, slack: float) -> bool:
+    def goes(self, way: int, x: str, y: str, series: str, slack: float = 0.0) -> bool:
+        """Whether a series rises (1) or falls (-1) from first to last x, nowhere back by more than the slack."""
         means = self.means(x, y, series)
         numbers = [means[at] for at in sorted(means)]
-        steps = zip(numbers, numbers[1:], strict=False)
-        steady = all(way * after >= way * before * (1 - way * slack) for before, after in steps)
+        steady = all(way * after >= way * before * (1 - way * slack) for before, after in pairwise(numbers))
         return len(numbers) > 1 and way * numbers[-1] > way * numbers[0] and steady
 
 
@@ -116,12 +109,12 @@ def lowest(x: str, y: str, one: str, *others: str, slack: float = 0.0) -> Test:
 
 def falls(x: str, y: str, *series: str, slack: float = 0.0) -> Test:
     """The test that every one of these series falls along an axis."""
-    return lambda found: all(found.falls(x, y, one, slack) for one in series)
+    return lambda found: all(found.goes(-1, x, y, one, slack) for one in series)
 
 
 def rises(x: str, y: str, *series: str, slack: float = 0.0) -> Test:
     """The test that every one of these series rises along an axis."""
-    return lambda found: all(found.rises(x, y, one, slack) for one in series)
+    return lambda found: all(found.goes(1, x, y, one, slack) for one in series)
 
 
 def claim_each(what: str, test: Callable[..., Test], x: str, y: str, *series: str, slack: float) -> tuple[Shape, ...]:
@@ -253,6 +246,13 @@ class Bench:
             self._made[key] = _publish(data, model, algorithm, seed)
         return self._made[key]
 
+    def releases(self, data: Microdata, model: str, methods: Mapping[str, str]) -> Iterator[tuple[Row, Made]]:
+        """A release by each method in each repetition, and the beginning of its row."""
+        for series, algorithm in methods.items():
+            for repetition in self.repetitions:
+                made = self.publish(data, model, algorithm, repetition)
+                yield {"series": series, "repetition": repetition}, made
+
     def draw_queries(self, workload: Workload, data: Microdata, seed: int, n_queries: int | None = None) -> Drawn:
         """Queries of a workload that somebody satisfies."""
         return draw_queries(workload, data, n_queries or self.size.queries, np.random.default_rng([41, seed]))
@@ -261,9 +261,10 @@ class Bench:
         """How a release answers them; inside cells all values are alike, as in the papers, unless said otherwise."""
         return judge_answers(asked, estimate_counts(asked.queries, made.release, inside))
 
-    def sizes_up_to(self, sizes: Sequence[int]) -> list[int]:
-        """Numbers of records that this size of run and the data allow."""
-        return [size for size in sizes if size <= min(self.size.most_rows, self.datasets.n_census)]
+    @property
+    def most_rows(self) -> int:
+        """Records that this size of run and the data allow."""
+        return min(self.size.most_rows, self.datasets.n_census)
 
 
 def _publish(data: Microdata, model: str, algorithm: str, seed: int) -> Made:

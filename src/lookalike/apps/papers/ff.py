@@ -28,10 +28,6 @@ _HAIR = 1e-3
 """The integer program stops when it is within so small a part of the optimum."""
 
 
-def _rows(bench: Bench) -> int:
-    return bench.size.rows // 5
-
-
 def _few(bench: Bench) -> int:
     """Records of the tables that MIP solves."""
     return _MOST_FOR_MIP if bench.is_full else 8
@@ -45,7 +41,7 @@ def _sample(bench: Bench, rows: int, repetition: int) -> Microdata:
 def _by_k(bench: Bench) -> Iterator[Row]:
     """GCP by k; and on tables so small that the optimum is known."""
     for repetition in bench.repetitions:
-        data, few = _sample(bench, _rows(bench), repetition), _sample(bench, _few(bench), repetition)
+        data, few = _sample(bench, bench.size.rows // 5, repetition), _sample(bench, _few(bench), repetition)
         for k in KS:
             yield from _losses(bench, data, k, METHODS, repetition, "gcp", {"k": k})
         for k in _SMALL_KS:

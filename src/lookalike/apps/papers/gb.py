@@ -49,7 +49,7 @@ class Base:
 
     def data(self, bench: Bench) -> Microdata:
         quasi = [name for name in (*QUASI, SENSITIVE) if name != self.sensitive]
-        return bench.datasets.census(_rows(bench), quasi, self.sensitive)
+        return bench.datasets.census(min(_DEFAULT_ROWS, bench.most_rows), quasi, self.sensitive)
 
     def count_known(self, bench: Bench) -> Counts:
         """Numbers of records of each value in the whole table."""
@@ -65,7 +65,6 @@ OCC, _EDU = _BASES = Base("occ", SENSITIVE), Base("edu", "education")
 
 
 def ceilings(counts: Counts, theta: int = _THETA) -> list[Fraction]:
-    """The ceiling of each value."""
     asked = FPrivacy(theta=theta).requirement(counts, None, 0).ceilings
     assert asked is not None
     return list(asked)
@@ -78,10 +77,6 @@ def corresponding_l(bounds: Sequence[Fraction]) -> int:
     7
     """
     return math.ceil(1 / min(bounds))
-
-
-def _rows(bench: Bench) -> int:
-    return min(_DEFAULT_ROWS, bench.size.most_rows, bench.datasets.n_census)
 
 
 def _points(bench: Bench, points: Sequence[int]) -> Sequence[int]:
@@ -119,21 +114,19 @@ def _losses(base: Base, bench: Bench) -> Iterator[Row]:
             "repetition": 0,
             "msbs": n_rows // ell * (ell - 1) ** 2 / (n_rows - 1),
         }
-        for series, algorithm in methods.items():
-            for repetition in bench.repetitions:
-                made = bench.publish(data, f"f-privacy:theta={theta}", algorithm, seed=repetition)
-                error = bench.error(asked[repetition], made)
-                yield {
-                    "theta": theta,
-                    "series": series,
-                    "repetition": repetition,
-                    "msbs": made.metric("msbs"),
-                    "error": 100 * error.mean,
-                    "seconds": made.seconds,
-                    "dropped": error.n_dropped,
-                    "selectivity": asked[repetition].selectivity,
-                    "reached_l": made.diversity,
-                }
+        for row, made in bench.releases(data, f"f-privacy:theta={theta}", methods):
+            queries = asked[row["repetition"]]
+            error = bench.error(queries, made)
+            yield {
+                "theta": theta,
+                **row,
+                "msbs": made.metric("msbs"),
+                "error": 100 * error.mean,
+                "seconds": made.seconds,
+                "dropped": error.n_dropped,
+                "selectivity": queries.selectivity,
+                "reached_l": made.diversity,
+            }
 
 
 def _times_by_rows(base: Base, bench: Bench) -> Iterator[Row]:

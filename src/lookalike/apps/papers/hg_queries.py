@@ -18,7 +18,7 @@ from lookalike.apps.papers.experiments import Bench, Experiment, Figure, Made, R
 from lookalike.apps.papers.hg import BETAS, LIKENESS
 from lookalike.data.microdata import Codes, Domain, Microdata
 from lookalike.errors import Infeasible, Unsupported
-from lookalike.metrics.query_error import Drawn, PrefixWorkload, RangeWorkload, Workload, judge_answers
+from lookalike.metrics.query_error import PrefixWorkload, RangeWorkload, Workload, judge_answers
 from lookalike.randomness import Randomness
 
 _PRIVBAYES, _WEIGHTED = "PrivBayes", "groups, weighted"
@@ -77,14 +77,11 @@ def _errors(bench: Bench, x: str, points: Iterable[Point]) -> Iterator[Row]:
                 if series == "groups":
                     read = bench.error(asked, made, "weighted")
                     yield {**row, "series": _WEIGHTED, "median_error": 100 * read.median}
-            error = _error_of(asked, synthesize(data, beta, repetition))
-            yield {**row, "series": _PRIVBAYES, "median_error": 100 * error}
-
-
-def _error_of(asked: Drawn, synthetic: Microdata) -> float:
-    scale = asked.n_records / synthetic.n_rows
-    counts = np.asarray(true_counts(asked.queries, synthetic) * scale, dtype=np.float64)
-    return judge_answers(asked, Answers(counts, np.zeros(len(counts)))).median
+            synthetic = synthesize(data, beta, repetition)
+            scale = asked.n_records / synthetic.n_rows
+            counts = np.asarray(true_counts(asked.queries, synthetic) * scale, dtype=np.float64)
+            read = judge_answers(asked, Answers(counts, np.zeros(len(counts))))
+            yield {**row, "series": _PRIVBAYES, "median_error": 100 * read.median}
 
 
 def _table(kind: str, bench: Bench) -> Microdata:

@@ -60,10 +60,9 @@ def _risk_by_l(bench: Bench) -> Iterator[Row]:
     data = census(bench)
     for ell in range(2, 11) if bench.is_full else (2, 4, 6, 8, 10):
         for series, value in _positives(data).items():
-            for repetition in bench.repetitions:
-                model = f"l-diversity:{ell},kind=binary,subset={value}"
-                made = bench.publish(data, model, "greedy-grouping:recode=permute", seed=repetition)
-                yield {"l": ell, "series": series, "repetition": repetition, **_risk(made, repetition)}
+            model = f"l-diversity:{ell},kind=binary,subset={value}"
+            for row, made in bench.releases(data, model, {series: "greedy-grouping:recode=permute"}):
+                yield {"l": ell, **row, **_risk(made, row["repetition"])}
 
 
 def _risk(made: Made, seed: int) -> Row:
@@ -83,13 +82,11 @@ def _risk_by_t(bench: Bench) -> Iterator[Row]:
     """The same under t-closeness, by sampling; distances as multiples of t."""
     data = census(bench, bench.size.rows // 4)
     for t in ("0.1", "0.2", "0.3", "0.4", "0.5") if bench.is_full else ("0.3", "0.4", "0.5"):
-        for repetition in bench.repetitions:
-            made = bench.publish(data, f"t-closeness:{t}", "greedy-grouping:recode=permute", seed=repetition)
-            figures = made.attack("minimality", repetition).figures
+        for row, made in bench.releases(data, f"t-closeness:{t}", {"GG": "greedy-grouping:recode=permute"}):
+            figures = made.attack("minimality", row["repetition"]).figures
             yield {
                 "t": float(t),
-                "series": "GG",
-                "repetition": repetition,
+                **row,
                 "vulnerable": 100 * figures["vulnerable_share"],
                 "risk": figures["risk_times_t"],
                 "groups": figures["groups"],
@@ -104,18 +101,11 @@ def _by_coin(bench: Bench) -> Iterator[Row]:
     asked = [bench.draw_queries(SubsetWorkload(3, 0.3), data, seed, _n_queries(bench)) for seed in bench.repetitions]
     for p in ("0", "0.2", "0.4", "0.6", "0.65"):
         for series, value in _positives(data).items():
-            for repetition in bench.repetitions:
-                model = f"l-diversity:{_ELL},kind=binary,subset={value}"
-                made = bench.publish(data, model, f"random-grouping:p={p},recode=permute", seed=repetition)
-                error = bench.error(asked[repetition], made)
-                yield {
-                    "p": float(p),
-                    "series": series,
-                    "repetition": repetition,
-                    **_risk(made, repetition),
-                    "error": 100 * error.mean,
-                    "dropped": error.n_dropped,
-                }
+            model = f"l-diversity:{_ELL},kind=binary,subset={value}"
+            for row, made in bench.releases(data, model, {series: f"random-grouping:p={p},recode=permute"}):
+                error = bench.error(asked[row["repetition"]], made)
+                risk = _risk(made, row["repetition"])
+                yield {"p": float(p), **row, **risk, "error": 100 * error.mean, "dropped": error.n_dropped}
 
 
 def _n_queries(bench: Bench) -> int:

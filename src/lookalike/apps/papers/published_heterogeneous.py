@@ -64,9 +64,7 @@ class HeterogeneousAsPublished(Method):
             raise Unsupported(
                 f"The published buckets for l-diversity are of one kind; leave buckets={self.buckets} out."
             )
-        everybody = data
-        if self.dummies == "yes":
-            everybody = _with_unique_dummies(data, column, ell, rng) if ell else data
+        everybody = _with_unique_dummies(data, column, ell, rng) if ell and self.dummies == "yes" else data
         if ell is not None:
             tables = _tables_of_diversity(everybody, column, ell, self.tau, rng)
             labels = everybody.sensitive[:, column].astype(np.int64)
@@ -95,27 +93,6 @@ class HeterogeneousAsPublished(Method):
             givers[table.T] = mix_columns(found, rng.child("draw", number))
         graph = SlotGraph(np.concatenate(records), np.concatenate(slots), givers)
         return _without_dummies(data, *publish_matched(everybody, graph, rng, _count_dummies(data, everybody)))
-
-
-def n_dummies(layout: Layout, size: int) -> int:
-    """Records that are missing in buckets that are not full."""
-    return len(layout) * size - int(layout.sum())
-
-
-def attainable_beta(layout: Layout, counts: Counts) -> Fraction:
-    """The least beta whose basic bound a layout keeps, dummies published as records of their bucket's values."""
-    spread = np.count_nonzero(layout, axis=0)
-    n_rows, n_buckets = int(counts.sum()), len(layout)
-    return (
-        max(Fraction(int(spread[value]) * n_rows, n_buckets * int(counts[value])) for value in np.flatnonzero(counts))
-        - 1
-    )
-
-
-def find_printed_beta(layout: Layout, size: int, counts: Counts) -> Fraction:
-    """As the paper has it: larger than `attainable_beta` by the share of dummies."""
-    spread = np.count_nonzero(layout, axis=0)
-    return size / min(Fraction(int(counts[value]), int(spread[value])) for value in np.flatnonzero(counts)) - 1
 
 
 def largest_to_pad(
@@ -238,7 +215,7 @@ def _with_copies(
         numbers = data.n_rows + len(copied) + np.arange(short)
         copied += [int(mine[0])] * short
         buckets.append(np.concatenate([mine, numbers]))
-    if len(copied) != n_dummies(layout, size):
+    if len(copied) != layout.shape[0] * size - int(layout.sum()):
         raise AssertionError("buckets were not filled up")
     order = rng.child("columns").permutation(len(buckets))
     table = np.sort(np.array(buckets)[order], axis=1).T

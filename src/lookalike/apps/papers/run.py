@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from lookalike.apps.papers import bl, bl_queries, ff, gb, hg, hg_queries, ma
 from lookalike.apps.papers.datasets import Datasets
@@ -55,6 +56,11 @@ class Reproduced:
     @property
     def holds(self) -> bool:
         return all(shown for _, shown in self.verdicts)
+
+    def to_plain(self) -> dict[str, Any]:
+        """What was measured, on what."""
+        made = self.experiment
+        return {"experiment": list(made.names), "title": made.title, "data": self.data, "size": self.size}
 
     def __str__(self) -> str:
         lines = [f"{', '.join(self.experiment.names)}: {self.experiment.title} ({self.data}, {self.size})"]
@@ -106,10 +112,7 @@ def _write(one: Reproduced, folder: Path) -> None:
         writer.writeheader()
         writer.writerows(one.results.rows)
     told = {
-        "experiment": list(one.experiment.names),
-        "title": one.experiment.title,
-        "data": one.data,
-        "size": one.size,
+        **one.to_plain(),
         "setting": one.experiment.setting,
         "reports": one.experiment.reports,
         "differs": one.experiment.differs,

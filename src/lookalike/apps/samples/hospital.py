@@ -162,7 +162,7 @@ def hospital(rows: int = 1000, seed: int = 1) -> Table:
     days = draw(rng, _day_weights(), rows)
     rural = np.array([zip[:3] in _RURAL for zip in zips])[places]
     occupations = draw_given(rng, _occupation_weights(), (ages * 2 + sexes) * 2 + rural)
-    diagnoses = draw_given(rng, _diagnosis_weights(), (ages * 2 + sexes) * 4 + _season_of_day()[days])
+    diagnoses = draw_given(rng, _diagnosis_weights(), (ages * 2 + sexes) * 4 + _SEASON_OF_MONTH[_months()][days])
     stays = draw_given(rng, _stay_weights(), diagnoses * 2 + (ages >= 75))
     zip_missing = rng.random(rows) < _MISSING_ZIP
     # A small child's occupation is never in doubt.
@@ -217,8 +217,7 @@ def _group(group_of: dict[str, str]) -> dict[str, list[str]]:
 
 @lru_cache
 def _places() -> tuple[list[str], Weights]:
-    zips: list[str] = []
-    sizes: list[float] = []
+    zips, sizes = list[str](), list[float]()
     for region, towns in _TOWNS_OF_REGION.items():
         shares = [1 / (rank + 1.5) for rank in range(len(towns))]
         zips += [region + town for town in towns]
@@ -240,10 +239,6 @@ def _day_weights() -> Weights:
     weekdays = (_days().astype(np.int64) + 3) % 7
     weights: Weights = np.array(_WEEKDAYS)[weekdays] * np.array(_MONTHS)[_months()]
     return weights
-
-
-def _season_of_day() -> Rows:
-    return _SEASON_OF_MONTH[_months()]
 
 
 @lru_cache

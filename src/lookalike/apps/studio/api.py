@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import FileResponse, HTMLResponse, PlainTextResponse
 
+from lookalike.algorithms import parse_algorithm
 from lookalike.apps.samples import sample_schema, sample_table
 from lookalike.apps.studio import columns, openapi, promises, results, taxonomies
 from lookalike.apps.studio.columns import describe_project
 from lookalike.apps.studio.jobs import Job, Jobs
 from lookalike.apps.studio.security import REPORT_POLICY
 from lookalike.apps.studio.uploads import clean_name, existing_file, keep_upload
+from lookalike.apps.studio.work import OWNERS_PAGE
 from lookalike.apps.studio.workspace import Project, Workspace
 from lookalike.data.adversary import ADVERSARIES
 from lookalike.data.schema import Schema
@@ -192,7 +193,7 @@ def show_methods(project: Open) -> dict[str, Any]:
 def set_method(given: openapi.MethodSettings, project: Open) -> dict[str, Any]:
     """The method, as `--algorithm` takes it; none: the recommended one."""
     with project.lock:
-        project.algorithm = promises.check_method(given.algorithm)
+        project.algorithm = str(parse_algorithm(given.algorithm)) if given.algorithm else None
         return describe_project(project)
 
 
@@ -266,7 +267,7 @@ def show_report(job: Found) -> HTMLResponse:
 @router.get("/projects/{id}/runs/{number}/owner-report", response_class=Response, responses=openapi.sends("text/html"))
 def show_owners_report(job: Found) -> HTMLResponse:
     """The owner's report, with what was scored on the original. It is no part of the release."""
-    return _as_page(results.owners_report(job))
+    return _as_page(results.release_of(job).with_name(OWNERS_PAGE))
 
 
 @router.get(
@@ -319,7 +320,7 @@ def _task(project: Project) -> dict[str, Any]:
     return {
         "source": str(project.source),
         "reading": dict(project.reading),
-        "schema": replace(project.schema).to_yaml(),
+        "schema": project.schema.to_yaml(),
         "adversary": project.adversary,
     }
 

@@ -27,20 +27,17 @@ _Choice = TypeVar("_Choice", bound=StrEnum)
 
 def describe_project(project: Project) -> dict[str, Any]:
     """What a page or a script needs to know of a project at any step."""
+    schema = project.schema
+    by_role = {"columns": schema.attributes, "quasi": schema.quasi, "sensitive": schema.sensitive}
+    by_role["carried"] = schema.carried
+    settings = ("adversary", "algorithm", "title", "recipient", "publish_scores")
     return {
         "id": project.id,
         "name": project.name,
         "rows": project.table.n_rows,
-        "columns": [attribute.name for attribute in project.schema.attributes],
-        "quasi": [attribute.name for attribute in project.schema.quasi],
-        "sensitive": [attribute.name for attribute in project.schema.sensitive],
-        "carried": [attribute.name for attribute in project.schema.carried],
+        **{role: [attribute.name for attribute in attributes] for role, attributes in by_role.items()},
         "models": list(project.models),
-        "adversary": project.adversary,
-        "algorithm": project.algorithm,
-        "title": project.title,
-        "recipient": project.recipient,
-        "publish_scores": project.publish_scores,
+        **{name: getattr(project, name) for name in settings},
         "notes": list(project.table.notes),
     }
 
@@ -138,11 +135,11 @@ def clip_text(text: str, most: int = 200) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}\N{HORIZONTAL ELLIPSIS}"
 
 
-def preview(project: Project, n_rows: int = _N_PREVIEW) -> dict[str, Any]:
+def preview(project: Project) -> dict[str, Any]:
     """The first rows of the original, as text; for the user's own eyes."""
     shown = {attribute.name for attribute in project.schema.attributes if attribute.role is not Role.IDENTIFIER}
     columns = [column for column in project.table.columns if column.name in shown]
-    rows = [[_cell(column, place) for column in columns] for place in range(min(n_rows, project.table.n_rows))]
+    rows = [[_cell(column, place) for column in columns] for place in range(min(_N_PREVIEW, project.table.n_rows))]
     return {"columns": [column.name for column in columns], "rows": rows}
 
 

@@ -49,14 +49,8 @@ def project_page(project: api.Open) -> RedirectResponse:
 
 @router.get("/projects/{id}/columns")
 def columns_page(project: api.Open, request: Request) -> HTMLResponse:
-    return _page(
-        "columns",
-        request,
-        project,
-        found=describe_columns(project),
-        rows=preview(project),
-        forms=FORMS,
-    )
+    found, rows = describe_columns(project), preview(project)
+    return _page("columns", request, project, found=found, rows=rows, forms=FORMS)
 
 
 @router.get("/projects/{id}/promise")
@@ -76,31 +70,24 @@ def method_page(project: api.Open, request: Request) -> HTMLResponse | RedirectR
 def run_page(project: api.Open, request: Request) -> HTMLResponse:
     """Start a run, or watch the one that is under way."""
     jobs = _jobs(project, request, "publish")
-    watched = next((job for job in jobs if job.state not in ENDED), None)
-    return _page(
-        "run",
-        request,
-        project,
-        watched=watched,
-        last=jobs[-1] if jobs else None,
-        adversaries=ADVERSARIES,
-    )
+    last = jobs[-1] if jobs else None
+    return _page("run", request, project, watched=_under_way(jobs), last=last, adversaries=ADVERSARIES)
 
 
 @router.get("/projects/{id}/results")
 def results_page(project: api.Open, request: Request, run: int | None = None) -> HTMLResponse:
     """What came of a run; of the last one if none is named."""
     job = _choose_run(project, request, run)
-    is_done = job is not None and job.state == "done"
+    done = job if job is not None and job.state == "done" else None
     return _page(
         "results",
         request,
         project,
         job=job,
-        found=results.results(job) if job is not None and is_done else None,
+        found=None if done is None else results.results(done),
         pictures=_pictures(job),
         releases=results.list_finished(_jobs(project, request, "publish")),
-        before=preview(project) if is_done else None,
+        before=None if done is None else preview(project),
     )
 
 
@@ -108,13 +95,12 @@ def results_page(project: api.Open, request: Request, run: int | None = None) ->
 def compare_page(project: api.Open, request: Request) -> HTMLResponse:
     """Several settings on the frontier."""
     jobs = _jobs(project, request, "compare")
-    done = [job for job in jobs if job.state == "done"]
-    shown = done[-1] if done else None
+    shown = _last_done(jobs)
     return _page(
         "compare",
         request,
         project,
-        watched=next((job for job in jobs if job.state not in ENDED), None),
+        watched=_under_way(jobs),
         shown=shown,
         found=None if shown is None else results.comparison_table(shown),
         pictures=_pictures(shown),
@@ -154,8 +140,15 @@ def _choose_run(project: Project, request: Request, run: int | None) -> Job | No
         if job.kind != "publish":
             raise NotOpen("This is a comparison, which makes no release.")
         return job
-    done = [job for job in _jobs(project, request, "publish") if job.state == "done"]
-    return done[-1] if done else None
+    return _last_done(_jobs(project, request, "publish"))
+
+
+def _last_done(jobs: list[Job]) -> Job | None:
+    return next((job for job in reversed(jobs) if job.state == "done"), None)
+
+
+def _under_way(jobs: list[Job]) -> Job | None:
+    return next((job for job in jobs if job.state not in ENDED), None)
 
 
 def _pictures(job: Job | None) -> dict[str, Markup]:

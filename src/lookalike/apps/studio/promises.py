@@ -141,11 +141,6 @@ def _settings(text: str | None) -> dict[str, str]:
     }
 
 
-def check_method(text: str | None) -> str | None:
-    """A method as one writes it, or None for the recommended one; raises if there is no such method or setting."""
-    return None if not text else str(parse_algorithm(text))
-
-
 def what_to_compare(project: Project) -> dict[str, Any]:
     """A comparison to begin with: the promise, a weaker and a stronger one, by the methods that suit it."""
     found = describe_methods(project)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from lookalike.apps.studio.jobs import Job
-from lookalike.apps.studio.work import OWNERS, OWNERS_PAGE, PICTURES, RELEASE, SUMMARY
+from lookalike.apps.studio.work import OWNERS, PICTURES, RELEASE, SUMMARY
 from lookalike.apps.studio.workspace import Project
 from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.schema import Schema
@@ -31,18 +31,17 @@ _N_PREVIEW = 8
 
 def results(job: Job) -> dict[str, Any]:
     """The owner's report as plain data, a summary and the first rows of the release."""
-    release = release_of(job)
+    tables = sorted(path for path in release_of(job).glob("*.csv") if not path.name.startswith("matrix-"))
     report = _read(job, OWNERS)
     return {
         "summary": _read(job, SUMMARY),
         "report": report,
         "beliefs": [_belief_sentence(table) for table in report["beliefs"]],
-        "preview": {path.stem: _first_rows(path) for path in _tables(release)},
+        "preview": {path.stem: _first_rows(path) for path in tables},
     }
 
 
 def comparison(job: Job) -> dict[str, Any]:
-    """The runs of a comparison."""
     if job.state != "done" or job.kind != "compare":
         raise RecipeError("This comparison is not done (yet).")
     return _read(job, SUMMARY)
@@ -58,22 +57,17 @@ def comparison_table(job: Job) -> dict[str, Any]:
 
 def list_finished(jobs: Iterable[Job]) -> list[dict[str, Any]]:
     """The releases among some jobs, one line each, to hold side by side."""
-    lines = []
-    for job in jobs:
-        if job.state == "done" and job.kind == "publish":
-            summary = _read(job, SUMMARY)
-            lines.append(
-                {
-                    "number": job.number,
-                    "models": list(job.task["models"]),
-                    "algorithm": summary["algorithm"],
-                    "form": summary["form"],
-                    "loss": loss_text(summary["form"], summary["losses"]),
-                    "highest_belief": summary["highest_belief"],
-                    "query_error": summary["query_error"],
-                }
-            )
-    return lines
+    return [
+        {
+            "number": job.number,
+            "models": list(job.task["models"]),
+            "loss": loss_text(summary["form"], summary["losses"]),
+            **{name: summary[name] for name in ("algorithm", "form", "highest_belief", "query_error")},
+        }
+        for job in jobs
+        if job.state == "done" and job.kind == "publish"
+        for summary in [_read(job, SUMMARY)]
+    ]
 
 
 def pictures(job: Job) -> dict[str, str]:
@@ -92,10 +86,6 @@ def _belief_sentence(table: dict[str, Any]) -> str:
     return BeliefTable(table["column"], lines, table["n_values"]).sentence if lines else ""
 
 
-def _tables(release: Path) -> list[Path]:
-    return sorted(path for path in release.glob("*.csv") if not path.name.startswith("matrix-"))
-
-
 def _first_rows(path: Path) -> dict[str, Any]:
     first = min(path.iterdir()) if path.is_dir() else path
     with first.open(encoding="utf-8", newline="") as file:
@@ -104,14 +94,14 @@ def _first_rows(path: Path) -> dict[str, Any]:
         return {"columns": columns, "rows": list(itertools.islice(rows, _N_PREVIEW))}
 
 
-def command(project: Project, task: dict[str, Any] | None = None, schema_file: str = SCHEMA_FILE) -> str:
+def command(project: Project, task: dict[str, Any] | None = None) -> str:
     """The `lookalike publish` that does the same; of a run, with the settings it was made with."""
     if task and task["kind"] != "publish":
         raise RecipeError("A comparison has no command of this kind. Choose a run that publishes.")
     made = task or vars(project)
     # A name that begins with a dash would be taken for an option.
     source = f"./{project.name}" if project.is_copy else str(project.source)
-    parts = ["lookalike", "publish", source, "--schema", schema_file]
+    parts = ["lookalike", "publish", source, "--schema", SCHEMA_FILE]
     for model in made["models"]:
         parts += ["--model", model]
     for name in ("algorithm", "title", "recipient"):
@@ -144,7 +134,6 @@ def export_to(job: Job, target: Path, *, overwrite: bool = False) -> list[str]:
 
 
 def files_of(job: Job) -> list[str]:
-    """The names of the files of a release."""
     return sorted(path.name for path in release_of(job).iterdir())
 
 
@@ -169,11 +158,6 @@ def archive(job: Job) -> Path:
                     shutil.copyfileobj(file, out)
         unfinished.rename(target)
     return target
-
-
-def owners_report(job: Job) -> Path:
-    """The owner's report of a run, if it is done."""
-    return release_of(job).with_name(OWNERS_PAGE)
 
 
 def release_of(job: Job) -> Path:

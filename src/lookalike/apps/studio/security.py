@@ -84,7 +84,12 @@ class Guard:
         if not by_cookie and not by_header:
             await _refuse(scope, send, 403, "The token is missing or wrong. Open the link that the terminal shows.")
             return
-        if scope["method"] not in _SAFE_METHODS and not by_header and not self._is_own(headers):
+        own_pages = [f"http://{host}" for host in self.hosts]
+        if (
+            scope["method"] not in _SAFE_METHODS
+            and not by_header
+            and headers.get(b"origin", "").casefold() not in own_pages
+        ):
             await _refuse(scope, send, 403, "This request comes from another page. Use the studio's own pages.")
             return
         await self._pass_on(scope, receive, send)
@@ -111,10 +116,6 @@ class Guard:
     def _fits(self, offered: str) -> bool:
         return hmac.compare_digest(offered.encode("utf-8", "replace"), self.token.encode())
 
-    def _is_own(self, headers: dict[bytes, str]) -> bool:
-        origin = headers.get(b"origin", "").casefold()
-        return origin in [f"http://{host}" for host in self.hosts]
-
     async def _let_in(self, scope: Scope, query: dict[str, list[str]], send: Send) -> None:
         """The token goes from the link into a cookie, so that it stays out of the history and of referrers."""
         rest = urlencode([(name, value) for name, values in query.items() if name != "token" for value in values])
@@ -136,12 +137,11 @@ def _cookies(scope: Scope, name: str) -> list[str]:
 async def _refuse(
     scope: Scope, send: Send, status: int, sentence: str, more: list[tuple[bytes, bytes]] | None = None
 ) -> None:
+    kind = b"text/html; charset=utf-8"
+    said = f"<!doctype html><html lang=en><meta charset=utf-8><title>lookalike studio</title><p>{sentence}</p></html>"
     if scope["path"].startswith("/api/"):
-        answer = json.dumps({"error": sentence, "nearest": None}).encode()
-        await _respond(send, status, answer, [(b"content-type", b"application/json"), *(more or [])])
-        return
-    page = f"<!doctype html><html lang=en><meta charset=utf-8><title>lookalike studio</title><p>{sentence}</p></html>"
-    await _respond(send, status, page.encode(), [(b"content-type", b"text/html; charset=utf-8"), *(more or [])])
+        kind, said = b"application/json", json.dumps({"error": sentence, "nearest": None})
+    await _respond(send, status, said.encode(), [(b"content-type", kind), *(more or [])])
 
 
 async def _respond(send: Send, status: int, body: bytes, more: list[tuple[bytes, bytes]]) -> None:

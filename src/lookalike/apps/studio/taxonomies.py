@@ -9,6 +9,7 @@ tree        YAML, or an outline that is indented: the root, below it groups, bel
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ FORMS = {
 }
 MOST_OUTLINED = 2000
 MOST_LEVELS = 50
+_TOO_DEEP = f"The tree has more than {MOST_LEVELS} levels. Leave some out."
 _N_EXAMPLES = 4
 
 _Outline = dict[str, Any]
@@ -40,10 +42,10 @@ def read_taxonomy(form: str, text: str) -> dict[str, Any]:
     if form == "tree":
         tree = _tree(text)
         if max((depth for depth, _ in _labels(tree)), default=0) >= MOST_LEVELS:
-            raise SchemaError(f"The tree has more than {MOST_LEVELS} levels. Leave some out.")
+            raise SchemaError(_TOO_DEEP)
         return {"tree": tree}
     listed, _, origin = text.partition(" from ") if form == "intervals" else (text, "", "")
-    parts = [part for part in listed.replace(",", " ").replace(";", " ").split() if part]
+    parts = listed.replace(",", " ").replace(";", " ").split()
     if not parts:
         raise SchemaError(f"Say how to group {FORMS[form]}: {_EXAMPLES[form]}.")
     if form == "dates":
@@ -56,10 +58,8 @@ def read_taxonomy(form: str, text: str) -> dict[str, Any]:
 
 def write_taxonomy(spec: Mapping[str, Any] | None) -> tuple[str, str]:
     """The form and the text that `read_taxonomy` turns into this; two empty texts for none."""
-    if spec is None:
-        return "", ""
-    form = next((form for form in FORMS if form in spec), "")
-    if not form:
+    form = next((form for form in FORMS if form in (spec or {})), None)
+    if spec is None or form is None:
         return "", ""
     if form == "tree":
         return form, _write_outline(spec["tree"])
@@ -104,10 +104,8 @@ _EXAMPLES = {
 
 def _number(text: str, form: str) -> int | float:
     for kind in (int, float):
-        try:
+        with suppress(ValueError):
             return kind(text)
-        except ValueError:
-            continue
     raise SchemaError(f"Grouping {FORMS[form]} needs numbers: {_EXAMPLES[form]}.")
 
 
@@ -146,7 +144,7 @@ def _check_events(text: str) -> None:
             raise SchemaError("The tree uses a YAML alias (*name). Write every part out, or put the text in quotes.")
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > 2 * MOST_LEVELS:
-            raise SchemaError(f"The tree has more than {MOST_LEVELS} levels. Leave some out.")
+            raise SchemaError(_TOO_DEEP)
 
 
 def _from_outline(lines: list[str]) -> _Outline:
@@ -163,7 +161,7 @@ def _from_outline(lines: list[str]) -> _Outline:
             raise SchemaError(f"The tree, line {number}: this label stands there twice in the same group. Keep one.")
         below[label] = {}
         if len(open_at) > MOST_LEVELS:
-            raise SchemaError(f"The tree has more than {MOST_LEVELS} levels. Leave some out.")
+            raise SchemaError(_TOO_DEEP)
         open_at.append((depth, below[label]))
     return {label: _close_outline(below) for label, below in root.items()}
 
@@ -180,11 +178,9 @@ def _close_outline(node: _Outline) -> Any:
 def _write_outline(tree: Any) -> str:
     labels = _labels(tree)
     outline = "\n".join("  " * depth + label for depth, label in labels)
-    try:
+    with suppress(SchemaError):
         if _labels(_tree(outline)) == labels:
             return outline
-    except SchemaError:
-        pass
     # Labels that an outline cannot hold: with line breaks, blanks around them, or what would be taken for YAML.
     dumped: str = yaml.safe_dump(tree, sort_keys=False, allow_unicode=True)
     return dumped

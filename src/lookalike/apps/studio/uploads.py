@@ -57,12 +57,12 @@ def clean_name(name: str) -> str:
     return "".join(sign if sign.isprintable() else " " for sign in last).strip() or "table"
 
 
-async def keep_upload(request: Request, name: str, folder: Path, most: int | None = None) -> Path:
+async def keep_upload(request: Request, name: str, folder: Path) -> Path:
     """The body as a file in the folder; the folder is removed if the file cannot be kept.
 
     The name is only looked at for its ending: where the file lies is ours to say.
     """
-    limit = most if most is not None else request.app.state.most_bytes
+    limit = request.app.state.most_bytes
     try:
         ending = Path(clean_name(name)).suffix.casefold()
         if ending not in (known := list_endings()):

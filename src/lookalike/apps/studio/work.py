@@ -115,14 +115,11 @@ def _publish(task: dict[str, Any], told: _Told) -> None:
     publication.write(out / RELEASE, publish_scores=task["publish_scores"], progress=told)
     report, found = publication.owners_report(), publication.summary()
     summary = {
-        "algorithm": found["algorithm"],
-        "form": found["form"],
-        "rows": found["rows"],
+        **{name: found[name] for name in ("algorithm", "form", "rows", "seconds")},
         "losses": found["loss"],
         "highest_belief": max((line.belief for table in report.beliefs for line in table.lines), default=None),
         "query_error": report.answers[-1].median if report.answers else None,
         "notes": list(publication.notes),
-        "seconds": found["seconds"],
         "text": str(publication),
     }
     _write(out / SUMMARY, summary)
@@ -137,7 +134,6 @@ def _compare(task: dict[str, Any], told: _Told) -> None:
     from lookalike.evaluation.compare import compare
 
     out = Path(task["out"])
-    out.mkdir(parents=True, exist_ok=True)
     found = compare(
         task["source"],
         schema=Schema.from_yaml(task["schema"]),

@@ -135,12 +135,11 @@ class Workspace:
             raise
         return project
 
-    def close(self, id: str) -> Project:
+    def close(self, id: str) -> None:
         """From now on it is not found; its folder is still to be removed, once nothing works in it."""
+        self.project(id)
         with self._lock:
-            if id not in self._projects:
-                raise NotOpen("This table is not open (any more). Load it again.")
-            return self._projects.pop(id)
+            self._projects.pop(id, None)
 
     def _check_room(self) -> None:
         if len(self._projects) >= MOST_PROJECTS:

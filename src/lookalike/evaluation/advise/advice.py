@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -68,21 +68,10 @@ class Advice:
 
     def to_plain(self) -> dict[str, Any]:
         """Ready for JSON: exact numbers as text, sentences beside them."""
-        made = to_plain(replace(self, bearing=(), start=None, costs=None))
-        made["bearing"] = [_bearing_to_plain(column) for column in self.bearing]
-        made["start"] = None
+        made: dict[str, Any] = to_plain(self)
         if self.start is not None:
-            made["start"] = {
-                "models": [str(promise) for promise in self.start.promises],
-                "reasons": list(self.start.reasons),
-            }
-        if self.costs is not None:
-            made["costs"] = {
-                **to_plain(replace(self.costs, promises=())),
-                "promises": [str(promise) for promise in self.costs.promises],
-                "savings": [{**to_plain(saving), "helps": saving.helps} for saving in self.costs.savings],
-            }
-        return dict(made)
+            made["start"] = {"models": to_plain(self.start.promises), "reasons": list(self.start.reasons)}
+        return made
 
 
 def advise(
@@ -172,14 +161,6 @@ def _about_bearing(column: ColumnBearing) -> list[str]:
     ]
 
 
-def _bearing_to_plain(column: ColumnBearing) -> dict[str, Any]:
-    models = [
-        {**to_plain(replace(one, model=None)), "model": str(one.model), "sentence": one.sentence}  # type: ignore[arg-type]
-        for one in column.models
-    ]
-    return {**to_plain(replace(column, models=())), "models": models, "sentence": column.sentence}
-
-
 def _about_costs(costs: Costs) -> list[str]:
     lines = [f"What it costs. {costs.sentence}", *(f"  {column.sentence}" for column in costs.columns)]
     for saving in costs.savings:
@@ -216,7 +197,6 @@ class ColumnAdvice:
 
     @property
     def is_doubted(self) -> bool:
-        """Whether it is published in another role than the suggested one."""
         return self.role not in (None, self.suggested)
 
     @property

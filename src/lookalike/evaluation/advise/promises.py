@@ -347,13 +347,14 @@ def _three_digits(share: Fraction, rounded: Callable[[Fraction], int]) -> str:
 
 
 def to_plain(content: Any) -> Any:
-    """Dataclasses as mappings with their sentences, tuples as lists, fractions as exact text."""
-    if dataclasses.is_dataclass(content) and not isinstance(content, type):
-        fields = {field.name: to_plain(getattr(content, field.name)) for field in dataclasses.fields(content)}
-        if isinstance(sentence := getattr(content, "sentence", None), str):
-            fields["sentence"] = sentence
-        return fields
-    if isinstance(content, tuple | list):
+    """Promises as text, other dataclasses as mappings with their sentences, tuples as lists, fractions exactly."""
+    if isinstance(content, Promise | PrivacyModel):
+        return str(content)
+    if dataclasses.is_dataclass(content):
+        names = [field.name for field in dataclasses.fields(content)]
+        names += [name for name in ("sentence", "helps") if hasattr(content, name)]
+        return {name: to_plain(getattr(content, name)) for name in names}
+    if isinstance(content, tuple):
         return [to_plain(entry) for entry in content]
     if isinstance(content, Fraction):
         return number_text(content)

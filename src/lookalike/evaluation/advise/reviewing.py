@@ -1,4 +1,4 @@
-"""Advice after the fact, from an made and without trial runs: what was reached beyond what was asked, and the costs.
+"""Advice after the fact, from a finished run and without trials: what was reached beyond what was asked, and the costs.
 
 It says nothing that the release and its audit do not show: losses by column, levels reached, and what the shares of
 sensitive values allow. So a report may print it.
@@ -17,7 +17,7 @@ from lookalike.data.contracts import Level, PrivacyModel, Promise
 from lookalike.data.microdata import Domain
 from lookalike.errors import LookalikeError, quoted
 from lookalike.evaluation.advise.promises import Counts, strongest, to_plain
-from lookalike.evaluation.advise.trials import ColumnCost, column_of, possible_changes
+from lookalike.evaluation.advise.trials import ColumnCost, column_of, possible_changes, rank_costs
 from lookalike.models.shared.exact import three_decimals_down, three_decimals_up
 from lookalike.pipeline.run import MadeWhole
 
@@ -86,12 +86,11 @@ class Review:
         return tuple(said)
 
     def to_plain(self) -> dict[str, Any]:
-        """Ready for JSON."""
         return {
             "promises": [
                 {
                     "promise": str(reached.promise),
-                    **{name: _text(getattr(reached, name)) for name in ("reached", "next", "limit")},
+                    **{name: to_plain(getattr(reached, name)) for name in ("reached", "next", "limit")},
                     "sentence": reached.sentence,
                 }
                 for reached in self.promises
@@ -102,16 +101,9 @@ class Review:
         }
 
 
-def _text(promise: Promise | None) -> str | None:
-    return None if promise is None else str(promise)
-
-
 def review(made: MadeWhole) -> Review:
     """What the release reached, what cost most, and what would be worth a trial."""
-    losses = made.loss_by_column
-    total = sum(losses.values())
-    columns = [ColumnCost(name, loss, loss / total) for name, loss in losses.items() if total > 0]
-    columns.sort(key=lambda cost: -cost.loss)
+    columns = rank_costs(made.loss_by_column) if any(made.loss_by_column.values()) else []
     suggestions: list[Suggestion] = []
     if len(columns) > 1 and columns[0].loss >= _NEVER_SAID:
         domain = next(domain for domain in made.data.domains.quasi if domain.name == columns[0].column)

@@ -53,6 +53,12 @@ class ColumnCost:
         return f"{quoted(self.column)} loses {self.loss:.3f}, which is {self.share:.0%} of all that is lost."
 
 
+def rank_costs(losses: Mapping[str, float]) -> list[ColumnCost]:
+    """The costliest first."""
+    total = sum(losses.values()) or 1.0
+    return sorted((ColumnCost(name, loss, loss / total) for name, loss in losses.items()), key=lambda cost: -cost.loss)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Saving:
     """One change, before and after. Losses are means of NCP; errors are medians of |estimate - count| / count."""
@@ -163,21 +169,19 @@ def try_costs(
     *,
     algorithm: Algorithm | None = None,
     sample: int = SAMPLE,
-    seed: int = 0,
     progress: Progress = silent,
 ) -> Costs:
     """Run the recipe on a sample of the table, then with each change of each column.
 
     Raises `Infeasible`, as publishing does, if the sample cannot keep a promise.
     """
-    part = sample_rows(table, sample, seed)
+    part = sample_rows(table, sample, seed=0)
     data = Microdata.encode(part, schema)
     method = Groups(effort="fast") if algorithm is None else algorithm
 
     def run(changed: Schema, attempt: int = 0) -> _Trial:
-        """The recipe under another schema."""
         prepared = prepare(Recipe(schema=changed, promises=tuple(promises), algorithm=method), part)
-        release, _ = prepared.anonymize(Randomness(seed + attempt))
+        release, _ = prepared.anonymize(Randomness(attempt))
         if not isinstance(release, Grouped | Matched):
             raise Unsupported(
                 f"{prepared.algorithm} publishes exact quasi-identifiers: no column costs anything there."
@@ -185,9 +189,7 @@ def try_costs(
         return _Trial(release, loss_by_column(release))
 
     first, again = run(data.schema), run(data.schema, attempt=1)
-    total = sum(first.losses.values()) or 1.0
-    columns = [ColumnCost(name, loss, loss / total) for name, loss in first.losses.items()]
-    columns.sort(key=lambda cost: -cost.loss)
+    columns = rank_costs(first.losses)
     savings: list[Saving] = []
     if len(columns) > 1:
         changes = [
@@ -236,7 +238,8 @@ def _saving(change: Change, data: Microdata, before: tuple[_Trial, _Trial], afte
 
 def _errors(name: str, data: Microdata, trials: Sequence[_Trial]) -> list[float] | None:
     """The median error of the same queries over the other columns, answered by each release."""
-    known = _data_without(data, name)
+    kept, domains = _leave_out(data.domains, name)
+    known = replace(data, domains=domains, quasi=np.ascontiguousarray(data.quasi[:, kept]))
     if not known.domains.sensitive:
         return None
     workload = RangeWorkload(columns=min(_QUERIED_COLUMNS, len(known.domains.quasi)), selectivity=_SELECTIVITY)
@@ -245,12 +248,6 @@ def _errors(name: str, data: Microdata, trials: Sequence[_Trial]) -> list[float]
     except Unsupported:
         return None
     return [query_error(asked, _release_without(trial.release, name)).median for trial in trials]
-
-
-def _data_without(data: Microdata, name: str) -> Microdata:
-    """The same without one quasi-identifier."""
-    kept, domains = _leave_out(data.domains, name)
-    return replace(data, domains=domains, quasi=np.ascontiguousarray(data.quasi[:, kept]))
 
 
 def _release_without(release: Grouped | Matched, name: str) -> Grouped | Matched:

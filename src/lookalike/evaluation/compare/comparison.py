@@ -65,7 +65,6 @@ class Comparison:
         return tuple(frontier(self.runs, loss_axes()[self.x], risk_axes()[self.y]))
 
     def to_plain(self) -> dict[str, Any]:
-        """Ready for JSON."""
         best = self._find_best()
         return {
             "kind": KIND,
@@ -104,7 +103,8 @@ class Comparison:
 
     def rows(self) -> list[tuple[str, ...]]:
         """As text, one line a run; a star marks the frontier."""
-        return tables.rows(self.runs, self._find_best(), self.sensitive)
+        best = self._find_best()
+        return [tables.row(run, place in best, self.sensitive) for place, run in enumerate(self.runs)]
 
     def remarks(self) -> list[str]:
         """What the table leaves open: why runs have no figures, and which have no place in the picture."""
@@ -200,7 +200,12 @@ def compare(
         notes=tuple(notes),
     )
     if kept.folder is not None:
-        _write(comparison, kept)
+        kept.write(TABLE, comparison.to_csv())
+        chart = comparison.chart()
+        if chart is not None and charts.can_draw():
+            kept.write(PICTURE, charts.svg(chart))
+        summary = json.dumps(comparison.to_plain(), indent=2, ensure_ascii=False, allow_nan=False)
+        kept.write(SUMMARY, f"{summary}\n")
     return comparison
 
 
@@ -245,11 +250,3 @@ def _carry_out(
     for place, task, _ in waiting:
         runs.setdefault(place, task.run(NOT_RUN, "Stopped before its turn."))
     return tuple(runs[place] for place in range(len(planned))), frozenset(made), frozenset(reused)
-
-
-def _write(comparison: Comparison, kept: Kept) -> None:
-    kept.write(TABLE, comparison.to_csv())
-    chart = comparison.chart()
-    if chart is not None and charts.can_draw():
-        kept.write(PICTURE, charts.svg(chart))
-    kept.write(SUMMARY, json.dumps(comparison.to_plain(), indent=2, ensure_ascii=False, allow_nan=False) + "\n")

@@ -122,14 +122,11 @@ def _run_attacks(task: Task, outcome: MadeWhole) -> tuple[list[dict[str, Any]], 
     made: list[dict[str, Any]] = []
     not_made: dict[str, str] = {}
     for attack in task.attacks:
-        reason = attack.refuses(target)
-        if reason is None:
-            try:
-                found = attack_target(target, [attack], Randomness(task.seed))
-            except LookalikeError as error:
-                reason = str(error)
-            else:
-                made += [attacked.to_plain() for attacked in found.made]
-        if reason is not None:
+        if (reason := attack.refuses(target)) is not None:
             not_made[str(attack)] = reason
+            continue
+        try:
+            made += [attacked.to_plain() for attacked in attack_target(target, [attack], Randomness(task.seed)).made]
+        except LookalikeError as error:
+            not_made[str(attack)] = str(error)
     return made, not_made

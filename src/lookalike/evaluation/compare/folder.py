@@ -17,6 +17,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from lookalike.data.microdata import Domain, Microdata
@@ -93,16 +94,14 @@ def _check(folder: Path) -> None:
         raise RecipeError(f"{folder} is a file; a comparison is kept in a folder. Choose another name.")
     if all(_is_beginning(path) for path in folder.iterdir()):
         return
-    try:
+    summary = None
+    with suppress(OSError, ValueError):
         summary = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
-        known = summary["kind"] == KIND
-    except (OSError, ValueError, KeyError, TypeError):
-        known = False
-    if known and (found := summary.get("format", FORMAT)) != FORMAT:
+    if not isinstance(summary, dict) or summary.get("kind") != KIND:
+        raise RecipeError(f"{folder} holds something else than a comparison. Choose another name, or an empty folder.")
+    if (found := summary.get("format", FORMAT)) != FORMAT:
         # What a later version keeps there must not be lost to an older one.
         raise RecipeError(unread_format(str(folder), found, (FORMAT,), summary.get("version")))
-    if not known:
-        raise RecipeError(f"{folder} holds something else than a comparison. Choose another name, or an empty folder.")
 
 
 def _is_beginning(path: Path) -> bool:

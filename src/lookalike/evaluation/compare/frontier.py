@@ -64,13 +64,12 @@ _RISKS = {
 def risk_axes() -> dict[str, Axis]:
     """What it leaves to those who attack it, upwards: the usual ones, then levels that audits measure besides."""
     others = {
-        model.level_name.replace("_", "-"): Axis(
-            model.level_name, f"{model.level_name} reached", more_is_better=model.rises
-        )
+        model.level_name.replace("_", "-"): Axis(model.level_name, f"{model.level_name} reached", None, model.rises)
         for model in standard_measures()
         if model.level_name
     }
-    return {**_RISKS, **{name: axis for name, axis in others.items() if name not in _RISKS}}
+    # The usual ones come first and keep their titles.
+    return {**_RISKS, **others, **_RISKS}
 
 
 def check_axes(x: str | None, y: str | None) -> None:
@@ -109,15 +108,14 @@ _WIDE = 30
 def picture(runs: Sequence[Run], x: str, y: str, sensitive: Sequence[str]) -> charts.Chart | None:
     """A mark for each run that has both figures; None if none has."""
     across, upwards = loss_axes()[x], risk_axes()[y]
-    placed = [run for run in runs if across.of(run) is not None and upwards.of(run) is not None]
-    if not placed:
-        return None
 
     def point(run: Run) -> dict[str, Any]:
         promise = short_promise(run, sensitive)
         return {x: across.of(run), y: upwards.of(run), "algorithm": run.algorithm, "promise": promise}
 
-    points = [point(run) for run in placed]
+    points = [point(run) for run in runs if across.of(run) is not None and upwards.of(run) is not None]
+    if not points:
+        return None
     return charts.scatter(
         points,
         x,

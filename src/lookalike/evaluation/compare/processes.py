@@ -108,12 +108,10 @@ class _Crew:
                 process = process or self._start_process()
                 if process is None:
                     return
-                content = pickle.dumps(task)
-                run = _answer(process, content)
+                run = _answer(process, task)
                 if run is None:
-                    code = _close_process(process)
+                    run = task.run(FAULT, _last_words(_close_process(process)))
                     process = None
-                    run = task.run(FAULT, _last_words(code))
                 self.results.put((place, run))
         except BaseException as error:
             self.results.put(error)
@@ -140,10 +138,11 @@ class _Crew:
         return process
 
 
-def _answer(process: subprocess.Popen[bytes], content: bytes) -> Run | None:
+def _answer(process: subprocess.Popen[bytes], task: Task) -> Run | None:
     """What the process answers; None if it died over it."""
     assert process.stdin is not None
     assert process.stdout is not None
+    content = pickle.dumps(task)
     try:
         process.stdin.write(content)
         process.stdin.flush()

@@ -123,8 +123,10 @@ class Task:
             "meaning": _meaning(self.promises, self.algorithm.form),
             "algorithm": str(self.algorithm),
             "adversary": self.adversary,
+            "status": status,
+            "reason": reason,
         }
-        return Run(**{**known, "status": status, "reason": reason, **more})  # type: ignore[arg-type]
+        return Run(**known | more)  # type: ignore[arg-type]
 
 
 def promise_text(promises: Sequence[Promise]) -> str:
@@ -185,7 +187,7 @@ def plan(
         try:
             requirements = require(promises, data)
         except Infeasible as error:
-            run = Run(
+            planned[promise_text(promises), "any"] = Run(
                 promise=promise_text(promises),
                 meaning=_meaning(promises),
                 algorithm="any",
@@ -194,7 +196,6 @@ def plan(
                 reason=str(error),
                 nearest=error.nearest,
             )
-            planned[run.promise, run.algorithm] = run
             continue
         candidates = [one.facing(adversary) for one in asked or choose_algorithms(promises)]
         refusals = [find_refusal(one, adversary, promises, requirements, data.domains) for one in candidates]
@@ -202,9 +203,6 @@ def plan(
             if reason is not None and not asked and not all(refusals):
                 continue
             task = Task(promises=promises, algorithm=algorithm, adversary=adversary, attacks=attacks, seed=seed)
-            planned[task.promise, str(algorithm)] = task if reason is None else task.run(UNFIT, _sentence(reason))
+            refused = reason and f"{reason[:1].upper()}{reason[1:].rstrip('.')}."
+            planned[task.promise, str(algorithm)] = task if refused is None else task.run(UNFIT, refused)
     return list(planned.values())
-
-
-def _sentence(reason: str) -> str:
-    return f"{reason[:1].upper()}{reason[1:].rstrip('.')}."

@@ -18,11 +18,6 @@ _FIGURES = """
 """
 
 
-def rows(runs: Sequence[Run], best: Collection[int], sensitive: Sequence[str]) -> list[tuple[str, ...]]:
-    """One line a run; `best` are the places of those on the frontier, marked by a star."""
-    return [_row(run, place in best, sensitive) for place, run in enumerate(runs)]
-
-
 def short_promise(run: Run, sensitive: Sequence[str]) -> str:
     """The promise without the name of the column, where there is only one."""
     if len(sensitive) != 1:
@@ -56,7 +51,8 @@ def to_csv(runs: Sequence[Run], best: Collection[int]) -> str:
     return text.getvalue()
 
 
-def _row(run: Run, best: bool, sensitive: Sequence[str]) -> tuple[str, ...]:
+def row(run: Run, best: bool, sensitive: Sequence[str]) -> tuple[str, ...]:
+    """One run as text; a star marks those on the frontier."""
     known = ("*" if best else "", short_promise(run, sensitive), run.algorithm, run.adversary)
     if run.status != DONE:
         return (*known, "", run.status.upper() if run.status == "audit failed" else run.status, *[""] * 10)

@@ -86,11 +86,12 @@ _PATTERNS = {
 
 def suggest_role(column: Column) -> tuple[Role, str]:
     """The role and the reason. The first rule that applies decides, from the surest to the safe choice."""
-    pattern = _pattern_of(column)
-    if pattern:
+    if pattern := _pattern_of(column):
         return Role.IDENTIFIER, f"its values look like {pattern}"
     words = words_of(column.name)
-    if word := _names_person(words):
+    # A contact, a personal number, or a person who is named or numbered (patient id).
+    named = _find_word(words, _NAMES) and _find_word(words, _PERSONS)
+    if word := _find_word(words, _NAMING) or _numbers_person(words) or named:
         return Role.IDENTIFIER, f"{quoted(word)} in its name says that it names a person"
     # The date of a diagnosis is a date that others may know, not a diagnosis.
     if column.type not in _DATES and (word := _find_word(words, _SENSITIVE)):
@@ -100,15 +101,6 @@ def suggest_role(column: Column) -> tuple[Role, str]:
     if word := _find_word(words, _NAMES):
         return Role.IDENTIFIER, f"{quoted(word)} in its name says that it names a person"
     return _by_values(column, words)
-
-
-def _names_person(words: frozenset[str]) -> str | None:
-    """The word that stands for a contact, a personal number, or a person who is named or numbered (patient id)."""
-    return (
-        _find_word(words, _NAMING)
-        or _numbers_person(words)
-        or (_find_word(words, _NAMES) and _find_word(words, _PERSONS))
-    )
 
 
 def _numbers_person(words: frozenset[str]) -> str | None:
@@ -136,10 +128,8 @@ def words_of(name: str) -> frozenset[str]:
 def _find_word(words: frozenset[str], listed: str) -> str | None:
     """The first word (in order of the alphabet) that the list has."""
     whole, beginnings, ends = _entries(listed)
-    for word in sorted(words):
-        if word in whole or word.startswith(beginnings) or word.endswith(ends):
-            return word
-    return None
+    found = (word for word in words if word in whole or word.startswith(beginnings) or word.endswith(ends))
+    return min(found, default=None)
 
 
 @cache

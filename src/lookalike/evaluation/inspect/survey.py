@@ -99,9 +99,8 @@ class Inspection:
         raise SchemaError(unknown_name("column", name, [profile.name for profile in self.columns]))
 
     def to_plain(self) -> dict[str, Any]:
-        """Ready for JSON."""
         plain = {**vars(self), "unique_share": self.unique_share}
-        plain["columns"] = [_profile_to_plain(profile) for profile in self.columns]
+        plain["columns"] = [dict(vars(profile)) for profile in self.columns]
         plain["quasi"], plain["notes"] = list(self.quasi), list(self.notes)
         plain["share_in_groups_below"] = {str(size): share for size, share in self.share_in_groups_below.items()}
         plain["worst_columns"] = [{**vars(leverage), "drop": leverage.drop} for leverage in self.worst_columns]
@@ -132,6 +131,8 @@ def inspect(
     quasi = tuple(profile.name for profile in profiles if profile.role is Role.QUASI)
     combinations = Combinations.of([table[name] for name in quasi], table.n_rows)
     n_unique = combinations.n_unique
+    all_differ = any(len(column.values) == table.n_rows for column in table.columns)
+    n_different = table.n_rows if all_differ else len(Combinations.of(table.columns, table.n_rows).sizes)
     leverages = [Leverage(name, n_unique, combinations.n_unique_without(attr)) for attr, name in enumerate(quasi)]
     return Inspection(
         source=table.source,
@@ -146,7 +147,7 @@ def inspect(
             size: combinations.n_records_below(size) / max(table.n_rows, 1) for size in _GROUP_SIZES
         },
         worst_columns=tuple(sorted(leverages, key=lambda leverage: -leverage.drop)),
-        n_duplicates=_n_duplicates(table),
+        n_duplicates=table.n_rows - n_different,
         notes=(*table.notes, *_notes(table, profiles, schema)),
     )
 
@@ -190,19 +191,6 @@ def _profile(column: Column, roles: Mapping[str, Role] | None) -> ColumnProfile:
     )
 
 
-def _profile_to_plain(profile: ColumnProfile) -> dict[str, Any]:
-    plain = dict(vars(profile))
-    for field in ("type", "suggested_role", "suggested_kind", "role"):
-        plain[field] = None if plain[field] is None else str(plain[field])
-    return plain
-
-
-def _n_duplicates(table: Table) -> int:
-    if any(len(column.values) == table.n_rows for column in table.columns):
-        return 0
-    return table.n_rows - len(Combinations.of(table.columns, table.n_rows).sizes)
-
-
 def _notes(table: Table, profiles: tuple[ColumnProfile, ...], schema: Schema | None) -> list[str]:
     sensitive = [profile for profile in profiles if profile.role is Role.SENSITIVE]
     notes = []
@@ -225,7 +213,13 @@ def _notes(table: Table, profiles: tuple[ColumnProfile, ...], schema: Schema | N
                 f"Column {quoted(profile.name)} is sensitive, and nearly every row has its own value. Models compare "
                 "shares of values: group the values into classes first."
             )
-    codes = [profile for profile in profiles if profile.code_reason and _kind_is_open(profile, schema)]
+    # Those that will be generalised or protected as the kind that the values suggest.
+    codes = [
+        profile
+        for profile in profiles
+        if profile.code_reason and profile.role in (Role.QUASI, Role.SENSITIVE)
+        if schema is None or schema[profile.name].kind is None
+    ]
     if codes:
         reasons = ", ".join(f"{quoted(profile.name)} ({profile.code_reason})" for profile in codes)
         notes.append(
@@ -238,8 +232,3 @@ def _notes(table: Table, profiles: tuple[ColumnProfile, ...], schema: Schema | N
         shown = ", ".join(quoted(name) for name in left_out[:10])
         notes.append(f"The schema leaves out {counted(len(left_out), 'column')}: {shown}. They are not published.")
     return notes
-
-
-def _kind_is_open(profile: ColumnProfile, schema: Schema | None) -> bool:
-    """Whether it will be generalised or protected as the kind that the values suggest."""
-    return profile.role in (Role.QUASI, Role.SENSITIVE) and (schema is None or schema[profile.name].kind is None)

@@ -16,12 +16,7 @@ from lookalike.evaluation.report.basis import Basis
 from lookalike.evaluation.report.contents import Report
 from lookalike.evaluation.report.examples import Examples, make_up_examples
 from lookalike.evaluation.report.folder import describe_release, open_destination, wants_full_report
-from lookalike.evaluation.report.page import (
-    AUDIT,
-    audit_json,
-    report_documents,
-    to_html,
-)
+from lookalike.evaluation.report.page import AUDIT, audit_json, report_documents, to_html
 from lookalike.evaluation.report.pdf import find_browser, to_pdf
 
 __all__ = [

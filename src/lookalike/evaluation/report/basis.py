@@ -110,7 +110,7 @@ class Basis:
 
         `with_scores` adds the lower bound on the loss, which looks at the sensitive values of the original.
         """
-        seen = self.seen if shows_beliefs(self.audit) else {}
+        shown = shows_beliefs(self.audit)
         losses, by_column = public_losses(
             self.losses, self.loss_by_column, self.domains, self.form, self.withheld.n_suppressed
         )
@@ -118,8 +118,8 @@ class Basis:
             self,
             asked_adversary=self.adversary,
             audit=public_audit(self.audit),
-            seen=seen,
-            crowds=self.crowds if shows_beliefs(self.audit) else {},
+            seen=self.seen if shown else {},
+            crowds=self.crowds if shown else {},
             losses=losses,
             loss_by_column=by_column,
             bound_sentence=self.bound_sentence if with_scores else None,
@@ -211,7 +211,10 @@ class BeliefTable:
 def belief_table(basis: Basis, index: int) -> BeliefTable:
     """The table of one sensitive column."""
     domain, seen = basis.domains.sensitive[index], basis.seen[index]
-    counts = _count_published(basis, index, seen)
+    # How often each value is published, made-up records set aside: what the audit found, all less the suppressed.
+    counts = seen.prior
+    if basis.form != Perturbed.form and basis.withheld.n_suppressed:
+        counts = counts - basis.withheld.suppressed[index]
     shares = counts / max(int(counts.sum()), 1)
     highest = np.zeros(len(seen.prior))
     np.maximum.at(highest, seen.values, (seen.weights / seen.sizes[seen.unit_of_entry]).astype(float))
@@ -243,13 +246,6 @@ def _ceilings(basis: Basis, index: int, domain: Domain, prior: NDArray[np.int64]
     if not found or (basis.withheld.n_suppressed and not basis.internal):
         return None
     return [min(shares) for shares in zip(*found, strict=True)]
-
-
-def _count_published(basis: Basis, index: int, seen: Exposure) -> NDArray[np.int64]:
-    """How often each value is published, made-up records set aside: what the audit found, all less the suppressed."""
-    if basis.form == Perturbed.form or not basis.withheld.n_suppressed:
-        return seen.prior
-    return seen.prior - basis.withheld.suppressed[index]
 
 
 def _rise(line: BeliefLine) -> str:

@@ -11,6 +11,7 @@ import datetime
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -79,11 +80,9 @@ def read_documents(opened: ReleaseFolder, promises: tuple[Promise, ...], data: M
     examples = None
     # Made-up people take time to make again.
     if promises and (_parse_object(contents.get(REPORT, b"")) or {}).get("examples") is not None:
-        try:
+        with suppress(LookalikeError):
             method = parse_algorithm(manifest.algorithm)
             examples = make_up_examples(opened, settle(promises, data), method, manifest.adversary)
-        except LookalikeError:
-            examples = None
     fields = {field.name: field.type for listed in manifest.tables.values() for field in listed}
     same_types = all(fields.get(domain.name) is domain.type for domain in data.domains.sensitive)
     return Documents(manifest.title, contents, examples, same_types)
@@ -125,18 +124,16 @@ def check_documents(
 def _with_stated_losses(basis: Basis, text: bytes, exact: tuple[Mapping[str, float], Mapping[str, float]]) -> Basis:
     """Losses as audit.json states them, where that is how they round on this machine or on another."""
     stated = _parse_object(text) or {}
-    losses, by_column = (
-        _as_stated(stated.get(key), figures) for key, figures in zip(("loss", "loss_by_column"), exact, strict=True)
-    )
-    return replace(basis, losses=losses, loss_by_column=by_column)
-
-
-def _as_stated(stated: Any, figures: Mapping[str, float]) -> dict[str, float]:
-    known = stated if isinstance(stated, dict) else {}
-    return {
-        name: known[name] if same_figure(known.get(name), figure) else round_figure(figure)
-        for name, figure in figures.items()
-    }
+    found: list[dict[str, float]] = []
+    for key, figures in zip(("loss", "loss_by_column"), exact, strict=True):
+        known = stated[key] if isinstance(stated.get(key), dict) else {}
+        found.append(
+            {
+                name: known[name] if same_figure(known.get(name), figure) else round_figure(figure)
+                for name, figure in figures.items()
+            }
+        )
+    return replace(basis, losses=found[0], loss_by_column=found[1])
 
 
 def _check_audit(text: bytes, basis: Basis) -> Check:
@@ -177,7 +174,8 @@ def _check_report(documents: Mapping[str, bytes], basis: Basis, title: str, exam
     if other and isinstance(versions, dict):
         made = replace(made, versions=versions)
     said = [f"that its report is of {date.isoformat()}"]
-    said += [f"that it is made for {quote_text(recipient)}"] if recipient is not None else []
+    if recipient is not None:
+        said.append(f"that it is made for {quote_text(recipient)}")
     found = _compare(documents, stated, report_documents(made))
     if other and not all(check.passed for check in found.checks):
         return _not_checked(f"made with {', '.join(other)}, and so by other words or draws than here")
@@ -191,17 +189,16 @@ def _compare(documents: Mapping[str, bytes], stated: Any, own: Mapping[str, byte
             return _fail(f"{REPORT} has other white space, spellings or an other order of keys than lookalike writes")
         return _fail(f"{REPORT} says something else than the release: {quoted(place)}")
     if documents[REPORT_PAGE] == own[REPORT_PAGE]:
-        return _pass(f"{_BOTH}: byte for byte what lookalike writes for this release")
-    pages = [page.decode(errors="replace") for page in (documents[REPORT_PAGE], own[REPORT_PAGE])]
-    if len({_without_places(page) for page in pages}) == 1:
-        found = _pass(f"{_BOTH}: what lookalike writes for this release, but for places in charts")
-        return replace(found, not_checked=(f"where {REPORT_PAGE} places what its charts show (other fonts)",))
+        return Rebuilt((Check(OWN_REPORT, True, f"{_BOTH}: byte for byte what lookalike writes for this release"),))
+    if len({_without_places(page[REPORT_PAGE]) for page in (documents, own)}) == 1:
+        check = Check(OWN_REPORT, True, f"{_BOTH}: what lookalike writes for this release, but for places in charts")
+        return Rebuilt((check,), not_checked=(f"where {REPORT_PAGE} places what its charts show (other fonts)",))
     return _fail(f"{REPORT_PAGE} is not the page that lookalike writes for this release")
 
 
-def _without_places(page: str) -> str:
+def _without_places(page: bytes) -> str:
     """A page with the numbers in its charts left out: where texts end depends on the fonts of a machine."""
-    return _SVG.sub(lambda chart: _NUMBER.sub("0", chart[0]), page)
+    return _SVG.sub(lambda chart: _NUMBER.sub("0", chart[0]), page.decode(errors="replace"))
 
 
 def _parse_object(text: bytes) -> dict[str, Any] | None:
@@ -227,10 +224,6 @@ def _other_versions(stated: object, own: Mapping[str, str]) -> list[str]:
     if not all(isinstance(version, str) and _VERSION.fullmatch(version) for version in stated.values()):
         return []
     return [f"{name} {version}" for name, version in stated.items() if version != own[name]]
-
-
-def _pass(detail: str) -> Rebuilt:
-    return Rebuilt((Check(OWN_REPORT, True, detail),))
 
 
 def _fail(detail: str) -> Rebuilt:

@@ -161,7 +161,11 @@ class Report:
             settings=tuple(basis.algorithm.cautions()),
             algorithm=str(basis.algorithm),
             command=_command(basis),
-            versions=_versions(),
+            versions={
+                "lookalike": __version__,
+                "Python": platform.python_version(),
+                **{name: importlib.metadata.version(name) for name in _LIBRARIES},
+            },
             **({} if evaluation is None else _round_scores(evaluation)),
         )
 
@@ -312,8 +316,3 @@ def _command(basis: Basis) -> str:
     if basis.asked_adversary != READS_RELEASE:
         parts += ["--adversary", basis.asked_adversary]
     return shlex.join([*parts, *basis.options, "--out", "FOLDER"])
-
-
-def _versions() -> dict[str, str]:
-    found = {"lookalike": __version__, "Python": platform.python_version()}
-    return found | {name: importlib.metadata.version(name) for name in _LIBRARIES}

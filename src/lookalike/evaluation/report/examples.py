@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from lookalike.data.contracts import Algorithm, Promise
 from lookalike.data.microdata import Codes, Domain, Microdata
-from lookalike.data.release import Bucketized, Grouped, RecordMap, Release
+from lookalike.data.release import Bucketized, Grouped, Release
 from lookalike.data.schema import Schema
 from lookalike.data.worlds import draw_world
 from lookalike.errors import LookalikeError
@@ -48,30 +48,29 @@ def make_up_examples(
 
     They depend on the published tables alone, so that an audit can make them again.
     """
-    rng = Randomness(int(_digest_of_tables(folder), 16))
+    manifest = folder.manifest
+    paths = [path for name in manifest.tables for path in table_paths(name, manifest.parts.get(name, ()))]
+    digests = "".join(digest_of(folder.path / path) for path in sorted(paths))
+    rng = Randomness(int(hashlib.sha256(digests.encode()).hexdigest(), 16))
     data = make_up_people(folder, rng)
-    method = algorithm.hurry()
     try:
-        recipe = Recipe(schema=data.schema, promises=tuple(promises), algorithm=method, adversary=adversary)
+        recipe = Recipe(schema=data.schema, promises=tuple(promises), algorithm=algorithm.hurry(), adversary=adversary)
         release, linkage = prepare(recipe, data).anonymize(rng.child("method"))
     except LookalikeError:
         return None
     domains = (*data.domains.quasi, *data.domains.sensitive)
     codes = np.column_stack((data.quasi, data.sensitive))
     rows = _pick_rows(release, rng)
-    records = _records(release, linkage)[rows]
+    record_of_row = linkage.record_of_row
+    if isinstance(release, Bucketized) and linkage.record_of_quasi_row is not None:
+        record_of_row = linkage.record_of_quasi_row
+    records = record_of_row[rows]
     tables = list(frames(release).values())
     return Examples(
         tuple(domain.name for domain in domains),
         tuple(_before(domains, codes[record], data.schema, rng.child("before", record)) for record in records.tolist()),
         tuple(_after(release, tables, row) for row in rows.tolist()),
     )
-
-
-def _digest_of_tables(folder: ReleaseFolder) -> str:
-    manifest = folder.manifest
-    paths = [path for name in manifest.tables for path in table_paths(name, manifest.parts.get(name, ()))]
-    return hashlib.sha256("".join(digest_of(folder.path / path) for path in sorted(paths)).encode()).hexdigest()
 
 
 def make_up_people(folder: ReleaseFolder, rng: Randomness) -> Microdata:
@@ -98,13 +97,6 @@ def _pick_rows(release: Release, rng: Randomness) -> NDArray[np.int64]:
     sizes = np.bincount(unit_of_row)
     unit = int(np.argmin(np.where(sizes > 1, sizes, len(unit_of_row) + 1)))
     return np.flatnonzero(unit_of_row == unit)[:_MOST_SHOWN].astype(np.int64)
-
-
-def _records(release: Release, linkage: RecordMap) -> NDArray[np.int64]:
-    """Which made-up person each row of quasi-identifiers is."""
-    if isinstance(release, Bucketized) and linkage.record_of_quasi_row is not None:
-        return linkage.record_of_quasi_row
-    return linkage.record_of_row
 
 
 def _before(domains: Sequence[Domain], codes: Codes, schema: Schema, rng: Randomness) -> tuple[str, ...]:

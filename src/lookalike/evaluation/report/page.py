@@ -16,6 +16,7 @@ from lookalike.evaluation import charts
 from lookalike.evaluation.evaluate import bound_names
 from lookalike.evaluation.report.basis import Basis, BeliefTable
 from lookalike.evaluation.report.pdf import find_browser, to_pdf
+from lookalike.evaluation.tradeoff import Tradeoff
 from lookalike.metrics import METRICS
 from lookalike.metrics.shared.metric import title_of
 
@@ -101,47 +102,39 @@ def draw_pictures(report: Report) -> dict[str, str]:
     """Every picture of a report by name; empty where there is nothing to draw. `beliefs-N` is that of column N."""
     if not charts.can_draw():
         return dict.fromkeys((*(f"beliefs-{place}" for place in range(len(report.beliefs))), *_ONCE), "")
-    return {
-        **{f"beliefs-{place}": _beliefs(table) if table.lines else "" for place, table in enumerate(report.beliefs)},
-        "sizes": _sizes(report) if report.sizes else "",
-        "attacks": _attacks(report) if any(line.honest is not None for line in report.attacks) else "",
-        "losses": _losses(report) if any(line.loss for line in report.columns) else "",
-        "tradeoff": _tradeoff(report),
-        "answers": _answers(report) if report.answers else "",
+    drawn = {
+        **{f"beliefs-{place}": _beliefs(table) if table.lines else None for place, table in enumerate(report.beliefs)},
+        "sizes": _sizes(report) if report.sizes else None,
+        "attacks": _attacks(report) if any(line.honest is not None for line in report.attacks) else None,
+        "losses": _losses(report) if any(line.loss for line in report.columns) else None,
+        "tradeoff": None if report.tradeoff is None else _tradeoff(report.tradeoff),
+        "answers": _answers(report) if report.answers else None,
     }
+    return {name: "" if chart is None else charts.svg(chart) for name, chart in drawn.items()}
 
 
-def _beliefs(table: BeliefTable) -> str:
+def _beliefs(table: BeliefTable) -> charts.Chart:
     """Share, highest belief and ceiling of each value."""
     rows = [asdict(line) for line in table.lines]
     marks = {"share": "share in the table", "belief": "highest belief", "ceiling": "ceiling of the promise"}
-    return charts.svg(charts.spans(rows, "value", marks, x_title="belief", limit="ceiling", width=_WIDE))
+    return charts.spans(rows, "value", marks, x_title="belief", limit="ceiling", width=_WIDE)
 
 
-def _losses(report: Report) -> str:
+def _losses(report: Report) -> charts.Chart:
     """Loss by column, the costliest first."""
     lost = sorted((line for line in report.columns if line.loss is not None), key=lambda line: -(line.loss or 0.0))
     rows = [{"column": line.name, "loss": line.loss} for line in lost]
-    return charts.svg(charts.bars(rows, "loss", "column", x_title="mean loss", percent=True, width=_WIDE))
+    return charts.bars(rows, "loss", "column", x_title="mean loss", percent=True, width=_WIDE)
 
 
-def _sizes(report: Report) -> str:
+def _sizes(report: Report) -> charts.Chart:
     """Share of the people by the number of rows they are hidden among."""
     rows = [asdict(line) for line in report.sizes]
-    return charts.svg(
-        charts.columns(
-            rows,
-            "rows",
-            "share",
-            x_title="rows that a person may be behind",
-            y_title="share of people",
-            width=_WIDE,
-            height=170,
-        )
-    )
+    across, upwards = "rows that a person may be behind", "share of people"
+    return charts.columns(rows, "rows", "share", x_title=across, y_title=upwards, width=_WIDE, height=170)
 
 
-def _attacks(report: Report) -> str:
+def _attacks(report: Report) -> charts.Chart:
     """Right guesses against honest guesses."""
     rows = [
         {"attack": line.attack, "right": line.right, "honest": line.honest}
@@ -149,33 +142,22 @@ def _attacks(report: Report) -> str:
         if line.right is not None and line.honest is not None
     ]
     marks = {"honest": "best honest guess", "right": "the attack"}
-    return charts.svg(charts.spans(rows, "attack", marks, x_title="right guesses", width=_WIDE))
+    return charts.spans(rows, "attack", marks, x_title="right guesses", width=_WIDE)
 
 
-def _answers(report: Report) -> str:
+def _answers(report: Report) -> charts.Chart:
     """How many queries are answered how nearly."""
     rows = [
         {"error": name, "share": share, "columns": f"{line.columns} column{'s' if line.columns > 1 else ''}"}
         for line in report.answers
         for name, share in zip(bound_names(), line.shares, strict=True)
     ]
-    return charts.svg(
-        charts.columns(
-            rows,
-            "error",
-            "share",
-            "columns",
-            x_title="how far the answer is off",
-            y_title="share of queries",
-            width=_WIDE,
-        )
-    )
+    across, upwards = "how far the answer is off", "share of queries"
+    return charts.columns(rows, "error", "share", "columns", x_title=across, y_title=upwards, width=_WIDE)
 
 
-def _tradeoff(report: Report) -> str:
+def _tradeoff(around: Tradeoff) -> charts.Chart:
     """Loss against belief for the promise and those around it."""
-    if report.tradeoff is None:
-        return ""
     rows = [
         {
             "promise": one.promise,
@@ -183,21 +165,18 @@ def _tradeoff(report: Report) -> str:
             "loss": one.loss,
             "which": "this release" if one.is_asked else "other promises",
         }
-        for one in sorted(report.tradeoff.settings, key=lambda one: not one.is_asked)
+        for one in sorted(around.settings, key=lambda one: not one.is_asked)
     ]
-    along = sorted(rows, key=lambda row: float(str(row["belief"])))
-    return charts.svg(
-        charts.scatter(
-            rows,
-            "belief",
-            "loss",
-            "which",
-            label="promise",
-            x_title=report.tradeoff.belief_name,
-            y_title=report.tradeoff.loss_name,
-            frontier=along,
-            percent=True,
-            width=_WIDE,
-            height=240,
-        )
+    return charts.scatter(
+        rows,
+        "belief",
+        "loss",
+        "which",
+        label="promise",
+        x_title=around.belief_name,
+        y_title=around.loss_name,
+        frontier=sorted(rows, key=lambda row: float(str(row["belief"]))),
+        percent=True,
+        width=_WIDE,
+        height=240,
     )

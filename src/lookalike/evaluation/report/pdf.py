@@ -45,7 +45,6 @@ def find_browser() -> Path | None:
 
 
 def to_pdf(html: str, browser: Path | None = None) -> bytes:
-    """The page as PDF."""
     program = browser or find_browser()
     if program is None:
         raise needs_browser()
