@@ -35,7 +35,7 @@ from lookalike.data.schema import Schema
 from lookalike.errors import DataError, RecipeError, quoted
 from lookalike.files.atomic import place_folder
 from lookalike.files.releases.assemble import take
-from lookalike.files.releases.cells import Encoding, Field, lay_out, print_cells
+from lookalike.files.releases.cells import Field, lay_out, print_cells
 from lookalike.files.releases.describe import (
     DESCRIPTOR,
     Manifest,
@@ -43,6 +43,7 @@ from lookalike.files.releases.describe import (
     descriptor,
     matrix_names,
     matrix_rows,
+    named_matrices,
     parse_descriptor,
     public_schema,
     value_keys,
@@ -81,16 +82,12 @@ class NewRelease:
             self._progress("write", place / (len(tables) + 1), f"{table.name}.csv, {table.name}.parquet")
             csv, parquet = (self.folder / f"{table.name}.{ending}" for ending in ENDINGS)
             fields[table.name] = write_table(table, csv, parquet, safe_csv=safe_csv)
-        self._begin(release, fields, {}, safe_csv=safe_csv)
+        self.add_parts(release, fields, {}, safe_csv=safe_csv)
 
-    def add_parts(self, bare: Release, fields: Tables, parts: Parts) -> None:
-        """Tables in parts, whose files are there and were checked; `bare` is their release without rows."""
-        self._begin(bare, fields, parts, safe_csv=False)
-
-    def _begin(self, release: Release, fields: Tables, parts: Parts, *, safe_csv: bool) -> None:
-        self._release, self._fields, self._parts = release, fields, parts
-        if isinstance(release, Perturbed):
-            write_matrices(self.folder, release, safe_csv=safe_csv)
+    def add_parts(self, bare: Release, fields: Tables, parts: Parts, *, safe_csv: bool = False) -> None:
+        """Tables whose files are there, in parts that were checked; `bare` is their release, which needs no rows."""
+        self._release, self._fields, self._parts = bare, fields, parts
+        write_matrices(self.folder, bare, safe_csv=safe_csv)
 
     def check(self, manifest: Manifest) -> ReleaseFolder:
         """Read the tables as their receiver would and hold every cell against the release; the folder as it was read.
@@ -104,8 +101,7 @@ class NewRelease:
         opened.schema = Schema.from_yaml(public_schema(release.domains).to_yaml())
         written = opened.over(release.domains)
         check_same(release, written)
-        if isinstance(release, Perturbed):
-            assert isinstance(written, Perturbed)
+        if isinstance(release, Perturbed) and isinstance(written, Perturbed):
             _check_same_matrices(release.randomizers, written.randomizers)
         return opened
 
@@ -186,8 +182,7 @@ def frames(release: Release) -> dict[str, pl.DataFrame]:
     made = {}
     for table in release.tables():
         fields, typed, texts = lay_out_table(table)
-        plain = (Encoding.EXACT, Encoding.BUCKET)
-        made[table.name] = pl.DataFrame([(typed if field.encoding in plain else texts)[field.name] for field in fields])
+        made[table.name] = pl.DataFrame([(typed if field.is_plain else texts)[field.name] for field in fields])
     return made
 
 
@@ -255,11 +250,9 @@ def errors_of_the_system() -> Iterator[None]:
         raise OSError(int(number[1]), os.strerror(int(number[1]))) from None
 
 
-def write_matrices(folder: Path, release: Perturbed, *, safe_csv: bool) -> None:
+def write_matrices(folder: Path, release: Release, *, safe_csv: bool) -> None:
     """The matrix of each redrawn column as a file."""
-    for domain, randomizer, name in zip(
-        release.domains.sensitive, release.randomizers, matrix_names(release), strict=True
-    ):
+    for domain, randomizer, name in named_matrices(release):
         became, was, weights = matrix_rows(value_keys(domain), randomizer)
         write_csv(pl.DataFrame({"became": became, "was": was, "weight": weights}), folder / name, safe=safe_csv)
 

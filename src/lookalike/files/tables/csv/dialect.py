@@ -60,21 +60,16 @@ def detect_dialect(
         found = _likeliest_delimiter(sample, expected, quote, cut_off)
         if found != expected[0]:
             notes.append(f"Fields were taken to be separated by {_DELIMITER_NAMES[found]}.")
-    if quote is None:
-        quoting = "'" if _single_quotes_likely(sample, found, cut_off) else '"'
-        if quoting == "'":
-            notes.append("Fields were taken to be quoted with single quotes.")
-    else:
-        quoting = quote
+    quoting = '"' if quote is None else quote
+    if quote is None and _single_quotes_likely(sample, found, cut_off):
+        quoting = "'"
+        notes.append("Fields were taken to be quoted with single quotes.")
     fields = _split(sample, found, quoting or None, cut_off)
-    records = [[field.text for field in record] for record in fields]
-    if header is None:
-        has_header = _header_likely(records)
-        if not has_header:
-            notes.append("The first line looks like data, so columns were named column_1, column_2 and so on.")
-    else:
-        has_header = header
-    padded = found != " " and _padding_likely(fields[1:] if has_header else fields)
+    has_header = _header_likely([[field.text for field in record] for record in fields]) if header is None else header
+    if header is None and not has_header:
+        notes.append("The first line looks like data, so columns were named column_1, column_2 and so on.")
+    later = [field.spaced for record in fields[has_header:] for field in record[1:]]
+    padded = found != " " and bool(later) and all(later)
     if padded:
         notes.append("The space after each delimiter was left out.")
     dialect = Dialect(
@@ -234,9 +229,3 @@ def _is_run_of_years(cells: Sequence[str]) -> bool:
     if len(cells) < 2 or not all(re.fullmatch("(?:19|20)[0-9]{2}", cell) for cell in cells):
         return False
     return [int(cell) - int(cells[0]) for cell in cells] == list(range(len(cells)))
-
-
-def _padding_likely(records: Sequence[Sequence[_Field]]) -> bool:
-    """Whether a space stands after every delimiter."""
-    later = [field.spaced for record in records for field in record[1:]]
-    return bool(later) and all(later)
