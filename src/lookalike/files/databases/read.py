@@ -86,7 +86,6 @@ def columns_of(connection: Connection, table: TableName) -> list[SourceColumn]:
 
 
 def _tables_of(connection: Connection) -> list[str]:
-    """What tables and views there are."""
     return [str(row[0]) for row in connection.ask(_TABLES[connection.database]).rows()]
 
 
@@ -96,7 +95,8 @@ def _query(table: TableName, columns: Sequence[SourceColumn], database: Database
     if database is not Database.SQLITE:
         return f"SELECT {asked} FROM {table.sql}"
     # The driver takes a column's type from its first thousand rows, which may all be missing.
-    examples = ", ".join(f"{_EXAMPLES[_cast_of(column)]} AS c{place}" for place, column in enumerate(columns))
+    casts = [str(column.expression).rpartition(" AS ")[2].rstrip(")") for column in columns]
+    examples = ", ".join(f"{_EXAMPLES[cast]} AS c{place}" for place, cast in enumerate(casts))
     return f"SELECT 1 AS example, {examples} UNION ALL SELECT 0 AS example, {asked} FROM {table.sql}"
 
 
@@ -173,13 +173,7 @@ def _settle_types(connection: Connection, table: TableName, columns: Sequence[So
         if "blob" in met:
             made.append(SourceColumn(column.name, "blob", None))
             continue
-        cast = "TEXT" if "text" in met else "REAL" if "real" in met else "INTEGER"
-        if "integer" not in met and cast == "INTEGER":
-            cast = "TEXT"  # nothing but missing values
+        # Text where there is nothing but missing values.
+        cast = next((kind for kind in ("text", "real", "integer") if kind in met), "text").upper()
         made.append(SourceColumn(column.name, column.type, f"CAST({column.expression} AS {cast})"))
     return made
-
-
-def _cast_of(column: SourceColumn) -> str:
-    assert column.expression is not None
-    return column.expression.rpartition(" AS ")[2].rstrip(")")

@@ -201,7 +201,6 @@ def _domain(attribute: Attribute, field: Field, cells: pl.Series, manifest: Publ
 
 
 def _list_members(cells: pl.Series) -> list[str]:
-    """The different values that sets name."""
     return cells.struct.field("values").explode(empty_as_null=False).drop_nulls().unique().to_list()
 
 

@@ -139,7 +139,6 @@ class DomainIndex:
         return self.run(int(tree.firsts[node]), int(tree.lasts[node]))
 
     def run(self, low: int, high: int, missing: bool = False) -> Holding:
-        """Codes from low to high."""
         if high < low:
             raise ValueError("the ends are the wrong way round")
         if missing and not self.domain.has_missing:
@@ -148,7 +147,6 @@ class DomainIndex:
         return Holding(low, high, missing, float(first), float(last))
 
     def members(self, codes: Iterable[int]) -> Holding:
-        """A set of codes."""
         held = tuple(sorted(set(codes)))
         if held and held[-1] >= self.domain.n_codes:
             raise KeyError("missing")
@@ -199,10 +197,8 @@ def _as_run(index: DomainIndex, holding: Holding) -> Holding | None:
     """A set as a run where it is one; None where it has gaps."""
     if holding.codes is None:
         return holding
-    codes = holding.codes
-    missing = index.domain.taxonomy is None and index.missing_code in codes
-    if missing:
-        codes = codes[:-1]
+    missing = index.domain.taxonomy is None and index.missing_code in holding.codes
+    codes = holding.codes[:-1] if missing else holding.codes
     if not codes:
         return Holding(0, -1, missing, math.nan, math.nan)
     if codes[-1] - codes[0] != len(codes) - 1:
@@ -219,10 +215,6 @@ def list_codes(index: DomainIndex, holding: Holding) -> tuple[int, ...]:
 
 
 Note = Callable[[str], None]
-
-
-def unheard(note: str) -> None:
-    """For notes that nobody reads."""
 
 
 def reject_unknown(source: str, domain: Domain, unknown: int) -> None:

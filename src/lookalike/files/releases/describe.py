@@ -178,7 +178,7 @@ def descriptor(release: Release, manifest: Manifest, tables: Tables, files: Sequ
                 "name": name,
                 "csv": f"{name}.csv",
                 "parquet": f"{name}.parquet",
-                **_list_parts(name, parts.get(name, ())),
+                **(_list_parts(name, parts[name]) if parts else {}),
                 "columns": [asdict(field) for field in fields],
             }
             for name, fields in tables.items()
@@ -227,9 +227,6 @@ def descriptor(release: Release, manifest: Manifest, tables: Tables, files: Sequ
 
 
 def _list_parts(table: str, parts: Sequence[Part]) -> dict[str, Any]:
-    """The rows and files of a table in parts."""
-    if not parts:
-        return {}
     listed = [part.to_plain(table, place) for place, part in enumerate(parts)]
     return {"rows": sum(part.n_rows for part in parts), "parts": listed}
 
@@ -290,12 +287,8 @@ def _public_attribute(domain: Domain) -> Attribute:
     tree = domain.taxonomy.to_plain()["tree"]
     if domain.has_missing:
         (root, below), *_ = tree.items()
-        kept = (
-            {label: under for label, under in below.items() if label != MISSING_LEAF}
-            if isinstance(below, dict)
-            else [label for label in below if label != MISSING_LEAF]
-        )
-        tree = {root: kept}
+        kept = [label for label in below if label != MISSING_LEAF]
+        tree = {root: {label: below[label] for label in kept} if isinstance(below, dict) else kept}
     return replace(attribute, taxonomy={"tree": tree})
 
 
@@ -323,8 +316,10 @@ def parse_descriptor(text: str, source: str) -> PublishedManifest:
 
 
 def _parse_published(package: Mapping[str, Any], block: Mapping[str, Any]) -> PublishedManifest:
+    if any(not table["name"] or {"/", "\\", "\0"} & set(table["name"]) for table in block["tables"]):
+        raise ValueError("a table that would lie elsewhere")
     tables = {
-        _plain_name(table["name"]): tuple(
+        table["name"]: tuple(
             Field(
                 str(column["name"]),
                 str(column["role"]),
@@ -336,9 +331,7 @@ def _parse_published(package: Mapping[str, Any], block: Mapping[str, Any]) -> Pu
         )
         for table in block["tables"]
     }
-    parts = {}
-    if block["format"] == _FORMAT_IN_PARTS:
-        parts = {str(table["name"]): _parts(table) for table in block["tables"]}
+    in_parts = block["format"] == _FORMAT_IN_PARTS
     return PublishedManifest(
         title=str(package.get("title", "")),
         description=str(package.get("description", "")),
@@ -362,15 +355,8 @@ def _parse_published(package: Mapping[str, Any], block: Mapping[str, Any]) -> Pu
         matrices=tuple(dict(matrix) for matrix in block["matrices"]),
         tables=tables,
         files=tuple(str(name) for name in block["files"]),
-        parts=parts,
+        parts={str(table["name"]): _parts(table) for table in block["tables"]} if in_parts else {},
     )
-
-
-def _plain_name(name: str) -> str:
-    """ValueError for a table that would lie elsewhere."""
-    if not name or {"/", "\\", "\0"} & set(name):
-        raise ValueError(name)
-    return name
 
 
 def _parts(table: Mapping[str, Any]) -> tuple[Part, ...]:

@@ -42,7 +42,6 @@ from lookalike.files.releases.assemble import (
     list_codes,
     reject_unknown,
     stack_columns,
-    unheard,
 )
 from lookalike.files.tables.read import read_table
 
@@ -241,9 +240,7 @@ def _pattern(text: str) -> str:
     return "".join("." if letter == "*" else re.escape(letter) for letter in text)
 
 
-def read_foreign_table(
-    path: Path, original: Microdata, *, suppressed: int = 0, note: Note = unheard
-) -> tuple[Grouped, Table]:
+def read_foreign_table(path: Path, original: Microdata, *, suppressed: int, note: Note) -> tuple[Grouped, Table]:
     """A CSV or Parquet file of any tool as a release, and its cells as they were read."""
     # All as text: a column of 01234 and 0123* keeps its zeros.
     table = read_table(path, types={domain.name: ValueType.STRING for domain in original.domains.all})
@@ -252,7 +249,7 @@ def read_foreign_table(
     return from_table(table, original, suppressed=suppressed, note=note), table
 
 
-def from_table(table: Table, original: Microdata, *, suppressed: int = 0, note: Note = unheard) -> Grouped:
+def from_table(table: Table, original: Microdata, *, suppressed: int, note: Note) -> Grouped:
     """The same for a table that is already read."""
     domains = original.domains
     for domain in domains.all:
@@ -304,9 +301,8 @@ class _Cells:
 
     @property
     def is_star(self) -> NDArray[np.bool_]:
-        stars = np.array([text is not None and text.strip() == "*" for text in self.texts])
-        if "*" in self.index.code_of:
-            stars[:] = False
+        is_value = "*" in self.index.code_of
+        stars = np.array([not is_value and text is not None and text.strip() == "*" for text in self.texts])
         return np.asarray(stars[self.unit_of_row], dtype=bool)
 
     def _find_used(self, kept: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:

@@ -20,16 +20,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from lookalike.data.microdata import Codes, Domain, Domains, Microdata
-from lookalike.data.release import (
-    Bucketized,
-    Extents,
-    Grouped,
-    Matched,
-    Perturbed,
-    Randomizer,
-    Release,
-    Withheld,
-)
+from lookalike.data.release import Bucketized, Extents, Grouped, Matched, Perturbed, Randomizer, Release, Withheld
 from lookalike.data.schema import Schema
 from lookalike.errors import DataError, SchemaError, explain_change, explain_damage, quoted
 from lookalike.files.releases.assemble import (
@@ -43,14 +34,7 @@ from lookalike.files.releases.assemble import (
 )
 from lookalike.files.releases.cells import Encoding, Field, parse_cells, plain_unescape, values_of
 from lookalike.files.releases.describe import DESCRIPTOR, PublishedManifest, matrix_rows, parse_descriptor, value_keys
-from lookalike.files.releases.tablefiles import (
-    check_text,
-    part_frame,
-    read_frame,
-    read_typed,
-    table_paths,
-    text_frame,
-)
+from lookalike.files.releases.tablefiles import check_text, part_frame, read_frame, read_typed, table_paths, text_frame
 from lookalike.files.urls import local_path
 from lookalike.memory import TO_READ, check_addresses
 from lookalike.untrusted import read_text
@@ -115,7 +99,6 @@ class ReleaseFolder:
 
     @cached_property
     def manifest(self) -> PublishedManifest:
-        """What the folder says about itself."""
         path = self.path / DESCRIPTOR
         try:
             text = read_text(path)
@@ -158,7 +141,6 @@ class ReleaseFolder:
         return _PublishedColumns(f"{self.path / name}.csv", text, self.manifest.tables[name])
 
     def over(self, domains: Domains) -> Release:
-        """The release over given domains."""
         manifest = self.manifest
         make = _MAKERS.get(manifest.form)
         if make is None:
@@ -223,7 +205,6 @@ class _PublishedColumns:
         return self.fields[domain.name], distinct.to_list(), unit_of_row
 
     def codes(self, domain: Domain) -> Codes:
-        """A column of plain values."""
         field, texts, unit_of_row = self._distinct(domain)
         if field.encoding is not Encoding.EXACT:
             what = f"column {quoted(domain.name)} should hold plain values but is {field.encoding}"

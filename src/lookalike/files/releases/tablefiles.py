@@ -99,13 +99,9 @@ def text_frame(
 
 def read_frame(folder: Path, table: str, fields: Sequence[Field], parts: Sequence[Part]) -> pl.DataFrame:
     """A table of a release folder with types, from its Parquet alone."""
-    source = folder / f"{table}.parquet"
     frames = [read_typed(path, fields) for path in _paths(folder, table, PARQUET, parts)]
-    _check_lengths(source, frames, parts)
-    try:
-        return pl.concat(frames)
-    except pl.exceptions.PolarsError as error:
-        raise _unreadable(source, error) from None
+    _check_lengths(folder / f"{table}.parquet", frames, parts)
+    return pl.concat(frames)
 
 
 def _paths(folder: Path, table: str, ending: str, parts: Sequence[Part]) -> list[Path]:

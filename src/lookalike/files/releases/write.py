@@ -106,7 +106,6 @@ class NewRelease:
         return opened
 
     def add(self, documents: Mapping[str, bytes]) -> None:
-        """Documents by the name of their file."""
         file_names(self._release, self._parts, [*self._documents, *documents])
         for name, content in documents.items():
             (self.folder / name).write_bytes(content)
@@ -202,19 +201,14 @@ def lay_out_table(table: PublishedTable) -> tuple[tuple[Field, ...], pl.DataFram
     attribute_names = [cells.domain.name for cells in table.columns if not isinstance(cells, NumberCells)]
     for cells in table.columns:
         if isinstance(cells, NumberCells):
-            cells = NumberCells(_free_name(cells.name, attribute_names), cells.numbers)
+            while cells.name in attribute_names:
+                cells = NumberCells(f"{cells.name}_", cells.numbers)
         field, entries, rows = lay_out(cells)
         printed = print_cells(field, entries)
         fields.append(field)
         typed[field.name] = entries if rows is None else entries.gather(rows)
         texts[field.name] = printed if rows is None else printed.gather(rows)
     return tuple(fields), pl.DataFrame(typed), pl.DataFrame(texts)
-
-
-def _free_name(name: str, taken: Iterable[str]) -> str:
-    while name in taken:
-        name += "_"
-    return name
 
 
 def write_csv(frame: pl.DataFrame, path: Path, *, safe: bool = False) -> None:
@@ -277,15 +271,12 @@ def _check_same_matrices(randomizers: Sequence[Randomizer], written: Sequence[Ra
 def same_cells(first: Cells, second: Cells) -> bool:
     """Whether two columns say the same in every row."""
     if isinstance(first, NumberCells) and isinstance(second, NumberCells):
-        return np.array_equal(_rank_numbers(first.numbers), _rank_numbers(second.numbers))
+        # Bucket numbers mean nothing but which is which.
+        ranks, others = (np.unique(cells.numbers, return_inverse=True)[1] for cells in (first, second))
+        return np.array_equal(ranks, others)
     if isinstance(first, ExactCells) and isinstance(second, ExactCells):
         return np.array_equal(first.codes, second.codes)
     return isinstance(first, ExtentCells) and isinstance(second, ExtentCells) and _same_extents(first, second)
-
-
-def _rank_numbers(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Bucket numbers mean nothing but which is which."""
-    return np.unique(numbers, return_inverse=True)[1].astype(np.int64)
 
 
 def _same_extents(first: ExtentCells, second: ExtentCells) -> bool:

@@ -191,7 +191,6 @@ def is_pandas(source: object) -> bool:
 
 
 def pandas_series(column: Any, name: str, source: str) -> pl.Series:
-    """A column of pandas as one of polars."""
     dtype = column.dtype
     kind = type(dtype).__name__
     if kind == "CategoricalDtype":

@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
@@ -54,7 +55,6 @@ class _Cells:
 
 
 def read_delimited(path: Path, asked: Asked) -> Table:
-    """The table in a CSV file."""
     return _try_dialects(path, asked.hints, lambda file, dialect, notes: _read(file, dialect, notes, asked))
 
 
@@ -191,7 +191,8 @@ def _split(
     # Own names, so that whatever the header says means nothing to the reader.
     places = {name: f"c{attr}" for attr, name in enumerate(names)}
     head = dialect.delimiter.join(places.values()).encode() + b"\n"
-    try:
+    n_records, frame = sum(block.n_records for block in blocks), None
+    with suppress(pl.exceptions.PolarsError):
         frame = pl.read_csv(
             io.BytesIO(b"".join((head, *(block.data for block in blocks)))),
             schema=dict.fromkeys(places.values(), pl.String),
@@ -200,20 +201,13 @@ def _split(
             quote_char=dialect.quote,
             infer_schema=False,
         )
-    except pl.exceptions.PolarsError:
-        raise _unreadable(blocks, source) from None
-    if frame.height != sum(block.n_records for block in blocks):
-        raise _unreadable(blocks, source)
+    if frame is None or frame.height != n_records:
+        raise DataError(
+            f"{source}: the {counted(n_records, 'record')} from line {blocks[0].line_of(0)} on could not be split into "
+            "fields. Look for quotes and carriage returns inside fields there."
+        )
     for name, column in cells.items():
         column.add(frame.get_column(places[name]))
-
-
-def _unreadable(blocks: Sequence[Block], source: str) -> DataError:
-    n_records = sum(block.n_records for block in blocks)
-    return DataError(
-        f"{source}: the {counted(n_records, 'record')} from line {blocks[0].line_of(0)} on could not be split into "
-        "fields. Look for quotes and carriage returns inside fields there."
-    )
 
 
 def _column(name: str, cells: _Cells, asked: Asked, file: TextFile, dialect: Dialect) -> tuple[Column, tuple[str, ...]]:

@@ -104,42 +104,38 @@ def split_spelled(text: str, delimiter: str, quote: str | None) -> Iterator[tupl
     >>> list(split_spelled('a;"b"\n\n1; 2\r\n', ";", '"'))
     [(['a', '"b"'], '\n'), ([''], '\n'), (['1', ' 2'], '\r\n')]
     """
-    pattern = _field_pattern(delimiter, quote)
     fields: list[str] = []
-    position = 0
-    while position < len(text):
+    for match in _match_fields(text, delimiter, quote):
+        fields.append(match.group().removesuffix(match["end"]))
+        if match["end"] != delimiter:
+            yield fields, match["end"]
+            fields = []
+
+
+def _match_fields(text: str, delimiter: str, quote: str | None) -> Iterator[re.Match[str]]:
+    """One field after the other, with what ends it; the empty one after a last delimiter too."""
+    pattern = _field_pattern(delimiter, quote)
+    position, end = 0, ""
+    while position < len(text) or end == delimiter:
         match = pattern.match(text, position)
         assert match is not None  # the unquoted form matches anything
-        end = match.group("end")
-        fields.append(text[position : match.end() - len(end)])
-        position = match.end()
-        if end != delimiter:
-            yield fields, end
-            fields = []
-    if fields:
-        yield [*fields, ""], ""
+        position, end = match.end(), match["end"]
+        yield match
 
 
 def _split(text: str, delimiter: str, quote: str | None, cut_off: bool) -> list[list[_Field]]:
-    pattern = _field_pattern(delimiter, quote)
     records: list[list[_Field]] = []
     fields: list[_Field] = []
-    position = 0
-    while position < len(text) or fields:
-        match = pattern.match(text, position)
-        assert match is not None  # the unquoted form matches anything
+    for match in _match_fields(text, delimiter, quote):
         inner, plain, end = match.group("quoted", "plain", "end")
         if cut_off and (not end or (quote and inner is None and plain.lstrip(" ").startswith(quote))):
             break
         cell = plain if inner is None else inner.replace(f"{quote}{quote}", quote or "")
         fields.append(_Field(cell, match.group().startswith(" ")))
-        position = match.end()
         if end != delimiter:
             if len(fields) > 1 or cell.strip() or inner is not None:
                 records.append(fields)
             fields = []
-            if not end:
-                break
     return records
 
 
