@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,11 +40,8 @@ class Queries:
     @classmethod
     def everything(cls, domains: Domains, n_queries: int) -> Queries:
         """Queries that ask about nothing yet."""
-        quasi, sensitive = (
-            tuple(np.ones((n_queries, domain.n_codes), dtype=bool) for domain in group)
-            for group in (domains.quasi, domains.sensitive)
-        )
-        return cls(quasi, sensitive)
+        sides = (domains.quasi, domains.sensitive)
+        return cls(*(tuple(np.ones((n_queries, each.n_codes), dtype=bool) for each in side) for side in sides))
 
     def __len__(self) -> int:
         return len((self.quasi + self.sensitive)[0])
@@ -52,18 +49,10 @@ class Queries:
     def __getitem__(self, chosen: NDArray[np.int64] | NDArray[np.bool_] | slice) -> Queries:
         return Queries(tuple(mask[chosen] for mask in self.quasi), tuple(mask[chosen] for mask in self.sensitive))
 
-    @property
-    def asked(self) -> Masks:
-        """[queries, quasi-identifiers] whether a query asks about a column at all."""
-        return np.stack([~mask.all(axis=1) for mask in self.quasi], axis=1)
-
     @classmethod
     def join(cls, parts: Iterable[Queries]) -> Queries:
-        parts = list(parts)
-        return cls(
-            tuple(np.concatenate(masks) for masks in zip(*(part.quasi for part in parts), strict=True)),
-            tuple(np.concatenate(masks) for masks in zip(*(part.sensitive for part in parts), strict=True)),
-        )
+        sides = zip(*((part.quasi, part.sensitive) for part in parts), strict=True)
+        return cls(*(tuple(map(np.concatenate, zip(*side, strict=True))) for side in sides))
 
 
 LEVEL = 0.95
@@ -125,8 +114,7 @@ _BLOCK = 64
 """Queries answered side by side."""
 
 
-@dataclass(frozen=True, eq=False)
-class Answers:
+class Answers(NamedTuple):
     """Estimated counts and their standard errors, one a query."""
 
     counts: Numbers
@@ -138,13 +126,12 @@ def count_rows(masks: Sequence[Masks], codes: Codes, n_queries: int) -> NDArray[
     asked = _places_asked(masks)
     if not asked:
         return np.full(n_queries, len(codes), dtype=np.int64)
-    layout = _Layout.of(*distinct_rows(codes[:, asked]), np.zeros((len(codes), 0), dtype=np.int32))
+    layout = _Layout.of(*distinct_rows(codes[:, asked]), codes[:, :0])
     queries = Queries(tuple(masks[place] for place in asked), ())
     return np.rint(layout.sum_queries(queries, [_as_numbers] * len(asked), ())[:, 0]).astype(np.int64)
 
 
 def true_counts(queries: Queries, data: Microdata) -> NDArray[np.int64]:
-    """The exact answers."""
     return count_rows(queries.quasi + queries.sensitive, np.hstack((data.quasi, data.sensitive)), len(queries))
 
 
@@ -176,7 +163,6 @@ def estimate_counts(queries: Queries, release: Release, inside: str = "weighted"
 
 
 def _places_asked(masks: Sequence[Masks]) -> list[int]:
-    """The columns that any query asks about."""
     return [place for place, mask in enumerate(masks) if not mask.all()]
 
 
@@ -248,7 +234,7 @@ def _from_buckets(queries: Queries, release: Bucketized) -> Answers:
     asked, queries = _about_quasi(queries)
     cells, values = np.ascontiguousarray(release.quasi[in_turn][:, asked]), joint[values_in_turn]
     offsets = _offsets([mask.shape[1] for mask in queries.quasi])
-    links = Links.of(of_sensitive, joint, n_buckets, len(combinations))
+    links = Links(of_sensitive, joint, n_buckets, len(combinations))
     counts, errors = np.zeros(len(queries)), np.zeros(len(queries))
 
     def work(block: Places, columns: Places) -> None:
@@ -266,10 +252,8 @@ def _from_buckets(queries: Queries, release: Bucketized) -> Answers:
             cells[rows], _starts(bucket_of_cell, touched), values[entries], _starts(bucket_of_value, touched),
             of_values, sums, together,
         )  # fmt: skip
-        otherwise = (of_values * links.counts[:, None] * links.match_likely(together)).sum(axis=0)
-        most = np.minimum(sums[2], links.counts @ of_values)
         counts[block] = sums[0]
-        errors[block] = np.sqrt(links.variances(sums[1], sums[0], otherwise, most))
+        errors[block] = np.sqrt(links.variances(sums[1], sums[0], of_values, together, sums[2]))
 
     _in_blocks(work, queries)
     return Answers(counts, errors)
@@ -377,7 +361,7 @@ def _in_blocks(work: Callable[[Places, Places], None], queries: Queries) -> None
 
     `work` gets the queries to answer side by side, and the quasi-identifiers that any of them asks about.
     """
-    asked = queries.asked
+    asked = np.stack([~mask.all(axis=1) for mask in queries.quasi], axis=1)
     order = np.lexsort(asked.T)
     blocks = [order[start : start + _BLOCK] for start in range(0, len(order), _BLOCK)]
     with ThreadPoolExecutor(max_workers=available_threads()) as pool:

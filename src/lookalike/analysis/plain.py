@@ -13,7 +13,7 @@ small tables applies: 1 / (1/v + 1/v_o), v_o = (v_c + 1) / (v_c + 3) * v_c * (1 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -127,16 +127,15 @@ def write_worlds(
         raise RecipeError(
             f"The release has a column {quoted(_WORLD)} of its own. Write one file each: put {_PLACE} into the name."
         )
-    drawn = plain.draw(worlds, seed, progress)
-    if each:
-        for path, frame in zip(paths, drawn, strict=True):
-            write_plain(frame, path, safe_csv=safe_csv)
-    else:
-        numbered = [
-            frame.insert_column(0, pl.Series(_WORLD, [number], dtype=pl.Int64).new_from_index(0, len(frame)))
+    drawn: Iterable[pl.DataFrame] = plain.draw(worlds, seed, progress)
+    if not each:
+        numbered = (
+            frame.select(pl.lit(number, dtype=pl.Int64).alias(_WORLD), pl.all())
             for number, frame in enumerate(drawn, start=1)
-        ]
-        write_plain(pl.concat(numbered), paths[0], safe_csv=safe_csv)
+        )
+        drawn = [pl.concat(numbered)]
+    for path, frame in zip(paths, drawn, strict=True):
+        write_plain(frame, path, safe_csv=safe_csv)
     return paths
 
 

@@ -42,7 +42,7 @@ from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Rele
 from lookalike.errors import RecipeError, counted, quoted, unknown_name
 from lookalike.files.releases.alone import read_alone
 from lookalike.files.releases.cells import value_series
-from lookalike.files.releases.describe import PublishedManifest
+from lookalike.files.releases.describe import PublishedManifest, named_matrices
 from lookalike.files.releases.read import find_release
 
 _BASELINE = "baseline"
@@ -85,8 +85,7 @@ class _Side(NamedTuple):
 def open_release(folder: str | Path) -> PublishedRelease:
     """A release folder, to be analysed; every file is read once."""
     found = find_release(folder)
-    release = read_alone(found)
-    return PublishedRelease(found.manifest, found.frames, release)
+    return PublishedRelease(found.manifest, found.frames, read_alone(found))
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,19 +99,16 @@ class PublishedRelease:
     """The same in codes."""
 
     def __repr__(self) -> str:
-        domains, n_rows = self.release.domains, counted(self.release.n_rows, "row")
-        quasi, sensitive = (
-            ", ".join(domain.name for domain in listed) for listed in (domains.quasi, domains.sensitive)
-        )
+        domains, what = self.release.domains, counted(self.release.n_rows, "row")
         if isinstance(self.release, Bucketized):
-            buckets = counted(len(np.unique(self.release.bucket_of_quasi)), "bucket")
-            apart = ", ".join(domain.name for domain in domains.sensitive + domains.carried)
-            what = f"{n_rows} in {buckets}, {apart} apart"
+            what += f" in {counted(len(np.unique(self.release.bucket_of_quasi)), 'bucket')}"
+            changed, how = domains.sensitive + domains.carried, "apart"
         elif isinstance(self.release, Perturbed):
-            what = f"{n_rows}, {sensitive} redrawn"
+            changed, how = domains.sensitive, "redrawn"
         else:
-            what = f"{n_rows}, {quasi} generalised"
-        return f"<{self.manifest.title}: {what} by {self.manifest.algorithm}>"
+            changed, how = domains.quasi, "generalised"
+        names = ", ".join(domain.name for domain in changed)
+        return f"<{self.manifest.title}: {what}, {names} {how} by {self.manifest.algorithm}>"
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -270,33 +266,33 @@ class PublishedRelease:
 
         Of exact columns those that occur; of the others every value that a row may stand for.
         """
-        axes: list[tuple[list[str], NDArray[Any]]] = []
+        order: list[str] = []
+        axes: list[NDArray[Any]] = []
         for side in self._exact:
             if places := side.places(names):
-                axes.append(([side.domains[place].name for place in places], side.combinations(names, wanted)))
-        listed = {name for columns, _ in axes for name in columns}
+                order += [side.domains[place].name for place in places]
+                axes.append(side.combinations(names, wanted))
         for name in names:
-            if name not in listed:
+            if name not in order:
                 possible = self._find_possible(name)
-                axes.append(([name], np.flatnonzero(wanted.get(name, possible) & possible)[:, None]))
-        n_lines = math.prod(len(codes) for _, codes in axes)
+                order.append(name)
+                axes.append(np.flatnonzero(wanted.get(name, possible) & possible)[:, None])
+        n_lines = math.prod(map(len, axes))
         if n_lines > _MOST_LINES:
             raise RecipeError(
                 f"That is {n_lines:,} combinations of values, each to be estimated. Cross fewer columns, or ask for "
                 f"a range of {quoted(max(names, key=lambda name: len(self._values[name])))}."
             )
-        line_of = np.indices([len(codes) for _, codes in axes]).reshape(len(axes), n_lines)
-        crossed = np.hstack([codes[chosen] for (_, codes), chosen in zip(axes, line_of, strict=True)])
-        order = [name for columns, _ in axes for name in columns]
+        line_of = np.indices(list(map(len, axes))).reshape(len(axes), n_lines)
+        crossed = np.hstack([codes[chosen] for codes, chosen in zip(axes, line_of, strict=True)])
         lines = crossed[:, [order.index(name) for name in names]]
         return np.asarray(lines[np.lexsort(lines.T[::-1])])
 
     def _find_possible(self, name: str) -> NDArray[np.bool_]:
         """The codes of a column that is not exact; values that are never drawn occur nowhere."""
-        if isinstance(self.release, Perturbed):
-            for domain, randomizer in zip(self.release.domains.sensitive, self.release.randomizers, strict=True):
-                if domain.name == name:
-                    return np.asarray(randomizer.weights.any(axis=1))
+        for domain, randomizer, _ in named_matrices(self.release):
+            if domain.name == name:
+                return np.asarray(randomizer.weights.any(axis=1))
         return np.ones(len(self._values[name]), dtype=bool)
 
     def _answer(
@@ -330,11 +326,8 @@ class PublishedRelease:
 
 
 def _queries(release: Release, wanted: Wanted, n_queries: int) -> Queries:
-    quasi, sensitive = (
-        tuple(_mask(domain, wanted, n_queries) for domain in listed)
-        for listed in (release.domains.quasi, release.domains.sensitive)
-    )
-    return Queries(quasi, sensitive)
+    sides = (release.domains.quasi, release.domains.sensitive)
+    return Queries(*(tuple(_mask(domain, wanted, n_queries) for domain in side) for side in sides))
 
 
 def _mask(domain: Domain, wanted: Wanted, n_queries: int) -> NDArray[np.bool_]:

@@ -17,6 +17,7 @@ values if it wants both.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -30,39 +31,32 @@ Numbers = NDArray[np.float64]
 Masks = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, eq=False)
 class Links:
     """The values of all buckets, ready for least squares."""
 
-    stock: Any
-    """Sparse, buckets x values: how often each occurs."""
-    inverse: Numbers
-
-    @classmethod
-    def of(cls, bucket_of_entry: NDArray[Any], value_of_entry: NDArray[Any], n_buckets: int, n_values: int) -> Links:
+    def __init__(self, bucket_of_entry: NDArray[Any], value_of_entry: NDArray[Any], *shape: int) -> None:
+        """`shape`: how many buckets, how many values."""
         from scipy import sparse
 
-        ones = np.ones(len(value_of_entry))
-        stock = sparse.coo_array((ones, (bucket_of_entry, value_of_entry)), shape=(n_buckets, n_values)).tocsr()
-        return cls(stock, np.linalg.pinv((stock.T @ stock).toarray(), hermitian=True))
+        entries = np.ones(len(value_of_entry)), (bucket_of_entry, value_of_entry)
+        stock = sparse.coo_array(entries, shape=shape).tocsr()
+        self.shape = shape
+        self.inverse = np.linalg.pinv((stock.T @ stock).toarray(), hermitian=True)
+        self.counts = np.asarray(stock.sum(axis=0), dtype=np.float64).reshape(-1)
 
-    @property
-    def counts(self) -> Numbers:
-        """[values] how often each occurs in all."""
-        return np.asarray(self.stock.sum(axis=0), dtype=np.float64).reshape(-1)
-
-    def match_likely(self, together: Numbers) -> Numbers:
-        """[values, questions] how likely those with a value match; `together`: matching rows of their buckets."""
-        return np.asarray(self.inverse @ together)
-
-    def variances(self, by_chance: Numbers, estimates: Numbers, otherwise: Numbers, most: Numbers) -> Numbers:
-        """The variance of estimates with what the other answer adds.
+    def variances(
+        self, by_chance: Numbers, estimates: Numbers, of_values: Numbers, together: Numbers, matching: Numbers
+    ) -> Numbers:
+        """The variance of estimates with what the other answer adds, by how likely those with a value match.
 
         Nothing where no bucket leaves a choice, or where there are too few buckets to say something about each value;
-        the other answer stays within what is possible, 0 to `most`.
+        the other answer stays within what is possible. `together` [values, questions] has the matching rows of the
+        buckets of each value, `matching` those of all buckets.
         """
-        if self.stock.shape[0] <= 2 * self.stock.shape[1]:
+        if self.shape[0] <= 2 * self.shape[1]:
             return by_chance
+        otherwise = (of_values * self.counts[:, None] * (self.inverse @ together)).sum(axis=0)
+        most = np.minimum(matching, self.counts @ of_values)
         apart = np.where(by_chance > 0, estimates - np.clip(otherwise, 0.0, most), 0.0)
         return np.asarray(by_chance + apart**2)
 
@@ -147,10 +141,14 @@ class _Ranges:
         return np.asarray(self.lows == self.highs)
 
     @property
+    def _n_certain(self) -> NDArray[np.int64]:
+        """How many values a cell has for certain: its ends, and missing."""
+        return np.asarray(self.some * (2 - self._one_value) + self.missing, dtype=np.int64)
+
+    @property
     def _rest(self) -> Numbers:
         """The share of the records behind a cell whose value is not certain."""
-        n_certain = self.some * (2 - self._one_value) + self.missing
-        return np.where(self._one_value & ~self.missing, 0.0, 1.0 - n_certain / self.n_behind)
+        return np.where(self._one_value & ~self.missing, 0.0, 1.0 - self._n_certain / self.n_behind)
 
     def _measure_cover(self, own: Numbers, between: Numbers) -> Numbers:
         """[..., cells] the weight that each cell covers."""
@@ -165,18 +163,23 @@ class _Ranges:
     def _totals(self) -> Numbers:
         return np.maximum(self._measure_cover(self.own, self.between) + self.missing * self.of_missing, _NOTHING)
 
+    def _look_up(self, mask: Masks) -> tuple[Numbers, Any, Numbers]:
+        """Which values are wanted, in which cells missing is, and how many of each cell's certain values are."""
+        known = mask[:, : len(self.own)].astype(np.float64)
+        at_missing = mask[:, self.missing_code, None] * self.missing if self.missing_code >= 0 else 0.0
+        ends = known[:, self.lows] + np.where(self._one_value, 0.0, known[:, self.highs])
+        return known, at_missing, np.asarray(ends * self.some + at_missing)
+
     def shares(self, mask: Masks) -> Numbers:
         """[queries, cells] which part of each cell is wanted, by queries that want these codes."""
-        known = mask[:, : len(self.own)].astype(np.float64)
+        known, at_missing, n_wanted = self._look_up(mask)
         both = np.zeros_like(known)
         both[:, :-1] = known[:, :-1] * known[:, 1:]
         wanted = self._measure_cover(known * self.own, both * self.between)
-        at_missing = mask[:, self.missing_code, None] * self.missing if self.missing_code >= 0 else 0.0
         spread = np.asarray((wanted + at_missing * self.of_missing) / self._totals)
         if not self.ends_are_certain:
             return spread
-        ends = known[:, self.lows] + np.where(self._one_value, 0.0, known[:, self.highs])
-        certain = (ends * self.some + at_missing) / self.n_behind
+        certain = n_wanted / self.n_behind
         alone = self._one_value & ~self.missing & self.some
         return np.asarray(np.where(alone, known[:, self.lows], certain + self._rest * spread))
 
@@ -184,11 +187,7 @@ class _Ranges:
         """The same if nobody were inside a range, all at its ends: as far from evenly spread as can be."""
         if self.are_nodes:
             return self.shares(mask)
-        known = mask[:, : len(self.own)].astype(np.float64)
-        ends = known[:, self.lows] + np.where(self._one_value, 0.0, known[:, self.highs])
-        at_missing = mask[:, self.missing_code, None] * self.missing if self.missing_code >= 0 else 0.0
-        n_ends = np.maximum(self.some * (2 - self._one_value) + self.missing, 1)
-        return np.asarray((ends * self.some + at_missing) / n_ends)
+        return self._look_up(mask)[2] / np.maximum(self._n_certain, 1)
 
     def weigh(self) -> _Ranges:
         """The same cells, with what is certain about them and weights for the rest."""
@@ -226,15 +225,12 @@ class _Sets:
     def of(cls, domain: Domain, extents: Any, n_rows: NDArray[np.int64], n_behind: NDArray[np.int64]) -> _Sets:
         from scipy import sparse
 
-        ends = zip(extents.starts[:-1].tolist(), extents.starts[1:].tolist(), n_behind.tolist(), strict=True)
         seen: dict[tuple[bytes, int], int] = {}
-        number = np.array(
-            [
-                seen.setdefault((extents.members[start:stop].tobytes(), behind), len(seen))
-                for start, stop, behind in ends
-            ],
-            dtype=np.int64,
-        )
+        cell_of_unit = [
+            seen.setdefault((extents.members[start:stop].tobytes(), behind), len(seen))
+            for (start, stop), behind in zip(pairwise(extents.starts.tolist()), n_behind.tolist(), strict=True)
+        ]
+        number = np.array(cell_of_unit, dtype=np.int64)
         codes = np.frombuffer(b"".join(members for members, _ in seen), dtype=extents.members.dtype)
         width = extents.members.dtype.itemsize
         starts = np.concatenate(([0], np.cumsum([len(members) // width for members, _ in seen])))

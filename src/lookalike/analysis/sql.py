@@ -106,9 +106,7 @@ def _table_names(select: exp.Select) -> set[str]:
         return set()
     table = source.this
     plain = isinstance(table, exp.Table) and isinstance(table.this, exp.Identifier)
-    if not plain or any(
-        content for part, content in table.args.items() if part not in ("this", "alias", "db", "catalog")
-    ):
+    if not plain or _has_others(table, "this", "alias", "db", "catalog"):
         raise _explain_refusal("FROM takes one name: whatever it is, the release is meant.")
     return {table.name.casefold(), table.alias.casefold()} - {""}
 
@@ -117,9 +115,13 @@ def _read_group_by(select: exp.Select) -> list[exp.Expression]:
     group = select.args.get("group")
     if group is None:
         return []
-    if any(content for part, content in group.args.items() if part != "expressions"):
+    if _has_others(group, "expressions"):
         raise _explain_refusal("GROUP BY takes columns only.")
     return list(group.expressions)
+
+
+def _has_others(node: exp.Expression, *parts: str) -> bool:
+    return any(content for part, content in node.args.items() if part not in parts)
 
 
 def _flatten(node: exp.Expression, joined_by: type[exp.Connector]) -> Iterator[exp.Expression]:
@@ -172,11 +174,8 @@ class _Reader:
             return self.value(node.this)
         if isinstance(node, exp.Null):
             raise _explain_refusal("Nothing equals NULL. Missing values are asked for with IS NULL.")
-        if isinstance(node, exp.Column):
-            raise _explain_refusal(
-                f"A value is needed where {_quote_node(node)} stands. Text stands in 'single' quotes."
-            )
-        raise _explain_refusal(f"A value is needed where {_quote_node(node)} stands.")
+        hint = " Text stands in 'single' quotes." if isinstance(node, exp.Column) else ""
+        raise _explain_refusal(f"A value is needed where {_quote_node(node)} stands.{hint}")
 
     def condition(self, node: exp.Expression) -> tuple[str, Any]:
         """A column, and what is wanted of it."""
@@ -217,10 +216,8 @@ class _Reader:
         if not isinstance(left, exp.Column):
             kind, left, right = _FLIPPED[kind], right, left
         name, value = self.column(left), self.value(right)
-        if kind is exp.EQ:
-            return name, [value]
-        if kind is exp.NEQ:
-            return name, Except((value,))
+        if kind in (exp.EQ, exp.NEQ):
+            return name, [value] if kind is exp.EQ else Except((value,))
         included = kind in (exp.LTE, exp.GTE)
         if kind in (exp.LT, exp.LTE):
             return name, Range(high=value, high_included=included)

@@ -55,13 +55,11 @@ def clear_leftovers(target: Path) -> None:
     except OSError:
         return
     for hidden in found:
-        lock = _lock(hidden) if _is_mine(hidden) else None
-        if lock is None:
-            continue
-        try:
-            _remove(hidden, target)
-        finally:
-            os.close(lock)
+        if _is_mine(hidden) and (lock := _lock(hidden)) is not None:
+            try:
+                _remove(hidden, target)
+            finally:
+                os.close(lock)
 
 
 def _remove(hidden: Path, target: Path) -> None:
@@ -212,8 +210,7 @@ def check_target(target: Path, *, marker: str, overwrite: bool) -> None:
     ours = _files_of(target / marker)
     if ours is None:
         raise RecipeError(f"{target} was not written by lookalike, so it is not overwritten. Choose another name.")
-    strange = _count_strange(target, ours)
-    if strange:
+    if strange := _count_strange(target, ours):
         raise RecipeError(
             f"{target} holds {counted(strange, 'entry', 'entries')} that lookalike did not write. Move them away, or "
             "choose another name."
@@ -224,15 +221,11 @@ def _count_strange(target: Path, ours: set[str]) -> int:
     """Entries that are not ours; a folder in which nothing is ours counts as one and is not looked into."""
     of_ours = {parent.as_posix() for name in ours for parent in PurePosixPath(name).parents} - {"."}
 
-    def count(folder: Path) -> int:
-        strange = 0
-        for path in folder.iterdir():
-            name = path.relative_to(target).as_posix()
-            if name in of_ours and path.is_dir() and not path.is_symlink():
-                strange += count(path)
-            else:
-                strange += name not in ours
-        return strange
+    def count(path: Path) -> int:
+        name = path.relative_to(target).as_posix()
+        if path == target or (name in of_ours and path.is_dir() and not path.is_symlink()):
+            return sum(map(count, path.iterdir()))
+        return name not in ours
 
     return count(target)
 

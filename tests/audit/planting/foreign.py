@@ -80,7 +80,7 @@ def _field(cell: str) -> str:
 
 def passes(path: Path, data: Microdata) -> bool:
     try:
-        release, table = read_foreign_table(path, data)
+        release, table = read_foreign_table(path, data, suppressed=0, note=[].append)
         found = examine_table(path, table, data)
     except LookalikeError:
         return False

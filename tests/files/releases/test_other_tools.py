@@ -138,7 +138,7 @@ def encoded(original: Column, attribute: dict) -> Microdata:
 def foreign(cells: list[str | None], data: Microdata, notes: list[str] | None = None) -> Grouped:
     secrets = column("s", ValueType.STRING, ["a"] * len(cells))
     table = Table((column("x", ValueType.STRING, cells), secrets))
-    return from_table(table, data, note=([] if notes is None else notes).append)
+    return from_table(table, data, suppressed=0, note=([] if notes is None else notes).append)
 
 
 @pytest.mark.parametrize(("original", "cell", "values"), NOTATIONS)
@@ -216,7 +216,7 @@ def test_an_unknown_sensitive_value() -> None:
     data = encoded(*SET)
     table = Table((column("x", ValueType.STRING, ["A", "A"]), column("s", ValueType.STRING, ["a", "z"])))
     with pytest.raises(DataError, match='"s" holds 1 value that the original does not have'):
-        from_table(table, data)
+        from_table(table, data, suppressed=0, note=[].append)
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
@@ -272,4 +272,4 @@ def test_a_table_that_is_blanked_out_altogether() -> None:
     data = encoded(*SET)
     table = Table((column("x", ValueType.STRING, ["*"]), column("s", ValueType.STRING, ["*"])))
     with pytest.raises(DataError, match="no row with a value"):
-        from_table(table, data)
+        from_table(table, data, suppressed=0, note=[].append)

@@ -21,7 +21,8 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from lookalike.errors import RecipeError, quoted, unknown_name
 
-_PART = re.compile(r'"((?:[^"]|"")+)"|([^".]+)')
+_PART = r'("(?:[^"]|"")+"|[^".]+)'
+_NAME = re.compile(rf"(?:{_PART}\.)?{_PART}")
 
 
 @dataclass(frozen=True)
@@ -37,22 +38,16 @@ class TableName:
         >>> TableName.parse("clinic.stays"), TableName.parse('"a.b"')
         (TableName(name='stays', schema='clinic'), TableName(name='a.b', schema=None))
         """
-        parts = []
-        at = 0
-        while found := _PART.match(text, at):
-            parts.append(found[1].replace('""', '"') if found[1] else found[2])
-            at = found.end()
-            if at == len(text) or text[at] != ".":
-                break
-            at += 1
-        if not text or at != len(text) or text.endswith(".") or len(parts) > 2:
+        found = _NAME.fullmatch(text)
+        if found is None:
             raise RecipeError(
                 f"{quoted(text)} does not name a table. Write name or schema.name, and a name that has a dot or a "
                 'quote in double quotes, as in table="a.b".'
             )
         if "\0" in text:
             raise RecipeError("The name of a table cannot hold a NUL character. Write its name as the database has it.")
-        return cls(parts[-1], parts[0] if len(parts) == 2 else None)
+        parts = [part[1:-1].replace('""', '"') if part[0] == '"' else part for part in found.groups() if part]
+        return cls(*reversed(parts))
 
     @property
     def sql(self) -> str:

@@ -103,17 +103,15 @@ def connect(address: Address, *, write: bool = False) -> Iterator[Connection]:
         _check_file(Path(address.target), shown, write)
     try:
         adbc = _open(address, write)
+        try:
+            connection = Connection(address.database, adbc)
+            if address.database is Database.POSTGRESQL and not write:
+                connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            yield connection
+        finally:
+            _give_back(adbc)
     except _failures() as error:
         raise _reword_error(error, shown) from None
-    try:
-        connection = Connection(address.database, adbc)
-        if address.database is Database.POSTGRESQL and not write:
-            connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        yield connection
-    except _failures() as error:
-        raise _reword_error(error, shown) from None
-    finally:
-        _give_back(adbc)
 
 
 def _failures() -> tuple[type[BaseException], ...]:

@@ -81,15 +81,11 @@ class SourceColumn:
 def columns_of(connection: Connection, table: TableName) -> list[SourceColumn]:
     """The columns in the table's order; none if there is no such table or view."""
     described = connection.ask(_COLUMNS[connection.database], locate_table(connection.database, table))
-    # A column of SQLite as it is, until `_settle_types` has seen what is in it.
-    asked_for = {Database.POSTGRESQL: _postgresql, Database.DUCKDB: _duckdb}.get(
-        connection.database, lambda column, _: column
-    )
-    return [SourceColumn(name, type, asked_for(identifier(name), type)) for name, type in described.rows()]
+    database = connection.database
+    return [SourceColumn(name, type, _expression(database, identifier(name), type)) for name, type in described.rows()]
 
 
 def _tables_of(connection: Connection) -> list[str]:
-    """What tables and views there are."""
     return [str(row[0]) for row in connection.ask(_TABLES[connection.database]).rows()]
 
 
@@ -99,7 +95,8 @@ def _query(table: TableName, columns: Sequence[SourceColumn], database: Database
     if database is not Database.SQLITE:
         return f"SELECT {asked} FROM {table.sql}"
     # The driver takes a column's type from its first thousand rows, which may all be missing.
-    examples = ", ".join(f"{_EXAMPLES[_cast_of(column)]} AS c{place}" for place, column in enumerate(columns))
+    casts = [str(column.expression).rpartition(" AS ")[2].rstrip(")") for column in columns]
+    examples = ", ".join(f"{_EXAMPLES[cast]} AS c{place}" for place, cast in enumerate(casts))
     return f"SELECT 1 AS example, {examples} UNION ALL SELECT 0 AS example, {asked} FROM {table.sql}"
 
 
@@ -140,37 +137,27 @@ _TABLES = {
         FROM information_schema.tables WHERE table_catalog = current_database() ORDER BY 1""",
 }
 
-_AS_IS = re.compile(r"smallint|integer|bigint|real|double precision|boolean|date|text|timestamp.*")
-_AS_TEXT = re.compile(r"character.*|enum|uuid|name|citext|jsonb?|xml|inet|cidr|macaddr8?|\"char\"")
-_NUMERIC = re.compile(r"numeric(?:\((\d+),(-?\d+)\))?")
+_CASTS = {
+    Database.POSTGRESQL: {
+        r"smallint|integer|bigint|real|double precision|boolean|date|text|timestamp.*": "",
+        r"character.*|enum|uuid|name|citext|jsonb?|xml|inet|cidr|macaddr8?|\"char\"": "::text",
+        r"numeric\(([1-9]|1[0-8]),(0|-\d+)\)": "::bigint",
+        r"numeric(\(\d+,-?\d+\))?": "::double precision",
+    },
+    Database.DUCKDB: {
+        r"U?(TINY|SMALL|BIG)?INT(EGER)?|UINTEGER|FLOAT|DOUBLE|BOOLEAN|DATE|VARCHAR|TIMESTAMP.*": "",
+        r"(?s:UUID|ENUM\(.*\)|JSON)": "::VARCHAR",
+        r"DECIMAL\(\d+,\d+\)|U?HUGEINT": "::DOUBLE",
+    },
+}
+"""What makes each type one that Arrow has."""
 
 
-def _postgresql(column: str, type: str) -> str | None:
-    if type.endswith("[]"):
-        return None
-    if _AS_IS.fullmatch(type):
-        return column
-    if _AS_TEXT.fullmatch(type):
-        return f"{column}::text"
-    if number := _NUMERIC.fullmatch(type):
-        whole = number[1] is not None and int(number[1]) <= 18 and int(number[2]) <= 0
-        return f"{column}::{'bigint' if whole else 'double precision'}"
-    return None
-
-
-_DUCK_AS_IS = re.compile(r"U?(TINY|SMALL|BIG)?INT(EGER)?|UINTEGER|FLOAT|DOUBLE|BOOLEAN|DATE|VARCHAR|TIMESTAMP.*")
-_DUCK_AS_TEXT = re.compile(r"UUID|ENUM\(.*\)|JSON", re.DOTALL)
-_DUCK_NUMBERS = re.compile(r"DECIMAL\(\d+,\d+\)|U?HUGEINT")
-
-
-def _duckdb(column: str, type: str) -> str | None:
-    if type.endswith("]"):
-        return None
-    if _DUCK_AS_IS.fullmatch(type):
-        return column
-    if _DUCK_AS_TEXT.fullmatch(type):
-        return f"{column}::VARCHAR"
-    return f"{column}::DOUBLE" if _DUCK_NUMBERS.fullmatch(type) else None
+def _expression(database: Database, column: str, type: str) -> str | None:
+    """How a column is asked for: of SQLite as it is, until `_settle_types` has seen what is in it."""
+    if database is Database.SQLITE or type.endswith("]"):
+        return column if database is Database.SQLITE else None
+    return next((column + cast for types, cast in _CASTS[database].items() if re.fullmatch(types, type)), None)
 
 
 _EXAMPLES = {"TEXT": "''", "REAL": "0.5", "INTEGER": "0"}
@@ -186,13 +173,7 @@ def _settle_types(connection: Connection, table: TableName, columns: Sequence[So
         if "blob" in met:
             made.append(SourceColumn(column.name, "blob", None))
             continue
-        cast = "TEXT" if "text" in met else "REAL" if "real" in met else "INTEGER"
-        if "integer" not in met and cast == "INTEGER":
-            cast = "TEXT"  # nothing but missing values
+        # Text where there is nothing but missing values.
+        cast = next((kind for kind in ("text", "real", "integer") if kind in met), "text").upper()
         made.append(SourceColumn(column.name, column.type, f"CAST({column.expression} AS {cast})"))
     return made
-
-
-def _cast_of(column: SourceColumn) -> str:
-    assert column.expression is not None
-    return column.expression.rpartition(" AS ")[2].rstrip(")")

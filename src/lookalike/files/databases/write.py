@@ -44,7 +44,7 @@ def write_database(
     frames = _frames_of(release) if isinstance(release, Path) else database_frames(release)
     for table, frame in frames.items():
         _check_names(address.database, _target(address, table, len(frames)).name, frame.columns)
-    is_new = address.database is not Database.POSTGRESQL and not Path(address.target).exists()
+    is_new = _is_new(address)
     try:
         with connect(address, write=True) as connection:
             names = _write_all(connection, address, frames, overwrite, progress)
@@ -57,11 +57,14 @@ def write_database(
     return names
 
 
+def _is_new(address: Address) -> bool:
+    return address.database is not Database.POSTGRESQL and not Path(address.target).exists()
+
+
 def check_database(url: str, *, overwrite: bool) -> None:
     """Refuse, before any work is done, a database that cannot be reached or a name that is taken."""
     address = parse_address(url)
-    path = Path(address.target)
-    if address.database is not Database.POSTGRESQL and path.parent.is_dir() and not path.exists():
+    if _is_new(address) and Path(address.target).parent.is_dir():
         return  # it is made when the release is written
     with connect(address) as connection:
         for table in (address.table, *(_target(address, name, 2) for name in ("qit", "sat"))):
@@ -76,10 +79,9 @@ def database_frames(release: Release) -> dict[str, pl.DataFrame]:
 def _frames_of(folder: Path) -> dict[str, pl.DataFrame]:
     """The same from a release folder."""
     release = ReleaseFolder(folder)
-    manifest, tables = release.manifest, release.frames
     made = {}
-    for name, typed in tables.items():
-        fields = manifest.tables[name]
+    for name, typed in release.frames.items():
+        fields = release.manifest.tables[name]
         texts = [print_cells(field, typed.get_column(field.name)).alias(field.name) for field in fields]
         made[name] = _frame(fields, typed, pl.DataFrame(texts))
     return made
@@ -90,7 +92,7 @@ def _frame(fields: Sequence[Field], typed: pl.DataFrame, texts: pl.DataFrame) ->
     columns = []
     for field in fields:
         cells = typed.get_column(field.name)
-        if field.encoding in (Encoding.EXACT, Encoding.BUCKET):
+        if field.is_plain:
             columns.append(cells)
             continue
         columns.append(texts.get_column(field.name))

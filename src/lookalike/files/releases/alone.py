@@ -16,6 +16,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -185,10 +186,10 @@ def read_alone(folder: ReleaseFolder) -> Release:
 
 def _domain(attribute: Attribute, field: Field, cells: pl.Series, manifest: PublishedManifest) -> Domain:
     attribute = replace(attribute, kind=attribute.kind or Kind(field.kind))
-    if attribute.taxonomy is not None and attribute.role is Role.QUASI and field.encoding is not Encoding.EXACT:
-        return _with_taxonomy(attribute, field, cells)
     if field.encoding is Encoding.EXACT:
         return _build_exact(attribute, field, cells, manifest)
+    if attribute.taxonomy is not None and attribute.role is Role.QUASI:
+        return _with_taxonomy(attribute, attribute.taxonomy, field, cells)
     missing = bool(cells.struct.field("missing").any())
     if field.encoding is Encoding.INTERVAL:
         type = attribute.type or field.type
@@ -200,7 +201,6 @@ def _domain(attribute: Attribute, field: Field, cells: pl.Series, manifest: Publ
 
 
 def _list_members(cells: pl.Series) -> list[str]:
-    """The different values that sets name."""
     return cells.struct.field("values").explode(empty_as_null=False).drop_nulls().unique().to_list()
 
 
@@ -218,14 +218,13 @@ def _build_exact(attribute: Attribute, field: Field, cells: pl.Series, manifest:
     return _build_domain(attribute, field.type, raw_values(known, field.type), missing)
 
 
-def _with_taxonomy(attribute: Attribute, field: Field, cells: pl.Series) -> Domain:
-    assert attribute.taxonomy is not None
+def _with_taxonomy(attribute: Attribute, spec: Mapping[str, Any], field: Field, cells: pl.Series) -> Domain:
     if field.encoding is Encoding.SET:
         labels, missing = _list_members(cells), bool(cells.struct.field("missing").any())
     else:
         labels, missing = cells.drop_nulls().unique().to_list(), cells.null_count() > 0
     type = attribute.type or ValueType.STRING
-    tree = taxonomy_over(attribute.taxonomy, labels, type, attribute.name, with_missing=missing)
+    tree = taxonomy_over(spec, labels, type, attribute.name, with_missing=missing)
     type, values = _parse_texts(list(tree.leaves[: tree.n_leaves - missing]), type)
     return Domain(attribute, type, values, missing, 0.0, 0.0, tree.n_leaves, False, tree)
 
@@ -247,12 +246,10 @@ def _build_domain(attribute: Attribute, type: ValueType, values: NDArray[Any], m
 
 def _parse_texts(texts: list[str], type: ValueType) -> tuple[ValueType, NDArray[Any]]:
     """Texts as values of the column's type; as they are, where one of them is no such value."""
-    try:
+    with suppress(TypeError, ValueError):
         values = raw_values(values_of(texts, type), type)
         if list(texts_of(values, type)) == texts:
             return type, values
-    except (TypeError, ValueError):
-        pass
     return ValueType.STRING, np.array(texts, dtype=object)
 
 
@@ -263,7 +260,9 @@ def _grid(cells: pl.Series, written: ValueType, type: ValueType) -> NDArray[Any]
     if not len(ends):
         return np.zeros(0, dtype=np.float64 if type is ValueType.NUMBER else np.int64)
     if type is not ValueType.NUMBER:
-        return _whole_grid(ends, _step(ends) if type is ValueType.DATETIME else 1)
+        # Moments in the coarsest unit of time that all of them are whole in.
+        units = (unit for unit in _SECONDS if not (ends.astype(np.int64) % unit).any())
+        return _whole_grid(ends, next(units, 1) if type is ValueType.DATETIME else 1)
     decimals = max(len(np.format_float_positional(end, trim="-").partition(".")[2]) for end in ends[:10_000])
     decimals = min(decimals, _DECIMALS)
     with np.errstate(over="ignore"):
@@ -282,8 +281,3 @@ def _whole_grid(ends: NDArray[Any], step: int) -> NDArray[Any]:
     points = [low + step * place for place in range((high - low) // step + 1)]
     whole = ends[ends == np.rint(ends)].astype(np.int64)
     return np.unique(np.append(np.array(points, dtype=np.int64), whole))
-
-
-def _step(ends: NDArray[Any]) -> int:
-    """The coarsest unit of time that all moments are whole in."""
-    return next((unit for unit in _SECONDS if not (ends.astype(np.int64) % unit).any()), 1)

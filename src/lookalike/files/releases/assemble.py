@@ -14,6 +14,7 @@ import datetime
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import fields, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -50,11 +51,9 @@ def parse_end(text: str, type: ValueType) -> int | float:
             return (moment - _EPOCH) // datetime.timedelta(microseconds=1)
     except TypeError:
         raise ValueError(text) from None
-    try:
+    with suppress(ValueError):
         if type is ValueType.INTEGER:
             return int(text)
-    except ValueError:
-        pass
     number = float(text)
     if math.isnan(number):
         raise ValueError(text)
@@ -105,12 +104,10 @@ class DomainIndex:
 
     def _place(self, text: str) -> tuple[int | float, int, int]:
         """An end, how many values lie below it, and how many up to it. Ends recur in many cells."""
-        place = self._places.get(text)
-        if place is None:
+        if text not in self._places:
             end = parse_end(text, self.domain.type)
-            place = (end, bisect_left(self._sorted_values, end), bisect_right(self._sorted_values, end))
-            self._places[text] = place
-        return place
+            self._places[text] = end, bisect_left(self._sorted_values, end), bisect_right(self._sorted_values, end)
+        return self._places[text]
 
     def missing(self) -> Holding:
         """Missing and nothing else. KeyError if the original has no missing values."""
@@ -142,17 +139,14 @@ class DomainIndex:
         return self.run(int(tree.firsts[node]), int(tree.lasts[node]))
 
     def run(self, low: int, high: int, missing: bool = False) -> Holding:
-        """Codes from low to high."""
         if high < low:
             raise ValueError("the ends are the wrong way round")
         if missing and not self.domain.has_missing:
             raise KeyError("missing")
-        if self.is_numeric:
-            return Holding(low, high, missing, float(self.domain.points[low]), float(self.domain.points[high]))
-        return Holding(low, high, missing, float(low), float(high))
+        first, last = (self.domain.points[low], self.domain.points[high]) if self.is_numeric else (low, high)
+        return Holding(low, high, missing, float(first), float(last))
 
     def members(self, codes: Iterable[int]) -> Holding:
-        """A set of codes."""
         held = tuple(sorted(set(codes)))
         if held and held[-1] >= self.domain.n_codes:
             raise KeyError("missing")
@@ -190,17 +184,11 @@ def assemble_extents(index: DomainIndex, holdings: Sequence[Holding], *, as_sets
     """The holdings of a column as extents: runs where the domain has runs and every holding is one, else sets."""
     domain = index.domain
     if domain.in_ranges and not as_sets:
-        runs = [_as_run(index, holding) for holding in holdings]
-        if all(run is not None for run in runs):
-            kept = [run for run in runs if run is not None]
-            return Ranges(
-                np.array([run.low for run in kept], dtype=np.int32),
-                np.array([run.high for run in kept], dtype=np.int32),
-                np.array([run.missing for run in kept], dtype=bool),
-                np.array([run.low_point for run in kept], dtype=np.float64),
-                np.array([run.high_point for run in kept], dtype=np.float64),
-            )
-    sets = [_as_codes(index, holding) for holding in holdings]
+        runs = [run for holding in holdings if (run := _as_run(index, holding)) is not None]
+        if len(runs) == len(holdings):
+            types = np.int32, np.int32, np.bool_, np.float64, np.float64
+            return Ranges(*(np.array([run[part] for run in runs], type) for part, type in enumerate(types)))
+    sets = [list_codes(index, holding) for holding in holdings]
     starts = np.concatenate([[0], np.cumsum([len(codes) for codes in sets])]).astype(np.int64)
     return Sets(starts, np.array([code for codes in sets for code in codes], dtype=np.int32))
 
@@ -209,10 +197,8 @@ def _as_run(index: DomainIndex, holding: Holding) -> Holding | None:
     """A set as a run where it is one; None where it has gaps."""
     if holding.codes is None:
         return holding
-    codes = holding.codes
-    missing = index.domain.taxonomy is None and index.missing_code in codes
-    if missing:
-        codes = codes[:-1]
+    missing = index.domain.taxonomy is None and index.missing_code in holding.codes
+    codes = holding.codes[:-1] if missing else holding.codes
     if not codes:
         return Holding(0, -1, missing, math.nan, math.nan)
     if codes[-1] - codes[0] != len(codes) - 1:
@@ -220,7 +206,8 @@ def _as_run(index: DomainIndex, holding: Holding) -> Holding | None:
     return index.run(codes[0], codes[-1], missing)
 
 
-def _as_codes(index: DomainIndex, holding: Holding) -> tuple[int, ...]:
+def list_codes(index: DomainIndex, holding: Holding) -> tuple[int, ...]:
+    """Every code that a cell may hide."""
     if holding.codes is not None:
         return holding.codes
     run = tuple(range(holding.low, holding.high + 1))
@@ -228,10 +215,6 @@ def _as_codes(index: DomainIndex, holding: Holding) -> tuple[int, ...]:
 
 
 Note = Callable[[str], None]
-
-
-def unheard(note: str) -> None:
-    """For notes that nobody reads."""
 
 
 def reject_unknown(source: str, domain: Domain, unknown: int) -> None:

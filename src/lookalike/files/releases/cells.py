@@ -14,10 +14,12 @@ a unit and gathered; parsing costs one step a distinct cell.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,7 +27,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from lookalike.data.microdata import Codes, Domain, texts_of
-from lookalike.data.release import Cells, ExactCells, ExtentCells, NumberCells, Ranges, Sets, is_numeric_cell
+from lookalike.data.release import Cells, ExactCells, Extents, NumberCells, Ranges, Sets, is_numeric_cell
 from lookalike.data.schema import NUMBER_LIKE, ValueType
 from lookalike.errors import DataError, quoted
 from lookalike.files.releases.assemble import DomainIndex, Holding, parse_end
@@ -56,6 +58,11 @@ class Field:
     type: ValueType
     encoding: Encoding
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether a cell is one value (or a bucket number), and no text that says which values it may hide."""
+        return self.encoding in (Encoding.EXACT, Encoding.BUCKET)
+
 
 def lay_out(cells: Cells) -> tuple[Field, pl.Series, NDArray[Any] | None]:
     """The column's typed entries once a unit, and which entry each row has (None: entries are rows)."""
@@ -65,7 +72,7 @@ def lay_out(cells: Cells) -> tuple[Field, pl.Series, NDArray[Any] | None]:
     domain, role, kind = cells.domain, str(cells.role), str(cells.domain.kind)
     if isinstance(cells, ExactCells):
         return Field(domain.name, role, kind, domain.type, Encoding.EXACT), _value_entries(domain), cells.codes
-    type, encoding, entries = _extent_entries(domain, cells)
+    type, encoding, entries = _extent_entries(domain, cells.extents)
     return Field(domain.name, role, kind, type, encoding), entries, cells.unit_of_row
 
 
@@ -93,22 +100,15 @@ def raw_values(series: pl.Series, type: ValueType) -> NDArray[Any]:
     """The same back: typed values, none of them null, as a column of codes has them."""
     if type is ValueType.STRING:
         return np.array(series.to_list(), dtype=object)
-    if type is ValueType.NUMBER:
-        return series.cast(pl.Float64).to_numpy()
-    if type is ValueType.DATE:
-        series = series.cast(pl.Int32)
-    elif type is ValueType.DATETIME:
-        series = series.cast(pl.Datetime("us"))
-    return series.cast(pl.Int64).to_numpy()
+    typed = series.cast(_DTYPES[type])
+    return (typed if type is ValueType.NUMBER else typed.cast(pl.Int64)).to_numpy()
 
 
 def negative_zeros(series: pl.Series) -> NDArray[np.bool_]:
     """Which entries hold a zero with a minus sign. It equals zero, and lookalike never writes it."""
     if isinstance(series.dtype, pl.Struct):
-        found = np.zeros(len(series), dtype=bool)
-        for field in series.dtype.fields:
-            found |= negative_zeros(series.struct.field(field.name))
-        return found
+        found = [negative_zeros(part) for part in series.struct.unnest().get_columns()]
+        return np.asarray(np.logical_or.reduce(found), dtype=bool)
     if not series.dtype.is_float():
         return np.zeros(len(series), dtype=bool)
     numbers = series.fill_null(1.0).to_numpy()
@@ -118,25 +118,23 @@ def negative_zeros(series: pl.Series) -> NDArray[np.bool_]:
 def without_negative_zeros(series: pl.Series) -> pl.Series:
     """The same entries with zeros as lookalike writes them."""
     if isinstance(series.dtype, pl.Struct):
-        parts = [without_negative_zeros(series.struct.field(field.name)) for field in series.dtype.fields]
+        parts = [without_negative_zeros(part) for part in series.struct.unnest().get_columns()]
         return pl.DataFrame(parts).to_struct(series.name)
     return series + 0.0 if series.dtype.is_float() else series
 
 
 def values_of(texts: Sequence[str | None], type: ValueType) -> pl.Series:
     """Values from how they print (`texts_of`); None is missing."""
-    known = [text for text in texts if text is not None]
-    if type is ValueType.STRING:
-        raw: list[Any] = known
-    elif type is ValueType.BOOLEAN:
-        raw = [text == "true" for text in known]
-    elif type is ValueType.INTEGER:
-        raw = [int(text) for text in known]
-    else:
-        raw = [parse_end(text, type) for text in known]
-    place_of_known = iter(range(len(known)))
-    places = [None if text is None else next(place_of_known) for text in texts]
-    return type_values(np.array(raw), type).gather(pl.Series(places, dtype=pl.UInt32))
+    special: dict[ValueType, Callable[[str], Any]] = {
+        ValueType.STRING: str,
+        ValueType.BOOLEAN: "true".__eq__,
+        ValueType.INTEGER: int,
+    }
+    parse = special.get(type, partial(parse_end, type=type))
+    known = [parse(text) for text in texts if text is not None]
+    next_place = itertools.count()
+    places = [None if text is None else next(next_place) for text in texts]
+    return type_values(np.array(known), type).gather(pl.Series(places, dtype=pl.UInt32))
 
 
 _DTYPES: dict[ValueType, Any] = {
@@ -159,13 +157,11 @@ def dtype_of(field: Field) -> Any:
     return pl.Int64 if field.encoding is Encoding.BUCKET else value
 
 
-def _extent_entries(domain: Domain, cells: ExtentCells) -> tuple[ValueType, Encoding, pl.Series]:
-    extents = cells.extents
+def _extent_entries(domain: Domain, extents: Extents) -> tuple[ValueType, Encoding, pl.Series]:
     if isinstance(extents, Sets):
         return ValueType.STRING, Encoding.SET, _set_entries(domain, extents)
     if is_numeric_cell(domain):
-        type, entries = _interval_entries(domain, extents)
-        return type, Encoding.INTERVAL, entries
+        return _interval_entries(domain, extents)
     empty = extents.highs < extents.lows
     _refuse_empty(domain, empty & ~extents.missing)
     if domain.taxonomy is None:
@@ -182,7 +178,7 @@ def _extent_entries(domain: Domain, cells: ExtentCells) -> tuple[ValueType, Enco
     return ValueType.STRING, Encoding.NODE, pl.Series(labels, dtype=pl.String).gather(nodes)
 
 
-def _interval_entries(domain: Domain, ranges: Ranges) -> tuple[ValueType, pl.Series]:
+def _interval_entries(domain: Domain, ranges: Ranges) -> tuple[ValueType, Encoding, pl.Series]:
     unprintable = np.isnan(ranges.low_points) | np.isnan(ranges.high_points)
     _refuse_empty(domain, unprintable & ~ranges.missing)
     type = domain.type if domain.type in NUMBER_LIKE else ValueType.INTEGER
@@ -198,7 +194,7 @@ def _interval_entries(domain: Domain, ranges: Ranges) -> tuple[ValueType, pl.Ser
         printed = np.where(unprintable, 0.0, end_points).astype(np.float64 if type is ValueType.NUMBER else np.int64)
         end = type_values(np.where(is_value, values[at_code], printed), type)
         ends.append(pl.select(pl.when(pl.Series(~unprintable)).then(end)).to_series())
-    return type, _struct(low=ends[0], high=ends[1], missing=ranges.missing)
+    return type, Encoding.INTERVAL, _struct(low=ends[0], high=ends[1], missing=ranges.missing)
 
 
 def _set_entries(domain: Domain, sets: Sets) -> pl.Series:
@@ -238,7 +234,7 @@ def _struct(**fields: Any) -> pl.Series:
 
 def print_cells(field: Field, series: pl.Series) -> pl.Series:
     """Typed entries as text; null is an empty cell."""
-    if field.encoding in (Encoding.EXACT, Encoding.BUCKET, Encoding.NODE):
+    if field.is_plain or field.encoding is Encoding.NODE:
         texts = _value_texts(series, field.type)
         return _map_texts(texts, plain_escape) if field.type is ValueType.STRING else texts
     if field.encoding is Encoding.SET:

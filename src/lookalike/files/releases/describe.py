@@ -16,7 +16,7 @@ import datetime
 import json
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -52,22 +52,10 @@ def _slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.casefold()).strip("-")[:60]
 
 
-def _matrices(release: Release) -> list[dict[str, Any]]:
-    """The matrices as the descriptor has them."""
-    if not isinstance(release, Perturbed):
-        return []
-    return [
-        {
-            "column": domain.name,
-            "file": path,
-            "values": value_keys(domain),
-            "total": int(randomizer.total),
-            "weights": randomizer.weights.tolist(),
-        }
-        for domain, randomizer, path in zip(
-            release.domains.sensitive, release.randomizers, matrix_names(release), strict=True
-        )
-    ]
+def named_matrices(release: Release) -> Iterator[tuple[Domain, Randomizer, str]]:
+    """Each perturbed column with its matrix and the file of that."""
+    if isinstance(release, Perturbed):
+        yield from zip(release.domains.sensitive, release.randomizers, matrix_names(release), strict=True)
 
 
 def matrix_rows(keys: Sequence[str | None], randomizer: Randomizer) -> tuple[list[str], list[str], list[int]]:
@@ -77,14 +65,11 @@ def matrix_rows(keys: Sequence[str | None], randomizer: Randomizer) -> tuple[lis
     return became, texts * len(texts), randomizer.weights.ravel().tolist()
 
 
-def _matrix_resource(path: str) -> dict[str, Any]:
-    """A matrix as a Frictionless resource."""
-    fields = [
-        {"name": "became", "type": "string", "description": "The value in the release."},
-        {"name": "was", "type": "string", "description": "The value of the person."},
-        {"name": "weight", "type": "integer", "description": "Probability times the total in the manifest."},
-    ]
-    return _csv_resource(path.removesuffix(".csv"), path, fields, [])
+_MATRIX_FIELDS = [
+    {"name": "became", "type": "string", "description": "The value in the release."},
+    {"name": "was", "type": "string", "description": "The value of the person."},
+    {"name": "weight", "type": "integer", "description": "Probability times the total in the manifest."},
+]
 
 
 _FORMAT = 1
@@ -193,7 +178,7 @@ def descriptor(release: Release, manifest: Manifest, tables: Tables, files: Sequ
                 "name": name,
                 "csv": f"{name}.csv",
                 "parquet": f"{name}.parquet",
-                **_list_parts(name, parts.get(name, ())),
+                **(_list_parts(name, parts[name]) if parts else {}),
                 "columns": [asdict(field) for field in fields],
             }
             for name, fields in tables.items()
@@ -213,7 +198,16 @@ def descriptor(release: Release, manifest: Manifest, tables: Tables, files: Sequ
                 for domain, counts in zip(release.domains.sensitive, () if hidden else withheld.dummies, strict=False)
             ],
         },
-        "matrices": _matrices(release),
+        "matrices": [
+            {
+                "column": domain.name,
+                "file": path,
+                "values": value_keys(domain),
+                "total": int(randomizer.total),
+                "weights": randomizer.weights.tolist(),
+            }
+            for domain, randomizer, path in named_matrices(release)
+        ],
         "files": sorted(files),
     }
     if manifest.safe_csv:
@@ -226,16 +220,13 @@ def descriptor(release: Release, manifest: Manifest, tables: Tables, files: Sequ
         "title": manifest.title,
         "description": manifest.description or " ".join(promise.sentence for promise in manifest.promises),
         "resources": [_resource(name, fields, parts.get(name, ()), manifest) for name, fields in tables.items()]
-        + [_matrix_resource(path) for path in matrix_names(release)],
+        + [_csv_resource(path.removesuffix(".csv"), path, _MATRIX_FIELDS, []) for path in matrix_names(release)],
         "lookalike": block,
     }
     return json.dumps(package, ensure_ascii=False, indent=2) + "\n"
 
 
 def _list_parts(table: str, parts: Sequence[Part]) -> dict[str, Any]:
-    """The rows and files of a table in parts."""
-    if not parts:
-        return {}
     listed = [part.to_plain(table, place) for place, part in enumerate(parts)]
     return {"rows": sum(part.n_rows for part in parts), "parts": listed}
 
@@ -260,11 +251,10 @@ ENCODING_SENTENCES = {
 
 
 def _resource(name: str, fields: Sequence[Field], parts: Sequence[Part], manifest: Manifest) -> dict[str, Any]:
-    plain = (Encoding.EXACT, Encoding.BUCKET)
     described = [
         {
             "name": safe_name(field.name) if manifest.safe_csv else field.name,
-            "type": str(field.type) if field.encoding in plain else "string",
+            "type": str(field.type) if field.is_plain else "string",
             "description": ENCODING_SENTENCES[field.encoding],
         }
         for field in fields
@@ -297,12 +287,8 @@ def _public_attribute(domain: Domain) -> Attribute:
     tree = domain.taxonomy.to_plain()["tree"]
     if domain.has_missing:
         (root, below), *_ = tree.items()
-        kept = (
-            {label: under for label, under in below.items() if label != MISSING_LEAF}
-            if isinstance(below, dict)
-            else [label for label in below if label != MISSING_LEAF]
-        )
-        tree = {root: kept}
+        kept = [label for label in below if label != MISSING_LEAF]
+        tree = {root: {label: below[label] for label in kept} if isinstance(below, dict) else kept}
     return replace(attribute, taxonomy={"tree": tree})
 
 
@@ -330,8 +316,10 @@ def parse_descriptor(text: str, source: str) -> PublishedManifest:
 
 
 def _parse_published(package: Mapping[str, Any], block: Mapping[str, Any]) -> PublishedManifest:
+    if any(not table["name"] or {"/", "\\", "\0"} & set(table["name"]) for table in block["tables"]):
+        raise ValueError("a table that would lie elsewhere")
     tables = {
-        _plain_name(table["name"]): tuple(
+        table["name"]: tuple(
             Field(
                 str(column["name"]),
                 str(column["role"]),
@@ -343,9 +331,7 @@ def _parse_published(package: Mapping[str, Any], block: Mapping[str, Any]) -> Pu
         )
         for table in block["tables"]
     }
-    parts = {}
-    if block["format"] == _FORMAT_IN_PARTS:
-        parts = {str(table["name"]): _parts(table) for table in block["tables"]}
+    in_parts = block["format"] == _FORMAT_IN_PARTS
     return PublishedManifest(
         title=str(package.get("title", "")),
         description=str(package.get("description", "")),
@@ -369,15 +355,8 @@ def _parse_published(package: Mapping[str, Any], block: Mapping[str, Any]) -> Pu
         matrices=tuple(dict(matrix) for matrix in block["matrices"]),
         tables=tables,
         files=tuple(str(name) for name in block["files"]),
-        parts=parts,
+        parts={str(table["name"]): _parts(table) for table in block["tables"]} if in_parts else {},
     )
-
-
-def _plain_name(name: str) -> str:
-    """ValueError for a table that would lie elsewhere."""
-    if not name or {"/", "\\", "\0"} & set(name):
-        raise ValueError(name)
-    return name
 
 
 def _parts(table: Mapping[str, Any]) -> tuple[Part, ...]:

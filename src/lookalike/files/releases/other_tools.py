@@ -39,9 +39,9 @@ from lookalike.files.releases.assemble import (
     assemble_extents,
     count_suppressed,
     group_rows,
+    list_codes,
     reject_unknown,
     stack_columns,
-    unheard,
 )
 from lookalike.files.tables.read import read_table
 
@@ -73,6 +73,7 @@ _ONE_END = {
 }
 _AND_MORE = re.compile(rf"({_NUMBER})\s*\+")
 _PART_OF_DATE = re.compile(r"(\d{4})(?:-(\d\d))?")
+_QUOTED = re.compile(r"\A(['\"])(.*)\1\Z", re.DOTALL)
 
 
 def read_cell(index: DomainIndex, cell: str | None) -> Holding | None:
@@ -125,10 +126,6 @@ def _of_code(index: DomainIndex, code: int) -> Holding:
     return index.run(code, code) if index.domain.in_ranges else index.members([code])
 
 
-def _label(index: DomainIndex, text: str) -> Holding | None:
-    return None if index.domain.taxonomy is None else index.node(text)
-
-
 def _axis(index: DomainIndex) -> str | None:
     if not index.number_like:
         return None
@@ -142,25 +139,21 @@ def _interval(index: DomainIndex, text: str) -> Holding | None:
     brackets = _BRACKETED.fullmatch(text)
     inner = brackets[2].strip() if brackets else text
     between = _PLAIN[axis].fullmatch(inner)
-    if brackets and not between and not (_is_unordered(index) and brackets[1] + brackets[3] == "[]"):
+    # Where numbers are mere codes, [1, 4] lists two of them.
+    unordered = index.domain.kind is Kind.CATEGORICAL and index.domain.taxonomy is None
+    if brackets and not between and not (unordered and brackets[1] + brackets[3] == "[]"):
         between = _WITHIN[axis].fullmatch(inner)
     if between:
         low_open = brackets is not None and brackets[1] in "(]"
         high_open = brackets is not None and brackets[3] in ")["
         return _between(index, between[1], between[2], low_open, high_open)
-    one_end = _ONE_END[axis].fullmatch(text)
-    if one_end:
+    if one_end := _ONE_END[axis].fullmatch(text):
         sign, end = one_end.groups()
         if sign in (">", ">=", "\u2265"):
             return index.interval(end, None, low_open=sign == ">")
         return index.interval(None, end, high_open=sign == "<")
     and_more = _AND_MORE.fullmatch(text) if axis == "number" else None
     return index.interval(and_more[1], None) if and_more else None
-
-
-def _is_unordered(index: DomainIndex) -> bool:
-    """Whether numbers are mere codes here, so that [1, 4] lists two of them."""
-    return index.domain.kind is Kind.CATEGORICAL and index.domain.taxonomy is None
 
 
 def _between(index: DomainIndex, low: str, high: str, low_open: bool, high_open: bool) -> Holding:
@@ -194,7 +187,7 @@ def _span(index: DomainIndex, text: str) -> Holding | None:
     return None
 
 
-_OF_ONE: tuple[_Notation, ...] = (_label, _interval, _point, _span)
+_OF_ONE: tuple[_Notation, ...] = (DomainIndex.node, _interval, _point, _span)
 """All but lists and masks."""
 
 
@@ -208,12 +201,11 @@ def _parse_members(index: DomainIndex, text: str) -> list[list[int]] | None:
     enclosed = text[:1] + text[-1:] in ("{}", "[]", "()")
     inner = text[1:-1] if enclosed else text
     for separator in ("|", ";", ","):
-        members = [_unquote(member.strip()) for member in inner.split(separator)]
+        members = [_QUOTED.sub(r"\2", member.strip()) for member in inner.split(separator)]
         if len(members) == 1 and not enclosed:
             continue
-        codes = [_member_codes(index, member) for member in members]
-        known = [found for found in codes if found is not None]
-        if len(known) == len(codes):
+        known = [codes for member in members if (codes := _member_codes(index, member)) is not None]
+        if len(known) == len(members):
             return known
     return None
 
@@ -230,21 +222,14 @@ def _member_codes(index: DomainIndex, member: str) -> list[int] | None:
         return [code]
     # Our own cells next to a missing value: 28-39|(missing).
     interval = _interval(index, member)
-    return None if interval is None else list(interval.codes or range(interval.low, interval.high + 1))
-
-
-def _unquote(text: str) -> str:
-    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" else text
+    return None if interval is None else [*list_codes(index, interval)]
 
 
 def _mask(index: DomainIndex, text: str) -> Holding | None:
     if "*" not in text:
         return None
-    body = text.rstrip("*")
-    patterns = [_pattern(text)]
-    if len(body) < len(text):
-        patterns.append(_pattern(body) + ".*")
-    for pattern in patterns:
+    any_ending = [_pattern(text.rstrip("*")) + ".*"] if text.endswith("*") else []
+    for pattern in (_pattern(text), *any_ending):
         codes = [code for value, code in index.code_of.items() if re.fullmatch(pattern, value, re.DOTALL)]
         if codes:
             return index.members(codes)
@@ -255,9 +240,7 @@ def _pattern(text: str) -> str:
     return "".join("." if letter == "*" else re.escape(letter) for letter in text)
 
 
-def read_foreign_table(
-    path: Path, original: Microdata, *, suppressed: int = 0, note: Note = unheard
-) -> tuple[Grouped, Table]:
+def read_foreign_table(path: Path, original: Microdata, *, suppressed: int, note: Note) -> tuple[Grouped, Table]:
     """A CSV or Parquet file of any tool as a release, and its cells as they were read."""
     # All as text: a column of 01234 and 0123* keeps its zeros.
     table = read_table(path, types={domain.name: ValueType.STRING for domain in original.domains.all})
@@ -266,22 +249,20 @@ def read_foreign_table(
     return from_table(table, original, suppressed=suppressed, note=note), table
 
 
-def from_table(table: Table, original: Microdata, *, suppressed: int = 0, note: Note = unheard) -> Grouped:
+def from_table(table: Table, original: Microdata, *, suppressed: int, note: Note) -> Grouped:
     """The same for a table that is already read."""
     domains = original.domains
     for domain in domains.all:
         if domain.name not in table.names:
             raise SchemaError(f"{unknown_name('column', domain.name, table.names)} (read from {table.source})")
-    ignored = [name for name in table.names if name not in {domain.name for domain in domains.all}]
-    if ignored:
+    if ignored := [name for name in table.names if name not in {domain.name for domain in domains.all}]:
         shown = ", ".join(quoted(name) for name in ignored[:5]) + (" ..." if len(ignored) > 5 else "")
         note(
             f"{counted(len(ignored), 'column')} of {table.source} have no role in the schema and were ignored: {shown}."
         )
     cells = {domain.name: _Cells(table, domain) for domain in domains.all}
     kept = ~_find_starred(cells[domain.name] for domain in (*domains.quasi, *domains.sensitive))
-    blanked = int(np.count_nonzero(~kept))
-    if blanked:
+    if blanked := int(np.count_nonzero(~kept)):
         note(f"{counted(blanked, 'row')} of {table.source} have a star in every column and count as suppressed.")
     if not kept.any():
         raise DataError(f"{table.source} holds no row with a value. There is nothing to read.")
@@ -320,9 +301,8 @@ class _Cells:
 
     @property
     def is_star(self) -> NDArray[np.bool_]:
-        stars = np.array([text is not None and text.strip() == "*" for text in self.texts])
-        if "*" in self.index.code_of:
-            stars[:] = False
+        is_value = "*" in self.index.code_of
+        stars = np.array([not is_value and text is not None and text.strip() == "*" for text in self.texts])
         return np.asarray(stars[self.unit_of_row], dtype=bool)
 
     def _find_used(self, kept: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:

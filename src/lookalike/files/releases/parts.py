@@ -29,7 +29,7 @@ from lookalike.files.atomic import sync
 from lookalike.files.releases.assemble import take
 from lookalike.files.releases.cells import Field
 from lookalike.files.releases.read import read_again
-from lookalike.files.releases.tablefiles import CSV, ENDINGS, PARQUET, Part, Parts, digest_of, digest_of_part, part_path
+from lookalike.files.releases.tablefiles import ENDINGS, Part, Parts, digest_of, digest_of_part, part_path
 from lookalike.files.releases.write import NewRelease, check_same, write_table
 from lookalike.randomness import Randomness
 
@@ -71,12 +71,12 @@ def write_part(folder: Path, number: int, release: Release) -> tuple[WrittenPart
     attempts.mkdir(exist_ok=True)
     attempt = f"{number:05d}-{secrets.token_hex(8)}"
     tables = {table.name: table for table in release.tables()}
-    unfinished = {
-        name: (attempts / f"{name}-{attempt}.{CSV}", attempts / f"{name}-{attempt}.{PARQUET}") for name in tables
-    }
+    unfinished = {name: [attempts / f"{name}-{attempt}.{ending}" for ending in ENDINGS] for name in tables}
     try:
         fields = {name: write_table(tables[name], *paths) for name, paths in unfinished.items()}
-        written = read_again({name: (*paths, fields[name]) for name, paths in unfinished.items()}, release)
+        written = read_again(
+            {name: (csv, parquet, fields[name]) for name, (csv, parquet) in unfinished.items()}, release
+        )
         check_same(release, written)
         kept = {name: _keep_files(table, number, fields[name], unfinished[name]) for name, table in tables.items()}
     finally:
@@ -115,25 +115,19 @@ def complete(out: NewRelease, parts: Sequence[WrittenPart], bare: Release) -> No
                 f"Part {part.number} has its columns written in another way than part {parts[0].number}. "
                 "Nothing is published."
             )
-    for name in fields:
-        for ending in ENDINGS:
-            (folder / f"{name}.{ending}").mkdir()
-            for place, part in enumerate(ordered):
-                _move(
-                    part, _attempts(folder) / part.tables[name].files[ending], folder / part_path(name, ending, place)
-                )
+    for name, ending in itertools.product(fields, ENDINGS):
+        (folder / f"{name}.{ending}").mkdir()
+        for place, part in enumerate(ordered):
+            try:
+                written = _attempts(folder) / part.tables[name].files[ending]
+                os.rename(written, folder / part_path(name, ending, place))
+            except FileNotFoundError:
+                raise DataError(
+                    f"Part {part.number} was written, but its files are not there. Publish to a folder that every "
+                    "machine that works on the release can see. Nothing is published."
+                ) from None
     shutil.rmtree(_attempts(folder), ignore_errors=True)
     out.add_parts(bare, fields, {name: tuple(part.tables[name].part for part in ordered) for name in fields})
-
-
-def _move(part: WrittenPart, source: Path, goal: Path) -> None:
-    try:
-        os.rename(source, goal)
-    except FileNotFoundError:
-        raise DataError(
-            f"Part {part.number} was written, but its files are not there. Publish to a folder that every machine that "
-            "works on the release can see. Nothing is published."
-        ) from None
 
 
 def _attempts(folder: Path) -> Path:

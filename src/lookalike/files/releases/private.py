@@ -12,6 +12,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -117,11 +118,16 @@ def read_graph(folder: Path) -> MatchGraph:
     if found not in (None, _FORMAT):
         raise DataError(unread_format(str(folder), found, (_FORMAT,)))
     path = Path(folder) / "graph.parquet"
-    lists = _read_lists(path)
-    rows = lists.explode(empty_as_null=False)
-    if lists.null_count() or rows.null_count():
-        raise _explain_change(path)
-    starts = np.concatenate([[0], np.cumsum(lists.list.len().to_numpy())]).astype(np.int64)
+    try:
+        check_plain_file(path)
+        frame = pl.read_parquet(path, glob=False)
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        reason = getattr(error, "strerror", None) or "it is no Parquet file"
+        raise DataError(f"Cannot read {path}: {reason}. Name the folder that ends in PRIVATE.") from None
+    rows = frame["rows"].explode(empty_as_null=False) if dict(frame.schema) == {"rows": pl.List(pl.Int32)} else None
+    if rows is None or frame["rows"].null_count() or rows.null_count():
+        raise DataError(f"{path} is not as lookalike writes it. It was changed: name the folder that ends in PRIVATE.")
+    starts = np.concatenate([[0], np.cumsum(frame["rows"].list.len().to_numpy())]).astype(np.int64)
     return MatchGraph(starts, rows.to_numpy().astype(np.int32))
 
 
@@ -151,22 +157,5 @@ def _linkage_frame(linkage: RecordMap) -> pl.DataFrame:
 
 def _graph_frame(graph: MatchGraph) -> pl.DataFrame:
     """One list a record; a record behind no row has an empty list."""
-    lists = [graph.rows[start:end].tolist() for start, end in zip(graph.starts[:-1], graph.starts[1:], strict=True)]
+    lists = [graph.rows[start:end].tolist() for start, end in pairwise(graph.starts)]
     return pl.DataFrame({"rows": pl.Series(lists, dtype=pl.List(pl.Int32))})
-
-
-def _read_lists(path: Path) -> pl.Series:
-    """A graph as `_graph_frame` lays it out; DataError if the file is none of ours."""
-    try:
-        check_plain_file(path)
-        frame = pl.read_parquet(path, glob=False)
-    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        reason = getattr(error, "strerror", None) or "it is no Parquet file"
-        raise DataError(f"Cannot read {path}: {reason}. Name the folder that ends in PRIVATE.") from None
-    if dict(frame.schema) != {"rows": pl.List(pl.Int32)}:
-        raise _explain_change(path)
-    return frame["rows"]
-
-
-def _explain_change(path: Path) -> DataError:
-    return DataError(f"{path} is not as lookalike writes it. It was changed: name the folder that ends in PRIVATE.")

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -18,16 +20,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from lookalike.data.microdata import Codes, Domain, Domains, Microdata
-from lookalike.data.release import (
-    Bucketized,
-    Extents,
-    Grouped,
-    Matched,
-    Perturbed,
-    Randomizer,
-    Release,
-    Withheld,
-)
+from lookalike.data.release import Bucketized, Extents, Grouped, Matched, Perturbed, Randomizer, Release, Withheld
 from lookalike.data.schema import Schema
 from lookalike.errors import DataError, SchemaError, explain_change, explain_damage, quoted
 from lookalike.files.releases.assemble import (
@@ -41,14 +34,7 @@ from lookalike.files.releases.assemble import (
 )
 from lookalike.files.releases.cells import Encoding, Field, parse_cells, plain_unescape, values_of
 from lookalike.files.releases.describe import DESCRIPTOR, PublishedManifest, matrix_rows, parse_descriptor, value_keys
-from lookalike.files.releases.tablefiles import (
-    check_text,
-    part_frame,
-    read_frame,
-    read_typed,
-    table_paths,
-    text_frame,
-)
+from lookalike.files.releases.tablefiles import check_text, part_frame, read_frame, read_typed, table_paths, text_frame
 from lookalike.files.urls import local_path
 from lookalike.memory import TO_READ, check_addresses
 from lookalike.untrusted import read_text
@@ -61,18 +47,15 @@ def over_original(folder: ReleaseFolder, original: Microdata) -> Release:
 
 
 def check_readable(path: Path) -> None:
-    """Refuse a folder that is no release and no table of another tool."""
-    if path.is_dir() and not _is_parquet_folder(path):
+    """Refuse a folder that is no release and no table of another tool: Parquet files and no others."""
+    if not path.is_dir():
+        return
+    files = [file for file in path.rglob("*") if file.is_file() and file.name[0] not in "._"]
+    if not files or any(file.suffix not in (".parquet", ".parq") for file in files):
         raise DataError(
             f"{path} is not a release: it has no {DESCRIPTOR}. Name a folder that lookalike wrote, or a CSV or "
             "Parquet file, or a folder of Parquet files."
         )
-
-
-def _is_parquet_folder(path: Path) -> bool:
-    """Whether another tool may have written its table there: Parquet files and no others."""
-    files = [file for file in path.rglob("*") if file.is_file() and file.name[0] not in "._"]
-    return bool(files) and all(file.suffix in (".parquet", ".parq") for file in files)
 
 
 def release_folder(path: Path) -> Path | None:
@@ -93,9 +76,8 @@ def release_folder(path: Path) -> Path | None:
 def _tables_of(folder: Path) -> set[str]:
     """The tables that a release folder has, with their parts, as paths within it; none if it is no such folder."""
     try:
-        text = read_text(folder / DESCRIPTOR)
-        manifest = parse_descriptor(text, str(folder))
-    except (DataError, OSError, UnicodeDecodeError):
+        manifest = ReleaseFolder(folder).manifest
+    except DataError:
         return set()
     parts = {path for name, listed in manifest.parts.items() for path in table_paths(name, listed)}
     return parts.union(*(table_paths(name, ()) for name in manifest.tables))
@@ -117,7 +99,6 @@ class ReleaseFolder:
 
     @cached_property
     def manifest(self) -> PublishedManifest:
-        """What the folder says about itself."""
         path = self.path / DESCRIPTOR
         try:
             text = read_text(path)
@@ -146,19 +127,20 @@ class ReleaseFolder:
     @cached_property
     def _columns(self) -> dict[str, _PublishedColumns]:
         """Its tables as text: every CSV file, held against its Parquet file."""
-        manifest, tables = self.manifest, {}
-        expected = ("qit", "sat") if manifest.form == Bucketized.form else ("release",)
+        tables, parts = self.manifest.tables, self.manifest.parts
+        expected = ("qit", "sat") if self.manifest.form == Bucketized.form else ("release",)
         for name in expected:
-            if name not in manifest.tables:
+            if name not in tables:
                 raise explain_damage(f"{self.path} lacks the table {quoted(name)}")
-        for name in expected:
-            fields = manifest.tables[name]
-            text = text_frame(self.path, name, self.frames[name], fields, manifest.parts.get(name, ()))
-            tables[name] = _PublishedColumns(f"{self.path / name}.csv", text, fields)
-        return tables
+        return {
+            name: self._table(name, text_frame(self.path, name, self.frames[name], tables[name], parts.get(name, ())))
+            for name in expected
+        }
+
+    def _table(self, name: str, text: pl.DataFrame) -> _PublishedColumns:
+        return _PublishedColumns(f"{self.path / name}.csv", text, self.manifest.tables[name])
 
     def over(self, domains: Domains) -> Release:
-        """The release over given domains."""
         manifest = self.manifest
         make = _MAKERS.get(manifest.form)
         if make is None:
@@ -176,7 +158,7 @@ class ReleaseFolder:
         manifest, tables = self.manifest, {}
         for name, fields in manifest.tables.items():
             frames = [part_frame(self.path, name, fields, manifest.parts[name][place], place) for place in places]
-            tables[name] = _PublishedColumns(f"{self.path / name}.csv", pl.concat(frames), fields)
+            tables[name] = self._table(name, pl.concat(frames))
         return _with_matrices(_MAKERS[manifest.form](tables, domains, Withheld()), manifest)
 
 
@@ -198,7 +180,7 @@ def read_again(files: Mapping[str, tuple[Path, Path, Sequence[Field]]], release:
 def read_matrix(name: str, manifest: PublishedManifest) -> tuple[pl.Series, Randomizer]:
     """The values of a redrawn column, in the order of its published matrix, and the matrix."""
     texts, randomizer = _matrix(name, manifest)
-    (field,) = (field for fields in manifest.tables.values() for field in fields if field.name == name)
+    (field,) = (field for field in chain(*manifest.tables.values()) if field.name == name)
     try:
         return values_of(texts, field.type).alias(name), randomizer
     except (TypeError, ValueError):
@@ -223,12 +205,10 @@ class _PublishedColumns:
         return self.fields[domain.name], distinct.to_list(), unit_of_row
 
     def codes(self, domain: Domain) -> Codes:
-        """A column of plain values."""
         field, texts, unit_of_row = self._distinct(domain)
         if field.encoding is not Encoding.EXACT:
-            raise DataError(
-                f"{self.source}: column {quoted(domain.name)} should hold plain values but is {field.encoding}."
-            )
+            what = f"column {quoted(domain.name)} should hold plain values but is {field.encoding}"
+            raise DataError(f"{self.source}: {what}.")
         index = DomainIndex(domain)
         missing = domain.missing_code if domain.has_missing else -1
         codes = [missing if text is None else index.find(plain_unescape(text)) for text in texts]
@@ -243,16 +223,14 @@ class _PublishedColumns:
         field, texts, unit_of_row = self._distinct(domain)
         index = DomainIndex(domain)
         holdings = []
-        unknown = 0
-        for text in texts:
-            try:
-                holdings.append(parse_cells(field, index, text))
-            except KeyError:
-                unknown += 1
-            except ValueError:
-                what = f"{self.source}: column {quoted(domain.name)} has a cell that is no {field.encoding}"
-                raise explain_change(what) from None
-        reject_unknown(self.source, domain, unknown)
+        try:
+            for text in texts:
+                with suppress(KeyError):
+                    holdings.append(parse_cells(field, index, text))
+        except ValueError:
+            what = f"{self.source}: column {quoted(domain.name)} has a cell that is no {field.encoding}"
+            raise explain_change(what) from None
+        reject_unknown(self.source, domain, len(texts) - len(holdings))
         return assemble_extents(index, holdings, as_sets=field.encoding is Encoding.SET), unit_of_row
 
     def buckets(self) -> NDArray[np.int64]:
@@ -269,9 +247,8 @@ Tables = Mapping[str, _PublishedColumns]
 def _make_grouped(tables: Tables, domains: Domains, withheld: Withheld) -> Grouped:
     table = tables["release"]
     columns = [table.extents(domain) for domain in domains.quasi]
-    return group_rows(
-        domains, columns, table.stack_codes(domains.sensitive), table.stack_codes(domains.carried), withheld
-    )
+    sensitive, carried = table.stack_codes(domains.sensitive), table.stack_codes(domains.carried)
+    return group_rows(domains, columns, sensitive, carried, withheld)
 
 
 def _make_matched(tables: Tables, domains: Domains, withheld: Withheld) -> Matched:
@@ -327,17 +304,15 @@ def _with_matrices(release: Release, manifest: PublishedManifest) -> Release:
 
 
 def read_matrices(domains: Domains, manifest: PublishedManifest) -> tuple[Randomizer, ...]:
-    """The published matrix of each sensitive column, over these domains."""
-    return tuple(_randomizer(domain, manifest) for domain in domains.sensitive)
-
-
-def _randomizer(domain: Domain, manifest: PublishedManifest) -> Randomizer:
-    """The published matrix in the order of the original's codes."""
-    values, randomizer = _matrix(domain.name, manifest)
-    if set(values) != set(value_keys(domain)):
-        raise DataError(f"The matrix of column {quoted(domain.name)} does not fit the values of the original.")
-    places = [values.index(key) for key in value_keys(domain)]
-    return Randomizer(randomizer.weights[np.ix_(places, places)], randomizer.total)
+    """The published matrix of each sensitive column, in the order of these domains' codes."""
+    found = []
+    for domain in domains.sensitive:
+        values, randomizer = _matrix(domain.name, manifest)
+        if set(values) != set(value_keys(domain)):
+            raise DataError(f"The matrix of column {quoted(domain.name)} does not fit the values of the original.")
+        places = [values.index(key) for key in value_keys(domain)]
+        found.append(Randomizer(randomizer.weights[np.ix_(places, places)], randomizer.total))
+    return tuple(found)
 
 
 def _matrix(name: str, manifest: PublishedManifest) -> tuple[list[str | None], Randomizer]:
@@ -385,12 +360,9 @@ def withheld_of(manifest: PublishedManifest, domains: Domains) -> Withheld:
     dummies = []
     for domain in domains.sensitive:
         counts = manifest.dummies.get(domain.name, {})
-        code_of = {key: code for code, key in enumerate(value_keys(domain))}
-        reject_unknown(DESCRIPTOR, domain, sum(key not in code_of for key in counts))
-        by_code = np.zeros(domain.n_codes, dtype=np.int64)
-        for key, count in counts.items():
-            by_code[code_of[key]] = count
-        dummies.append(by_code)
+        keys = value_keys(domain)
+        reject_unknown(DESCRIPTOR, domain, len(counts.keys() - set(keys)))
+        dummies.append(np.array([counts.get(key, 0) for key in keys], dtype=np.int64))
     return Withheld(
         dummies=tuple(dummies) if manifest.dummies else (),
         n_suppressed=manifest.n_suppressed,

@@ -115,24 +115,19 @@ def readme(release: Release, manifest: Manifest, tables: Tables, files: Sequence
 
 
 def _in_parts(parts: Parts) -> list[str]:
-    """How to read tables that are folders."""
-    lines = []
-    for name, listed in parts.items():
-        rows = sum(part.n_rows for part in listed)
-        lines.append(f"{name} has {counted(rows, 'row')} in {counted(len(listed), 'part')}.")
-    lines += [
+    first, *others = parts
+    rows = {name: sum(part.n_rows for part in listed) for name, listed in parts.items()}
+    return [
+        *(f"{name} has {counted(rows[name], 'row')} in {counted(len(parts[name]), 'part')}." for name in parts),
         "A table is a folder of parts: all its files together are the table, and every CSV file has the header.",
         "The rows are in random order within each file, and the files are in random order.",
         "",
-    ]
-    first, *others = parts
-    lines += [
         f'  pandas:  pandas.read_parquet("{first}.parquet")',
         f'  Polars:  polars.read_parquet("{first}.parquet/*.parquet")',
         f"  DuckDB:  SELECT * FROM '{first}.parquet/*.parquet'",
         f'  Spark:   spark.read.parquet("{first}.parquet")',
+        *(f"  and likewise {name}.parquet" for name in others),
     ]
-    return [*lines, *(f"  and likewise {name}.parquet" for name in others)]
 
 
 _SPELLING = [

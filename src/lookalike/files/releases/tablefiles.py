@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from polars import selectors
 
 from lookalike.errors import DataError, counted, explain_change, explain_damage, quoted
-from lookalike.files.releases.cells import MISSING, Encoding, Field, dtype_of, print_cells
+from lookalike.files.releases.cells import MISSING, Field, dtype_of, print_cells
 from lookalike.untrusted import check_plain_file
 
 CSV, PARQUET = "csv", "parquet"
@@ -86,26 +87,21 @@ def text_frame(
     folder: Path, table: str, typed: pl.DataFrame, fields: Sequence[Field], parts: Sequence[Part]
 ) -> pl.DataFrame:
     """A table of a release folder as text, its CSV held against what its Parquet says (`typed`)."""
-    source, paths = folder / f"{table}.csv", _paths(folder, table, CSV, parts)
     lengths = [part.n_rows for part in parts] or [len(typed)]
     starts = itertools.accumulate(lengths, initial=0)
     frames = [
         check_text(path, typed[start : start + length], fields)
-        for path, start, length in zip(paths, starts, lengths, strict=False)
+        for path, start, length in zip(_paths(folder, table, CSV, parts), starts, lengths, strict=False)
     ]
-    _check_lengths(source, frames, parts)
+    _check_lengths(folder / f"{table}.csv", frames, parts)
     return pl.concat(frames)
 
 
 def read_frame(folder: Path, table: str, fields: Sequence[Field], parts: Sequence[Part]) -> pl.DataFrame:
     """A table of a release folder with types, from its Parquet alone."""
-    source = folder / f"{table}.parquet"
     frames = [read_typed(path, fields) for path in _paths(folder, table, PARQUET, parts)]
-    _check_lengths(source, frames, parts)
-    try:
-        return pl.concat(frames)
-    except pl.exceptions.PolarsError as error:
-        raise _unreadable(source, error) from None
+    _check_lengths(folder / f"{table}.parquet", frames, parts)
+    return pl.concat(frames)
 
 
 def _paths(folder: Path, table: str, ending: str, parts: Sequence[Part]) -> list[Path]:
@@ -214,20 +210,15 @@ def _unreadable(path: Path, error: Exception, reason: str = "its columns are not
 
 def blanks_spelled_out(frame: pl.DataFrame, fields: Sequence[Field]) -> pl.DataFrame:
     """A row without any text would read as no row: its first generalised cell says (missing)."""
-    plain = (Encoding.EXACT, Encoding.BUCKET)
-    names = [field.name for field in fields if field.encoding not in plain]
-    if not names:
+    name = next((field.name for field in fields if not field.is_plain), None)
+    if name is None:
         return frame
-    blank = frame.select(blank=pl.all_horizontal(pl.all().is_null()))["blank"]
-    first = frame[names[0]]
-    return frame.with_columns(
-        pl.select(pl.when(blank).then(pl.lit(MISSING)).otherwise(first)).to_series().alias(names[0])
-    )
+    blank = pl.all_horizontal(pl.all().is_null())
+    return frame.with_columns(pl.when(blank).then(pl.lit(MISSING)).otherwise(frame[name]).alias(name))
 
 
-_MARK = "'"
 _RISKY = r"^'*[=+\-@\t\r\n]"
-_MARKED = r"^'+[=+\-@\t\r\n]"
+_MARKED = r"^'('*[=+\-@\t\r\n])"
 _NUMBERS = r"^[+-]?[0-9][0-9.]*( to [+-]?[0-9][0-9.]*)?(\|\(missing\))?$"
 
 SAFE_CSV_SENTENCE = (
@@ -241,37 +232,20 @@ def safe_name(name: str) -> str:
     >>> safe_name("=age"), safe_name("-5"), safe_name("age")
     ("'=age", '-5', 'age')
     """
-    risky = re.match(_RISKY, name) and not re.fullmatch(_NUMBERS[1:-1], name)
-    return _MARK + name if risky else name
+    return f"'{name}" if re.match(_RISKY, name) and not re.fullmatch(_NUMBERS[1:-1], name) else name
 
 
 def safe_frame(frame: pl.DataFrame) -> pl.DataFrame:
     """A frame whose texts and names no spreadsheet computes."""
-    made = pl.DataFrame([_mark_risky(column) for column in frame.get_columns()])
+    texts = selectors.string(include_categorical=True).cast(pl.String)
+    risky = texts.str.contains(_RISKY) & ~texts.str.contains(_NUMBERS)
+    made = frame.with_columns(pl.when(risky).then(texts.str.replace("^", "'")).otherwise(texts))
     made.columns = [safe_name(name) for name in frame.columns]
     return made
 
 
 def restore_texts(frame: pl.DataFrame) -> pl.DataFrame:
     """What a safe frame of texts was made from."""
-    made = pl.DataFrame([_restore_cells(column) for column in frame.get_columns()])
-    made.columns = [name[1:] if re.match(_MARKED, name) else name for name in frame.columns]
+    made = frame.with_columns(selectors.string().str.replace(_MARKED, "${1}"))
+    made.columns = [re.sub(_MARKED, r"\1", name) for name in frame.columns]
     return made
-
-
-def _mark_risky(cells: pl.Series) -> pl.Series:
-    if isinstance(cells.dtype, pl.Categorical | pl.Enum):
-        cells = cells.cast(pl.String)
-    if cells.dtype != pl.String:
-        return cells
-    risky = cells.str.contains(_RISKY) & ~cells.str.contains(_NUMBERS)
-    return _where(risky, pl.select(pl.lit(_MARK) + pl.lit(cells)).to_series(), cells)
-
-
-def _restore_cells(cells: pl.Series) -> pl.Series:
-    return _where(cells.str.contains(_MARKED), cells.str.slice(1), cells) if cells.dtype == pl.String else cells
-
-
-def _where(chosen: pl.Series, then: pl.Series, otherwise: pl.Series) -> pl.Series:
-    picked = pl.select(pl.when(chosen).then(then).otherwise(otherwise)).to_series()
-    return picked.alias(otherwise.name)

@@ -35,7 +35,7 @@ from lookalike.data.schema import Schema
 from lookalike.errors import DataError, RecipeError, quoted
 from lookalike.files.atomic import place_folder
 from lookalike.files.releases.assemble import take
-from lookalike.files.releases.cells import Encoding, Field, lay_out, print_cells
+from lookalike.files.releases.cells import Field, lay_out, print_cells
 from lookalike.files.releases.describe import (
     DESCRIPTOR,
     Manifest,
@@ -43,6 +43,7 @@ from lookalike.files.releases.describe import (
     descriptor,
     matrix_names,
     matrix_rows,
+    named_matrices,
     parse_descriptor,
     public_schema,
     value_keys,
@@ -81,16 +82,12 @@ class NewRelease:
             self._progress("write", place / (len(tables) + 1), f"{table.name}.csv, {table.name}.parquet")
             csv, parquet = (self.folder / f"{table.name}.{ending}" for ending in ENDINGS)
             fields[table.name] = write_table(table, csv, parquet, safe_csv=safe_csv)
-        self._begin(release, fields, {}, safe_csv=safe_csv)
+        self.add_parts(release, fields, {}, safe_csv=safe_csv)
 
-    def add_parts(self, bare: Release, fields: Tables, parts: Parts) -> None:
-        """Tables in parts, whose files are there and were checked; `bare` is their release without rows."""
-        self._begin(bare, fields, parts, safe_csv=False)
-
-    def _begin(self, release: Release, fields: Tables, parts: Parts, *, safe_csv: bool) -> None:
-        self._release, self._fields, self._parts = release, fields, parts
-        if isinstance(release, Perturbed):
-            write_matrices(self.folder, release, safe_csv=safe_csv)
+    def add_parts(self, bare: Release, fields: Tables, parts: Parts, *, safe_csv: bool = False) -> None:
+        """Tables whose files are there, in parts that were checked; `bare` is their release, which needs no rows."""
+        self._release, self._fields, self._parts = bare, fields, parts
+        write_matrices(self.folder, bare, safe_csv=safe_csv)
 
     def check(self, manifest: Manifest) -> ReleaseFolder:
         """Read the tables as their receiver would and hold every cell against the release; the folder as it was read.
@@ -104,13 +101,11 @@ class NewRelease:
         opened.schema = Schema.from_yaml(public_schema(release.domains).to_yaml())
         written = opened.over(release.domains)
         check_same(release, written)
-        if isinstance(release, Perturbed):
-            assert isinstance(written, Perturbed)
+        if isinstance(release, Perturbed) and isinstance(written, Perturbed):
             _check_same_matrices(release.randomizers, written.randomizers)
         return opened
 
     def add(self, documents: Mapping[str, bytes]) -> None:
-        """Documents by the name of their file."""
         file_names(self._release, self._parts, [*self._documents, *documents])
         for name, content in documents.items():
             (self.folder / name).write_bytes(content)
@@ -186,8 +181,7 @@ def frames(release: Release) -> dict[str, pl.DataFrame]:
     made = {}
     for table in release.tables():
         fields, typed, texts = lay_out_table(table)
-        plain = (Encoding.EXACT, Encoding.BUCKET)
-        made[table.name] = pl.DataFrame([(typed if field.encoding in plain else texts)[field.name] for field in fields])
+        made[table.name] = pl.DataFrame([(typed if field.is_plain else texts)[field.name] for field in fields])
     return made
 
 
@@ -207,19 +201,14 @@ def lay_out_table(table: PublishedTable) -> tuple[tuple[Field, ...], pl.DataFram
     attribute_names = [cells.domain.name for cells in table.columns if not isinstance(cells, NumberCells)]
     for cells in table.columns:
         if isinstance(cells, NumberCells):
-            cells = NumberCells(_free_name(cells.name, attribute_names), cells.numbers)
+            while cells.name in attribute_names:
+                cells = NumberCells(f"{cells.name}_", cells.numbers)
         field, entries, rows = lay_out(cells)
         printed = print_cells(field, entries)
         fields.append(field)
         typed[field.name] = entries if rows is None else entries.gather(rows)
         texts[field.name] = printed if rows is None else printed.gather(rows)
     return tuple(fields), pl.DataFrame(typed), pl.DataFrame(texts)
-
-
-def _free_name(name: str, taken: Iterable[str]) -> str:
-    while name in taken:
-        name += "_"
-    return name
 
 
 def write_csv(frame: pl.DataFrame, path: Path, *, safe: bool = False) -> None:
@@ -255,11 +244,9 @@ def errors_of_the_system() -> Iterator[None]:
         raise OSError(int(number[1]), os.strerror(int(number[1]))) from None
 
 
-def write_matrices(folder: Path, release: Perturbed, *, safe_csv: bool) -> None:
+def write_matrices(folder: Path, release: Release, *, safe_csv: bool) -> None:
     """The matrix of each redrawn column as a file."""
-    for domain, randomizer, name in zip(
-        release.domains.sensitive, release.randomizers, matrix_names(release), strict=True
-    ):
+    for domain, randomizer, name in named_matrices(release):
         became, was, weights = matrix_rows(value_keys(domain), randomizer)
         write_csv(pl.DataFrame({"became": became, "was": was, "weight": weights}), folder / name, safe=safe_csv)
 
@@ -284,15 +271,12 @@ def _check_same_matrices(randomizers: Sequence[Randomizer], written: Sequence[Ra
 def same_cells(first: Cells, second: Cells) -> bool:
     """Whether two columns say the same in every row."""
     if isinstance(first, NumberCells) and isinstance(second, NumberCells):
-        return np.array_equal(_rank_numbers(first.numbers), _rank_numbers(second.numbers))
+        # Bucket numbers mean nothing but which is which.
+        ranks, others = (np.unique(cells.numbers, return_inverse=True)[1] for cells in (first, second))
+        return np.array_equal(ranks, others)
     if isinstance(first, ExactCells) and isinstance(second, ExactCells):
         return np.array_equal(first.codes, second.codes)
     return isinstance(first, ExtentCells) and isinstance(second, ExtentCells) and _same_extents(first, second)
-
-
-def _rank_numbers(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Bucket numbers mean nothing but which is which."""
-    return np.unique(numbers, return_inverse=True)[1].astype(np.int64)
 
 
 def _same_extents(first: ExtentCells, second: ExtentCells) -> bool:

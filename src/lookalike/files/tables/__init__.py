@@ -27,10 +27,7 @@ def read_table(source: Any, **reading: Any) -> Table:
     from lookalike.data.microdata import Table
     from lookalike.files.tables import read
 
-    if isinstance(source, Table):
-        return source
-
-    return read.read_table(source, **reading)
+    return source if isinstance(source, Table) else read.read_table(source, **reading)
 
 
 def read_columns(source: Any, schema: Schema, **reading: Any) -> Table:

@@ -18,7 +18,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from lookalike.errors import DataError, MissingPart, RecipeError, counted, quoted
 from lookalike.files.tables.formats import TEXT, ZIP, list_endings, read_head
@@ -76,16 +76,15 @@ def unpack(raw: IO[bytes], path: Path, limit: int | None = None) -> Iterator[Cal
 
 def refuse_too_much(unpacked: int, packed: int, path: Path, limit: int | None) -> None:
     """DataError where so many bytes out of so many are more than is allowed."""
-    if limit is not None:
-        if unpacked > limit:
-            raise DataError(f"{path.name} unpacks to more than the {_size(limit)} allowed. {_RAISE}")
-    elif unpacked > MOST_BYTES:
-        raise DataError(f"{path.name} unpacks to more than {_size(MOST_BYTES)}. {_RAISE}")
-    elif unpacked > FREE_BYTES and unpacked > MOST_RATIO * max(packed, 1):
-        raise DataError(
-            f"{path.name} unpacks to more than {MOST_RATIO} times its size, as files do that are made to fill a "
-            f"machine. {_RAISE}"
-        )
+    if limit is not None and unpacked > limit:
+        met = f"the {_size(limit)} allowed"
+    elif limit is None and unpacked > MOST_BYTES:
+        met = _size(MOST_BYTES)
+    elif limit is None and unpacked > FREE_BYTES and unpacked > MOST_RATIO * max(packed, 1):
+        met = f"{MOST_RATIO} times its size, as files do that are made to fill a machine"
+    else:
+        return
+    raise DataError(f"{path.name} unpacks to more than {met}. {_RAISE}")
 
 
 _RAISE = "If you trust it, allow more (--unpack-limit MB; unpack_limit in Python), or unpack it by hand."
@@ -122,8 +121,11 @@ def _zstd(raw: IO[bytes], path: Path) -> IO[bytes]:
 
 def _only_member(raw: IO[bytes], path: Path) -> IO[bytes]:
     archive = open_archive(raw, path)
+    # Without what desktops put into archives beside what one asked for.
     files = [
-        member for member in archive.infolist() if not member.filename.endswith("/") and not _is_litter(member.filename)
+        member
+        for member in archive.infolist()
+        if not member.filename.startswith("__MACOSX/") and member.filename.rpartition("/")[2][:1] not in ("", ".")
     ]
     if len(files) != 1:
         raise DataError(
@@ -147,24 +149,15 @@ def open_archive(raw: IO[bytes], path: Path) -> zipfile.ZipFile:
     return zipfile.ZipFile(cast("IO[bytes]", _InPieces(raw, path)))
 
 
-class _InPieces(io.RawIOBase):
+class _InPieces:
     """A file of which nobody reads much at once. The list of files in an archive is read at once."""
 
     def __init__(self, raw: IO[bytes], path: Path) -> None:
         self._raw = raw
         self._path = path
 
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
-        return self._raw.seek(offset, whence)
-
-    def tell(self) -> int:
-        return self._raw.tell()
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._raw, name)
 
     def read(self, size: int = -1, /) -> bytes:
         piece = self._raw.read(LONGEST_DIRECTORY + 1 if size < 0 else min(size, LONGEST_DIRECTORY + 1))
@@ -173,11 +166,6 @@ class _InPieces(io.RawIOBase):
                 f"{self._path.name} is a zip archive of far too many files. Unpack it and give the one with the table."
             )
         return piece
-
-
-def _is_litter(name: str) -> bool:
-    """What desktops put into archives beside what one asked for."""
-    return name.startswith("__MACOSX/") or name.rpartition("/")[2].startswith(".")
 
 
 class _Unpacking(io.RawIOBase):

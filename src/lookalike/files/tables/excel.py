@@ -27,7 +27,6 @@ _EXACT = 1 << 53
 
 
 def is_workbook(path: Path) -> bool:
-    """Whether a zip archive is an Excel workbook."""
     try:
         with path.open("rb") as file, open_archive(file, path) as archive:
             return any(name.startswith("xl/workbook.") for name in archive.namelist())
@@ -103,8 +102,7 @@ def _choose_sheet(source: str, names: list[str], sheet: str | int | None) -> tup
 def _check_header(header: list[str], where: str) -> None:
     if not any(header):
         raise DataError(f"{where}: the first row is empty. It should name the columns; remove empty rows and titles.")
-    nameless = [_letters(place) for place, name in enumerate(header) if not name]
-    if nameless:
+    if nameless := [_letters(place) for place, name in enumerate(header) if not name]:
         raise SchemaError(
             f"{where}: {counted(len(nameless), 'column')} without a name ({', '.join(nameless[:10])}). Cells of the "
             "first row are empty or merged: give every column a cell with its name."

@@ -86,21 +86,19 @@ def refuse_bad_names(names: Sequence[str], source: str) -> None:
         raise SchemaError(
             f"{source} has {counted(len(names), 'column')}, and a table has {MOST_FIELDS:,} at most. Leave some out."
         )
-    if any(len(name) > _LONGEST_NAME for name in names):
-        place = next(attr + 1 for attr, name in enumerate(names) if len(name) > _LONGEST_NAME)
-        raise SchemaError(
-            f"{source}: the name of column {place} is longer than {_LONGEST_NAME:,} characters. Is the first line a "
-            "header?"
-        )
-    nameless = [str(attr + 1) for attr, name in enumerate(names) if not name]
-    if nameless:
+    for place, name in enumerate(names, start=1):
+        if len(name) > _LONGEST_NAME:
+            raise SchemaError(
+                f"{source}: the name of column {place} is longer than {_LONGEST_NAME:,} characters. Is the first line "
+                "a header?"
+            )
+    if nameless := [str(place) for place, name in enumerate(names, start=1) if not name]:
         raise SchemaError(
             f"{source}: {counted(len(nameless), 'column')} of {len(names)} without a name (place "
             f"{', '.join(nameless[:10])}). Name every column in the header; a nameless first column is often a row "
             "number that can be left out."
         )
-    doubled = [name for name, count in Counter(names).items() if count > 1]
-    if doubled:
+    if doubled := [name for name, count in Counter(names).items() if count > 1]:
         raise SchemaError(
             f"{source}: two columns have the same name: {', '.join(quoted(name) for name in doubled[:10])}. "
             "Give every column its own name."

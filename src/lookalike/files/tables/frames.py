@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime
 import decimal
 from collections.abc import Collection
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,15 @@ from numpy.typing import NDArray
 from lookalike.data.microdata import Column, parse_number, texts_of
 from lookalike.data.schema import ValueType
 from lookalike.errors import DataError, counted, quoted
-from lookalike.files.tables.csv.inference import FIRST_DAY, LAST_DAY, UTC_NOTE, distinct_texts, misfit_message, settle
+from lookalike.files.tables.csv.inference import (
+    FIRST_DAY,
+    LAST_DAY,
+    UTC_NOTE,
+    distinct_texts,
+    misfit_message,
+    place_codes,
+    settle,
+)
 from lookalike.files.tables.formats import LONGEST_FIELD
 
 _MICROS_A_DAY = 86_400_000_000
@@ -57,8 +66,7 @@ def _encode_column(name: str, series: pl.Series, source: str, notes: list[str]) 
         series = _narrow_integers(name, series, notes)
     dtype = series.dtype
     if dtype == pl.String:
-        _refuse_long_cells(name, series, source)
-        return _encode_text(name, series, notes)
+        return _encode_text(name, series, source, notes)
     if dtype.is_integer():
         return _rank_values(name, ValueType.INTEGER, series)
     if dtype.is_float():
@@ -83,19 +91,15 @@ def _narrow_integers(name: str, series: pl.Series, notes: list[str]) -> pl.Serie
     return series.cast(pl.Float64)
 
 
-def _refuse_long_cells(name: str, series: pl.Series, source: str) -> None:
+def _encode_text(name: str, series: pl.Series, source: str, notes: list[str]) -> Column:
     longest = series.str.len_bytes().max()
     if isinstance(longest, int) and longest > LONGEST_FIELD:
         raise DataError(
             f"{source}: column {quoted(name)} holds a text of more than {LONGEST_FIELD >> 20} MB. "
             "Leave that column out."
         )
-
-
-def _encode_text(name: str, series: pl.Series, notes: list[str]) -> Column:
     empty = series == ""
-    n_empty = int(empty.sum())
-    if n_empty:
+    if n_empty := int(empty.sum()):
         notes.append(f"Column {quoted(name)}: {counted(n_empty, 'empty text')} read as missing.")
     nothing = (empty | series.is_null()).fill_null(True)
     # Distinct first: ranking a million copies of ten texts would sort them all.
@@ -106,22 +110,16 @@ def _encode_text(name: str, series: pl.Series, notes: list[str]) -> Column:
     else:
         values, order = distinct_texts(distinct)
         known = order[present.cast(pl.Enum(distinct)).to_physical().to_numpy()]
-    codes = np.full(len(series), len(values), dtype=np.int32)
-    codes[~nothing.to_numpy()] = known
-    return Column(name, ValueType.STRING, codes, values)
+    return Column(name, ValueType.STRING, place_codes(known, ~nothing.to_numpy(), len(values)), values)
 
 
 def _rank_values(name: str, type: ValueType, series: pl.Series) -> Column:
-    present = series.is_not_null().to_numpy()
     values, known = np.unique(series.drop_nulls().to_numpy(), return_inverse=True)
-    codes = np.full(len(series), len(values), dtype=np.int32)
-    codes[present] = known
-    return Column(name, type, codes, values)
+    return Column(name, type, place_codes(known, series.is_not_null().to_numpy(), len(values)), values)
 
 
 def _encode_floats(name: str, series: pl.Series, source: str) -> Column:
-    n_infinite = int(series.is_infinite().sum())
-    if n_infinite:
+    if n_infinite := int(series.is_infinite().sum()):
         raise DataError(
             f"{source}: column {quoted(name)} holds {counted(n_infinite, 'infinite value')}. Replace infinity by a "
             "number or by a missing value."
@@ -182,10 +180,8 @@ def _in_type(texts: Collection[str], type: ValueType) -> NDArray[Any]:
         return np.array([text.lower() == "true" for text in texts if text.lower() in ("true", "false")], np.int64)
     values = []
     for text in texts:
-        try:
+        with suppress(ValueError, TypeError):  # a marker of another column
             values.append(parse_number(text, type))
-        except (ValueError, TypeError):
-            continue  # a marker of another column
     return np.array(values, dtype=np.float64)
 
 
@@ -195,7 +191,6 @@ def is_pandas(source: object) -> bool:
 
 
 def pandas_series(column: Any, name: str, source: str) -> pl.Series:
-    """A column of pandas as one of polars."""
     dtype = column.dtype
     kind = type(dtype).__name__
     if kind == "CategoricalDtype":

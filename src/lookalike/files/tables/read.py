@@ -142,12 +142,10 @@ def read_table(
 def _check_types(types: Mapping[str, ValueType] | None) -> dict[str, ValueType]:
     """Types as asked for, given as `ValueType` or by name."""
     known = [type.value for type in ValueType]
-    checked = {}
     for name, type in (types or {}).items():
         if type not in known:
             raise SchemaError(f"Column {quoted(name)}: {unknown_name('type', str(type), known)}")
-        checked[name] = ValueType(type)
-    return checked
+    return {name: ValueType(type) for name, type in (types or {}).items()}
 
 
 def _read_file(path: Path, asked: Asked) -> Table:

@@ -9,7 +9,9 @@ proves wrong (the encoding, or that quotes mean quoting) starts the walk anew wi
 from __future__ import annotations
 
 import io
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
@@ -32,12 +34,12 @@ _FALLBACK = "cp1252"
 _BUNCH_BYTES = 8 << 20
 
 
-@dataclass(eq=False)
 class _Cells:
     """One column's cells so far: per block the texts that occur and where (-1: nothing)."""
 
-    texts: list[pl.Series]
-    places: list[NDArray[np.int32]]
+    def __init__(self) -> None:
+        self.texts: list[pl.Series] = []
+        self.places: list[NDArray[np.int32]] = []
 
     def add(self, cells: pl.Series) -> None:
         distinct = cells.unique().drop_nulls()
@@ -53,7 +55,6 @@ class _Cells:
 
 
 def read_delimited(path: Path, asked: Asked) -> Table:
-    """The table in a CSV file."""
     return _try_dialects(path, asked.hints, lambda file, dialect, notes: _read(file, dialect, notes, asked))
 
 
@@ -75,10 +76,7 @@ def spelling_of(path: Path) -> Spelling:
 def _try_dialects(path: Path, hints: Hints, read: Callable[[TextFile, Dialect, Sequence[str]], _Read]) -> _Read:
     """What `read` makes of the file as it is most likely written; of the next guess where that proves wrong."""
     notes: list[str] = []
-    if hints.encoding is not None:
-        encoding, settled = check_encoding(hints.encoding), True
-    else:
-        encoding, settled = detect_encoding(path)
+    encoding, settled = (check_encoding(hints.encoding), True) if hints.encoding is not None else detect_encoding(path)
     unquoted = False
     while True:
         file = TextFile(path, encoding, hints.unpack_limit)
@@ -145,7 +143,7 @@ def _read(file: TextFile, dialect: Dialect, notes: Sequence[str], asked: Asked) 
         raise DataError(f"{source} is empty. Give a file with a header and rows.")
     names = _names(records.first, dialect, source)
     wanted = asked.choose(names, source)
-    cells = {name: _Cells([], []) for name in wanted}
+    cells = {name: _Cells() for name in wanted}
     n_rows = 0
     for blocks in _gather_blocks(records):
         progress("reading", 0.8 * file.share_read, counted(n_rows, "row"))
@@ -193,7 +191,8 @@ def _split(
     # Own names, so that whatever the header says means nothing to the reader.
     places = {name: f"c{attr}" for attr, name in enumerate(names)}
     head = dialect.delimiter.join(places.values()).encode() + b"\n"
-    try:
+    n_records, frame = sum(block.n_records for block in blocks), None
+    with suppress(pl.exceptions.PolarsError):
         frame = pl.read_csv(
             io.BytesIO(b"".join((head, *(block.data for block in blocks)))),
             schema=dict.fromkeys(places.values(), pl.String),
@@ -202,42 +201,31 @@ def _split(
             quote_char=dialect.quote,
             infer_schema=False,
         )
-    except pl.exceptions.PolarsError:
-        raise _unreadable(blocks, source) from None
-    if frame.height != sum(block.n_records for block in blocks):
-        raise _unreadable(blocks, source)
+    if frame is None or frame.height != n_records:
+        raise DataError(
+            f"{source}: the {counted(n_records, 'record')} from line {blocks[0].line_of(0)} on could not be split into "
+            "fields. Look for quotes and carriage returns inside fields there."
+        )
     for name, column in cells.items():
         column.add(frame.get_column(places[name]))
-
-
-def _unreadable(blocks: Sequence[Block], source: str) -> DataError:
-    n_records = sum(block.n_records for block in blocks)
-    return DataError(
-        f"{source}: the {counted(n_records, 'record')} from line {blocks[0].line_of(0)} on could not be split into "
-        "fields. Look for quotes and carriage returns inside fields there."
-    )
 
 
 def _column(name: str, cells: _Cells, asked: Asked, file: TextFile, dialect: Dialect) -> tuple[Column, tuple[str, ...]]:
     texts = pl.concat(cells.texts) if cells.texts else pl.Series([], dtype=pl.String)
     type = asked.types.get(name)
     settled = settle(name, texts, type, asked.missing)
-    code_of = np.append(settled.codes, np.int32(len(settled.values)))  # the last one: nothing
-    misfit_of = np.append(settled.misfits, False)
-    offset = 0
-    codes = [np.empty(0, dtype=np.int32)]
-    misfits = [np.empty(0, dtype=np.bool_)]
-    for block_texts, places in zip(cells.texts, cells.places, strict=True):
-        shifted = np.where(places < 0, len(texts), places + offset)
-        codes.append(code_of[shifted])
-        if type is not None:
-            misfits.append(misfit_of[shifted])
-        offset += len(block_texts)
+    starts = itertools.accumulate(map(len, cells.texts), initial=0)
+    # The place after all texts: nothing.
+    shifted = (
+        np.where(found < 0, len(texts), found + start) for found, start in zip(cells.places, starts, strict=False)
+    )
+    places = np.concatenate([np.empty(0, dtype=np.int32), *shifted])
     if type is not None and settled.misfits.any():
-        rows = np.flatnonzero(np.concatenate(misfits))
+        rows = np.flatnonzero(np.append(settled.misfits, False)[places])
         where = f"on line {_line_of(file, dialect, int(rows[0]))}"
         raise DataError(f"{file.path.name}: {misfit_message(name, type, len(rows), where)}")
-    return Column(name, settled.type, np.concatenate(codes), settled.values), settled.notes
+    code_of = np.append(settled.codes, np.int32(len(settled.values)))
+    return Column(name, settled.type, code_of[places], settled.values), settled.notes
 
 
 def _line_of(file: TextFile, dialect: Dialect, row: int) -> int:

@@ -60,21 +60,16 @@ def detect_dialect(
         found = _likeliest_delimiter(sample, expected, quote, cut_off)
         if found != expected[0]:
             notes.append(f"Fields were taken to be separated by {_DELIMITER_NAMES[found]}.")
-    if quote is None:
-        quoting = "'" if _single_quotes_likely(sample, found, cut_off) else '"'
-        if quoting == "'":
-            notes.append("Fields were taken to be quoted with single quotes.")
-    else:
-        quoting = quote
+    quoting = '"' if quote is None else quote
+    if quote is None and _single_quotes_likely(sample, found, cut_off):
+        quoting = "'"
+        notes.append("Fields were taken to be quoted with single quotes.")
     fields = _split(sample, found, quoting or None, cut_off)
-    records = [[field.text for field in record] for record in fields]
-    if header is None:
-        has_header = _header_likely(records)
-        if not has_header:
-            notes.append("The first line looks like data, so columns were named column_1, column_2 and so on.")
-    else:
-        has_header = header
-    padded = found != " " and _padding_likely(fields[1:] if has_header else fields)
+    has_header = _header_likely([[field.text for field in record] for record in fields]) if header is None else header
+    if header is None and not has_header:
+        notes.append("The first line looks like data, so columns were named column_1, column_2 and so on.")
+    later = [field.spaced for record in fields[has_header:] for field in record[1:]]
+    padded = found != " " and bool(later) and all(later)
     if padded:
         notes.append("The space after each delimiter was left out.")
     dialect = Dialect(
@@ -109,42 +104,38 @@ def split_spelled(text: str, delimiter: str, quote: str | None) -> Iterator[tupl
     >>> list(split_spelled('a;"b"\n\n1; 2\r\n', ";", '"'))
     [(['a', '"b"'], '\n'), ([''], '\n'), (['1', ' 2'], '\r\n')]
     """
-    pattern = _field_pattern(delimiter, quote)
     fields: list[str] = []
-    position = 0
-    while position < len(text):
+    for match in _match_fields(text, delimiter, quote):
+        fields.append(match.group().removesuffix(match["end"]))
+        if match["end"] != delimiter:
+            yield fields, match["end"]
+            fields = []
+
+
+def _match_fields(text: str, delimiter: str, quote: str | None) -> Iterator[re.Match[str]]:
+    """One field after the other, with what ends it; the empty one after a last delimiter too."""
+    pattern = _field_pattern(delimiter, quote)
+    position, end = 0, ""
+    while position < len(text) or end == delimiter:
         match = pattern.match(text, position)
         assert match is not None  # the unquoted form matches anything
-        end = match.group("end")
-        fields.append(text[position : match.end() - len(end)])
-        position = match.end()
-        if end != delimiter:
-            yield fields, end
-            fields = []
-    if fields:
-        yield [*fields, ""], ""
+        position, end = match.end(), match["end"]
+        yield match
 
 
 def _split(text: str, delimiter: str, quote: str | None, cut_off: bool) -> list[list[_Field]]:
-    pattern = _field_pattern(delimiter, quote)
     records: list[list[_Field]] = []
     fields: list[_Field] = []
-    position = 0
-    while position < len(text) or fields:
-        match = pattern.match(text, position)
-        assert match is not None  # the unquoted form matches anything
+    for match in _match_fields(text, delimiter, quote):
         inner, plain, end = match.group("quoted", "plain", "end")
         if cut_off and (not end or (quote and inner is None and plain.lstrip(" ").startswith(quote))):
             break
         cell = plain if inner is None else inner.replace(f"{quote}{quote}", quote or "")
         fields.append(_Field(cell, match.group().startswith(" ")))
-        position = match.end()
         if end != delimiter:
             if len(fields) > 1 or cell.strip() or inner is not None:
                 records.append(fields)
             fields = []
-            if not end:
-                break
     return records
 
 
@@ -234,9 +225,3 @@ def _is_run_of_years(cells: Sequence[str]) -> bool:
     if len(cells) < 2 or not all(re.fullmatch("(?:19|20)[0-9]{2}", cell) for cell in cells):
         return False
     return [int(cell) - int(cells[0]) for cell in cells] == list(range(len(cells)))
-
-
-def _padding_likely(records: Sequence[Sequence[_Field]]) -> bool:
-    """Whether a space stands after every delimiter."""
-    later = [field.spaced for record in records for field in record[1:]]
-    return bool(later) and all(later)

@@ -32,8 +32,7 @@ class NotDecodable(Exception):
 
     def __init__(self, encoding: str, line: int) -> None:
         super().__init__(encoding, line)
-        self.encoding = encoding
-        self.line = line
+        self.encoding, self.line = encoding, line
 
 
 class TextFile:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -69,8 +69,7 @@ class Settled:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
-class _Parsed:
+class _Parsed(NamedTuple):
     values: NDArray[Any]
     fits: NDArray[np.bool_]
     note: str = ""
@@ -107,14 +106,10 @@ def settle(name: str, texts: pl.Series, asked: ValueType | None, missing: Collec
     if asked is ValueType.STRING or (len(candidates) == 0 and asked is None):
         return _settle_text(texts, nothing)
     if asked is not None:
-        parsed = _ASKED[asked](candidates)
-        return _settle_values(name, asked, parsed, blank | marked, marked)
+        return _settle_values(name, asked, _ASKED[asked](candidates), blank | marked, marked)
     head = candidates.head(_HEAD)
     for type, parse in _GUESSES:
-        if not parse(head).fits.all():
-            continue
-        parsed = parse(candidates)
-        if parsed.fits.all():
+        if parse(head).fits.all() and (parsed := parse(candidates)).fits.all():
             return _settle_values(name, type, parsed, blank | marked, marked)
     return _settle_text(texts, nothing, _ambiguous(name, candidates))
 
@@ -127,24 +122,28 @@ def distinct_texts(texts: pl.Series) -> tuple[NDArray[Any], NDArray[np.int32]]:
     return np.array(texts.gather(pl.Series(somewhere, dtype=pl.UInt32)).to_list(), dtype=object), codes
 
 
+def place_codes(known: NDArray[Any], present: NDArray[np.bool_], missing: int) -> NDArray[np.int32]:
+    """The codes of cells: the known ones in their order where a value is present, elsewhere that of missing."""
+    codes = np.full(len(present), missing, dtype=np.int32)
+    codes[present] = known
+    return codes
+
+
 def _settle_text(texts: pl.Series, nothing: pl.Series, notes: tuple[str, ...] = ()) -> Settled:
     values, known = distinct_texts(texts.filter(~nothing))
-    codes = np.full(len(texts), len(values), dtype=np.int32)
-    codes[~nothing.to_numpy()] = known
+    codes = place_codes(known, ~nothing.to_numpy(), len(values))
     return Settled(ValueType.STRING, values, codes, np.zeros(len(texts), dtype=np.bool_), notes)
 
 
 def _settle_values(name: str, type: ValueType, parsed: _Parsed, left_out: pl.Series, marked: pl.Series) -> Settled:
     values, known = np.unique(parsed.values, return_inverse=True)
     present = ~left_out.to_numpy()
-    codes = np.full(len(present), len(values), dtype=np.int32)
-    codes[present] = known
     misfits = np.zeros(len(present), dtype=np.bool_)
     misfits[present] = ~parsed.fits
     notes = [f"Column {quoted(name)}: {parsed.note}"] if parsed.note else []
     if marked.any():
         notes.append(f"Column {quoted(name)}: markers such as NA, ? or - were read as missing.")
-    return Settled(type, values, codes, misfits, tuple(notes))
+    return Settled(type, values, place_codes(known, present, len(values)), misfits, tuple(notes))
 
 
 def _matches(texts: pl.Series, pattern: str) -> pl.Series:
@@ -210,10 +209,6 @@ def _parse_dates(texts: pl.Series, pattern: str, layout: str, label: str) -> _Pa
     return _Parsed(days.fill_null(0).to_numpy(), fits.to_numpy(), f"dates were read as {label}." if label else "")
 
 
-def _guess_dates(texts: pl.Series) -> _Parsed:
-    return max((_parse_dates(texts, *form) for form in _DATES), key=lambda parsed: int(parsed.fits.sum()))
-
-
 def _datetimes(texts: pl.Series) -> _Parsed:
     # day, hours, minutes, seconds, fraction, zone: one text column each
     parts = texts.str.extract_groups(f"^(?:{_DATETIME})$").struct.unnest()
@@ -230,8 +225,7 @@ def _datetimes(texts: pl.Series) -> _Parsed:
     fits = (sound & moments.is_between(FIRST_DAY * _DAY, (LAST_DAY + 1) * _DAY - 1)).fill_null(False).to_numpy()
     zoned = zone.is_not_null().to_numpy()
     mostly_zoned = 2 * int(np.count_nonzero(zoned & fits)) > int(np.count_nonzero(fits))
-    note = UTC_NOTE if mostly_zoned else ""
-    return _Parsed(moments.fill_null(0).to_numpy(), fits & (zoned == mostly_zoned), note)
+    return _Parsed(moments.fill_null(0).to_numpy(), fits & (zoned == mostly_zoned), UTC_NOTE if mostly_zoned else "")
 
 
 UTC_NOTE = "times with a time zone were converted to UTC."
@@ -249,6 +243,8 @@ _ASKED: dict[ValueType, _Parser] = {
     ValueType.INTEGER: lambda texts: _integers(texts, _INTEGER_ASKED),
     ValueType.NUMBER: _parse_numbers,
     ValueType.BOOLEAN: _booleans,
-    ValueType.DATE: _guess_dates,
+    ValueType.DATE: lambda texts: max(
+        (_parse_dates(texts, *form) for form in _DATES), key=lambda read: read.fits.sum()
+    ),
     ValueType.DATETIME: _datetimes,
 }

@@ -124,10 +124,12 @@ class Records:
         if not self._is_even(ends, delimiters):
             kept &= ~self._blank_records(buffer, starts, ends, delimiters, kept)
         if self.n_fields == 1:
-            n_written = _without_trailing_blanks(buffer, starts, ends)
-            starts, ends, kept = starts[:n_written], ends[:n_written], kept[:n_written]
-            if n_written == 0:
+            # A blank line is a missing value here, except at the end: those wait for what follows.
+            written = np.flatnonzero(~_are_empty(buffer, starts, ends))
+            if len(written) == 0:
                 return 0, None
+            n_written = int(written[-1]) + 1
+            starts, ends, kept = starts[:n_written], ends[:n_written], kept[:n_written]
         if b"\r\n" in data:
             drops.append(ends[(ends > 0) & (buffer[ends - 1] == _CR)] - 1)
         if self._dialect.padded:
@@ -182,22 +184,18 @@ class Records:
         """Which records are blank lines; any other that is uneven is refused."""
         n_fields = np.diff(np.searchsorted(delimiters, ends), prepend=0) + 1
         uneven = (n_fields != self.n_fields) & kept
-        lengths = ends - starts
-        blank: Mask = uneven & ((lengths == 0) | ((lengths == 1) & (buffer[starts] == _CR)))
+        blank: Mask = uneven & _are_empty(buffer, starts, ends)
         for record in np.flatnonzero(uneven & ~blank).tolist():
             if buffer[starts[record] : ends[record]].tobytes().strip(b" \t\r") == b"" and n_fields[record] == 1:
                 blank[record] = True
                 continue
             line = self._line_at(buffer, int(starts[record]))
             met, what = int(n_fields[record]), "header" if self._dialect.header else "first line"
-            advice = (
-                "Quote the field that holds a delimiter, or give the delimiter if it was guessed wrong."
-                if met > self.n_fields
-                else "Add the fields that are missing, or give the delimiter if it was guessed wrong."
-            )
+            more = met > self.n_fields
+            advice = "Quote the field that holds a delimiter" if more else "Add the fields that are missing"
             raise self._error(
                 f"line {line} has {counted(met, 'field')}, the {what} has {self.n_fields} (separated by "
-                f"{self._dialect.delimiter!r}). {advice}"
+                f"{self._dialect.delimiter!r}). {advice}, or give the delimiter if it was guessed wrong."
             )
         return blank
 
@@ -217,13 +215,10 @@ class Records:
         closes[-1] = False
         drops: list[Places] = []
         if opens.any() or closes.any():
-            places = np.flatnonzero(opens), np.flatnonzero(closes)
-            drops = [_spaces_from(buffer, places[0] - 1, -1), _spaces_from(buffer, places[1] + 1, 1)]
             edge &= ~is_quote
-            strays = [
-                signs[~_edge_past_spaces(buffer, signs, step, edge)]
-                for signs, step in zip(places, (-1, 1), strict=True)
-            ]
+            sides = (np.flatnonzero(opens), -1), (np.flatnonzero(closes), 1)
+            drops = [_spaces_from(buffer, signs + step, step) for signs, step in sides]
+            strays = [signs[~_edge_past_spaces(buffer, signs, step, edge)] for signs, step in sides]
             if len(strays[0]) or len(strays[1]):
                 self._refuse_quote(buffer, is_quote, *strays)
         if at_end and inside[-1]:
@@ -303,11 +298,9 @@ def _opening_of(signs: Places, sign: int) -> int:
     return int(signs[sign])
 
 
-def _without_trailing_blanks(buffer: Bytes, starts: Places, ends: Places) -> int:
-    """In a file of one column a blank line is a missing value, except at the end: those wait for what follows."""
-    lengths = ends - starts
-    written = np.flatnonzero(~((lengths == 0) | ((lengths == 1) & (buffer[starts] == _CR))))
-    return int(written[-1]) + 1 if len(written) else 0
+def _are_empty(buffer: Bytes, starts: Places, ends: Places) -> Mask:
+    """Which lines have nothing but their end."""
+    return np.asarray((ends == starts) | ((ends - starts == 1) & (buffer[starts] == _CR)))
 
 
 def _odd_so_far(marks: Mask) -> Mask:
