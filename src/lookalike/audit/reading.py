@@ -67,6 +67,18 @@ def joint_ids_of_two(first: Sequence[Codes], second: Sequence[Codes]) -> tuple[I
     return ids[:n_first], ids[n_first:]
 
 
+def count_ids(*ids: Ints) -> int:
+    """How many numbers from 0 up to the largest of these."""
+    return 1 + max(int(each.max(initial=-1)) for each in ids)
+
+
+def means_by_id(ids: Ints, numbers: NDArray[Any], n_ids: int) -> tuple[NDArray[np.float64], Ints]:
+    """The mean of the numbers with each id, 0 where there is none, and how many these are; an id of -1 is none."""
+    real = ids >= 0
+    counts = np.bincount(ids[real], minlength=n_ids)
+    return np.bincount(ids[real], weights=numbers[real], minlength=n_ids) / np.maximum(counts, 1), counts
+
+
 def _boxes_of(release: Grouped | Matched) -> Boxes:
     """The classes of a release and their boxes."""
     from lookalike.kernels.containment import Cells
