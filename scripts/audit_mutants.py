@@ -93,7 +93,7 @@ MUTANTS = [
     Mutant(
         "audit/verify.py",
         "return judge_promise(promise, seen), seen",
-        "return verdict_of(promise, None, True, '', None), seen",
+        "return verdict_of(promise, True, '', None), seen",
     ),
     Mutant("audit/perturbation.py", 'yield Check(f"matrix of {where}", problem is None,', 'yield Check("", True,'),
     Mutant("audit/perturbation.py", 'Check("carried values kept", n_changed == 0', 'Check("carried values kept", True'),

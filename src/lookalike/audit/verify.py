@@ -118,7 +118,7 @@ def examine(
         levels = [_exposure_or_reason(reading, promise, graph, adversary) for promise in unasked]
     else:
         reason = "not run: the release is not well formed"
-        verdicts = [verdict_of(promise, None, False, reason, release.form) for promise in promises]
+        verdicts = [verdict_of(promise, False, reason, release.form) for promise in promises]
         looked_at, unasked = [reason] * len(verdicts), ()
     audit = Audit(
         form=release.form,
@@ -218,9 +218,7 @@ def _judge(
     if not isinstance(release, Matched) or model.refuses_form(release.form) is not None or model.by_possible:
         seen = _exposure_or_reason(reading, promise, graph, adversary)
         verdict = (
-            verdict_of(promise, None, False, seen, release.form)
-            if isinstance(seen, str)
-            else judge_promise(promise, seen)
+            verdict_of(promise, False, seen, release.form) if isinstance(seen, str) else judge_promise(promise, seen)
         )
         return verdict, seen, []
     if graph is None:
@@ -244,7 +242,7 @@ def _judge_without_graph(reading: Reading, promise: Promise, adversary: str) -> 
     column = _column_index(promise, reading.original)
     exists = _existence(reading, promise.model, column, None)
     reason = f"broken whatever the graph is: {exists.detail}" if exists.exists is False else seen
-    return verdict_of(promise, None, False, reason, Matched.form), reason
+    return verdict_of(promise, False, reason, Matched.form), reason
 
 
 def _exposure_or_reason(reading: Reading, promise: Promise, graph: MatchGraph | None, adversary: str) -> Exposure | str:

@@ -18,14 +18,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from lookalike.audit.order.sorting import (
-    Members,
-    OrderedTable,
-    Sign,
-    expected_matches,
-    line_up,
-    permutation_tail,
-)
+from lookalike.audit.order.sorting import Members, OrderedTable, Sign, expected_matches, line_up, permutation_tail
 from lookalike.audit.reading import Ints, Reading, joint_ids_of_two, means_by_id
 from lookalike.data.release import Bucketized, Grouped, Matched
 

@@ -276,9 +276,7 @@ def _match_signs(words: str, ranks: Ints, members: Members, records: Ints, rows:
         yield Sign(f"values of whole groups follow {words}", found.at_least)
 
 
-def _compare_values(
-    groups: Ints, blocks: Ints, owned: Ints, shown: Ints
-) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+def _compare_values(groups: Ints, blocks: Ints, owned: Ints, shown: Ints) -> tuple[NDArray[np.bool_], NDArray[Any]]:
     """By group, whether each of its blocks shows the values of its records; and in how many orders, as a logarithm."""
     from scipy.special import gammaln
 

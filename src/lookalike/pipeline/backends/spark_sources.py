@@ -19,6 +19,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from lookalike.errors import DataError, RecipeError, SchemaError, counted, quoted, unknown_name
 from lookalike.pipeline.backends.spark import condition_of, spark_failures
@@ -359,14 +360,9 @@ def _unlike(names: Sequence[str], name: str) -> str:
 
 
 def _name(file: str) -> str:
-    from urllib.parse import unquote
-
     return unquote(file.rpartition("/")[2])
 
 
 def _escape(file: str) -> str:
     """A file's address as Spark tells it, as a path that means this file alone."""
-    from urllib.parse import unquote
-
-    path = unquote(file)
-    return "".join(f"\\{sign}" if sign in "*?[]{}\\" else sign for sign in path)
+    return "".join(f"\\{sign}" if sign in "*?[]{}\\" else sign for sign in unquote(file))
