@@ -92,8 +92,8 @@ MUTANTS = [
     Mutant("audit/matching.py", "if found.exists is False and requirement.stricter:", "if False:"),
     Mutant(
         "audit/verify.py",
-        "return judge_promise(promise, seen), seen",
-        "return verdict_of(promise, None, True, '', None), seen",
+        "            return judge_promise(promise, seen), seen, []",
+        "            return verdict_of(promise, True, '', None) if by_flow else judge_promise(promise, seen), seen, []",
     ),
     Mutant("audit/perturbation.py", 'yield Check(f"matrix of {where}", problem is None,', 'yield Check("", True,'),
     Mutant("audit/perturbation.py", 'Check("carried values kept", n_changed == 0', 'Check("carried values kept", True'),

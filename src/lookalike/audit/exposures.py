@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.audit.reading import Ints, Reading, joint_ids_of_two
+from lookalike.audit.reading import Ints, Reading, joint_ids_of_two, ranks_within
 from lookalike.data.adversary import KNOWS_METHOD, READS_RELEASE
 from lookalike.data.exposure import Exposure, counted_exposure
 from lookalike.data.microdata import Microdata
@@ -248,15 +248,12 @@ def concealment(reading: Reading, adversary: str) -> Exposure | None:
 
 def complete_assignment(reading: Reading) -> Ints:
     """A row of its own for each record that was placed; -1 for none. Rows of one item are interchangeable."""
-    placement = reading.placement
-    placed = np.flatnonzero(placement.item_of_record >= 0)
-    row_of_record = np.full(len(placement.item_of_record), -1, dtype=np.int64)
-    rows = np.argsort(placement.item_of_row, kind="stable")
-    first_row = np.searchsorted(placement.item_of_row[rows], np.arange(len(placement.capacities)))
-    items = placement.item_of_record[placed]
-    ranked = np.argsort(items, kind="stable")
-    rank = np.arange(len(items)) - np.searchsorted(items[ranked], items[ranked])
-    row_of_record[placed[ranked]] = rows[first_row[items[ranked]] + rank]
+    item_of_record, item_of_row = reading.placement.item_of_record, reading.placement.item_of_row
+    rows, records = (np.argsort(items, kind="stable") for items in (item_of_row, item_of_record))
+    records = records[item_of_record[records] >= 0]
+    items = item_of_record[records]
+    row_of_record = np.full(len(item_of_record), -1, dtype=np.int64)
+    row_of_record[records] = rows[np.searchsorted(item_of_row[rows], items) + ranks_within(items)]
     return row_of_record
 
 

@@ -12,6 +12,7 @@ held against the same counts, and whether one matrix was used by all of them.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -83,10 +84,7 @@ def join_audits(parts: Sequence[PartAudit]) -> JoinedAudit:
             for place, promise in enumerate(unasked)
         ),
     )
-    sizes: dict[int, int] = {}
-    for part in parts:
-        for size, number in part.sizes.items():
-            sizes[size] = sizes.get(size, 0) + number
+    sizes = sum((Counter(part.sizes) for part in parts), Counter[int]())
     return JoinedAudit(audit, exposures, dict(sorted(sizes.items())), _sum_withheld(parts))
 
 
@@ -219,10 +217,10 @@ def _verdict(
     if without:
         telling = [verdict for verdict in without if not verdict.passed] or without
         passed = all(verdict.passed for verdict in without)
-        return verdict_of(promise, None, passed, _where([verdict.detail for verdict in telling], len(verdicts)), form)
+        return verdict_of(promise, passed, _where([verdict.detail for verdict in telling], len(verdicts)), form)
     seen = _find_exposure(promise, exposures)
     if seen is None:
-        return verdict_of(promise, None, False, NOTHING, form)
+        return verdict_of(promise, False, NOTHING, form)
     told = [verdict for verdict in verdicts if verdict.reached is not None]
     return replace(
         judge_level(promise, seen),

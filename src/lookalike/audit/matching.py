@@ -18,7 +18,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lookalike.audit.reading import FITS_LIMIT, Ints, Reading
 from lookalike.audit.verdicts import Check
@@ -152,19 +151,17 @@ def _flow_test(reading: Reading, requirement: Requirement, column: int | None, g
         if only_distinct and (degrees[degrees > 0] != requirement.distinct).any():
             return Existence(None, "not run: with more rows a record than values asked for, values may repeat")
         slots = np.bincount(graph.rows, minlength=reading.release.n_rows)
-        tables = {int(degree): _caps(requirement, int(degree), n_codes) for degree in np.unique(degrees)}
-        found = _flow(reading, degrees, slots, values, tables) == int(degrees.sum())
+        found = _flow(reading, degrees, slots, values, requirement, n_codes) == int(degrees.sum())
         return Existence(found, f"{'a' if found else 'no'} graph with the degrees of the given one keeps the promise")
     n_suppressed = reading.release.withheld.n_suppressed
     most = int(np.sort(np.diff(starts))[min(n_suppressed, len(starts) - 2)])
     tried = []
     for degree in _degrees(requirement, values, n_codes, most):
-        caps = {degree: _caps(requirement, degree, n_codes)}
         n_wanted = degree * (reading.original.n_rows - n_suppressed)
-        ones = np.ones(reading.original.n_rows, dtype=np.int64)
+        degrees = np.full(reading.original.n_rows, degree, dtype=np.int64)
         slots = np.full(reading.release.n_rows, degree, dtype=np.int64)
         slots[reading.is_told_dummy] = 0
-        if _flow(reading, ones * degree, slots, values, caps) >= n_wanted:
+        if _flow(reading, degrees, slots, values, requirement, n_codes) >= n_wanted:
             return Existence(True, f"a {degree}-regular graph that keeps the promise exists, which shows nothing")
         tried.append(str(degree))
     if not tried:
@@ -193,7 +190,7 @@ def _degrees(requirement: Requirement, values: Ints, n_codes: int, most: int) ->
     return found
 
 
-def _flow(reading: Reading, degrees: Ints, slots: Ints, values: Ints, caps: dict[int, Ints]) -> int:
+def _flow(reading: Reading, degrees: Ints, slots: Ints, values: Ints, requirement: Requirement, n_codes: int) -> int:
     """The most edges that records (at most `degrees` each) and rows (at most `slots` each) can have together."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_flow
@@ -202,30 +199,27 @@ def _flow(reading: Reading, degrees: Ints, slots: Ints, values: Ints, caps: dict
     starts, rows = reading.fits
     n_records, n_rows = len(degrees), len(slots)
     owner = np.repeat(np.arange(n_records), np.diff(starts))
-    known = np.array(sorted(caps), dtype=np.int64)
-    table = np.array([caps[int(degree)] for degree in known], dtype=np.int64).reshape(len(known), -1)
-    cap_of_edge = table[np.searchsorted(known, degrees[owner]), values[rows]]
+    known = np.unique(degrees)
+    caps = np.array([_caps(requirement, degree, n_codes) for degree in known.tolist()], dtype=np.int64)
+    cap_of_edge = caps[np.searchsorted(known, degrees[owner]), values[rows]]
     kept = (cap_of_edge > 0) & (degrees[owner] > 0) & (slots[rows] > 0)
     owner, rows, cap_of_edge = owner[kept], rows[kept], cap_of_edge[kept]
-    keys, pair, count = np.unique(
-        owner * np.int64(table.shape[1]) + values[rows], return_inverse=True, return_counts=True
-    )
+    keys, pair, count = np.unique(owner * n_codes + values[rows], return_inverse=True, return_counts=True)
     pair = pair.reshape(-1)
     pair_cap = np.zeros(len(keys), dtype=np.int64)
     pair_cap[pair] = cap_of_edge
     # Only where a record fits more rows of a value than its cap does the value need a node of its own.
     narrow = count > pair_cap
     n_nodes = int(np.count_nonzero(narrow))
-    node_of_pair = np.where(narrow, n_records + n_rows + np.cumsum(narrow) - 1, keys // table.shape[1])
+    node_of_pair = np.where(narrow, n_records + n_rows + np.cumsum(narrow) - 1, keys // n_codes)
     source, sink = n_records + n_rows + n_nodes, n_records + n_rows + n_nodes + 1
-    tails = [np.full(n_records, source), keys[narrow] // table.shape[1]]
-    heads = [np.arange(n_records), node_of_pair[narrow]]
-    amounts: list[NDArray[np.int64]] = [degrees, pair_cap[narrow]]
-    tails += [node_of_pair[pair], n_records + np.arange(n_rows)]
-    heads += [n_records + rows, np.full(n_rows, sink)]
-    amounts += [np.ones(len(rows), dtype=np.int64), slots]
-    network = csr_array(
-        (np.concatenate(amounts).astype(np.int32), (np.concatenate(tails), np.concatenate(heads))),
-        shape=(sink + 1, sink + 1),
+    # Tails, heads and capacities: of records, of values with nodes of their own, of pairs that fit, of rows.
+    edges = (
+        (np.full(n_records, source), np.arange(n_records), degrees),
+        (keys[narrow] // n_codes, node_of_pair[narrow], pair_cap[narrow]),
+        (node_of_pair[pair], n_records + rows, np.ones(len(rows), dtype=np.int64)),
+        (n_records + np.arange(n_rows), np.full(n_rows, sink), slots),
     )
+    tails, heads, amounts = (np.concatenate(side) for side in zip(*edges, strict=True))
+    network = csr_array((amounts.astype(np.int32), (tails, heads)), shape=(sink + 1, sink + 1))
     return int(maximum_flow(network, source, sink).flow_value)

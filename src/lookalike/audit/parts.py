@@ -24,7 +24,7 @@ from lookalike.audit.perturbation import Redrawn, matrix_problem, redrawings
 from lookalike.audit.reading import Ints
 from lookalike.audit.verdicts import Audit
 from lookalike.audit.verify import Examined, examine
-from lookalike.data.contracts import Level, PrivacyModel, Promise
+from lookalike.data.contracts import PrivacyModel, Promise
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Matched, MatchGraph, Perturbed, Release, Withheld
@@ -100,13 +100,10 @@ def _exposures(examined: Examined, graph: MatchGraph | None) -> dict[Subject, tu
             found[None, False] = expose_reading(examined.reading, None, graph, examined.audit.adversary), []
     for promise, exposure_or_reason in (*examined.promised, *examined.measured):
         if isinstance(exposure_or_reason, Exposure):
-            subject = _subject_of(promise, exposure_or_reason)
+            about = None if promise.model.about_identity else promise.column
+            subject = about, exposure_or_reason.concealed is not None
             found.setdefault(subject, (exposure_or_reason, []))[1].append(promise.model)
     return found
-
-
-def _subject_of(promise: Promise, exposure: Exposure) -> Subject:
-    return None if promise.model.about_identity else promise.column, exposure.concealed is not None
 
 
 def thin_exposure(exposure: Exposure, models: Iterable[PrivacyModel]) -> Exposure:
@@ -135,29 +132,26 @@ def _deciding(model: PrivacyModel, exposure: Exposure, kept: set[int]) -> set[in
     a level worse, so the least run of them that reaches it ends with one that is needed.
     """
     wanted = model.level(exposure)
+
+    def are_enough(units: set[int]) -> bool:
+        found = model.level(part(exposure, np.array(sorted(units), dtype=np.int64)))
+        undefined = wanted.value != wanted.value and found.value != found.value
+        return (wanted.value == found.value or undefined) and wanted.detail == found.detail
+
     chosen = kept if wanted.unit is None else kept | {wanted.unit}
-    while not _is_same_level(wanted, _level_of(model, exposure, sorted(chosen))):
+    while not are_enough(chosen):
         others = sorted(set(range(exposure.n_units)) - chosen)
         if not others:
             break
         too_few, enough = 0, len(others)
         while enough - too_few > 1:
             middle = (too_few + enough) // 2
-            if _is_same_level(wanted, _level_of(model, exposure, sorted(chosen | set(others[:middle])))):
+            if are_enough(chosen | set(others[:middle])):
                 enough = middle
             else:
                 too_few = middle
         chosen = chosen | {others[enough - 1]}
     return chosen
-
-
-def _level_of(model: PrivacyModel, exposure: Exposure, units: Sequence[int]) -> Level:
-    return model.level(part(exposure, np.array(units, dtype=np.int64)))
-
-
-def _is_same_level(one: Level, other: Level) -> bool:
-    undefined = one.value != one.value and other.value != other.value
-    return (one.value == other.value or undefined) and one.detail == other.detail
 
 
 def _sizes(exposures: Iterable[Exposure]) -> dict[int, int]:

@@ -43,7 +43,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.audit.preconditions import count_changes
-from lookalike.audit.reading import Ints, Reading, joint_ids_of_two
+from lookalike.audit.reading import Ints, Reading, count_ids, joint_ids_of_two, means_by_id
 from lookalike.audit.tail_bounds import RATES, SELDOM, Chance, Floats, bound_sum_tail, cap_counts, count_moments
 from lookalike.audit.verdicts import Check
 from lookalike.data.release import Perturbed, Randomizer
@@ -214,19 +214,11 @@ class Movement:
     n_terms: Floats
     """Rows of the classes where each original value occurs."""
     chosen: Floats
-    """By how much values kept depend on other columns (`_gather_evidence`)."""
+    """By how much values kept depend on other columns (`_measure_choices`)."""
 
     def __add__(self, other: Movement) -> Movement:
-        return Movement(
-            self.n_rows + other.n_rows,
-            self.kept + other.kept,
-            self.unchanged + other.unchanged,
-            1.0,
-            self.moved + other.moved,
-            self.expected + other.expected,
-            self.n_terms + other.n_terms,
-            self.chosen + other.chosen,
-        )
+        sums = {name: getattr(self, name) + getattr(other, name) for name in vars(self)}
+        return Movement(**sums | {"by_rule": 1.0})
 
     @property
     def chance(self) -> float:
@@ -240,6 +232,10 @@ class Movement:
     def least(self) -> float:
         """What `chance` would be for the original itself, if it looked like the release."""
         return min(1.0, 5 * self.unchanged.at_least)
+
+
+_Values = tuple[Ints, Ints]
+"""Of records, or of rows, the class of each and its value."""
 
 
 def movement(
@@ -257,37 +253,31 @@ def movement(
     from scipy.sparse import csr_array
 
     n_codes = len(shares)
-    n_classes = 1 + int(max(class_of_record.max(initial=-1), class_of_row.max(initial=-1)))
+    n_classes = count_ids(class_of_record, class_of_row)
     sizes = np.bincount(class_of_record, minlength=n_classes)
     whole = sizes == np.bincount(class_of_row, minlength=n_classes)
-    records, rows = whole[class_of_record], whole[class_of_row]
-    class_of_record, before = class_of_record[records], before[records]
-    choices = Choices(*([ranks[records] for ranks in some] for some in (choices.published, choices.others)))
-    class_of_row, after = class_of_row[rows], after[rows]
-    owned, shown = (
-        csr_array((np.ones(len(codes)), (classes, codes)), shape=(n_classes, n_codes))
-        for classes, codes in ((class_of_record, before), (class_of_row, after))
+    taken, shown = whole[class_of_record], whole[class_of_row]
+    choices = Choices(*([ranks[taken] for ranks in some] for some in (choices.published, choices.others)))
+    records, rows = (class_of_record[taken], before[taken]), (class_of_row[shown], after[shown])
+    owned, published = (
+        csr_array((np.ones(len(side[0])), side), shape=(n_classes, n_codes)) for side in (records, rows)
     )
-    weights = csr_array((1.0 / np.maximum(sizes, 1)[class_of_record], (class_of_record, before)), owned.shape)
+    weights = csr_array((1.0 / np.maximum(sizes, 1)[records[0]], records), owned.shape)
     occurs = owned > 0
-    moved, expected = (shown.T @ weights).toarray(), shares @ (owned.T @ weights).toarray()
-    n_kept = _n_common(class_of_record, before, class_of_row, after, sizes, n_codes)
-    n_same = int(np.count_nonzero(sizes[class_of_row] <= _MOST))
+    moved, expected = (published.T @ weights).toarray(), shares @ (owned.T @ weights).toarray()
     return Movement(
-        n_rows=len(after),
-        kept=_sum_kept(n_kept, class_of_record, before, sizes, shares),
-        unchanged=_sum_kept(n_same, class_of_row, after, sizes, shares),
-        by_rule=_by_rule(class_of_record, before, class_of_row, after, sizes, shares, moved - expected),
+        n_rows=len(rows[0]),
+        kept=_sum_kept(records, rows, sizes, shares),
+        unchanged=_sum_kept(rows, rows, sizes, shares),
+        by_rule=_by_rule(records, rows, sizes, shares, moved - expected),
         moved=moved,
         expected=expected,
-        chosen=_measure_choices(class_of_record, before, class_of_row, after, sizes, shares, choices),
+        chosen=_measure_choices(records, rows, sizes, shares, choices),
         n_terms=np.asarray(occurs.T @ np.where(whole, sizes, 0).astype(np.float64)),
     )
 
 
-def _by_rule(
-    class_of_record: Ints, before: Ints, class_of_row: Ints, after: Ints, sizes: Ints, shares: Floats, excess: Floats
-) -> float:
+def _by_rule(records: _Values, rows: _Values, sizes: Ints, shares: Floats, excess: Floats) -> float:
     """The chance that so many values are kept once each value u is looked for under the name that it mostly became."""
     from scipy.optimize import linear_sum_assignment
 
@@ -296,62 +286,47 @@ def _by_rule(
     name_of[was] = published
     if (name_of == np.arange(len(shares))).all():
         return 1.0
-    renamed = np.argsort(name_of)[after]
-    n_kept = _n_common(class_of_record, before, class_of_row, renamed, sizes, len(shares))
-    chance = _sum_kept(n_kept, class_of_record, before, sizes, shares[name_of]).at_least
+    renamed = rows[0], np.argsort(name_of)[rows[1]]
+    chance = _sum_kept(records, renamed, sizes, shares[name_of]).at_least
     n_ways = math.exp(min(math.lgamma(len(shares) + 1), 700.0))
     return min(1.0, chance * n_ways)
 
 
-def _n_common(class_of_record: Ints, before: Ints, class_of_row: Ints, after: Ints, sizes: Ints, n_codes: int) -> int:
-    """How many values the rows of each class have in common with its records, in classes that are small enough."""
-    keys, kept = _values_kept(class_of_record, before, class_of_row, after, n_codes)
-    return int(kept[sizes[keys // n_codes] <= _MOST].sum())
+def _values_kept(records: _Values, rows: _Values, sizes: Ints, n_codes: int) -> tuple[Ints, Ints]:
+    """By class and value of the records (class * n_codes + value), how many rows of the class show it again.
 
-
-def _values_kept(
-    class_of_record: Ints, before: Ints, class_of_row: Ints, after: Ints, n_codes: int
-) -> tuple[Ints, Ints]:
-    """By class and value of the records (class * n_codes + value), how many rows of the class show it again."""
-    keys, counts = np.unique(class_of_record * n_codes + before, return_counts=True)
-    others, other_counts = np.unique(class_of_row * n_codes + after, return_counts=True)
+    In classes that are small enough.
+    """
+    (keys, counts), (others, other_counts) = (
+        np.unique(classes * n_codes + values, return_counts=True) for classes, values in (records, rows)
+    )
     kept = np.zeros(len(keys), dtype=np.int64)
     _, mine, theirs = np.intersect1d(keys, others, assume_unique=True, return_indices=True)
     kept[mine] = np.minimum(counts[mine], other_counts[theirs])
-    return keys, kept
+    small = sizes[keys // n_codes] <= _MOST
+    return keys[small], kept[small]
 
 
-def _sum_kept(seen: int, classes: Ints, values: Ints, sizes: Ints, shares: Floats) -> Chance:
-    """How many values draws from the matrix keep, class by class and value by value."""
+def _sum_kept(records: _Values, rows: _Values, sizes: Ints, shares: Floats) -> Chance:
+    """How many values are kept, and how many draws from the matrix keep, class by class and value by value."""
+    seen = int(_values_kept(records, rows, sizes, len(shares))[1].sum())
     total = Chance(float(seen), np.zeros(len(RATES)))
-    for _, chances in _counts_kept(classes, values, sizes, shares):
+    for _, chances in _counts_kept(records, sizes, shares):
         total = total + cap_counts(0.0, chances)
     return total
 
 
-def _measure_choices(
-    class_of_record: Ints, before: Ints, class_of_row: Ints, after: Ints, sizes: Ints, shares: Floats, choices: Choices
-) -> Floats:
-    n_codes = len(shares)
-    keys, kept = _values_kept(class_of_record, before, class_of_row, after, n_codes)
-    moments = np.zeros((len(keys), len(_CHOICE_RATES)))
-    for places, chances in _counts_kept(class_of_record, before, sizes, shares):
-        moments[places] = count_moments(chances, _CHOICE_RATES)
-    small = sizes[keys // n_codes] <= _MOST
-    counted = _Counted(keys[small] // n_codes, keys[small] % n_codes, kept[small], moments[small])
-    return _gather_evidence(counted, class_of_record, choices, n_codes)
-
-
-def _counts_kept(classes: Ints, values: Ints, sizes: Ints, shares: Floats) -> Iterator[tuple[Ints, Floats]]:
-    """For each class and value, in the order of both: how likely it is that 0, 1, 2 ... of its records' are kept."""
+def _counts_kept(records: _Values, sizes: Ints, shares: Floats) -> Iterator[tuple[Ints, Floats]]:
+    """How likely it is that 0, 1, 2 ... of the records with a value are kept, with places among `_values_kept`."""
+    small = sizes[records[0]] <= _MOST
+    classes, values = (side[small] for side in records)
     order = np.lexsort((values, classes))
     classes, values = classes[order], values[order]
     starts = np.searchsorted(classes, np.arange(len(sizes)))
     keys, counts = np.unique(classes * len(shares) + values, return_counts=True)
     class_of_key, value_of_key = keys // len(shares), keys % len(shares)
     size_of_key = sizes[class_of_key]
-    combinations = np.unique(np.column_stack((size_of_key, counts)), axis=0)
-    for size, count in combinations[combinations[:, 0] <= _MOST].tolist():
+    for size, count in np.unique(np.column_stack((size_of_key, counts)), axis=0).tolist():
         found = np.flatnonzero((size_of_key == size) & (counts == count))
         for begin in range(0, len(found), _AT_ONCE):
             some = found[begin : begin + _AT_ONCE]
@@ -374,15 +349,17 @@ _MOST_VALUES = 200
 """Of columns with more sensitive values, those kept are not counted value by value."""
 
 
-def _gather_evidence(counted: _Counted, class_of_record: Ints, choices: Choices, n_values: int) -> Floats:
+def _measure_choices(records: _Values, rows: _Values, sizes: Ints, shares: Floats, choices: Choices) -> Floats:
     """The logarithm of each number; as many for every table with these columns."""
-    n_classes = 1 + int(max(class_of_record.max(initial=-1), counted.classes.max(initial=-1)))
-    sizes = np.bincount(class_of_record, minlength=n_classes)
-    means = [
-        np.bincount(class_of_record, weights=ranks, minlength=n_classes) / np.maximum(sizes, 1)
-        for ranks in (*choices.published, *choices.others)
-    ]
-    found = [_of_runs(counted, runs, n_values) for runs in _all_runs(means, len(choices.published), sizes)]
+    n_values = len(shares)
+    keys, kept = _values_kept(records, rows, sizes, n_values)
+    moments = np.zeros((len(keys), len(_CHOICE_RATES)))
+    for places, chances in _counts_kept(records, sizes, shares):
+        moments[places] = count_moments(chances, _CHOICE_RATES)
+    counted = _Counted(keys // n_values, keys % n_values, kept, moments)
+    own_sizes = np.bincount(records[0], minlength=len(sizes))
+    means = [means_by_id(records[0], ranks, len(sizes))[0] for ranks in (*choices.published, *choices.others)]
+    found = [_of_runs(counted, runs, n_values) for runs in _all_runs(means, len(choices.published), own_sizes)]
     return np.concatenate(found) if found else np.zeros(0)
 
 

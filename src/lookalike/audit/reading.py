@@ -67,6 +67,18 @@ def joint_ids_of_two(first: Sequence[Codes], second: Sequence[Codes]) -> tuple[I
     return ids[:n_first], ids[n_first:]
 
 
+def count_ids(*ids: Ints) -> int:
+    """How many numbers from 0 up to the largest of these."""
+    return 1 + max(int(each.max(initial=-1)) for each in ids)
+
+
+def means_by_id(ids: Ints, numbers: NDArray[Any], n_ids: int) -> tuple[NDArray[np.float64], Ints]:
+    """The mean of the numbers with each id, 0 where there is none, and how many these are; an id of -1 is none."""
+    real = ids >= 0
+    counts = np.bincount(ids[real], minlength=n_ids)
+    return np.bincount(ids[real], weights=numbers[real], minlength=n_ids) / np.maximum(counts, 1), counts
+
+
 def _boxes_of(release: Grouped | Matched) -> Boxes:
     """The classes of a release and their boxes."""
     from lookalike.kernels.containment import Cells
@@ -80,21 +92,22 @@ def _boxes_of(release: Grouped | Matched) -> Boxes:
     n_classes = int(class_of_unit.max()) + 1 if len(used) else 0
     sample = np.zeros(n_classes, dtype=np.int64)
     sample[class_of_unit] = used
-    parts = [_box(domain, extents, sample) for domain, extents in zip(domains, release.extents, strict=True)]
-    offsets = np.cumsum([0, *(len(members) for *_, members in parts)])
+    boxes = [_box(domain, extents, sample) for domain, extents in zip(domains, release.extents, strict=True)]
+    lows, highs, missing, starts, ends, members = zip(*boxes, strict=True)
+    offsets = np.cumsum([0, *map(len, members[:-1])])
     cells = Cells(
-        lows=_columns([part[0] for part in parts], np.int32),
-        highs=_columns([part[1] for part in parts], np.int32),
-        missing=_columns([part[2] for part in parts], np.bool_),
+        lows=_columns(lows, np.int32),
+        highs=_columns(highs, np.int32),
+        missing=_columns(missing, np.bool_),
         missing_codes=np.array([domain.missing_code for domain in domains], dtype=np.int32),
-        starts=_columns([part[3] + offset for part, offset in zip(parts, offsets, strict=False)], np.int64),
-        ends=_columns([part[4] + offset for part, offset in zip(parts, offsets, strict=False)], np.int64),
-        members=np.concatenate([part[5] for part in parts]).astype(np.int32),
+        starts=_columns(starts, np.int64) + offsets,
+        ends=_columns(ends, np.int64) + offsets,
+        members=np.concatenate(members).astype(np.int32),
     )
     return Boxes(cells, class_of_unit[unit_of_row.reshape(-1)], n_classes)
 
 
-def _columns(columns: list[NDArray[Any]], dtype: Any) -> NDArray[Any]:
+def _columns(columns: Sequence[NDArray[Any]], dtype: Any) -> NDArray[Any]:
     return np.ascontiguousarray(np.column_stack(columns).astype(dtype))
 
 
@@ -199,7 +212,7 @@ def largest_placement(
 
     kind_of_record = joint_ids((value_of_record, *codes.T), len(codes))
     records = np.argsort(kind_of_record, kind="stable")
-    kinds, firsts, supplies = np.unique(kind_of_record[records], return_index=True, return_counts=True)
+    _, firsts, supplies = np.unique(kind_of_record[records], return_index=True, return_counts=True)
     kind_codes = read_only(codes[records[firsts]])
     kind_starts = _starts_of(value_of_record[records[firsts]], n_values)
     record_starts = np.append(firsts, len(records))[kind_starts]
@@ -217,8 +230,8 @@ def largest_placement(
             item_of_record = np.maximum(item_of_record, placed)
             continue
         sent, kind_of_sent, item_of_sent = _flow(starts, fitting, supplies[mine], capacities)
-        rank = _ranks_of_sent(kind_of_sent, sent)
-        placed_records = records[firsts[mine][np.repeat(kind_of_sent, sent)] + rank]
+        kinds = np.repeat(kind_of_sent, sent)
+        placed_records = records[firsts[mine][kinds] + ranks_within(kinds)]
         item_of_record[placed_records] = np.repeat(item_of_sent, sent)
     return Placement(item_of_record, item_of_row.reshape(-1), class_of_item, value_of_item, capacities, item_starts)
 
@@ -259,10 +272,9 @@ def _flow(starts: Ints, fitting: Codes, supplies: Ints, capacities: Ints) -> tup
     return flow.data[used][order].astype(np.int64), flow.row[used][order], items[flow.col[used][order]].astype(np.int64)
 
 
-def _ranks_of_sent(kind_of_sent: Ints, sent: Ints) -> Ints:
-    """0, 1, 2 ... within the records of each kind."""
-    kinds = np.repeat(kind_of_sent, sent)
-    return np.arange(len(kinds)) - np.searchsorted(kinds, kinds)
+def ranks_within(sorted_ids: Ints) -> Ints:
+    """0, 1, 2 ... within each run of equal ids."""
+    return np.arange(len(sorted_ids)) - np.searchsorted(sorted_ids, sorted_ids)
 
 
 @dataclass(frozen=True, eq=False)

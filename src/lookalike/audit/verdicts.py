@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -201,19 +201,15 @@ class Audit:
         }
 
     def __str__(self) -> str:
-        lines = [self._headline(), ""]
-        lines += _text_table(("check", "", "detail"), self._check_rows())
-        if self.verdicts or self.measured:
-            lines += ["", *_text_table(("promise", "asked", "reached", "", "detail"), self._verdict_rows())]
+        lines = [self._headline()]
+        for rows in self._tables():
+            lines += ["", *_text_table(rows)]
         if self.grounds is not None and (said := self.grounds.lines()):
             lines += ["", *said]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        parts = [f"<p><b>{html.escape(self._headline())}</b></p>"]
-        parts.append(_html_table(("check", "", "detail"), self._check_rows()))
-        if self.verdicts or self.measured:
-            parts.append(_html_table(("promise", "asked", "reached", "", "detail"), self._verdict_rows()))
+        parts = [f"<p><b>{html.escape(self._headline())}</b></p>", *map(_html_table, self._tables())]
         parts += [f"<p>{html.escape(line)}</p>" for line in (() if self.grounds is None else self.grounds.lines())]
         return "".join(parts)
 
@@ -226,36 +222,30 @@ class Audit:
             word = "The release is a faithful one, and no promise was held against it"
         if self.grounds is not None and self.grounds.publishers_roles:
             word += " under the publisher's own column roles"
-        stated = " (stated by the publisher, not checked)" if self._adversary_is_stated else ""
+        # No file shows how a release was made, so none shows what it tells an attacker who knows the method.
+        is_stated = self.grounds is not None and self.adversary == KNOWS_METHOD
+        stated = " (stated by the publisher, not checked)" if is_stated else ""
         return (
             f"{word}: {self.form} release, {self.n_rows:,} rows for {self.n_records:,} records "
             f"({self.n_suppressed:,} suppressed, {self.n_dummies:,} made up); adversary {self.adversary}{stated}."
         )
 
-    @property
-    def _adversary_is_stated(self) -> bool:
-        """No file shows how a release was made, so none shows what it tells an attacker who knows the method."""
-        return self.grounds is not None and self.adversary == KNOWS_METHOD
-
-    def _check_rows(self) -> list[tuple[str, ...]]:
-        return [(check.name, check.status, check.detail) for check in self.checks]
-
-    def _verdict_rows(self) -> list[tuple[str, ...]]:
+    def _tables(self) -> Iterator[list[tuple[str, ...]]]:
+        """The checks, and what was asked and measured if anything was, as texts below a head."""
+        yield [("check", "", "detail"), *((check.name, check.status, check.detail) for check in self.checks)]
         words = {True: _PASSED, False: FAILED, None: "measured"}
-
-        def word(verdict: Verdict) -> str:
-            return OPEN if verdict.is_open else words[verdict.passed]
-
-        return [
+        rows = [
             (
                 verdict.model if verdict.column is None else f"{verdict.column}: {verdict.model}",
                 "" if verdict.passed is None else format_number(verdict.asked),
                 format_number(verdict.reached),
-                word(verdict),
+                OPEN if verdict.is_open else words[verdict.passed],
                 "; ".join(filter(None, (verdict.detail, verdict.failing_text()))),
             )
             for verdict in (*self.verdicts, *self.measured)
         ]
+        if rows:
+            yield [("promise", "asked", "reached", "", "detail"), *rows]
 
 
 def format_number(number: Fraction | float | None) -> str:
@@ -294,18 +284,17 @@ def _plain_number(name: str, number: Fraction | float | None) -> dict[str, str |
     return {name: repr(float(number)), f"{name}_exact": f"{number.numerator}/{number.denominator}"}
 
 
-def _text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(len(row[place]) for row in (head, *rows)) for place in range(len(head))]
-    return [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in (head, *rows)
-    ]
+def _text_table(rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
-def _html_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def _html_table(rows: Sequence[Sequence[str]]) -> str:
     def line(cells: Sequence[str], tag: str) -> str:
         return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
 
-    return f"<table>{line(head, 'th')}{''.join(line(row, 'td') for row in rows)}</table>"
+    head, *others = rows
+    return f"<table>{line(head, 'th')}{''.join(line(row, 'td') for row in others)}</table>"
 
 
 NOTHING = "nothing is published"
@@ -327,30 +316,29 @@ def judge_promise(promise: Promise, exposure: Exposure) -> Verdict:
 def judge_level(promise: Promise, exposure: Exposure) -> Verdict:
     """The verdict by the level alone."""
     level = promise.model.level(exposure)
-    unit_size = _size_of(level, exposure)
-    return verdict_of(promise, level, promise.model.holds(level), level.detail, exposure.form, unit_size=unit_size)
+    return _verdict_by(promise, exposure, level, promise.model.holds(level))
 
 
 def measure_level(promise: Promise, exposure: Exposure | str) -> Verdict:
     """The level of a model that nobody asked for, or the reason why there is none."""
     if isinstance(exposure, str):
-        verdict = verdict_of(promise, None, None, exposure, None)
+        verdict = verdict_of(promise, None, exposure, None)
     else:
-        level = promise.model.level(exposure)
-        verdict = verdict_of(promise, level, None, level.detail, exposure.form, unit_size=_size_of(level, exposure))
+        verdict = _verdict_by(promise, exposure, promise.model.level(exposure), None)
     return replace(verdict, model=without_letter(str(promise.model)), asked=None)
 
 
-def verdict_of(
-    promise: Promise,
-    level: Level | None,
-    passed: bool | None,
-    detail: str,
-    form: str | None,
-    *,
-    unit_size: int | None = None,
-) -> Verdict:
-    """What is said of a promise about a release of that form; without a level, the detail says why there is none."""
+def _verdict_by(promise: Promise, exposure: Exposure, level: Level, passed: bool | None) -> Verdict:
+    known = level.unit is not None and exposure.counts_rows
+    return replace(
+        verdict_of(promise, passed, level.detail, exposure.form),
+        reached=_make_exact(level.value),
+        unit_size=int(exposure.sizes[level.unit]) if known else None,
+    )
+
+
+def verdict_of(promise: Promise, passed: bool | None, detail: str, form: str | None) -> Verdict:
+    """What is said without a level of a promise about a release of that form; the detail says why there is none."""
     model = promise.model
     return Verdict(
         promise=model.promise(promise.column, form),
@@ -358,10 +346,9 @@ def verdict_of(
         column=promise.column,
         letter=model.letter,
         asked=_make_exact(model.asked),
-        reached=None if level is None else _make_exact(level.value),
+        reached=None,
         passed=passed,
         detail=detail,
-        unit_size=unit_size,
     )
 
 
@@ -374,10 +361,6 @@ def without_letter(model: str) -> str:
     name, _, parameters = model.partition(":")
     rest = parameters.partition(",")[2]
     return f"{name} ({rest.replace(',', ', ')})" if rest else name
-
-
-def _size_of(level: Level, exposure: Exposure) -> int | None:
-    return None if level.unit is None or not exposure.counts_rows else int(exposure.sizes[level.unit])
 
 
 def _make_exact(number: Fraction | float) -> Fraction | float:

@@ -39,6 +39,7 @@ from lookalike.data.release import Bucketized, Grouped, Matched, MatchGraph, Per
 from lookalike.errors import RecipeError, unknown_name
 from lookalike.progress import Progress, silent
 
+_LEVELS = {Grouped.form: "group", Bucketized.form: "bucket", Perturbed.form: "posterior"}
 _CONFIRMATION = "level B"
 """How a check begins that confirms a verdict without the private graph."""
 _WITH_THE_OWNER = "the level reached depends on more than the release: the owner of the original has it"
@@ -92,7 +93,9 @@ def examine(
         raise RecipeError(unknown_name("adversary", adversary, ADVERSARIES))
     for promise in promises:
         _column_index(promise, original)
-    unasked = tuple(_everywhere(measures, original))
+    # Each model over every sensitive column, or once if it speaks of identity alone.
+    names = [domain.name for domain in original.domains.sensitive]
+    unasked = tuple(Promise(model, name) for model in measures for name in ([None] if model.about_identity else names))
     original = _with_a_missing_value(original, release)
     reading = Reading(release, original, unpublished or {}, parts or {})
     checks = [preconditions.well_formed(release, original)]
@@ -118,12 +121,12 @@ def examine(
         levels = [_exposure_or_reason(reading, promise, graph, adversary) for promise in unasked]
     else:
         reason = "not run: the release is not well formed"
-        verdicts = [verdict_of(promise, None, False, reason, release.form) for promise in promises]
+        verdicts = [verdict_of(promise, False, reason, release.form) for promise in promises]
         looked_at, unasked = [reason] * len(verdicts), ()
     audit = Audit(
         form=release.form,
         adversary=adversary,
-        level=_level_name(release, graph),
+        level=_LEVELS.get(release.form, "B" if graph is None else "A"),
         checks=tuple(checks),
         verdicts=tuple(verdicts),
         measured=tuple(measure_level(promise, exposure) for promise, exposure in zip(unasked, levels, strict=True)),
@@ -155,12 +158,6 @@ def _with_a_missing_value(original: Microdata, release: Release) -> Microdata:
         for domain, other in zip(own, published, strict=True)
     )
     return replace(original, domains=replace(original.domains, sensitive=known))
-
-
-def _level_name(release: Release, graph: MatchGraph | None) -> str:
-    if isinstance(release, Matched):
-        return "B" if graph is None else "A"
-    return {Grouped.form: "group", Bucketized.form: "bucket", Perturbed.form: "posterior"}[release.form]
 
 
 def _checks(reading: Reading, graph: MatchGraph | None, adversary: str) -> Iterator[Check]:
@@ -201,31 +198,23 @@ def _column_index(promise: Promise, original: Microdata) -> int | None:
     return original.domains.sensitive_index(promise.column)
 
 
-def _everywhere(models: Sequence[PrivacyModel], original: Microdata) -> Iterator[Promise]:
-    """Each model over every sensitive column, or once if it speaks of identity alone."""
-    for model in models:
-        if model.about_identity:
-            yield Promise(model)
-        else:
-            yield from (Promise(model, domain.name) for domain in original.domains.sensitive)
-
-
 def _judge(
     reading: Reading, promise: Promise, graph: MatchGraph | None, adversary: str
 ) -> tuple[Verdict, Exposure | str, list[Check]]:
-    """A verdict, what it was read from and, for a matched release with its graph, the flow test that confirms it."""
+    """A verdict, what it was read from and, for a matched release with its graph, the flow test that confirms it.
+
+    Without the graph a matched release is judged by the groups that it is, where it is one; elsewhere nothing is shown.
+    """
     model, release = promise.model, reading.release
-    if not isinstance(release, Matched) or model.refuses_form(release.form) is not None or model.by_possible:
-        seen = _exposure_or_reason(reading, promise, graph, adversary)
-        verdict = (
-            verdict_of(promise, None, False, seen, release.form)
-            if isinstance(seen, str)
-            else judge_promise(promise, seen)
-        )
-        return verdict, seen, []
-    if graph is None:
-        return *_judge_without_graph(reading, promise, adversary), []
+    by_flow = isinstance(release, Matched) and model.refuses_form(release.form) is None and not model.by_possible
     column = _column_index(promise, reading.original)
+    if not by_flow or graph is None:
+        seen = _exposure_or_reason(reading, promise, graph, adversary)
+        if isinstance(seen, Exposure):
+            return judge_promise(promise, seen), seen, []
+        if by_flow and (exists := _existence(reading, model, column, None)).exists is False:
+            seen = f"broken whatever the graph is: {exists.detail}"
+        return verdict_of(promise, False, seen, release.form), seen, []
     exists = _existence(reading, model, column, graph)
     name = f"{_CONFIRMATION}: {promise}"
     if exists.exists is None:
@@ -234,17 +223,6 @@ def _judge(
         confirmation = Check(name, exists.exists, exists.detail)
     exposure = expose_reading(reading, column, graph, adversary)
     return judge_promise(promise, exposure), exposure, [confirmation]
-
-
-def _judge_without_graph(reading: Reading, promise: Promise, adversary: str) -> tuple[Verdict, Exposure | str]:
-    """By the groups that a matched release is where it is one; elsewhere nothing is shown."""
-    seen = _exposure_or_reason(reading, promise, None, adversary)
-    if isinstance(seen, Exposure):
-        return judge_promise(promise, seen), seen
-    column = _column_index(promise, reading.original)
-    exists = _existence(reading, promise.model, column, None)
-    reason = f"broken whatever the graph is: {exists.detail}" if exists.exists is False else seen
-    return verdict_of(promise, None, False, reason, Matched.form), reason
 
 
 def _exposure_or_reason(reading: Reading, promise: Promise, graph: MatchGraph | None, adversary: str) -> Exposure | str:

@@ -10,13 +10,14 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 import lookalike as la
 from lookalike.data.microdata import Microdata
 from lookalike.data.schema import Schema
 from lookalike.errors import DataError, SchemaError
 from lookalike.pipeline.backends.local import LocalBackend
-from lookalike.pipeline.parts.survey import join_codes, survey
+from lookalike.pipeline.parts.survey import survey
 
 CELLS = {
     "whole": st.integers(-5, 5) | st.none(),
@@ -25,6 +26,11 @@ CELLS = {
     "day": st.dates(datetime.date(2020, 1, 1), datetime.date(2020, 1, 5)) | st.none(),
     "yes": st.booleans() | st.none(),
 }
+
+
+def join_codes(data: Microdata) -> NDArray[np.int32]:
+    """Records as one matrix of codes, in the order of `Survey.names`."""
+    return np.column_stack([data.quasi, data.sensitive, data.carried])
 
 
 @given(st.data())

@@ -14,7 +14,7 @@ so.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -34,13 +34,14 @@ from lookalike.audit.order.sorting import (
     match_signs,
     n_arrangements,
 )
-from lookalike.audit.reading import Ints, Reading, joint_ids, joint_ids_of_two
+from lookalike.audit.reading import Ints, Reading, count_ids, joint_ids, joint_ids_of_two
 from lookalike.audit.tail_bounds import SELDOM
 from lookalike.audit.verdicts import Check
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed
 from lookalike.errors import counted, quoted
 
 _NAME = "row order"
+_Columns = Sequence[tuple[str, Ints]]
 
 
 def row_order(reading: Reading) -> Check:
@@ -49,19 +50,20 @@ def row_order(reading: Reading) -> Check:
     if max((n_arrangements(table.content) for table in tables), default=0.0) < -math.log(SELDOM):
         return Check.undecided(_NAME, "too few different rows to tell")
     arranged = [arrangement(table.shown, len(table.content), table.group_of_row) for table in tables]
+    pairs, columns = list(zip(tables, arranged, strict=True)), _columns_of(reading)
     families = [
-        [] if any(found.sorted_by for found in arranged) else list(input_signs(reading)),
+        [] if any(found.sorted_by for found in arranged) else list(input_signs(reading, tables)),
         list(alignment_signs(reading, tables, arranged)),
-        [sign for pair in zip(tables, arranged, strict=True) for sign in _column_signs(reading, *pair)],
-        [sign for pair in zip(tables, arranged, strict=True) for sign in _neighbour_signs(reading, *pair)],
-        list(numbering_signs(reading, [(_of_original(words), ranks) for words, ranks in _columns_of(reading)])),
+        [sign for pair in pairs for sign in _column_signs(columns, *pair)],
+        [sign for pair in pairs for sign in _neighbour_signs(reading, columns, *pair)],
+        list(numbering_signs(reading, columns)),
     ]
     worst = _find_worst(families)
     if worst.chance < SELDOM:
         return Check(_NAME, False, f"{worst.words}; a shuffle does so with probability below 1e-9. {worst.remedy}")
     names = list(dict.fromkeys(name for found in arranged for name in found.sorted_by))
     published = f"sorted by what is published ({', '.join(names)}) and " if names else ""
-    n_columns = counted(len(_columns_of(reading)) - 1, "column")
+    n_columns = counted(len(columns) - 1, "column")
     return Check(_NAME, True, f"{published}follows neither the input order nor any of {n_columns} of the original")
 
 
@@ -77,25 +79,23 @@ def _find_worst(families: list[list[Sign]]) -> Sign:
 
 def _read_tables(reading: Reading) -> Iterator[OrderedTable]:
     release = reading.release
-    if isinstance(release, Grouped | Matched):
-        yield _table_of_extents(reading, release)
-    elif isinstance(release, Bucketized):
-        yield from _tables_of_buckets(reading, release)
-    else:
-        yield _read_perturbed(reading, release)
-
-
-def _value_columns(reading: Reading) -> list[Shown]:
-    release = reading.release
     blocks = (release.sensitive, release.domains.sensitive), (release.carried, release.domains.carried)
-    return [
+    values = [
         Shown(domain.name, codes[:, index], is_value=True)
         for codes, domains in blocks
         for index, domain in enumerate(domains)
     ]
+    if isinstance(release, Grouped | Matched):
+        yield _table_of_extents(reading, release, values)
+        return
+    points = [Shown(domain.name, release.quasi[:, index]) for index, domain in enumerate(release.domains.quasi)]
+    if isinstance(release, Bucketized):
+        yield from _tables_of_buckets(reading, release, points, values)
+    else:
+        yield _read_perturbed(reading, release, [*points, *values])
 
 
-def _table_of_extents(reading: Reading, release: Grouped | Matched) -> OrderedTable:
+def _table_of_extents(reading: Reading, release: Grouped | Matched, values: list[Shown]) -> OrderedTable:
     boxes, placement = reading.boxes, reading.placement
     units = boxes.class_of_row
     shown = []
@@ -103,7 +103,7 @@ def _table_of_extents(reading: Reading, release: Grouped | Matched) -> OrderedTa
         for ends in (boxes.cells.lows[:, attr], boxes.cells.highs[:, attr]):
             shown.append(Shown(domain.name, ends[units]))
     # Sets are told apart by their members as well: classes are numbered by contents.
-    shown += [Shown("cells", units), *_value_columns(reading)]
+    shown += [Shown("cells", units), *values]
     members = None
     if isinstance(release, Grouped):
         class_of_record = np.append(placement.class_of_item, -1)[placement.item_of_record]
@@ -118,9 +118,10 @@ def _table_of_extents(reading: Reading, release: Grouped | Matched) -> OrderedTa
     )
 
 
-def _tables_of_buckets(reading: Reading, release: Bucketized) -> Iterator[OrderedTable]:
+def _tables_of_buckets(
+    reading: Reading, release: Bucketized, points: list[Shown], values: list[Shown]
+) -> Iterator[OrderedTable]:
     (of_points, of_values), bucket_of_record = reading.buckets, reading.bucket_of_record
-    points = [Shown(domain.name, release.quasi[:, index]) for index, domain in enumerate(release.domains.quasi)]
     yield OrderedTable(
         shown=[Shown("bucket", release.bucket_of_quasi), *points],
         content=joint_ids((of_points, reading.point_of_row), len(of_points)),
@@ -129,7 +130,7 @@ def _tables_of_buckets(reading: Reading, release: Bucketized) -> Iterator[Ordere
     )
     n_values = reading.n_values
     yield OrderedTable(
-        shown=[Shown("bucket", release.bucket_of_sensitive), *_value_columns(reading)],
+        shown=[Shown("bucket", release.bucket_of_sensitive), *values],
         content=joint_ids((of_values, reading.value_of_row), len(of_values)),
         item_of_record=np.where(bucket_of_record >= 0, bucket_of_record * n_values + reading.value_of_record, -1),
         item_of_row=of_values * n_values + reading.value_of_row,
@@ -137,13 +138,12 @@ def _tables_of_buckets(reading: Reading, release: Bucketized) -> Iterator[Ordere
     )
 
 
-def _read_perturbed(reading: Reading, release: Perturbed) -> OrderedTable:
+def _read_perturbed(reading: Reading, release: Perturbed, shown: list[Shown]) -> OrderedTable:
     original = reading.original
     records, rows = joint_ids_of_two((original.quasi, original.carried), (release.quasi, release.carried))
-    points = [Shown(domain.name, release.quasi[:, index]) for index, domain in enumerate(release.domains.quasi)]
     before, after = joint_ids_of_two((original.sensitive,), (release.sensitive,))
     return OrderedTable(
-        shown=[*points, *_value_columns(reading)],
+        shown=shown,
         content=joint_ids((rows, after), len(rows)),
         item_of_record=records,
         item_of_row=rows,
@@ -151,25 +151,22 @@ def _read_perturbed(reading: Reading, release: Perturbed) -> OrderedTable:
     )
 
 
-def _columns_of(reading: Reading) -> list[tuple[str, Ints]]:
-    """Every column of the original by name, as ranks; and the order of the records."""
+def _columns_of(reading: Reading) -> _Columns:
+    """The order of the records, and every column of the original by name, as ranks."""
     original = reading.original
-    blocks = (
-        (original.domains.quasi, original.quasi),
-        (original.domains.sensitive, original.sensitive),
-        (original.domains.carried, original.carried),
-    )
-    found = [("the input order", np.arange(original.n_rows))]
-    for domains, codes in blocks:
-        found += [(f"column {quoted(domain.name)}", codes[:, at].astype(np.int64)) for at, domain in enumerate(domains)]
-    found += [(f"column {quoted(name)}", ranks.astype(np.int64)) for name, ranks in reading.unpublished.items()]
-    return found
+    codes = (*original.quasi.T, *original.sensitive.T, *original.carried.T)
+    columns = [
+        *((domain.name, ranks) for domain, ranks in zip(original.domains.all, codes, strict=True)),
+        *reading.unpublished.items(),
+    ]
+    of_original = [(f"column {quoted(name)} of the original", ranks.astype(np.int64)) for name, ranks in columns]
+    return [("the input order", np.arange(original.n_rows)), *of_original]
 
 
-def _neighbour_signs(reading: Reading, table: OrderedTable, arranged: Arrangement) -> Iterator[Sign]:
+def _neighbour_signs(reading: Reading, columns: _Columns, table: OrderedTable, arranged: Arrangement) -> Iterator[Sign]:
     """Every column of the original, and whether a redrawn value was kept, at rows that stand close to each other."""
     item_of_record, item_of_row = table.item_of_record, table.item_of_row
-    n_items = 1 + int(max(item_of_row.max(initial=-1), item_of_record.max(initial=-1)))
+    n_items = count_ids(item_of_row, item_of_record)
     counts = np.bincount(item_of_record[item_of_record >= 0], minlength=n_items)
     known = np.flatnonzero(counts[item_of_row] > 0)
     known = known[pick_rows(len(known))]
@@ -177,16 +174,12 @@ def _neighbour_signs(reading: Reading, table: OrderedTable, arranged: Arrangemen
     number_of_item = np.full(n_items + 1, -1, dtype=np.int64)
     number_of_item[listed] = np.arange(len(listed))
     numbers, blocks = number_of_item[item_of_record], arranged.block_of_row[known]
-    for words, ranks in _columns_of(reading):
+    for words, ranks in columns:
         for classes, n_classes, is_ordered in classify(ranks):
             shares = shares_of_items(classes, n_classes, numbers, len(listed))[items.reshape(-1)]
-            yield from likeness_signs(_of_original(words), shares, blocks, is_ordered)
+            yield from likeness_signs(words, shares, blocks, is_ordered)
     if isinstance(reading.release, Perturbed):
         yield from _find_kept_signs(reading, reading.release, table, arranged)
-
-
-def _of_original(words: str) -> str:
-    return f"{words} of the original" if words.startswith("column") else words
 
 
 def _find_kept_signs(
@@ -207,9 +200,8 @@ def _find_kept_signs(
         yield from likeness_signs(words, both, arranged.block_of_row[looked], is_ordered=False)
 
 
-def _column_signs(reading: Reading, table: OrderedTable, arranged: Arrangement) -> Iterator[Sign]:
-    for words, ranks in _columns_of(reading):
-        words = _of_original(words)
+def _column_signs(columns: _Columns, table: OrderedTable, arranged: Arrangement) -> Iterator[Sign]:
+    for words, ranks in columns:
         yield from follow_signs(words, ranks, table.item_of_record, table.item_of_row, arranged.block_of_row)
         # Where values themselves explain the order, ranks within groups say nothing more.
         if table.members is not None and not arranged.by_values:
@@ -221,6 +213,6 @@ def _column_signs(reading: Reading, table: OrderedTable, arranged: Arrangement) 
 def _drift_in_largest_block(table: OrderedTable, arranged: Arrangement) -> Iterator[Sign]:
     rows = np.flatnonzero(arranged.block_of_row == np.argmax(np.bincount(arranged.block_of_row)))
     items = table.item_of_row[rows]
-    n_items = 1 + int(max(table.item_of_row.max(initial=-1), table.item_of_record.max(initial=-1)))
+    n_items = count_ids(table.item_of_row, table.item_of_record)
     here = np.append(np.bincount(items, minlength=n_items) > 0, False)
     return drift_signs("rows", np.where(here[table.item_of_record], table.item_of_record, -1), items, n_items)

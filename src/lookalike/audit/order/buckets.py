@@ -11,15 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.audit.order.input_order import count_sign
 from lookalike.audit.order.neighbours import classify, likeness_signs, pick_rows, shares_of_items
-from lookalike.audit.order.sorting import Arrangement, OrderedTable, Sign, follow_rows, follow_signs
-from lookalike.audit.reading import Ints, Reading
+from lookalike.audit.order.sorting import Arrangement, OrderedTable, Sign, follow_rows, follow_signs, permutation_tail
+from lookalike.audit.reading import Ints, Reading, count_ids, means_by_id
 from lookalike.data.release import Bucketized
 
 _JOIN_LIMIT = 50_000_000
@@ -35,7 +33,7 @@ def numbering_signs(reading: Reading, columns: Sequence[tuple[str, Ints]]) -> It
         return
     of_points, of_values = reading.buckets
     records, buckets = _possible_members(reading, of_points, of_values)
-    n_buckets = 1 + int(max(of_points.max(initial=-1), of_values.max(initial=-1)))
+    n_buckets = count_ids(of_points, of_values)
     if len(records) == 0:
         return
     part_of_bucket = np.zeros(n_buckets, dtype=np.int64)
@@ -88,8 +86,7 @@ def _figures(
 ) -> Iterator[tuple[str, Floats]]:
     """By name, a figure of each bucket; not a number where it has none."""
     own = ranks[records].astype(np.float64)
-    everybody = np.ones(len(records), dtype=bool)
-    yield f"{words} (mean)", _means(own, buckets, everybody, n_buckets)
+    yield f"{words} (mean)", _means(own, buckets, n_buckets)
     least = np.full(n_buckets, np.inf)
     np.minimum.at(least, buckets, own)
     yield f"{words} (first)", np.where(np.isinf(least), np.nan, least)
@@ -98,20 +95,17 @@ def _figures(
         for side, extreme in (("first", np.minimum), ("last", np.maximum)):
             value = np.full(n_buckets, shown.max(initial=0) if side == "first" else -1, dtype=np.int64)
             extreme.at(value, of_values, shown)
-            yield (
-                f"{words} of the person with the {side} value",
-                _means(own, buckets, theirs == value[buckets], n_buckets),
-            )
+            has_it = np.where(theirs == value[buckets], buckets, -1)
+            yield f"{words} of the person with the {side} value", _means(own, has_it, n_buckets)
         # Which of the persons has which value: how both go together within the bucket.
         codes = theirs.astype(np.float64)
-        product, first, second = (_means(each, buckets, everybody, n_buckets) for each in (own * codes, own, codes))
+        product, first, second = (_means(each, buckets, n_buckets) for each in (own * codes, own, codes))
         yield f"{words} by value", np.round(product - first * second, 9)
 
 
-def _means(numbers: Floats, buckets: Ints, taken: Any, n_buckets: int) -> Floats:
-    counts = np.bincount(buckets[taken], minlength=n_buckets)
-    sums = np.bincount(buckets[taken], weights=numbers[taken], minlength=n_buckets)
-    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+def _means(numbers: Floats, buckets: Ints, n_buckets: int) -> Floats:
+    means, counts = means_by_id(buckets, numbers, n_buckets)
+    return np.where(counts > 0, means, np.nan)
 
 
 def alignment_signs(
@@ -135,11 +129,10 @@ def alignment_signs(
 
 def _places(table: OrderedTable) -> Ints:
     """The mean place of the rows that may be each record's, as a rank; -1: not known."""
-    n_items = 1 + int(max(table.item_of_row.max(initial=-1), table.item_of_record.max(initial=-1)))
-    counts = np.bincount(table.item_of_row, minlength=n_items)
-    sums = np.bincount(table.item_of_row, weights=np.arange(len(table.item_of_row)), minlength=n_items)
+    n_items = count_ids(table.item_of_row, table.item_of_record)
+    means, counts = means_by_id(table.item_of_row, np.arange(len(table.item_of_row)), n_items)
     known = (table.item_of_record >= 0) & (counts[table.item_of_record] > 0)
-    ranks = np.unique((sums / np.maximum(counts, 1))[table.item_of_record], return_inverse=True)[1].reshape(-1)
+    ranks = np.unique(means[table.item_of_record], return_inverse=True)[1].reshape(-1)
     return np.where(known, ranks, -1).astype(np.int64)
 
 
@@ -170,4 +163,4 @@ def _alignment_sign(reading: Reading) -> Iterator[Sign]:
     mean = float((np.asarray(pairs).reshape(-1) / np.maximum(sizes, 1)).sum())
     keys = reading.point_of_row[first] * n_values + reading.value_of_row[second]
     seen = int(np.count_nonzero(np.isin(keys, true)))
-    yield count_sign("within buckets both tables are in the same order", seen, mean)
+    yield Sign("within buckets both tables are in the same order", permutation_tail(seen, mean))

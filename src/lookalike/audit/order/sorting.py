@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.audit.reading import Ints
+from lookalike.audit.reading import Ints, count_ids, means_by_id
 from lookalike.audit.tail_bounds import independent_events
 
 _MOST_ROWS = 100_000
@@ -103,10 +103,8 @@ def _extend_arrangement(found: Arrangement, columns: Sequence[Shown]) -> Arrange
     while True:
         inside = found.block_of_row[1:] == found.block_of_row[:-1]
         for column in left:
-            rises, falls = (
-                (column.codes[1:] > column.codes[:-1])[inside],
-                (column.codes[1:] < column.codes[:-1])[inside],
-            )
+            before, after = column.codes[:-1][inside], column.codes[1:][inside]
+            rises, falls = after > before, after < before
             if rises.any() != falls.any() or (rises.any() and _in_own_order(found.block_of_row, column.codes)):
                 break
         else:
@@ -155,12 +153,9 @@ def follow_signs(
     words: str, rank_of_record: Ints, item_of_record: Ints, item_of_row: Ints, blocks: Ints
 ) -> Iterator[Sign]:
     """Rows against the mean rank of the records of their item (-1: a record of none), within blocks."""
-    n_items = 1 + int(max(item_of_row.max(initial=-1), item_of_record.max(initial=-1)))
-    real = item_of_record >= 0
-    counts = np.bincount(item_of_record[real], minlength=n_items)
-    sums = np.bincount(item_of_record[real], weights=rank_of_record[real], minlength=n_items)
+    means, counts = means_by_id(item_of_record, rank_of_record, count_ids(item_of_row, item_of_record))
     known = np.flatnonzero(counts[item_of_row] > 0)
-    return follow_rows(words, (sums / np.maximum(counts, 1))[item_of_row[known]], blocks[known])
+    return follow_rows(words, means[item_of_row[known]], blocks[known])
 
 
 def follow_rows(words: str, score_of_row: NDArray[Any], blocks: Ints, what: str = "rows") -> Iterator[Sign]:
@@ -219,82 +214,80 @@ def _cubes(counts: Ints) -> float:
     return float((counts * (counts - 1.0) * (2 * counts + 5)).sum())
 
 
+def line_up(members: Members, ranks: Ints, least: int = 1) -> tuple[Ints, Ints]:
+    """Records by their ranks and rows as they are published, group by group.
+
+    Groups with other numbers of rows than of records are left out, and those of fewer than `least`.
+    """
+    n_groups = count_ids(members.group_of_record, members.group_of_row)
+    real = np.flatnonzero(members.group_of_record >= 0)
+    sizes = np.bincount(members.group_of_row, minlength=n_groups)
+    whole = (np.bincount(members.group_of_record[real], minlength=n_groups) == sizes) & (sizes >= least)
+    real, rows = real[whole[members.group_of_record[real]]], np.flatnonzero(whole[members.group_of_row])
+    records = real[np.lexsort((ranks[real], members.group_of_record[real]))]
+    return records, rows[np.argsort(members.group_of_row[rows], kind="stable")]
+
+
+def expected_matches(members: Members, records: Ints, rows: Ints) -> float:
+    """Over groups and values: how many records have it, times how many rows show it, over the rows of the group."""
+    width = count_ids(members.value_of_record, members.value_of_row)
+    owned, n_owned = _tally(members.group_of_record[records] * width + members.value_of_record[records])
+    shown, n_shown = _tally(members.group_of_row[rows] * width + members.value_of_row[rows])
+    sizes = np.bincount(members.group_of_row[rows])
+    return float((n_shown * _look_up(shown, owned, n_owned) / sizes[shown // width]).sum())
+
+
+def _tally(keys: Ints) -> tuple[Ints, Ints]:
+    distinct, counts = np.unique(keys, return_counts=True)
+    return distinct, counts.astype(np.int64)
+
+
+def _look_up(wanted: Ints, keys: Ints, counts: Ints) -> Ints:
+    """The count of each key that is wanted; 0 for one that is not there."""
+    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[place] == wanted, counts[place], 0)
+
+
 def match_signs(words: str, rank_of_record: Ints, members: Members) -> Iterator[Sign]:
     """Within groups, values of rows against those of the records in the order of a column, from both ends."""
     for side, ranks in (("", rank_of_record), ("reversed ", -rank_of_record)):
-        yield from _match_signs(f"{side}{words}", ranks, members)
+        records, rows = line_up(members, ranks, least=2)
+        if len(rows):
+            yield from _match_signs(f"{side}{words}", ranks, members, records, rows)
 
 
-def _match_signs(words: str, ranks: Ints, members: Members) -> Iterator[Sign]:
-    groups, values = members.group_of_row, members.value_of_row
-    n_groups = 1 + int(max(members.group_of_record.max(initial=0), groups.max(initial=0)))
-    real = np.flatnonzero(members.group_of_record >= 0)
-    sizes = np.bincount(groups, minlength=n_groups)
-    whole = (np.bincount(members.group_of_record[real], minlength=n_groups) == sizes) & (sizes > 1)
-    real, rows = real[whole[members.group_of_record[real]]], np.flatnonzero(whole[groups])
-    if len(rows) == 0:
-        return
-    lined = real[np.lexsort((ranks[real], members.group_of_record[real]))]
-    rows = rows[np.argsort(groups[rows], kind="stable")]
+def _match_signs(words: str, ranks: Ints, members: Members, records: Ints, rows: Ints) -> Iterator[Sign]:
+    groups = np.unique(members.group_of_row[rows], return_inverse=True)[1].reshape(-1)
+    owned, shown = members.value_of_record[records], members.value_of_row[rows]
+    width = count_ids(owned, shown)
     # Records with the same rank stand for each other: a place holds each of their values with its share.
-    ties = _runs(members.group_of_record[lined], ranks[lined])
-    width = 1 + int(max(members.value_of_record.max(initial=0), values.max(initial=0)))
-    owned, counts = np.unique(ties * width + members.value_of_record[lined], return_counts=True)
-    tie_sizes = np.bincount(ties)
-    wanted = ties * width + values[rows]
-    place = np.minimum(np.searchsorted(owned, wanted), len(owned) - 1)
-    shares = np.where(owned[place] == wanted, counts[place], 0) / tie_sizes[ties]
-    group_of_place = groups[rows]
-    seen = float(shares.sum())
-    mean = _mean_of_matches(group_of_place, ties, values[rows], owned, counts, tie_sizes, sizes, width)
-    yield Sign(f"values follow {words}", permutation_tail(seen, mean))
-    yield from _whole_groups_sign(words, group_of_place, ties, values[rows], owned, counts, width)
+    ties = _runs(groups, ranks[records])
+    shares = _look_up(ties * width + shown, *_tally(ties * width + owned)) / np.bincount(ties)[ties]
+    yield Sign(
+        f"values follow {words}", permutation_tail(float(shares.sum()), expected_matches(members, records, rows))
+    )
+    # Groups in which every place shows a value of its records: independent events under a shuffle.
+    same, ways = _compare_values(groups, groups, owned, shown)
+    holds, fitting = _compare_values(groups, ties, owned, shown)
+    chances = np.exp(np.minimum(fitting - ways, 0.0))
+    tested = same & (chances < 1 - 1e-12)
+    if tested.any():
+        found = independent_events(float(np.count_nonzero(holds & tested)), chances[tested])
+        yield Sign(f"values of whole groups follow {words}", found.at_least)
 
 
-def _mean_of_matches(
-    groups: Ints, ties: Ints, values: Ints, owned: Ints, counts: Ints, tie_sizes: Ints, sizes: Ints, width: int
-) -> float:
-    """Each place's share of a value, times how many rows of the group show it, over the rows of the group."""
-    first = np.flatnonzero(np.append(True, np.diff(ties) != 0))
-    group_of_tie = groups[first]
-    shown, n_shown = np.unique(groups * width + values, return_counts=True)
-    wanted = group_of_tie[owned // width] * width + owned % width
-    place = np.minimum(np.searchsorted(shown, wanted), len(shown) - 1)
-    common = np.where(shown[place] == wanted, n_shown[place], 0)
-    return float((counts * common / sizes[group_of_tie[owned // width]]).sum())
-
-
-def _whole_groups_sign(
-    words: str, groups: Ints, ties: Ints, values: Ints, owned: Ints, counts: Ints, width: int
-) -> Iterator[Sign]:
-    """Groups in which every place shows a value of its records: independent events under a shuffle."""
+def _compare_values(groups: Ints, blocks: Ints, owned: Ints, shown: Ints) -> tuple[NDArray[np.bool_], NDArray[Any]]:
+    """By group, whether each of its blocks shows the values of its records; and in how many orders, as a logarithm."""
     from scipy.special import gammaln
 
-    names, group_of_place = np.unique(groups, return_inverse=True)
-    group_of_place = group_of_place.reshape(-1)
-    shown, n_shown = np.unique(ties * width + values, return_counts=True)
-    in_group, n_in_group = np.unique(group_of_place * width + values, return_counts=True)
-    owned_group = group_of_place[np.flatnonzero(np.append(True, np.diff(ties) != 0))][owned // width]
-    asked, n_asked = np.unique(owned_group * width + owned % width, return_inverse=True)
-    n_asked = np.bincount(n_asked.reshape(-1), weights=counts).astype(np.int64)
-    place = np.minimum(np.searchsorted(asked, in_group), len(asked) - 1)
-    differs = (asked[place] != in_group) | (n_asked[place] != n_in_group)
-    same = np.bincount(in_group // width, weights=differs, minlength=len(names)) == 0
-    # Arrangements that fit, over all arrangements of the values of the group.
-    tie_sizes = np.bincount(ties)
-    group_of_tie = group_of_place[np.flatnonzero(np.append(True, np.diff(ties) != 0))]
-    fitting = np.bincount(group_of_tie, weights=gammaln(tie_sizes + 1.0), minlength=len(names))
-    fitting -= np.bincount(owned_group, weights=gammaln(counts + 1.0), minlength=len(names))
-    ways = gammaln(np.bincount(group_of_place, minlength=len(names)) + 1.0)
-    ways -= np.bincount(in_group // width, weights=gammaln(n_in_group + 1.0), minlength=len(names))
-    shares = np.exp(np.minimum(fitting - ways, 0.0))
-    place = np.minimum(np.searchsorted(owned, shown), len(owned) - 1)
-    wrong = (owned[place] != shown) | (counts[place] != n_shown)
-    holds = np.bincount(group_of_tie[shown // width], weights=wrong, minlength=len(names)) == 0
-    tested = same & (shares < 1 - 1e-12)
-    if tested.any():
-        found = independent_events(float(np.count_nonzero(holds & tested)), shares[tested])
-        yield Sign(f"values of whole groups follow {words}", found.at_least)
+    width = count_ids(owned, shown)
+    of_records, n_owned = _tally(blocks * width + owned)
+    of_rows, n_shown = _tally(blocks * width + shown)
+    group_of_block = groups[np.unique(blocks, return_index=True)[1]]
+    wrong = _look_up(of_rows, of_records, n_owned) != n_shown
+    orders = np.bincount(group_of_block, weights=gammaln(np.bincount(blocks) + 1.0))
+    orders -= np.bincount(group_of_block[of_records // width], weights=gammaln(n_owned + 1.0))
+    return np.bincount(group_of_block[of_rows // width], weights=wrong) == 0, orders
 
 
 def permutation_tail(seen: float, mean: float) -> float:

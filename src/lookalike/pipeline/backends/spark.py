@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -77,7 +77,8 @@ class SparkBackend:
     def encode(self, names: Sequence[str], coding: Callable[[Sequence[Any]], Codes]) -> None:
         def coded(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for batch in batches:
-                yield _batch(coding([_series(column) for column in batch.columns]))
+                codes = coding([_series(column) for column in batch.columns])
+                yield _batch({f"c{place}": np.ascontiguousarray(column) for place, column in enumerate(codes.T)})
 
         self._n_codes = len(names)
         self._codes = self._select_plain(names).mapInArrow(coded, _schema(self._n_codes)).persist()
@@ -92,11 +93,9 @@ class SparkBackend:
         from pyspark.sql import functions as F
 
         def tallied(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            import pyarrow as pa
-
             for batch in batches:
                 found, times = np.unique(keys(_matrix(batch)), return_counts=True)
-                yield pa.RecordBatch.from_arrays([pa.array(found), pa.array(times.astype(np.int64))], ["key", "times"])
+                yield _batch({"key": found, "times": times.astype(np.int64)})
 
         sums = self._coded.mapInArrow(tallied, "key long, times long").groupBy("key").agg(F.sum("times").alias("times"))
         arrow = _ask(sums.toArrow)
@@ -111,13 +110,11 @@ class SparkBackend:
         part_of_slot = {int(slot): part for part, slot in enumerate(slots)}
 
         def placed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            import pyarrow as pa
-
             for batch in batches:
                 codes = _matrix(batch.select(columns))
                 ranks = batch.column("rank").to_numpy().astype(np.int64) if fragments.is_ranked else None
-                slot_of_record = pa.array(slots[fragments.part_of(codes, ranks)])
-                yield pa.RecordBatch.from_arrays([*batch.select(columns).columns, slot_of_record], [*columns, "slot"])
+                slot_of_record = slots[fragments.part_of(codes, ranks)]
+                yield _batch({name: batch.column(name) for name in columns} | {"slot": slot_of_record})
 
         def done(key: tuple[Any, ...], table: pa.Table) -> pa.Table:
             import pyarrow as pa
@@ -129,18 +126,14 @@ class SparkBackend:
         # A number of partitions that is given is kept: parts are few rows for Spark, but much work.
         parted = ranked.mapInArrow(placed, f"{_schema(self._n_codes)}, slot int").repartition(len(slots), "slot")
         results = parted.groupBy("slot").applyInArrow(done, "result binary")
-        rows = _collect_watched(results, watch)
-        return [bytes(row["result"]) for row in rows]
+        return [bytes(row["result"]) for row in _collect_watched(results, watch)]
 
     def each(self, work: Callable[[int], bytes], n_numbers: int) -> list[bytes]:
         def done(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            import pyarrow as pa
-
             _keep_to_own_cores()
             for batch in batches:
                 for number in batch.column("id").to_pylist():
-                    result = pa.array([work(number)], type=pa.binary())
-                    yield pa.RecordBatch.from_arrays([pa.array([number]), result], ["number", "result"])
+                    yield _batch({"number": [number], "result": [work(number)]})
 
         numbers = self._frame.sparkSession.range(0, n_numbers, 1, n_numbers)
         with without_pandas_warning():
@@ -186,15 +179,11 @@ class SparkBackend:
         before = before - before[firsts]
 
         def keyed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            import pyarrow as pa
-
             for batch in batches:
                 bin_of_record, keys = binned(_matrix(batch))
                 earlier = before[np.searchsorted(places, bin_of_record)]
-                yield pa.RecordBatch.from_arrays(
-                    [*batch.columns, *(pa.array(added) for added in (bin_of_record, keys, earlier))],
-                    [*columns, "bin", "key", "earlier"],
-                )
+                added = {"bin": bin_of_record, "key": keys, "earlier": earlier}
+                yield _batch({name: batch.column(name) for name in columns} | added)
 
         keys = self._coded.mapInArrow(keyed, f"{_schema(self._n_codes)}, bin long, key long, earlier long")
         order = Window.partitionBy("bin").orderBy("key", *columns)
@@ -276,11 +265,10 @@ def _series(column: Any) -> Any:
     return pl.Series(values=column)
 
 
-def _batch(codes: Codes) -> pa.RecordBatch:
+def _batch(columns: Mapping[str, Any]) -> pa.RecordBatch:
     import pyarrow as pa
 
-    names = [f"c{place}" for place in range(codes.shape[1])]
-    return pa.RecordBatch.from_arrays([pa.array(np.ascontiguousarray(column)) for column in codes.T], names)
+    return pa.RecordBatch.from_pydict(dict(columns))
 
 
 def _which(place: int, n_columns: int) -> int:

@@ -155,7 +155,9 @@ def _start(options: Mapping[str, str]) -> SparkSession:
         except Exception as error:
             if not isinstance(error, PySparkException) and not type(error).__module__.startswith("py4j"):
                 raise
-            raise _explain_start(f"{_read(log)}\n{error}") from None
+            log.seek(0)
+            said = log.read(1 << 20).decode("utf-8", errors="replace")
+            raise _explain_start(f"{said}\n{error}") from None
 
 
 @contextlib.contextmanager
@@ -218,11 +220,6 @@ def _require_answer(addresses: list[tuple[str, int]]) -> None:
         f"No Spark answers at {where}. Start the cluster or mend its address. Without one, Spark runs on this machine: "
         "leave out spark.master and SPARK_REMOTE."
     )
-
-
-def _read(log: IO[bytes]) -> str:
-    log.seek(0)
-    return log.read(1 << 20).decode("utf-8", errors="replace")
 
 
 def _explain_start(said: str) -> LookalikeError:

@@ -16,9 +16,11 @@ import codecs
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from lookalike.errors import DataError, RecipeError, SchemaError, counted, quoted, unknown_name
 from lookalike.pipeline.backends.spark import condition_of, spark_failures
@@ -75,16 +77,13 @@ def _names_a_table(source: str) -> bool:
 
 
 def _table(spark: SparkSession, name: str) -> DataFrame:
-    try:
+    known: list[str] = []
+    with suppress(*spark_failures()):
         if spark.catalog.tableExists(name):
             return spark.table(name)
-    except spark_failures():
-        pass
-    try:
+    with suppress(*spark_failures()):
         schema = name.rpartition(".")[0].replace("`", "") or None
         known = sorted(table.name for table in spark.catalog.listTables(schema))
-    except spark_failures():
-        known = []
     raise DataError(
         f"{unknown_name('table', name, known)} Give a table as catalog.schema.table, or a path: a Parquet or CSV file, "
         "a folder of them, or a glob such as data/*.csv."
@@ -118,10 +117,9 @@ def _files(spark: SparkSession, source: str) -> list[str]:
 
 
 def _is_there(spark: SparkSession, path: str) -> bool:
-    try:
+    with suppress(*spark_failures()):
         return bool(spark.read.format("binaryFile").load(path).columns)
-    except spark_failures():
-        return False
+    return False
 
 
 def _kind(files: Collection[str], source: str) -> str:
@@ -359,14 +357,9 @@ def _unlike(names: Sequence[str], name: str) -> str:
 
 
 def _name(file: str) -> str:
-    from urllib.parse import unquote
-
     return unquote(file.rpartition("/")[2])
 
 
 def _escape(file: str) -> str:
     """A file's address as Spark tells it, as a path that means this file alone."""
-    from urllib.parse import unquote
-
-    path = unquote(file)
-    return "".join(f"\\{sign}" if sign in "*?[]{}\\" else sign for sign in path)
+    return "".join(f"\\{sign}" if sign in "*?[]{}\\" else sign for sign in unquote(file))

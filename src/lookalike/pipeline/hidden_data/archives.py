@@ -9,7 +9,6 @@ import bz2
 import lzma
 import zipfile
 import zlib
-from collections.abc import Collection
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -139,21 +138,15 @@ def archive_problem(archive: zipfile.ZipFile, file: IO[bytes], path: Path) -> st
         place = start + member.compress_size
         spoken_for += _CENTRAL + len(name) + len(member.extra)
     rest = path.stat().st_size - place - spoken_for - _END
-    return None if _is_within(rest, _DESCRIPTORS) else "holds bytes that belong to no file"
-
-
-def _is_within(rest: int, descriptors: Collection[int]) -> bool:
-    return rest in descriptors or rest - _LARGE_END in descriptors
+    return None if {rest, rest - _LARGE_END} & _DESCRIPTORS else "holds bytes that belong to no file"
 
 
 def _is_plain(extra: bytes) -> bool:
     """Whether what is said of a file besides its name is a size, a time or an owner."""
     while extra:
         kind, length = int.from_bytes(extra[:2], "little"), int.from_bytes(extra[2:4], "little")
-        if kind == _ROOM_TO_GROW and not extra[8 : 4 + length].strip(b"\0"):
-            extra = extra[4 + length :]
-            continue
-        if len(extra) < 4 + length or length > _TIMES_AND_OWNERS.get(kind, -1):
+        is_room = kind == _ROOM_TO_GROW and not extra[8 : 4 + length].strip(b"\0")
+        if not is_room and (len(extra) < 4 + length or length > _TIMES_AND_OWNERS.get(kind, -1)):
             return False
         extra = extra[4 + length :]
     return True

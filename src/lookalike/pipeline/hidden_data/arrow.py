@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+import struct
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -21,7 +22,7 @@ _INT, _FLOAT, _DECIMAL, _DATE, _TIMESTAMP = 2, 3, 7, 8, 10
 _PLAIN_TYPES = frozenset({1, 4, 5, 6, 19, 20, 23, 24})
 """Null, texts, bytes and booleans, which have nothing to be set."""
 _CATEGORICAL_OF_POLARS = re.compile(r"0;0;u(?:8|16|32);")
-_BLOCK_BYTES = 24
+_BLOCK = struct.Struct("<QI4xQ")
 _LONGEST = 64 << 20
 
 Known = Callable[[str, bytes], str | None]
@@ -43,12 +44,10 @@ def find_embedded_problem(value: bytes, columns: Sequence[str], known: Known) ->
 
 def arrow_file_problem(path: Path, columns: Sequence[str], known: Known) -> str | None:
     """Of an Arrow file: schema, footer, and how its rows are divided into batches."""
-    size = path.stat().st_size
-    if size > _LONGEST:
+    if path.stat().st_size > _LONGEST:
         return f"is larger than {_LONGEST >> 20} MB. Save it as Parquet or CSV"
-    content = path.read_bytes()
     try:
-        _check_arrow_file(content, columns, known)
+        _check_arrow_file(path.read_bytes(), columns, known)
     except _SaysMore as problem:
         return str(problem)
     return None
@@ -234,15 +233,8 @@ class _Flat:
             return []
         start = self.follow(at)
         length = int.from_bytes(self._bytes(start, 4), "little")
-        content = self._bytes(start + 4, _BLOCK_BYTES * length)
-        return [
-            (
-                int.from_bytes(block[:8], "little"),
-                int.from_bytes(block[8:12], "little"),
-                int.from_bytes(block[16:24], "little"),
-            )
-            for block in (content[place : place + _BLOCK_BYTES] for place in range(0, len(content), _BLOCK_BYTES))
-        ]
+        content = self._bytes(start + 4, _BLOCK.size * length)
+        return list(_BLOCK.iter_unpack(content))
 
     def text(self, at: int) -> bytes:
         start = self.follow(at)

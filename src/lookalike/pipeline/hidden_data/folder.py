@@ -45,15 +45,8 @@ from lookalike.files.releases.describe import (
 )
 from lookalike.files.releases.read import ReleaseFolder
 from lookalike.files.releases.readme import VIEWS, readme, views
-from lookalike.files.releases.tablefiles import (
-    digest_of_part,
-)
-from lookalike.files.releases.write import (
-    README,
-    SCHEMA,
-    file_names,
-    write_matrices,
-)
+from lookalike.files.releases.tablefiles import digest_of_part
+from lookalike.files.releases.write import README, SCHEMA, file_names, write_matrices
 from lookalike.pipeline.hidden_data.tables import TableFindings, differ, examine_tables
 from lookalike.untrusted import load_json, read_text
 from lookalike.version import __version__
@@ -75,14 +68,10 @@ def examine_folder(folder: ReleaseFolder, release: Release, *, ignored: Collecti
     """All of a folder against the release that was read from it, which lacks the columns that are `ignored`."""
     about, manifest = examine_description(folder, release), folder.manifest
     if not manifest.parts:
-        found = [examine_tables(folder, None, release, ignored)]
-    else:
-        n_parts = len(next(iter(manifest.parts.values())))
-        found = [
-            examine_tables(folder, place, folder.parts_over([place], release.domains), ignored)
-            for place in range(n_parts)
-        ]
-    return join_findings(about, found)
+        return join_findings(about, [examine_tables(folder, None, release, ignored)])
+    places = range(len(next(iter(manifest.parts.values()))))
+    parts = (folder.parts_over([place], release.domains) for place in places)
+    return join_findings(about, [examine_tables(folder, place, part, ignored) for place, part in enumerate(parts)])
 
 
 def join_findings(about: Findings, tables: Sequence[TableFindings]) -> Findings:
@@ -131,8 +120,6 @@ def examine_description(opened: ReleaseFolder, release: Release) -> Findings:
     package = {DESCRIPTOR: wanted.pop(DESCRIPTOR)}
     problems = itertools.chain(
         _text_problems(folder, package, format),
-        _version_problems(manifest),
-        _part_problems(manifest),
         _statement_problems(manifest),
         _text_problems(folder, wanted, format),
         _schema_problems(opened),
@@ -144,13 +131,6 @@ def examine_description(opened: ReleaseFolder, release: Release) -> Findings:
         _DESCRIPTION, problem is None, problem or f"{', '.join((*package, *wanted))} say what was read, and no more"
     )
     return Findings((files, described, _promises(manifest)), tuple(not_checked))
-
-
-def _part_problems(manifest: PublishedManifest) -> Iterator[str]:
-    """Parts are in the order of their digests; any other order could reveal something."""
-    digests = [digest_of_part(listed) for listed in zip(*manifest.parts.values(), strict=True)]
-    if digests != sorted(digests):
-        yield "the parts are not in the order of their digests"
 
 
 def can_be_audited_alike(manifest: PublishedManifest) -> bool:
@@ -182,23 +162,23 @@ def _is_earlier(version: str) -> bool:
     """
     if re.fullmatch(r"\d{1,4}\.\d{1,4}\.\d{1,4}", version) is None:
         return False
-    return _FIRST_VERSION <= _numbers(version) < _numbers(__version__)
+    number, own = (tuple(map(int, text.split(".")[:3])) for text in (version, __version__))
+    return _FIRST_VERSION <= number < own
 
 
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(map(int, version.split(".")[:3]))
+def _statement_problems(manifest: PublishedManifest) -> Iterator[str]:
+    """Of what the descriptor alone says: a known version, parts in no order of their own, and texts of the publisher.
 
-
-def _version_problems(manifest: PublishedManifest) -> Iterator[str]:
+    Those are of a length that a reader of the verdict reads, and of a known form.
+    """
     if manifest.version != __version__ and not _is_earlier(manifest.version):
         yield (
             f"{DESCRIPTOR} says that version {quoted(manifest.version)} of lookalike wrote the release, which version "
             f"{__version__} cannot audit. Use that version"
         )
-
-
-def _statement_problems(manifest: PublishedManifest) -> Iterator[str]:
-    """Texts that the publisher writes: of a length that a reader of the verdict reads, and of a known form."""
+    digests = [digest_of_part(listed) for listed in zip(*manifest.parts.values(), strict=True)]
+    if digests != sorted(digests):
+        yield "the parts are not in the order of their digests"
     if (problem := title_problem(manifest.title)) is not None:
         yield f"{DESCRIPTOR}, title: {problem}"
     try:
@@ -248,12 +228,9 @@ def _text_problems(folder: Path, wanted: dict[str, str], format: int) -> Iterato
                 difference or f"{name} has other white space, spellings or another order of keys than lookalike writes"
             )
         else:
-            yield f"{name} is not as lookalike writes it, from line {_line(found, text)} on"
-
-
-def _line(found: str, wanted: str) -> int:
-    lines = itertools.zip_longest(found.splitlines(keepends=True), wanted.splitlines(keepends=True))
-    return next((number for number, (one, other) in enumerate(lines, 1) if one != other), 1)
+            lines = itertools.zip_longest(found.splitlines(keepends=True), text.splitlines(keepends=True))
+            line = next((number for number, (one, other) in enumerate(lines, 1) if one != other), 1)
+            yield f"{name} is not as lookalike writes it, from line {line} on"
 
 
 def _difference(found: Any, wanted: Any, path: str, format: int) -> str | None:
@@ -311,8 +288,6 @@ def _promises(manifest: PublishedManifest) -> Check:
         model = models.parse_model(stated.text)
         promise = Promise(model, None if model.about_identity else stated.column)
         if stated != state_promise(promise, manifest.form):
-            detail = f"the sentence for {quoted(stated.text)} is not what this promise means"
-            return Check(_PROMISES, False, detail)
-    n_sentences = len(manifest.promises)
-    said = "sentence that says" if n_sentences == 1 else "sentences that say"
-    return Check(_PROMISES, True, f"{n_sentences:,} {said} what is promised")
+            return Check(_PROMISES, False, f"the sentence for {quoted(stated.text)} is not what this promise means")
+    said = counted(len(manifest.promises), "sentence that says", "sentences that say")
+    return Check(_PROMISES, True, f"{said} what is promised")

@@ -17,10 +17,7 @@ from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
 from lookalike.data.release import Release
 from lookalike.data.schema import Attribute, Schema
 from lookalike.errors import DataError, RecipeError, quoted, unknown_name
-from lookalike.files.releases.describe import (
-    PublishedManifest,
-    quote_text,
-)
+from lookalike.files.releases.describe import PublishedManifest, quote_text
 
 _DESCRIBED = ("kind", "type", "taxonomy", "order", "low", "high", "values", "size")
 _DECLARED = ("taxonomy", "order", "low", "high", "values", "size")

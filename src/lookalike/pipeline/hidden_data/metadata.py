@@ -75,10 +75,6 @@ def _is_version(text: str, facts: ParquetFacts) -> bool:
     return re.fullmatch(_VERSION, text) is not None
 
 
-def _is_flag(text: str, facts: ParquetFacts) -> bool:
-    return text in ("true", "false")
-
-
 def _is_zone(text: str, facts: ParquetFacts) -> bool:
     return ZONE.fullmatch(text) is not None
 
@@ -118,10 +114,9 @@ def _is_spark(text: str, facts: ParquetFacts) -> bool:
 def _is_pandas(text: str, facts: ParquetFacts) -> bool:
     found = _parse_plain_json(text)
     allowed = {"index_columns", "column_indexes", "columns", "attributes", "creator", "pandas_version"}
-    allowed |= {"partition_columns"}
     creator = found.get("creator", {"library": "pyarrow", "version": "1.0"})
     return (
-        set(found) <= allowed
+        set(found) <= {*allowed, "partition_columns"}
         and not found.get("attributes")
         and not found.get("partition_columns")
         and set(creator) == {"library", "version"}
@@ -177,7 +172,7 @@ _ALLOWS: dict[str, Callable[[str, ParquetFacts], bool]] = {
     "org.apache.spark.timeZone": _is_zone,
     "org.apache.spark.sql.parquet.row.metadata": _is_spark,
     "writer.model.name": lambda text, facts: text in ("avro", "example", "protobuf", "spark", "thrift"),
-    "writer.date.proleptic": _is_flag,
+    "writer.date.proleptic": lambda text, facts: text in ("true", "false"),
     "writer.time.zone": _is_zone,
     "duckdb_version": _is_version,
 }

@@ -12,6 +12,7 @@ named as not checked.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from pathlib import Path
 
@@ -19,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.audit import Check
-from lookalike.data.microdata import Domain, Microdata, Table, texts_of
+from lookalike.data.microdata import Column, Domain, Microdata, Table, texts_of
 from lookalike.data.release import ExtentCells, Ranges
 from lookalike.errors import RecipeError, counted, quoted, unknown_name
 from lookalike.files.releases.assemble import DomainIndex, assemble_extents
@@ -84,11 +85,15 @@ def _columns(
 
 def _is_blanked(table: Table, name: str, spelling: Spelling | None) -> bool:
     """Whether a column has one star in every row, or nothing in every row."""
-    column = table[name]
-    texts: list[str | None] = [*texts_of(column.values, column.type), None]
-    used = {texts[unit] for unit in np.unique(column.codes).tolist()}
+    texts, units = _texts_used(table[name])
+    used = {texts[unit] for unit in units}
     spelled = used if spelling is None else {*spelling.cells[name]}
     return len(used) == 1 and len(spelled) == 1 and used <= {None, "*"}
+
+
+def _texts_used(column: Column) -> tuple[list[str | None], list[int]]:
+    """The text of each code, and the codes that occur."""
+    return [*texts_of(column.values, column.type), None], np.unique(column.codes).tolist()
 
 
 def _notation(table: Table, original: Microdata, spelling: Spelling | None) -> tuple[Check, list[str]]:
@@ -126,9 +131,8 @@ class _Spelled:
         column = table[domain.name]
         self.suppressed = suppressed
         self.domain, self.index, self.generalised = domain, DomainIndex(domain), generalised
-        self.texts: list[str | None] = [*texts_of(column.values, column.type), None]
+        self.texts, self.used = _texts_used(column)
         self.codes = column.codes
-        self.used = np.unique(column.codes).tolist()
         self.raw = None if spelling is None else spelling.cells[domain.name]
         self.contents, self.printed = self._contents()
 
@@ -165,7 +169,10 @@ class _Spelled:
             # A row that is suppressed says so by its stars, whatever else a star or mask means in this column.
             content = None if suppressed else self.contents[unit]
             if seen.setdefault(content, cell) != cell:
-                yield self._twice(row)
+                yield (
+                    f"the cell in row {row + 1:,} says the same as another cell and is spelled differently (white "
+                    "space, quotes, stars or notation), which can tell rows apart. Spell the same content in one way"
+                )
 
     def _find_suppressed_problems(self) -> Iterator[str]:
         """A row that counts as suppressed holds no value, not even in a column that is carried along."""
@@ -176,12 +183,6 @@ class _Spelled:
                     f"row {row + 1:,} has a star in every quasi-identifier and sensitive column, so it counts as "
                     "suppressed, and yet it has a value here. Put a star"
                 )
-
-    def _twice(self, row: int) -> str:
-        return (
-            f"the cell in row {row + 1:,} says the same as another cell and is spelled differently (white space, "
-            "quotes, stars or notation), which can tell rows apart. Spell the same content in one way"
-        )
 
     def _set_problems(self) -> Iterator[str]:
         """Each set names a value once, and all name them in the same order."""
@@ -202,24 +203,22 @@ class _Spelled:
 
     def _in_one_order(self, orders: Sequence[Sequence[int]]) -> bool:
         texts = [*self.domain.texts, "(missing)"]
-        sortings = (lambda code: code, lambda code: texts[code], lambda code: texts[code].casefold())
-        for key in sortings:
-            for reverse in (False, True):
-                if all(list(order) == sorted(order, key=key, reverse=reverse) for order in orders):
-                    return True
-        return _is_one_order(orders)
+        keys = (lambda code: code, lambda code: texts[code], lambda code: texts[code].casefold())
+        sortings = itertools.product(keys, (False, True))
+        return any(
+            all(list(order) == sorted(order, key=key, reverse=reverse) for order in orders) for key, reverse in sortings
+        ) or _is_one_order(orders)
 
     def list_normalised(self) -> list[str]:
         """What is written in another notation than lookalike's."""
-        kinds: dict[str, None] = {}
-        spelled = self.raw if self.raw is not None else None
-        pairs = (
-            {(unit, self.texts[unit]) for unit in self.used}
-            if spelled is None
-            else {*zip(self.codes.tolist(), spelled, strict=True)}
-        )
-        for unit, raw in sorted(pairs, key=str):
-            kinds |= dict.fromkeys(_kinds_of_notation(raw or "", self.texts[unit] or "", self.printed[unit] or ""))
+        pairs = {(unit, self.texts[unit]) for unit in self.used}
+        if self.raw is not None:
+            pairs = {*zip(self.codes.tolist(), self.raw, strict=True)}
+        kinds = {
+            kind
+            for unit, raw in pairs
+            for kind in _kinds_of_notation(raw or "", self.texts[unit] or "", self.printed[unit] or "")
+        }
         return [f"column {quoted(self.domain.name)}: {', '.join(sorted(kinds))}"] if kinds else []
 
 
@@ -232,14 +231,12 @@ def _is_one_order(orders: Sequence[Sequence[int]]) -> bool:
     for order in orders:
         for place, code in enumerate(order):
             followers.setdefault(code, set()).update(order[place + 1 :])
-    line: list[int] = []
     left = {code: {after for after in later if after != code} for code, later in followers.items()}
     while left:
         # The last of those that are left has nobody after it.
         last = [code for code, later in left.items() if not later & left.keys()]
         if len(last) != 1:
             return False
-        line.append(last[0])
         del left[last[0]]
     return True
 
@@ -268,7 +265,6 @@ def _kinds_of_notation(raw: str, text: str, printed: str) -> Iterator[str]:
 _FILES, _SHEETS, _METADATA, _PACKING = "files", "sheets", "file metadata", "packing"
 _FINISHED = "_SUCCESS"
 """An empty file by which Spark says that it is done."""
-_LONGEST_NAME = 100
 _PARQUET, _STREAM = b"PAR1", b"\xff\xff\xff\xff"
 _AGAIN = "Write the table again as CSV, and audit and publish that file"
 

@@ -100,8 +100,7 @@ def read_footer(path: Path) -> Footer:
         content = file.read(length)
     try:
         reader = _Compact(content)
-        found = reader.structure()
-        return _footer(found, path, reader)
+        return _footer(reader.structure(), path, reader)
     except (IndexError, KeyError, TypeError, AttributeError, UnicodeDecodeError, RecursionError):
         raise BadFooter(path.name) from None
 

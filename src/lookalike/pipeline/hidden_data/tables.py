@@ -15,7 +15,6 @@ import tempfile
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -23,23 +22,10 @@ import polars as pl
 from lookalike.data.release import PublishedTable, Release
 from lookalike.errors import counted, quoted
 from lookalike.files.releases.cells import Encoding, Field, negative_zeros, print_cells, without_negative_zeros
-from lookalike.files.releases.describe import (
-    PublishedManifest,
-)
+from lookalike.files.releases.describe import PublishedManifest
 from lookalike.files.releases.read import ReleaseFolder
-from lookalike.files.releases.tablefiles import (
-    CSV,
-    ENDINGS,
-    PARQUET,
-    blanks_spelled_out,
-    part_path,
-    read_typed,
-)
-from lookalike.files.releases.write import (
-    lay_out_table,
-    write_csv,
-    write_parquet,
-)
+from lookalike.files.releases.tablefiles import CSV, ENDINGS, PARQUET, blanks_spelled_out, part_path, read_typed
+from lookalike.files.releases.write import lay_out_table, write_csv, write_parquet
 from lookalike.pipeline.hidden_data.parquet import BadFooter, read_footer
 
 _POLARS = re.compile(r"Polars( \(python\) version [0-9.]{1,20} \(build [0-9a-f]{1,64}\))?")
@@ -63,16 +49,13 @@ def examine_tables(
     otherwise: list[str] = []
     tables = {table.name: table for table in release.tables()}
     for name, table in tables.items():
-        paths = [
-            folder / (f"{name}.{ending}" if place is None else part_path(name, ending, place)) for ending in ENDINGS
-        ]
+        paths = {
+            ending: folder / (f"{name}.{ending}" if place is None else part_path(name, ending, place))
+            for ending in ENDINGS
+        }
         fields = [field for field in manifest.tables[name] if field.name not in ignored]
-        typed = (
-            opened.frames[name] if place is None else read_typed(paths[ENDINGS.index(PARQUET)], manifest.tables[name])
-        )
-        problem = _table_problem(
-            dict(zip(ENDINGS, paths, strict=True)), table, typed, fields, manifest, place, otherwise
-        )
+        typed = opened.frames[name] if place is None else read_typed(paths[PARQUET], manifest.tables[name])
+        problem = _table_problem(paths, table, typed, fields, manifest, place, otherwise)
         if problem is not None:
             return TableFindings(problem)
     return TableFindings(None, tuple(otherwise), len(tables) * len(ENDINGS))
@@ -88,6 +71,7 @@ def _table_problem(
     otherwise: list[str],
 ) -> str | None:
     own_fields, own, _ = lay_out_table(table)
+    all_fields = manifest.tables[table.name]
     for field, own_field in itertools.zip_longest(fields, own_fields):
         # Another type of the same values is how the verifier's copy of the original was read.
         if field is None or own_field is None or replace(own_field, type=field.type) != field:
@@ -110,14 +94,12 @@ def _table_problem(
                 own[field.name]
                 if own_types.get(field.name) is field.type
                 else without_negative_zeros(typed[field.name])
-                for field in manifest.tables[table.name]
+                for field in all_fields
             ]
         )
         write_parquet(clean, again[PARQUET])
-        texts = pl.DataFrame(
-            [print_cells(field, clean[field.name]).alias(field.name) for field in manifest.tables[table.name]]
-        )
-        write_csv(blanks_spelled_out(texts, manifest.tables[table.name]), again[CSV], safe=manifest.safe_csv)
+        texts = pl.DataFrame([print_cells(field, clean[field.name]).alias(field.name) for field in all_fields])
+        write_csv(blanks_spelled_out(texts, all_fields), again[CSV], safe=manifest.safe_csv)
         if differ(paths[CSV], again[CSV]):
             return _line_problem(paths[CSV], again[CSV])
         if differ(paths[PARQUET], again[PARQUET]):
@@ -137,11 +119,8 @@ def _first_other_cell(field: Field, found: pl.Series, own_field: Field, wanted: 
             return row
     if field.type is not own_field.type:
         return None
-    return next(row for row, (one, other) in enumerate(zip(found, wanted, strict=True)) if not _is_same(one, other))
-
-
-def _is_same(one: Any, other: Any) -> bool:
-    return pl.Series([one]).equals(pl.Series([other]), null_equal=True)
+    rows = range(len(found))
+    return next(row for row in rows if not found[row : row + 1].equals(wanted[row : row + 1], null_equal=True))
 
 
 def _numbering_problem(numbers: pl.Series, place: int | None) -> str | None:

@@ -11,6 +11,7 @@ exact counts.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -66,8 +67,14 @@ class BoxTree:
     @classmethod
     def of(cls, root: Box) -> BoxTree:
         """The leaves numbered from left to right."""
-        numbers = iter(range(sum(1 for _ in root.leaves())))
-        return cls(_number_boxes(root, numbers))
+        numbers = itertools.count()
+
+        def numbered(box: Box) -> Box:
+            if not box.parts:
+                return Box(box.lows, box.highs, next(numbers))
+            return replace(box, parts=tuple(map(numbered, box.parts)))
+
+        return cls(numbered(root))
 
     @property
     def n_parts(self) -> int:
@@ -109,13 +116,6 @@ class BoxTree:
         return int(np.count_nonzero(out))
 
 
-def _number_boxes(box: Box, numbers: Iterator[int]) -> Box:
-    if not box.parts:
-        return Box(box.lows, box.highs, next(numbers))
-    parts = tuple(_number_boxes(part, numbers) for part in box.parts)
-    return Box(box.lows, box.highs, None, box.attr, box.lasts, parts)
-
-
 def grow_boxes(
     sample: Codes,
     domains: Domains,
@@ -129,47 +129,52 @@ def grow_boxes(
     not be published by themselves. A box that is nearly full can hardly be cut again, so that is put off.
     """
     weight = n_rows / max(len(sample), 1)
-    axes = [_Axis(domain) for domain in domains.quasi]
+    least = max(_LEAST_SAMPLE, int(part_rows * LEAST_SHARE / weight))
+    axes = [Axis(domain) for domain in domains.quasi]
 
-    def box_of(rows: Codes, lows: tuple[int, ...], highs: tuple[int, ...]) -> Box:
+    def cut(box: Box, rows: Codes) -> Box:
         if len(rows) * weight <= part_rows or len(rows) < 2 * _LEAST_SAMPLE:
-            return Box(lows, highs)
-        least = max(_LEAST_SAMPLE, int(part_rows * LEAST_SHARE / weight))
+            return box
         counts = [np.bincount(rows[:, attr], minlength=axis.n_codes) for attr, axis in enumerate(axes)]
 
-        def full(attr: int, lasts: list[int]) -> float:
-            sides = np.searchsorted(lasts, rows[:, attr], side="left")
-            return max(fullness(rows[sides == side]) for side in range(len(lasts)))
+        def full(attr: int, lasts: Sequence[int]) -> float:
+            return max(map(fullness, _sides(rows, attr, lasts)))
 
-        cut = _find_best(_candidates(counts, axes, lows, highs, least), full)
-        if cut is None:
-            return Box(lows, highs)
-        attr, lasts = cut
-        sides = np.searchsorted(lasts, rows[:, attr], side="left")
-        parts = tuple(
-            box_of(rows[sides == side], part.lows, part.highs)
-            for side, part in enumerate(_parts(Box(lows, highs), attr, lasts))
-        )
-        return Box(lows, highs, None, attr, tuple(lasts), parts)
+        found = cut_once(box, counts, axes, least, full)
+        parts = zip(found.parts, _sides(rows, found.attr, found.lasts), strict=True)
+        return replace(found, parts=tuple(cut(part, side) for part, side in parts))
 
     tops = tuple(max(domain.n_codes - 1, 0) for domain in domains.quasi)
-    return BoxTree.of(box_of(sample, (0,) * len(tops), tops))
+    return BoxTree.of(cut(Box((0,) * len(tops), tops), sample))
+
+
+def _sides(rows: Codes, attr: int, lasts: Sequence[int]) -> list[Codes]:
+    """The records on each side of a cut."""
+    sides = np.searchsorted(lasts, rows[:, attr], side="left")
+    return [rows[sides == side] for side in range(len(lasts))]
 
 
 def cut_once(
-    box: Box, counts: Sequence[Counts], domains: Domains, least: int, full: Callable[[int, list[int]], float]
+    box: Box, counts: Sequence[Counts], axes: Sequence[Axis], least: int, full: Callable[[int, list[int]], float]
 ) -> Box:
     """The box cut in the best way, or as it is if there is none.
 
     `counts`: how often each code of each quasi-identifier occurs in it; `full` says how full the fullest side of a cut
     would be.
     """
-    axes = [_Axis(domain) for domain in domains.quasi]
-    cut = _find_best(_candidates(counts, axes, box.lows, box.highs, least), full)
+    cut = _find_best(_candidates(counts, axes, box, least), full)
     if cut is None:
         return box
     attr, lasts = cut
-    return Box(box.lows, box.highs, None, attr, tuple(lasts), _parts(box, attr, lasts))
+    parts = tuple(
+        Box(_with(box.lows, attr, first), _with(box.highs, attr, last)) for first, last in _runs(box, attr, lasts)
+    )
+    return Box(box.lows, box.highs, None, attr, tuple(lasts), parts)
+
+
+def _runs(box: Box, attr: int, lasts: Sequence[int]) -> list[tuple[int, int]]:
+    """The first and the last code of each side of a cut."""
+    return list(zip([box.lows[attr], *(last + 1 for last in lasts[:-1])], lasts, strict=True))
 
 
 def _find_best(
@@ -186,29 +191,20 @@ def _find_best(
     return chosen
 
 
-def _parts(box: Box, attr: int, lasts: Sequence[int]) -> tuple[Box, ...]:
-    firsts = [box.lows[attr], *(last + 1 for last in lasts[:-1])]
-    return tuple(
-        Box(_with(box.lows, attr, first), _with(box.highs, attr, last))
-        for first, last in zip(firsts, lasts, strict=True)
-    )
-
-
 def _with(ends: tuple[int, ...], attr: int, end: int) -> tuple[int, ...]:
     return (*ends[:attr], end, *ends[attr + 1 :])
 
 
 def _candidates(
-    counts: Sequence[Counts], axes: Sequence[_Axis], lows: tuple[int, ...], highs: tuple[int, ...], least: int
+    counts: Sequence[Counts], axes: Sequence[Axis], box: Box, least: int
 ) -> list[tuple[float, int, list[int]]]:
     """Ways to cut that leave so many records on each side; the one that brings records nearest first."""
     found = []
     for attr, (axis, here) in enumerate(zip(axes, counts, strict=True)):
         before = axis.measure_spread(here) * int(here.sum())
-        for lasts in axis.ways(here, lows[attr], highs[attr]):
-            firsts = [lows[attr], *(last + 1 for last in lasts[:-1])]
+        for lasts in axis.ways(here, box.lows[attr], box.highs[attr]):
             sides = [np.zeros_like(here) for _ in lasts]
-            for side, first, last in zip(sides, firsts, lasts, strict=True):
+            for side, (first, last) in zip(sides, _runs(box, attr, lasts), strict=True):
                 side[first : last + 1] = here[first : last + 1]
             if min(int(side.sum()) for side in sides) >= least:
                 after = sum(axis.measure_spread(side) * int(side.sum()) for side in sides)
@@ -216,7 +212,7 @@ def _candidates(
     return sorted(found, key=lambda one: (-one[0], one[1], one[2]))
 
 
-class _Axis:
+class Axis:
     """How far values of a column are from each other, as loss: 0 for the same, 1 for the whole domain."""
 
     def __init__(self, domain: Domain) -> None:
@@ -283,16 +279,15 @@ def put_together(boxes: BoxTree, fits: Callable[[list[int]], bool]) -> BoxTree:
     together do.
     """
 
+    def numbers(box: Box) -> list[int]:
+        return [leaf.number for leaf in box.leaves() if leaf.number is not None]
+
     def mended(box: Box) -> Box:
         if not box.parts:
             return box
         parts = tuple(mended(part) for part in box.parts)
-        if all(after.parts or fits(_numbers(before)) for after, before in zip(parts, box.parts, strict=True)):
-            return Box(box.lows, box.highs, None, box.attr, box.lasts, parts)
+        if all(after.parts or fits(numbers(before)) for after, before in zip(parts, box.parts, strict=True)):
+            return replace(box, parts=parts)
         return Box(box.lows, box.highs)
 
     return BoxTree.of(mended(boxes.root))
-
-
-def _numbers(box: Box) -> list[int]:
-    return [leaf.number for leaf in box.leaves() if leaf.number is not None]

@@ -19,7 +19,15 @@ from lookalike.data.release import Grouped
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, Unsupported, quoted
 from lookalike.pipeline.backends import Backend, Fragments
-from lookalike.pipeline.parts.boxes import LEAST_SHARE, BoxTree, cut_once, exchange_boxes, grow_boxes, put_together
+from lookalike.pipeline.parts.boxes import (
+    LEAST_SHARE,
+    Axis,
+    BoxTree,
+    cut_once,
+    exchange_boxes,
+    grow_boxes,
+    put_together,
+)
 from lookalike.pipeline.parts.slices import SlicedBoxes, Slices, even_quotas
 from lookalike.pipeline.parts.survey import Survey
 from lookalike.randomness import Randomness
@@ -120,11 +128,9 @@ def _cut_boxes(
     """None: boxes that look at no value do not fit, and there is another way."""
     sample = backend.sample(_SAMPLE, rng.child("sample"))
     looks = cutting.keep_promises and not cutting.blind
-    n_quasi = len(survey.data.domains.quasi)
-    fullness = _fullness(requirements, n_quasi) if looks else _measure_nothing
+    fullness = _fullness(requirements if looks else (), len(survey.data.domains.quasi))
     boxes = grow_boxes(sample, survey.data.domains, survey.n_rows, part_rows, fullness)
-    counts = _count_values(backend, survey, boxes)
-    boxes = replace(boxes, sizes=tuple(counts[0].sum(axis=1).tolist()))
+    boxes, counts = _count_values(backend, survey, boxes)
     if not cutting.keep_promises:
         return boxes
     if cutting.blind:
@@ -140,8 +146,7 @@ def _cut_boxes(
             )
         return boxes
     boxes = put_together(boxes, lambda numbers: fits([column[numbers].sum(axis=0) for column in counts]))
-    boxes = _cut_again(backend, survey, requirements, boxes, fits, part_rows)
-    counts = _count_values(backend, survey, boxes)
+    boxes, counts = _cut_again(backend, survey, requirements, boxes, fits, part_rows)
     fragments = _slice_boxes(survey, boxes, counts, requirements, fits, part_rows)
     largest = max(fragments.sizes)
     if largest > MOST_IN_A_PART:
@@ -174,10 +179,6 @@ def _slice_boxes(
     return SlicedBoxes(boxes, found) if found else boxes
 
 
-def _measure_nothing(records: Codes) -> float:
-    return 0.0
-
-
 def _fullness(requirements: Sequence[Requirement], n_quasi: int) -> Callable[[Codes], float]:
     """The largest share of its room that a value takes among sampled records, with two standard deviations to spare.
 
@@ -200,13 +201,14 @@ def _fullness(requirements: Sequence[Requirement], n_quasi: int) -> Callable[[Co
     return fullness
 
 
-def _count_values(backend: Backend, survey: Survey, boxes: BoxTree) -> list[Counts]:
-    """[boxes, values] of each sensitive column, of all records; without one, [boxes, 1] how many there are."""
+def _count_values(backend: Backend, survey: Survey, boxes: BoxTree) -> tuple[BoxTree, list[Counts]]:
+    """The boxes with their sizes; and [boxes, values] of each sensitive column (without one, [boxes, 1])."""
 
     def places(codes: Codes) -> tuple[Codes, Counts]:
         return codes, boxes.part_of(codes).astype(np.int64)[:, None]
 
-    return _count_tables(backend, survey, (boxes.n_parts,), places)
+    counts = _count_tables(backend, survey, (boxes.n_parts,), places)
+    return replace(boxes, sizes=tuple(counts[0].sum(axis=1).tolist())), counts
 
 
 def _count_tables(
@@ -240,16 +242,16 @@ def _cut_again(
     boxes: BoxTree,
     fits: Fitting,
     part_rows: int,
-) -> BoxTree:
+) -> tuple[BoxTree, list[Counts]]:
     """What is still too large, cut by exact counts: a sample cannot tell what keeps a promise by a hair.
 
     Each round counts, in the boxes that are too large, how often every value of a quasi-identifier meets every
     sensitive value, which decides about all single cuts.
     """
-    domains, hopeless = survey.data.domains, set[tuple[tuple[int, ...], tuple[int, ...]]]()
+    axes, hopeless = [Axis(domain) for domain in survey.data.domains.quasi], set[tuple[tuple[int, ...], ...]]()
     least = int(part_rows * LEAST_SHARE)
     for _ in range(_ROUNDS):
-        boxes = _with_sizes(backend, survey, boxes)
+        boxes, counts = _count_values(backend, survey, boxes)
         leaves = list(boxes.root.leaves())
         large = [
             number
@@ -257,25 +259,16 @@ def _cut_again(
             if boxes.sizes[number] > _CUT_ABOVE * part_rows and (leaf.lows, leaf.highs) not in hopeless
         ]
         if not large:
-            return boxes
+            return boxes, counts
         meetings = Meetings.count(backend, survey, boxes, large)
+        full = partial(meetings.fullness, requirements, fits)
         others = {
-            number: cut_once(
-                leaves[number],
-                meetings.codes(place),
-                domains,
-                least,
-                partial(meetings.fullness, place, requirements, fits),
-            )
+            number: cut_once(leaves[number], meetings.codes(place), axes, least, partial(full, place))
             for place, number in enumerate(large)
         }
         hopeless |= {(box.lows, box.highs) for box in others.values() if not box.parts}
         boxes = exchange_boxes(boxes, others)
-    return _with_sizes(backend, survey, boxes)
-
-
-def _with_sizes(backend: Backend, survey: Survey, boxes: BoxTree) -> BoxTree:
-    return replace(boxes, sizes=tuple(_count_values(backend, survey, boxes)[0].sum(axis=1).tolist()))
+    return _count_values(backend, survey, boxes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -309,7 +302,7 @@ class Meetings:
         ]
 
     def fullness(
-        self, place: int, requirements: Sequence[Requirement], fits: Fitting, attr: int, lasts: Sequence[int]
+        self, requirements: Sequence[Requirement], fits: Fitting, place: int, attr: int, lasts: Sequence[int]
     ) -> float:
         """How full the fullest side of a cut is, exactly; 2 if one of them could not be published by itself."""
         first, fullest = 0, 0.0

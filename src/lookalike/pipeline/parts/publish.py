@@ -16,6 +16,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from lookalike.algorithms import ALGORITHMS
 from lookalike.audit import PartAudit, audit_part
 from lookalike.audit.joining import join_audits
 from lookalike.data.adversary import READS_RELEASE
-from lookalike.data.contracts import Algorithm, Boxes, Cutting, Metric, PrivacyModel, Promise, Undivided
+from lookalike.data.contracts import Algorithm, Boxes, Metric, PrivacyModel, Promise, Undivided
 from lookalike.data.microdata import Codes, Microdata
 from lookalike.data.release import (
     Bucketized,
@@ -96,12 +97,14 @@ def run_in_parts(
                 )
             elif fragments.is_ranked and isinstance(cutting, Boxes) and cutting.otherwise is not None:
                 cutting = cutting.otherwise
+        # A method is as safe from who knows it only if the cuts are blind as well.
+        is_blind = cutting.blind if isinstance(cutting, Boxes) else cutting.at_random
         work = _PartWork(
             survey=seen,
             promises=prepared.promises,
             requirements=prepared.requirements,
             algorithm=algorithm,
-            adversary=_find_adversary(recipe, algorithm, cutting),
+            adversary=stronger(recipe.adversary, algorithm.adversary if is_blind else READS_RELEASE),
             fragments=fragments,
             secret=rng,
             folder=folder,
@@ -112,10 +115,17 @@ def run_in_parts(
         backend.close()
     with watch.step("join"):
         found = join_audits([part.audit for part in done])
-        _refuse_changed(done, seen)
+        n_records = sum(part.n_rows for part in done)
+        if n_records != seen.n_rows:
+            raise AuditFailed(
+                f"The table had {seen.n_rows:,} records when it was surveyed and {n_records:,} when it was published. "
+                "Publish a copy that nobody writes to. Nothing is written."
+            )
         refuse_failed(found.audit, algorithm)
         losses, by_column = join_losses([part.losses for part in done], work.metrics)
     columns = ((index, found.exposure(domain.name)) for index, domain in enumerate(seen.data.domains.sensitive))
+    apart = [kind.name for kind in work.metrics if not kind.joins]
+    not_joined = [f"Not measured, as no part sees the whole release: {', '.join(apart)}."] if apart else []
     remarks = dict.fromkeys(remark for part in done for remark in part.remarks)
     return MadeInParts(
         recipe=recipe,
@@ -130,7 +140,7 @@ def run_in_parts(
         loss_by_column=by_column,
         notes=notes_on(
             prepared,
-            (f"Made in {counted(len(done), 'part')}. {cutting.why}", *remarks, *_not_joined(work.metrics)),
+            (f"Made in {counted(len(done), 'part')}. {cutting.why}", *remarks, *not_joined),
             by_column,
             found.audit.n_suppressed,
         ),
@@ -141,20 +151,8 @@ def run_in_parts(
     )
 
 
-def _not_joined(metrics: Sequence[type[Metric]]) -> list[str]:
-    """What to say of metrics that a release in parts does not have."""
-    apart = [kind.name for kind in metrics if not kind.joins]
-    return [f"Not measured, as no part sees the whole release: {', '.join(apart)}."] if apart else []
-
-
-def _find_adversary(recipe: Recipe, algorithm: Algorithm, cutting: Cutting) -> str:
-    """Whom the release is made for. A method is as safe from who knows it only if the cuts are blind as well."""
-    is_blind = cutting.blind if isinstance(cutting, Boxes) else cutting.at_random
-    return stronger(recipe.adversary, algorithm.adversary if is_blind else READS_RELEASE)
-
-
 def _run_parts(backend: Backend, work: _PartWork, fragments: Fragments, progress: Progress) -> list[_Done]:
-    """Every part's summary, in the order of their numbers; the first that failed is what goes wrong."""
+    """Every part's summary."""
     waiting = work.folder.with_name(f"{work.folder.name}.attempts")
 
     def watch() -> None:
@@ -164,20 +162,16 @@ def _run_parts(backend: Backend, work: _PartWork, fragments: Fragments, progress
         n_done = min(n_files // each, fragments.n_parts)
         progress("parts", n_done / max(fragments.n_parts, 1), f"{n_done:,} of {fragments.n_parts:,} parts")
 
-    results: list[_Done | _Failed] = [pickle.loads(result) for result in backend.map(work, fragments, watch)]
-    failed = sorted((result for result in results if isinstance(result, _Failed)), key=lambda one: one.number)
-    if failed:
-        raise failed[0].error
-    return sorted((result for result in results if isinstance(result, _Done)), key=lambda one: one.number)
+    return load_results(backend.map(work, fragments, watch))
 
 
-def _refuse_changed(done: Sequence[_Done], seen: Survey) -> None:
-    n_records = sum(part.n_rows for part in done)
-    if n_records != seen.n_rows:
-        raise AuditFailed(
-            f"The table had {seen.n_rows:,} records when it was surveyed and {n_records:,} when it was published. "
-            "Publish a copy that nobody writes to. Nothing is written."
-        )
+def load_results(results: Sequence[bytes]) -> list[Any]:
+    """What tasks handed on, each with the number of its part, in that order; the first fault among it is raised."""
+    found = [result for _, result in sorted(map(pickle.loads, results), key=itemgetter(0))]
+    for result in found:
+        if isinstance(result, LookalikeError):
+            raise result
+    return found
 
 
 def skeleton(seen: Survey, form: str, withheld: Withheld, randomizers: tuple[Randomizer, ...]) -> Release:
@@ -208,21 +202,12 @@ def skeleton(seen: Survey, form: str, withheld: Withheld, randomizers: tuple[Ran
 class _Done:
     """What is told of a part that was published: no rows, and nothing that grows with them."""
 
-    number: int
     n_rows: int
     written: WrittenPart
     audit: PartAudit
     losses: PartLosses
     randomizers: tuple[Randomizer, ...]
     remarks: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class _Failed:
-    """Why a part could not be published."""
-
-    number: int
-    error: LookalikeError
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -242,15 +227,15 @@ class _PartWork:
     """Taken along: where the work is done, only what was imported is registered."""
 
     def __call__(self, number: int, codes: Codes) -> bytes:
-        outcome: _Done | _Failed
+        outcome: _Done | LookalikeError
         try:
             outcome = self.publish(number, codes)
         except LookalikeError as error:
-            outcome = _Failed(number, error)
+            outcome = error
         except OSError as error:
             reason = error.strerror or type(error).__name__
-            outcome = _Failed(number, DataError(f"A part could not be written: {reason}. Nothing is published."))
-        return pickle.dumps(outcome)
+            outcome = DataError(f"A part could not be written: {reason}. Nothing is published.")
+        return pickle.dumps((number, outcome))
 
     def publish(self, number: int, codes: Codes) -> _Done:
         if not self.folder.parent.is_dir():
@@ -266,7 +251,6 @@ class _PartWork:
         )
         self._check_inside(number, codes, read)
         return _Done(
-            number=number,
             n_rows=data.n_rows,
             written=written,
             audit=audit,

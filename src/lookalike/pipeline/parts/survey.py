@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -56,14 +55,10 @@ class Survey:
 
     def records(self, codes: Codes) -> Microdata:
         """Some of the records, as a part of the whole."""
-        quasi, sensitive, carried = np.split(codes, self._ends, axis=1)
         data = self.data
-        return Microdata(data.schema, data.domains, quasi, sensitive, carried, whole=data.whole)
-
-    @property
-    def _ends(self) -> list[int]:
-        n_quasi = len(self.data.domains.quasi)
-        return [n_quasi, n_quasi + len(self.data.domains.sensitive)]
+        n_quasi, n_sensitive = len(data.domains.quasi), len(data.domains.sensitive)
+        blocks = np.split(codes, [n_quasi, n_quasi + n_sensitive], axis=1)
+        return Microdata(data.schema, data.domains, *blocks, whole=data.whole)
 
 
 def survey(backend: Backend, schema: Schema) -> Survey:
@@ -110,8 +105,3 @@ def survey(backend: Backend, schema: Schema) -> Survey:
         tuple(values for values, _, _ in found), tuple(pl.Series(codes, dtype=pl.Int32) for _, codes, _ in found)
     )
     return Survey(data, tuple(attribute.name for attribute in attributes), coding, tuple(notes))
-
-
-def join_codes(data: Microdata) -> NDArray[Any]:
-    """Records as one matrix of codes, in the order of `Survey.names`."""
-    return np.column_stack([data.quasi, data.sensitive, data.carried]).astype(np.int32, copy=False)

@@ -30,7 +30,7 @@ from lookalike.pipeline.hidden_data.folder import examine_description, join_find
 from lookalike.pipeline.hidden_data.grounds import exact_columns, exact_counts, list_declared, list_stated
 from lookalike.pipeline.hidden_data.tables import TableFindings, examine_tables
 from lookalike.pipeline.parts.cut import MOST_IN_A_PART
-from lookalike.pipeline.parts.publish import skeleton
+from lookalike.pipeline.parts.publish import load_results, skeleton
 from lookalike.pipeline.parts.survey import Survey, survey
 from lookalike.pipeline.recipe import settle
 from lookalike.pipeline.run import standard_measures
@@ -122,9 +122,9 @@ class _HullWork:
 
     def __call__(self, place: int) -> bytes:
         try:
-            return pickle.dumps(_hull_of(self.folder.parts_over([place], self.domains)))
+            return pickle.dumps((place, _hull_of(self.folder.parts_over([place], self.domains))))
         except LookalikeError as error:
-            return pickle.dumps(error)
+            return pickle.dumps((place, error))
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +149,7 @@ class _AuditWork:
         """An `AuditedPart`; the number of records where they fit none; or what went wrong."""
         try:
             if number == self.hulls.n_parts - 1:
-                return pickle.dumps(len(codes))
+                return pickle.dumps((number, len(codes)))
             data = self.survey.records(codes[np.lexsort(codes.T[::-1])])
             manifest = self.folder.manifest
             places = np.flatnonzero(self.hulls.fragment_of_box == number).tolist()
@@ -168,9 +168,9 @@ class _AuditWork:
             files = [
                 examine_tables(self.folder, place, self.folder.parts_over([place], data.domains)) for place in places
             ]
-            return pickle.dumps(_AuditedPart(found, tuple(files), exact_counts(release)))
+            return pickle.dumps((number, _AuditedPart(found, tuple(files), exact_counts(release))))
         except LookalikeError as error:
-            return pickle.dumps(error)
+            return pickle.dumps((number, error))
 
 
 def verify_in_parts(
@@ -207,15 +207,15 @@ def verify_in_parts(
         backend.encode(seen.names, seen.coding)
         progress("audit", 0.0, "parts")
         parts = next(iter(manifest.parts.values()))
-        found = backend.each(_HullWork(opened, seen.data.domains), len(parts))
-        hulls = _hulls(found, tuple(part.n_rows for part in parts))
+        ends = np.array(load_results(backend.each(_HullWork(opened, domains), len(parts))), dtype=np.int32)
+        hulls = _Hulls(ends[:, 0], ends[:, 1], tuple(part.n_rows for part in parts))
         if max(hulls.sizes) > MOST_IN_A_PART:
             raise Unsupported(
                 "The parts reach over the same values, so they cannot be audited apart. Audit the release on one "
                 "machine that holds it: lookalike audit."
             )
         work = _AuditWork(opened, seen, settled, hulls)
-        results = [pickle.loads(one) for one in backend.map(work, hulls, lambda: None)]
+        results = load_results(backend.map(work, hulls, lambda: None))
     finally:
         backend.close()
     audits = _gather_audits(results, hulls.n_parts - 1)
@@ -236,20 +236,9 @@ def verify_in_parts(
     return replace(audit, checks=(*examined.checks, *audit.checks), grounds=grounds)
 
 
-def _hulls(results: Sequence[bytes], rows: tuple[int, ...]) -> _Hulls:
-    found = [pickle.loads(result) for result in results]
-    for one in found:
-        if isinstance(one, LookalikeError):
-            raise one
-    lows, highs = (np.array([one[side] for one in found], dtype=np.int32) for side in (0, 1))
-    return _Hulls(lows, highs, rows)
-
-
-def _gather_audits(results: Sequence[_AuditedPart | LookalikeError | int], n_parts: int) -> list[_AuditedPart]:
+def _gather_audits(results: Sequence[_AuditedPart | int], n_parts: int) -> list[_AuditedPart]:
     audits = []
     for result in results:
-        if isinstance(result, LookalikeError):
-            raise result
         if isinstance(result, int):
             raise DataError(f"{result:,} records of the original fit no row of the release. {_NOT_OF_THIS_TABLE}")
         audits.append(result)
