@@ -16,7 +16,7 @@ from lookalike.data.microdata import Column, texts_of
 from lookalike.data.schema import ValueType
 from lookalike.errors import DataError, SchemaError
 from lookalike.files.tables import frames, read_table
-from lookalike.files.tables.frames import column_of
+from lookalike.files.tables.frames import column_of, observe_column
 
 
 def column(
@@ -162,6 +162,16 @@ def test_texts_keep_their_place(values: list[str | None]) -> None:
     found = column(values, pl.String)
     assert found.values.tolist() == sorted({value for value in values if value is not None})
     assert [None if code == len(found.values) else found.values[code] for code in found.codes] == values
+
+
+@pytest.mark.parametrize("asked", [None, ValueType.STRING])
+def test_missing_markers_are_missing_in_parts_too_whether_or_not_the_type_is_declared(asked: ValueType | None) -> None:
+    different, times = pl.Series(["asthma", "NA", "flu"]), np.array([4, 2, 3])
+    found, _ = observe_column(
+        "diagnosis", different, times, asked=asked, missing=("NA",), guess=False, source="patients"
+    )
+    assert cells(found) == ["asthma", None, "flu"]
+    assert found.values.tolist() == ["asthma", "flu"]
 
 
 def test_endless_cells_and_names_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

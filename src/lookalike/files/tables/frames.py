@@ -35,15 +35,20 @@ _MICROS_A_DAY = 86_400_000_000
 
 
 def column_of(
-    name: str, series: pl.Series, asked: ValueType | None, missing: Collection[str], source: str
+    name: str,
+    series: pl.Series,
+    asked: ValueType | None,
+    missing: Collection[str],
+    source: str,
+    times: NDArray[np.int64] | None = None,
 ) -> tuple[Column, tuple[str, ...]]:
-    """The column and what is to be said about it."""
+    """The column and what is to be said about it. `times`: how often each cell occurs, where it stands for several."""
     # Under a plain name: polars takes some names for patterns.
     series = series.rechunk().alias("cells")
     notes: list[str] = []
     column = _encode_column(name, series, source, notes)
     if asked is not None and asked is not column.type:
-        column = _as_asked(column, asked, missing, source, notes, None)
+        column = _as_asked(column, asked, missing, source, notes, times)
     elif missing:
         column = _without(column, missing)
     return column, tuple(notes)
@@ -282,11 +287,7 @@ def observe_column(
     `guess`: the values are the texts of a file without types, and are typed as those of any CSV file.
     """
     if not guess:
-        column, notes = column_of(name, values, None, () if asked else missing, source)
-        if asked is None or asked is column.type:
-            return column, notes
-        said = list(notes)
-        return _as_asked(column, asked, missing, source, said, times), tuple(said)
+        return column_of(name, values, asked, missing, source, times)
     settled = settle(name, values, asked, missing)
     if settled.misfits.any():
         n_misfits = int(times[settled.misfits].sum())
