@@ -285,6 +285,7 @@ def test_a_comparison_that_is_done_shows_its_runs(client: TestClient, project: s
     asked = {"models": ["l-diversity:2,3,50"], "algorithms": ["mondrian"]}
     number = client.post(f"/api/projects/{project}/comparisons", json=asked).json()["number"]
     job = jobs(client).job(project, number)
+    Path(job.task["out"]).mkdir()
     work._compare({**job.task, "attacks": []}, Quiet())  # type: ignore[arg-type]
     job.state = "done"
     html = page(client, project, "compare")

@@ -167,7 +167,7 @@ def _run_parts(backend: Backend, work: _PartWork, fragments: Fragments, progress
 
 def load_results(results: Sequence[bytes]) -> list[Any]:
     """What tasks handed on, each with the number of its part, in that order; the first fault among it is raised."""
-    found = [result for _, result in sorted(map(pickle.loads, results), key=itemgetter(0))]
+    found = [result for _, result in sorted((pickle.loads(one) for one in results), key=itemgetter(0))]
     for result in found:
         if isinstance(result, LookalikeError):
             raise result
