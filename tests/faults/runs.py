@@ -209,7 +209,6 @@ def _load() -> None:
     """What every fork needs, without any work by Polars: most of a small run is loading."""
     os.environ |= {"LOOKALIKE_REPORT": "brief", "LOOKALIKE_PDF": "0", "OPENBLAS_NUM_THREADS": "1"}
     import adbc_driver_sqlite.dbapi  # noqa: F401
-    import altair  # noqa: F401
     import duckdb  # noqa: F401
     import numpy as np
     import polars  # noqa: F401

@@ -179,7 +179,7 @@ def test_a_release_of_one_group_has_no_point_on_a_logarithmic_axis() -> None:
     (figure,) = BY_NAME["bl-4a"].figures
     results = _rows("beta", {"reached_beta": {"BUREL": [1, 2], "tMondrian": [0, 3]}})
     picture = run.draw_figure(figure, run.Reproduced(BY_NAME["bl-4a"], results, "stand-in", "tiny", ()))
-    points = picture.to_dict()["data"]["values"]
+    points = picture["layer"][0]["data"]["values"]
     assert [(point["series"], point["beta"]) for point in points] == [("BUREL", 1), ("BUREL", 2), ("tMondrian", 2)]
 
 

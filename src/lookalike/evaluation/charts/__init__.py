@@ -1,4 +1,5 @@
-"""The pictures, once: for reports, studies and comparisons. Data in, SVG out; Altair says what, vl-convert draws.
+"""The pictures, once: for reports, studies and comparisons. Data in, SVG out: charts are in the words of Vega-Lite, and
+vl-convert draws them.
 
 plots     every kind of chart       style     colours, marks, axes
 """
@@ -39,7 +40,7 @@ def svg(chart: Chart) -> str:
 
     if not can_draw():
         memory.check_addresses(_SPACE)
-    drawn: str = vl_convert.vegalite_to_svg(_drawable(chart.to_dict()))
+    drawn: str = vl_convert.vegalite_to_svg(_drawable(chart))
     return drawn
 
 

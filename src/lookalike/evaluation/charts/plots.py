@@ -15,17 +15,19 @@ from lookalike.evaluation.charts.style import (
     COLOURS,
     DARK,
     INK,
+    PERCENTS,
     SHADES,
     Chart,
     Row,
     Scale,
     axis_of,
     colour_of,
-    data_of,
     finish_chart,
+    layer_of,
     names_of,
-    percents,
+    numbers,
     shape_of,
+    words,
 )
 
 
@@ -46,23 +48,21 @@ def lines(
     height: int = 260,
 ) -> Chart:
     """A line for each series, a mark at each point; from `low` to `high` a rule where both are named."""
-    import altair as alt
-
-    x_axis, y_axis = axis_of(alt.X, x, x_title, log_x, rows), axis_of(alt.Y, y, y_title or y, log_y)
-    plain = alt.Chart(data_of(rows)).encode(x=x_axis)
-    marked = plain
+    encoding = {"x": axis_of(x, x_title, log_x, False, rows)}
+    upright = axis_of(y, y_title or y, log_y, True)
+    marked: dict[str, Any] = {}
     if series is not None:
         order = names_of(rows, series)
-        plain = plain.encode(color=colour_of(series, order))
-        marked = plain.encode(shape=shape_of(series, order))
+        encoding["color"] = colour_of(series, order)
+        marked = {"shape": shape_of(series, order)}
     layers = [
-        plain.mark_line(strokeWidth=1.8).encode(y=y_axis),
-        marked.mark_point(filled=True, size=45).encode(y=y_axis),
+        layer_of("line", rows, {**encoding, "y": upright}, strokeWidth=1.8),
+        layer_of("point", rows, {**encoding, **marked, "y": upright}, filled=True, size=45),
     ]
     if low is not None and high is not None:
-        ends = plain.encode(y=axis_of(alt.Y, low, y_title or y, log_y), y2=f"{high}:Q")
-        layers.insert(0, ends.mark_rule(strokeWidth=1.2))
-    return finish_chart(alt.layer(*layers), title, width, height)
+        ends = {"y": axis_of(low, y_title or y, log_y, True), "y2": {"field": high}}
+        layers.insert(0, layer_of("rule", rows, {**encoding, **ends}, strokeWidth=1.2))
+    return finish_chart(layers, title, width, height)
 
 
 def scatter(
@@ -87,31 +87,32 @@ def scatter(
     A label goes where it covers no mark and no other label; those of the frontier choose first, and one that finds no
     room is left out.
     """
-    import altair as alt
-
     order = names_of(rows, series)
     x_scale = Scale.of([row[x] for row in rows], log_x, width)
     y_scale = Scale.of([row[y] for row in rows], log_y, height, zero=True)
-    axis = percents() if percent else alt.Axis()
-    x_axis = alt.X(f"{x}:Q", title=x if x_title is None else x_title, scale=x_scale.draw(), axis=axis)
-    y_axis = alt.Y(f"{y}:Q", title=y if y_title is None else y_title, scale=y_scale.draw(), axis=axis)
-    base = alt.Chart(data_of(rows)).encode(x=x_axis, y=y_axis)
-    layers = [
-        base.mark_point(filled=True, size=70).encode(color=colour_of(series, order), shape=shape_of(series, order))
-    ]
+    axis = PERCENTS if percent else {}
+    places = {
+        "x": numbers(x, x_title, scale=x_scale.draw(), axis=axis),
+        "y": numbers(y, y_title, scale=y_scale.draw(), axis=axis),
+    }
+    seen = {"color": colour_of(series, order), "shape": shape_of(series, order)}
+    layers = [layer_of("point", rows, {**places, **seen}, filled=True, size=70)]
     if frontier:
-        steps = alt.Chart(data_of(frontier)).encode(x=x_axis, y=y_axis)
-        layers.insert(0, steps.mark_line(interpolate="step-after", strokeDash=[4, 3], color=INK, strokeWidth=1.2))
+        steps = layer_of(
+            "line", frontier, places, interpolate="step-after", strokeDash=[4, 3], color=INK, strokeWidth=1.2
+        )
+        layers.insert(0, steps)
     ordered = [*(row for row in rows if row in frontier), *(row for row in rows if row not in frontier)]
     marks = [(x_scale.place(row[x]), height - y_scale.place(row[y])) for row in ordered]
     corners = [(x_scale.place(row[x]), height - y_scale.place(row[y])) for row in frontier]
     sides = label_sides(marks, [str(row[label]) for row in ordered], line_of_steps(sorted(corners)), width, height)
     for side in dict.fromkeys(side for side in sides if side is not None):
         beside = [row for row, chosen in zip(ordered, sides, strict=True) if chosen == side]
-        text = alt.Chart(data_of(beside)).encode(x=x_axis, y=y_axis, text=f"{label}:N")
         right, down, align = side
-        layers.append(text.mark_text(align=align, dx=right, dy=down, baseline="middle", fontSize=10, color=INK))
-    return finish_chart(alt.layer(*layers), title, width, height)
+        text = {**places, "text": {"field": label, "type": "nominal"}}
+        look = {"align": align, "dx": right, "dy": down, "baseline": "middle", "fontSize": 10, "color": INK}
+        layers.append(layer_of("text", beside, text, **look))
+    return finish_chart(layers, title, width, height)
 
 
 def bars(
@@ -126,18 +127,15 @@ def bars(
     width: int = 400,
 ) -> Chart:
     """Horizontal bars, y being the names, in the order of the rows."""
-    import altair as alt
-
-    names = names_of(rows, y)
-    base = alt.Chart(data_of(rows)).encode(
-        x=axis_of(alt.X, x, x_title, log=False).axis(percents() if percent else alt.Undefined),
-        y=alt.Y(f"{y}:N", sort=names, title=None),
-    )
-    drawn, order = base.mark_bar(color=COLOURS[0]), [""]
+    names, order = names_of(rows, y), [""]
+    along = axis_of(x, x_title, log=False, zero=False) | ({"axis": PERCENTS} if percent else {})
+    encoding = {"x": along, "y": words(y, names, title=None)}
+    style: dict[str, Any] = {"color": COLOURS[0]}
     if series is not None:
-        order = names_of(rows, series)
-        drawn = base.mark_bar().encode(color=colour_of(series, order), yOffset=alt.YOffset(f"{series}:N", sort=order))
-    return finish_chart(drawn, title, width, max(40, 14 * len(names) * len(order)))
+        order, style = names_of(rows, series), {}
+        encoding |= {"color": colour_of(series, order), "yOffset": words(series, order)}
+    drawn = layer_of("bar", rows, encoding, **style)
+    return finish_chart([drawn], title, width, max(40, 14 * len(names) * len(order)))
 
 
 def columns(
@@ -152,17 +150,14 @@ def columns(
     height: int = 200,
 ) -> Chart:
     """Upright bars of shares, x being the names, in the order of the rows; side by side for each series."""
-    import altair as alt
-
-    names = names_of(rows, x)
-    upright = alt.Y(f"{y}:Q", title=y if y_title is None else y_title, axis=percents())
-    across = alt.X(f"{x}:N", sort=names, title=x if x_title is None else x_title, axis=alt.Axis(labelAngle=0))
-    base = alt.Chart(data_of([{**row, x: str(row[x])} for row in rows])).encode(x=across, y=upright)
-    drawn = base.mark_bar(color=COLOURS[0])
+    across = words(x, names_of(rows, x), title=x if x_title is None else x_title, axis={"labelAngle": 0})
+    encoding = {"x": across, "y": numbers(y, y_title, axis=PERCENTS)}
+    style: dict[str, Any] = {"color": COLOURS[0]}
     if series is not None:
-        order = names_of(rows, series)
-        drawn = base.mark_bar().encode(color=colour_of(series, order), xOffset=alt.XOffset(f"{series}:N", sort=order))
-    return finish_chart(drawn, "", width, height)
+        order, style = names_of(rows, series), {}
+        encoding |= {"color": colour_of(series, order), "xOffset": words(series, order)}
+    drawn = layer_of("bar", [{**row, x: str(row[x])} for row in rows], encoding, **style)
+    return finish_chart([drawn], "", width, height)
 
 
 def spans(
@@ -179,8 +174,6 @@ def spans(
     `marks` gives what each number of a row is called; rows may lack some (None). The one named `limit` is drawn as a
     wall.
     """
-    import altair as alt
-
     names = [str(row[y]) for row in rows]
     points = [
         {y: str(row[y]), "mark": called, "at": row[field]}
@@ -194,21 +187,22 @@ def spans(
         if (at := [row[field] for field in marks if row.get(field) is not None])
     ]
     shown = [called for called in marks.values() if any(point["mark"] == called for point in points)]
-    scale = alt.Scale(zero=True)
     walls = [] if limit is None else [marks[limit]]
-    axis = percents()
-    upright = alt.Y(f"{y}:N", sort=names, title=None, axis=alt.Axis(labelLimit=220))
-    lines = alt.Chart(data_of(ends)).mark_rule(color=INK, strokeWidth=1.2, opacity=0.7)
-    dots = alt.Chart(data_of(points)).mark_point(filled=True, size=60, opacity=1)
-    drawn = alt.layer(
-        lines.encode(x=alt.X("low:Q", title=x_title, scale=scale, axis=axis), x2="high:Q", y=upright),
-        dots.encode(
-            x=alt.X("at:Q", title=x_title, scale=scale, axis=axis),
-            y=upright,
-            color=colour_of("mark", shown),
-            shape=shape_of("mark", shown, walls),
+    shares = {"scale": {"zero": True}, "axis": PERCENTS}
+    upright = words(y, names, title=None, axis={"labelLimit": 220})
+    reach = {"x": numbers("low", x_title, **shares), "x2": {"field": "high"}, "y": upright}
+    seen = {"color": colour_of("mark", shown), "shape": shape_of("mark", shown, walls)}
+    drawn = [
+        layer_of("rule", ends, reach, color=INK, strokeWidth=1.2, opacity=0.7),
+        layer_of(
+            "point",
+            points,
+            {"x": numbers("at", x_title, **shares), "y": upright, **seen},
+            filled=True,
+            size=60,
+            opacity=1,
         ),
-    )
+    ]
     return finish_chart(drawn, "", width, max(40, 20 * len(names)), legend="top")
 
 
@@ -232,32 +226,26 @@ def boxes(
     one colour. Points without one are grey, and large if they are not of the first `shape`. Points have a mark for each
     `shape`, in the order of first appearance. The legend explains shapes, and colours if `legend` asks for it.
     """
-    import altair as alt
-
-    order = names_of(frames, series)
-    colour = colour_of(series, order).legend(alt.Legend(symbolOpacity=1) if legend else None)
-    kinds_of_axis: tuple[Any, Any] = alt.X, alt.Y
-    x_axis, y_axis = (
-        made(f"{name}:Q", title=name if shown is None else shown, scale=Scale.of(ends, False, 1).draw())
-        for made, name, shown in zip(kinds_of_axis, (x, y), (None, y_title), strict=True)
+    order, kinds = names_of(frames, series), names_of(points, shape)
+    colour = {"color": colour_of(series, order) | {"legend": {"symbolOpacity": 1} if legend else None}}
+    places = {
+        axis: numbers(name, shown, scale=Scale.of(ends, False, 1).draw())
+        for axis, name, shown in (("x", x, None), ("y", y, y_title))
         for ends in [[row[name] for row in (*frames, *points)] + [row[f"{name}_end"] for row in frames]]
-    )
-    drawn = alt.Chart(data_of(frames)).encode(x=x_axis, x2=f"{x}_end:Q", y=y_axis, y2=f"{y}_end:Q")
-    marks = alt.Chart(data_of(points)).encode(x=x_axis, y=y_axis)
-    kinds = names_of(points, shape)
-    marks = marks.encode(shape=shape_of(shape, kinds))
+    }
+    framed = {**places, "x2": {"field": f"{x}_end"}, "y2": {"field": f"{y}_end"}, **colour}
+    marked = {**places, "shape": shape_of(shape, kinds)}
     if all(series in row for row in points):
-        marks = marks.mark_point(filled=True, size=42, opacity=1).encode(color=colour)
+        marks = layer_of("point", points, {**marked, **colour}, filled=True, size=42, opacity=1)
     else:
-        usual = alt.FieldEqualPredicate(field=shape, equal=kinds[0])
-        sizes = alt.condition(usual, alt.value(22), alt.value(130))
-        marks = marks.mark_point(filled=True, opacity=1, color=INK).encode(size=sizes)
+        usual = {"condition": {"test": {"field": shape, "equal": kinds[0]}, "value": 22}, "value": 130}
+        marks = layer_of("point", points, {**marked, "size": usual}, filled=True, opacity=1, color=INK)
     layers = [
-        drawn.mark_rect(opacity=0.14).encode(color=colour),
-        drawn.mark_rect(filled=False, strokeWidth=1.4).encode(color=colour),
+        layer_of("rect", frames, framed, opacity=0.14),
+        layer_of("rect", frames, framed, filled=False, strokeWidth=1.4),
         marks,
     ]
-    return finish_chart(alt.layer(*layers), title, width, height, legend="bottom")
+    return finish_chart(layers, title, width, height, legend="bottom")
 
 
 def tiles(
@@ -279,30 +267,28 @@ def tiles(
     Every tile has its label in it, so nobody depends on the colours. Columns and lines keep the order of the rows;
     `up` has the first line at the bottom.
     """
-    import altair as alt
-
-    gap = alt.Scale(paddingInner=0.06, paddingOuter=0.06)
+    gap = {"paddingInner": 0.06, "paddingOuter": 0.06}
     across, along = names_of(rows, x), names_of(rows, y)
-    base = alt.Chart(data_of(rows)).encode(
-        x=alt.X(f"{x}:N", sort=across, title=x if x_title is None else x_title, scale=gap),
-        y=alt.Y(f"{y}:N", sort=along[::-1] if up else along, title=y if y_title is None else y_title, scale=gap),
-    )
+    places = {
+        "x": words(x, across, title=x if x_title is None else x_title, scale=gap),
+        "y": words(y, along[::-1] if up else along, title=y if y_title is None else y_title, scale=gap),
+    }
     if any(isinstance(row[fill], str) for row in rows):
         order = sorted({str(row[fill]) for row in rows})
         colour = colour_of(fill, order)
-        dark = [name for turn, name in enumerate(order) if turn % len(COLOURS) in DARK]
-        on_dark: Any = alt.FieldOneOfPredicate(field=fill, oneOf=dark)
+        dark: Any = {"field": fill, "oneOf": [name for turn, name in enumerate(order) if turn % len(COLOURS) in DARK]}
     else:
         most = max(row[fill] for row in rows)
-        colour = alt.Color(f"{fill}:Q", scale=alt.Scale(domain=[0, most], range=list(SHADES)), title=None)
-        on_dark = alt.FieldGTPredicate(field=fill, gt=most / 2)
-    colour = colour if legend else colour.legend(None)
-    letters = alt.condition(on_dark, alt.value("white"), alt.value("black"))
-    drawn = alt.layer(
-        base.mark_rect().encode(color=colour),
-        base.mark_text(fontSize=10).encode(text=f"{label}:N", color=letters),
-    )
-    return finish_chart(drawn, title, size * len(across), size * len(along), legend="bottom")
+        colour = numbers(fill, scale={"domain": [0, most], "range": list(SHADES)}) | {"title": None}
+        dark = {"field": fill, "gt": most / 2}
+    colour |= {} if legend else {"legend": None}
+    letters = {"condition": {"test": dark, "value": "white"}, "value": "black"}
+    label_text = {"text": {"field": label, "type": "nominal"}, "color": letters}
+    layers = [
+        layer_of("rect", rows, {**places, "color": colour}),
+        layer_of("text", rows, {**places, **label_text}, fontSize=10),
+    ]
+    return finish_chart(layers, title, size * len(across), size * len(along), legend="bottom")
 
 
 Side = tuple[int, int, Literal["left", "center", "right"]]

@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 Row = Mapping[str, Any]
-Chart = Any
-"""An Altair chart. The library is loaded by those who draw."""
+Chart = dict[str, Any]
+"""A picture, or a layer of one, in the words of Vega-Lite."""
+Channel = dict[str, Any]
+"""How a column of the rows is shown: along an axis, as a colour, as a shape."""
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F", "#B8A800")
 INK = "#808080"
@@ -26,11 +28,9 @@ _WALL = "M-0.2,-1.5h0.4v3h-0.4Z"
 _FONT = "Helvetica, Arial, sans-serif"
 
 
-def data_of(rows: Sequence[Row]) -> Any:
-    import altair as alt
-
-    made: Any = alt.Data
-    return made(values=[dict(row) for row in rows])
+def layer_of(mark: str, rows: Sequence[Row], encoding: Mapping[str, Any], **style: Any) -> Chart:
+    """Marks of one kind, one per row."""
+    return {"mark": {"type": mark, **style}, "data": {"values": [dict(row) for row in rows]}, "encoding": encoding}
 
 
 def names_of(rows: Sequence[Row], column: str) -> list[str]:
@@ -38,19 +38,25 @@ def names_of(rows: Sequence[Row], column: str) -> list[str]:
     return list(dict.fromkeys(str(row[column]) for row in rows))
 
 
-def axis_of(kind: Any, name: str, title: str | None, log: bool, rows: Sequence[Row] = ()) -> Any:
-    import altair as alt
+def numbers(field: str, title: str | None = None, **style: Any) -> Channel:
+    """A channel of numbers; its title is the field's name, if none is given."""
+    return {"field": field, "type": "quantitative", "title": field if title is None else title, **style}
 
-    shown = name if title is None else title
+
+def words(field: str, order: Sequence[str] | None, **style: Any) -> Channel:
+    """A channel of names, in this order (None: as they come)."""
+    return {"field": field, "type": "nominal", "sort": order, **style}
+
+
+def axis_of(name: str, title: str | None, log: bool, zero: bool, rows: Sequence[Row] = ()) -> Channel:
+    """An axis of numbers, or of names where a row has one."""
     if any(isinstance(row.get(name), str) for row in rows):
-        return kind(f"{name}:N", title=shown, sort=None, axis=alt.Axis(labelAngle=0))
-    return kind(f"{name}:Q", title=shown, scale=alt.Scale(type="log") if log else alt.Scale(zero=kind is alt.Y))
+        return words(name, None, title=name if title is None else title, axis={"labelAngle": 0})
+    return numbers(name, title, scale={"type": "log"} if log else {"zero": zero})
 
 
-def percents() -> Any:
-    import altair as alt
-
-    return alt.Axis(format=".3~p", tickCount=8, labelFlush=False)
+PERCENTS = {"format": ".3~p", "tickCount": 8, "labelFlush": False}
+"""An axis of shares."""
 
 
 @dataclass(frozen=True)
@@ -75,10 +81,9 @@ class Scale:
         low = max(0.0, least - room) if least >= 0 else least - room
         return cls(low, most + room, log, pixels)
 
-    def draw(self) -> Any:
-        import altair as alt
-
-        return alt.Scale(type="log" if self.log else "linear", domain=[self.low, self.high], nice=False, zero=False)
+    def draw(self) -> dict[str, Any]:
+        kind = "log" if self.log else "linear"
+        return {"type": kind, "domain": [self.low, self.high], "nice": False, "zero": False}
 
     def place(self, value: float) -> float:
         """Pixels from the low end."""
@@ -86,43 +91,32 @@ class Scale:
         return (value - low) / (high - low) * self.pixels
 
 
-def colour_of(series: str, order: list[str]) -> Any:
-    import altair as alt
-
-    scale = alt.Scale(domain=order, range=[COLOURS[turn % len(COLOURS)] for turn in range(len(order))])
-    return alt.Color(f"{series}:N", scale=scale, sort=order, title=None)
+def colour_of(series: str, order: list[str]) -> Channel:
+    colours = [COLOURS[turn % len(COLOURS)] for turn in range(len(order))]
+    return words(series, order, title=None, scale={"domain": order, "range": colours})
 
 
-def shape_of(series: str, order: list[str], walls: Sequence[str] = ()) -> Any:
-    import altair as alt
-
+def shape_of(series: str, order: list[str], walls: Sequence[str] = ()) -> Channel:
     drawn = [_WALL if name in walls else _MARKS[turn % len(_MARKS)] for turn, name in enumerate(order)]
-    scale = alt.Scale(domain=order, range=drawn)
-    return alt.Shape(f"{series}:N", scale=scale, sort=order, title=None)
+    return words(series, order, title=None, scale={"domain": order, "range": drawn})
 
 
-def finish_chart(chart: Chart, title: str, width: int, height: int, legend: str = "right") -> Chart:
-    return (
-        chart.properties(title=title, width=width, height=height, background="transparent")
-        .configure(font=_FONT)
-        .configure_view(stroke=None)
-        .configure_axis(
-            labelColor=INK,
-            titleColor=INK,
-            domainColor=INK,
-            tickColor=INK,
-            gridColor=INK,
-            gridOpacity=0.2,
-            titleFontWeight="normal",
-        )
-        .configure_legend(
-            labelColor=INK,
-            titleColor=INK,
-            symbolStrokeWidth=1.5,
-            symbolBaseFillColor=INK,
-            symbolBaseStrokeColor=INK,
-            labelLimit=260,
-            orient=legend,
-        )
-        .configure_title(color=INK, fontSize=13, anchor="start", fontWeight="bold")
-    )
+def finish_chart(layers: Sequence[Chart], title: str, width: int, height: int, legend: str = "right") -> Chart:
+    """One picture of all layers."""
+    grey = {"labelColor": INK, "titleColor": INK}
+    axis = {"domainColor": INK, "tickColor": INK, "gridColor": INK, "gridOpacity": 0.2, "titleFontWeight": "normal"}
+    symbols = {"symbolStrokeWidth": 1.5, "symbolBaseFillColor": INK, "symbolBaseStrokeColor": INK}
+    return {
+        **({"layer": list(layers)} if len(layers) > 1 else layers[0]),
+        "title": title,
+        "width": width,
+        "height": height,
+        "background": "transparent",
+        "config": {
+            "font": _FONT,
+            "view": {"stroke": None},
+            "axis": {**grey, **axis},
+            "legend": {**grey, **symbols, "labelLimit": 260, "orient": legend},
+            "title": {"color": INK, "fontSize": 13, "anchor": "start", "fontWeight": "bold"},
+        },
+    }

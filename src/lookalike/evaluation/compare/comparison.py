@@ -124,7 +124,7 @@ class Comparison:
         return [*said, *sorted(attacks), _NOT_EQUAL]
 
     def chart(self) -> charts.Chart | None:
-        """The frontier as an Altair chart; None if no run has a place in it."""
+        """The frontier as a chart (`evaluation.charts` draws it); None if no run has a place in it."""
         return picture(self.runs, self.x, self.y, self.sensitive)
 
     def _is_placed(self, run: Run) -> bool:
