@@ -96,18 +96,18 @@ class Drawing:
 # The package map
 
 SAYS = {
-    "apps": "what people start: command line, studio, papers, samples",
-    "evaluation": "what the owner reads to decide: inspect, advise, compare, report, charts",
+    "apps": "what users run: command line, studio, papers, samples",
+    "evaluation": "helps the owner decide: inspect, advise, compare, report, charts",
     "pipeline": "from recipe to audited release, whole or in parts; Spark",
     "models": "what is promised",
     "algorithms": "how a release is made",
     "attacks": "what attackers achieve",
     "metrics": "what is lost",
-    "analysis": "what a recipient does: counts, SQL, plain tables",
+    "analysis": "for the recipient: counts, SQL, plain tables",
     "audit": "the independent check",
-    "files": "tables, databases and release folders on disk",
-    "data": "the nouns: schema, table, release, exposure; the contracts",
-    "kernels": "inner loops, compiled",
+    "files": "reads and writes tables, databases and release folders",
+    "data": "the shared types: schema, table, release, exposure; the protocols",
+    "kernels": "compiled inner loops",
 }
 
 
@@ -142,7 +142,7 @@ def packages() -> str:
 
 
 def _heading(modules: Sequence[str]) -> str:
-    return "the public functions, in modules:" if "publication" in modules else "a module:"
+    return "modules with the public functions:" if "publication" in modules else "a module:"
 
 
 def _members(name: str) -> str:
@@ -163,7 +163,7 @@ def _members(name: str) -> str:
 
 LIVES = {
     "you": ("you", "the data owner"),
-    "pipeline": ("pipeline", "knows the order"),
+    "pipeline": ("pipeline", "runs the steps"),
     "algorithm": ("algorithm", "e.g. groups"),
     "audit": ("audit", "trusts nobody"),
     "evaluation": ("evaluation", "for the report"),
@@ -172,15 +172,15 @@ LIVES = {
 STAGES: dict[str, tuple[tuple[str, str, str], ...]] = {
     "recipe": (("you", "pipeline", "table + promise"),),
     "prepare": (
-        ("pipeline", "pipeline", "encode the values; refuse what no release can keep"),
+        ("pipeline", "pipeline", "encode the values; refuse promises that no release can keep"),
         ("pipeline", "pipeline", "turn promises into exact requirements; choose an algorithm"),
     ),
     "run": (
         ("pipeline", "algorithm", "records"),
         ("algorithm", "pipeline", "release"),
-        ("algorithm", "algorithm", "the record map, who became which row, stays private"),
+        ("algorithm", "algorithm", "the record map (who became which row) stays private"),
         ("pipeline", "audit", "release + original"),
-        ("audit", "pipeline", "verdicts (failed: stop here)"),
+        ("audit", "pipeline", "verdicts (stop if one failed)"),
         ("pipeline", "pipeline", "measure what was lost"),
     ),
     "evaluate": (
@@ -192,7 +192,7 @@ STAGES: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("files", "files", "read back and compare"),
         ("evaluation", "files", "report, letter"),
         ("files", "files", "descriptor of all files"),
-        ("files", "you", "the folder appears whole, or not at all"),
+        ("files", "you", "the folder appears complete or not at all"),
     ),
 }
 
@@ -297,10 +297,10 @@ def forms() -> str:
         drawing.arrow(226, y, 246, y)
     drawing.line(210, 320, 226, 320, SOFT)
     says = {
-        "grouped": ("Rows of a group share their ranges.", "{n} rows fit {name}: {values}."),
-        "matched": ("Every row has ranges of its own.", "{n} rows fit {name}: {values}."),
+        "grouped": ("Rows in a group share the same ranges.", "{n} rows fit {name}: {values}."),
+        "matched": ("Every row has its own ranges.", "{n} rows fit {name}: {values}."),
         "bucketized": ("Exact, but in two tables: her bucket", "says {values}."),
-        "perturbed": ("Each diagnosis is redrawn at random, and", "kept with chance {kept}. Here {name}'s changed."),
+        "perturbed": ("Diagnoses are redrawn at random and stay", "the same with chance {kept}. {name}'s changed."),
     }
     for number, form in enumerate(FORMS):
         x, y = 256 + number % 2 * 276, top + number // 2 * 260
@@ -318,7 +318,7 @@ def forms() -> str:
         else:
             _table(drawing, x, y + 58, *tables[0], (70, 50, 134), seen[0])
     drawing.text(
-        20, 582, "Real releases list their rows in random order; here they are sorted, for reading.", 12.5, fill=SOFT
+        20, 582, "Real releases have their rows in random order; here they are sorted for readability.", 12.5, fill=SOFT
     )
     return drawing.svg()
 
@@ -370,11 +370,11 @@ GIVEN = ("the published files", "the original table", "the promises to check")
 WITHHELD = (
     ("the private record map", "who became which row"),
     ("the random numbers", "seed, shuffle, draws"),
-    ("the algorithm", "no code in common"),
+    ("the algorithm", "they share no code"),
     ("group numbers", "it finds groups itself"),
 )
 DECIDES = (
-    "Is it a release of this table, a row for every record?",
+    "Is it a release of this table, one row for every record?",
     "How sure can a reader be of each value? In exact numbers.",
     "Does the row order follow any column of the original?",
     "Were the values of a perturbed release really redrawn?",
@@ -382,11 +382,11 @@ DECIDES = (
     "Do the sentences match the promises?",
 )
 LEAVES = (
-    "Which columns does an attacker know? You say so.",
+    "Which columns does an attacker know? You decide.",
     "Does it hold against someone who knows the method?",
-    "Two releases about the same people, held side by side",
-    "An order by a secret that is in no column",
-    "Tiny tables, where chance could look like this too",
+    "Two releases about the same people, compared side by side",
+    "A row order by a secret that is in no column",
+    "Tiny tables, where chance could give the same result",
 )
 
 
@@ -411,9 +411,9 @@ def audit() -> str:
     drawing.line(244, 320, 244, 534, DARK_ROSE, "4 3")
     drawing.box(264, 52, 120, 482, AMBER)
     drawing.text(324, 84, "audit", 18, bold=True, at="middle")
-    for number, words in enumerate(("takes the", "attacker's seat,", "works everything", "out again,", "exactly")):
+    for number, words in enumerate(("thinks like", "the attacker,", "works everything", "out again,", "exactly")):
         drawing.text(324, 110 + number * 18, words, 13, fill=SOFT, at="middle")
-    for number, words in enumerate(("One check or", "promise fails:", "nothing is", "written.")):
+    for number, words in enumerate(("If any check or", "promise fails,", "nothing is", "written.")):
         drawing.text(324, 440 + number * 18, words, 13, bold=True, at="middle")
     drawing.text(416, 36, "It decides", 16, bold=True, fill=DARK_GREEN)
     for number, words in enumerate(DECIDES):
@@ -433,9 +433,9 @@ def audit() -> str:
 
 KINDS = ("asthma", "flu", "gout")
 WHY = (
-    "A promise is about a group, a bucket, or the rows behind a person. None of these reaches into a second part,",
-    "and each is held against the counts of the whole table. So the worst of all parts is the worst of the release.",
-    "Too small for its promise: a box is joined with its neighbour. Too large: it is cut again, or dealt in slices.",
+    "A promise is about a group, a bucket, or the rows that may belong to a person. Each of these lies in one part,",
+    "and is checked against the counts of the whole table. So the worst of all parts is the worst of the release.",
+    "A box too small for its promise is joined to its neighbour; one too large is cut again or split into slices.",
 )
 
 
@@ -465,7 +465,7 @@ def parts() -> str:
     drawing.text(x - 34, y + h / 2, "zip", 13, fill=SOFT)
     drawing.text(430, 32, "Slices", 17, bold=True, fill=DARK_BLUE)
     drawing.lines(
-        430, 52, ("anatomy and the other methods with buckets:", "every part gets each diagnosis in the same share"), 13
+        430, 52, ("anatomy and the other bucket methods:", "every part gets the same share of each diagnosis"), 13
     )
     for number in range(4):
         drawing.box(430 + number * 90, 112, 80, 206, (BLUE, GREEN, AMBER, GREY)[number], SOFT)
@@ -484,7 +484,7 @@ def parts() -> str:
     steps = (
         ("executors, one part each", ("anonymize, write, read back, audit", "against the whole table's counts")),
         ("driver", ("joins checks, worst units and sums;", "never holds the rows")),
-        ("release folder", ("appears when all parts passed;", "one promise for the whole table")),
+        ("release folder", ("appears once all parts have passed;", "one promise for the whole table")),
     )
     for number, (title, told) in enumerate(steps):
         at = 20 + number * 260
@@ -494,7 +494,7 @@ def parts() -> str:
         if number:
             drawing.arrow(at - 20, 431, at, 431)
     drawing.box(20, 490, 760, 104, "#ffffff")
-    drawing.text(34, 514, "Why the promise holds for the whole", 15, bold=True)
+    drawing.text(34, 514, "Why the promise holds for the whole table", 15, bold=True)
     drawing.lines(34, 538, WHY, 13)
     return drawing.svg()
 

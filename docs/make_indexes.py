@@ -168,7 +168,7 @@ def counts(old: str) -> str:
     words = (
         f"It has {n_models} [privacy models](docs/models.md), {n_methods} [methods](docs/algorithms.md) that make "
         f"{len(get_args(Release))} forms of release, {n_attacks} [attacks](docs/attacks.md) that show what known "
-        f"adversaries achieve on a release, and {n_metrics} [metrics](docs/metrics.md)."
+        f"attackers achieve on a release, and {n_metrics} [metrics](docs/metrics.md)."
     )
     return "\n".join(textwrap.wrap(words, 120, break_long_words=False, break_on_hyphens=False)) + "\n"
 

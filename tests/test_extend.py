@@ -210,8 +210,8 @@ def _of(base: Any, **members: Any) -> Any:
 
 
 REFUSED = {
-    "a taken name": (extend.register_metric, _of(_Metric, name="gcp"), "a metric named gcp already"),
-    "a name with blanks": (extend.register_metric, _of(_Metric, name="My metric"), "small letters"),
+    "a taken name": (extend.register_metric, _of(_Metric, name="gcp"), "metric name gcp is already taken"),
+    "a name with blanks": (extend.register_metric, _of(_Metric, name="My metric"), "lower-case letters"),
     "no measure": (extend.register_metric, _of(extend.WrittenMetric, name="none"), "metric none lacks measure"),
     "an unknown need": (extend.register_metric, _of(_Metric, name="other", needs="luck"), 'needs "luck"'),
     "no class": (extend.register_attack, _Metric(), "cannot be registered"),

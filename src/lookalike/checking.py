@@ -1,4 +1,4 @@
-"""A release read back over its original: to audit it again, to measure it, to attack it."""
+"""Reads a release back together with its original, to audit it again, measure it or attack it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All that a guest needs to add a model, a method, an attack, a metric or a format, from a file of its own.
+"""Everything you need to add a model, a method, an attack, a metric or a format from your own file.
 
     from lookalike.extend import WrittenMetric, register_metric
 
@@ -13,20 +13,21 @@
         def measure(self, release, original):
             return float(np.bincount(release.group_of_row).max()) if release.form == "grouped" else float("nan")
 
-The others are alike: a frozen dataclass with a base, a name, and the few methods that the base leaves open.
+The other families work the same way: a frozen dataclass with a base class, a name, and the few methods that the base
+leaves open.
 
     register_model      WrittenModel   letter, scale (or asked), promise, check_eligible, requirement, level, holds
     register_algorithm  Grouping       partition; or Method: form, make_release
     register_attack     WrittenAttack  run
     register_metric     WrittenMetric  measure; or MeanOverRows, whose figures are joined over the parts of a release
-    register_format     Format         name, endings, scan (no dataclass)
+    register_format     Format         name, endings, scan (not a dataclass)
 
-What else is known of it (sliders, remedies, titles, how parts are joined) is a class attribute with a default: see
-`PrivacyModel`, `Algorithm`, `Attack` and `Metric`, which say what each means. From then on it is known to `publish`,
-`compare`, reports and the studio. LOOKALIKE_EXTEND=my_file.py (or a module; several are parted by commas) makes it
-known to the command line.
+Everything else (sliders, remedies, titles, how parts are joined) is a class attribute with a default; `PrivacyModel`,
+`Algorithm`, `Attack` and `Metric` say what each means. Once registered, the class is known to `publish`, `compare`,
+reports and the studio. LOOKALIKE_EXTEND=my_file.py makes it known to the command line; it takes files and modules,
+separated by commas.
 
-The registries map names to classes: `del METRICS["largest_group"]` takes one out again.
+The registries map names to classes: `del METRICS["largest_group"]` removes one.
 """
 
 from __future__ import annotations
@@ -161,8 +162,8 @@ def register_model(kind: _Kind) -> _Kind:
     _check(kind, "model", PrivacyModel, MODELS)
     if kind.asked is WrittenModel.asked and kind.scale is WrittenModel.scale:
         raise RecipeError(
-            f"The model {kind.name} does not say what was asked. Give it `scale`, the parameter that levels "
-            "are values of, or `asked`."
+            f"The model {kind.name} does not say what was asked. Set `scale` (the name of the parameter that levels "
+            "are values of), or define `asked`."
         )
     if kind.example or kind.slider is not None:
         for text in {example_of(kind), *([kind.slider.text(kind.name)] if kind.slider is not None else [])}:
@@ -192,7 +193,9 @@ def register_metric(kind: _Kind, *, on_request: bool = False) -> _Kind:
     _check(kind, "metric", Metric, {**METRICS, **FIDELITY})
     _check_usual(kind, "metric")
     if kind.needs not in NEEDS:
-        raise RecipeError(f"The metric {kind.name} needs {quoted(str(kind.needs))}. Say one of {', '.join(NEEDS)}.")
+        raise RecipeError(
+            f"The metric {kind.name} needs {quoted(str(kind.needs))}. Set `needs` to one of {', '.join(NEEDS)}."
+        )
     (FIDELITY if on_request else METRICS)[kind.name] = kind
     return kind
 
@@ -201,9 +204,7 @@ def register_format(kind: _Kind) -> _Kind:
     """Add a format of files; tables are read from such files from then on."""
     is_format = isinstance(kind, type) and issubclass(kind, Format)
     if not is_format or not all(hasattr(kind, said) for said in ("name", "endings")) or _reads_nothing(kind):
-        raise RecipeError(
-            f"{kind!r} cannot be registered: a format derives from `Format` and has name, endings and scan."
-        )
+        raise RecipeError(f"{kind!r} cannot be registered. Derive it from `Format` and give it name, endings and scan.")
     known = FORMATS.get(getattr(kind, "name", ""))
     if known is not None and _origin(type(known)) == _origin(kind):
         del FORMATS[known.name]
@@ -224,12 +225,12 @@ def _check(kind: Any, family: str, contract: type, registry: Mapping[str, Any]) 
     name = getattr(kind, "name", None)
     if not isinstance(kind, type) or not isinstance(name, str) or not _NAME.fullmatch(name):
         raise RecipeError(
-            f"{getattr(kind, '__qualname__', repr(kind))} cannot be registered: it needs a `name` of small letters, "
-            "digits and single hyphens or underscores, as in k-anonymity."
+            f"{getattr(kind, '__qualname__', repr(kind))} cannot be registered. Give it a `name` of lower-case "
+            "letters, digits and single hyphens or underscores, such as k-anonymity."
         )
     taken = registry.get(name)
     if taken is not None and _origin(taken) != _origin(kind):
-        raise RecipeError(f"There is a {family} named {name} already ({taken.__module__}). Choose another name.")
+        raise RecipeError(f"The {family} name {name} is already taken ({taken.__module__}). Choose another name.")
     if not is_dataclass(kind) or not kind.__dataclass_params__.frozen:  # type: ignore[attr-defined]
         raise RecipeError(f"The {family} {name} must be a frozen dataclass. Put @dataclass(frozen=True) above it.")
     wanted = {*contract.__annotations__, *(member for member in vars(contract) if not member.startswith("_"))}
@@ -237,7 +238,7 @@ def _check(kind: Any, family: str, contract: type, registry: Mapping[str, Any]) 
     lacking = sorted({member for member in wanted if not hasattr(kind, member)} | open_still)
     if lacking:
         raise RecipeError(
-            f"The {family} {name} lacks {', '.join(lacking)}. Write what is missing: `lookalike.data.contracts."
+            f"The {family} {name} lacks {', '.join(lacking)}. Add what is missing; `lookalike.data.contracts."
             f"{contract.__name__}` says what each means."
         )
 
@@ -248,7 +249,7 @@ def _check_usual(kind: Any, family: str) -> None:
         kind()
     except (TypeError, LookalikeError) as error:
         raise RecipeError(
-            f"The {family} {kind.name} cannot be made without parameters ({error}). Give defaults."
+            f"The {family} {kind.name} cannot be created without parameters ({error}). Give them defaults."
         ) from None
 
 
@@ -256,4 +257,4 @@ def _read_back(kind: Any, text: str) -> None:
     try:
         read_model(text, {kind.name: kind})
     except LookalikeError as error:
-        raise RecipeError(f"The example {text} of the model {kind.name} cannot be read. {error}") from None
+        raise RecipeError(f"The example {text} of the model {kind.name} cannot be read: {error}") from None

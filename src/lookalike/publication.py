@@ -1,4 +1,4 @@
-"""The library's front door: `publish` a table, look at what came of it, `write` it.
+"""The library's main entry point: `publish` a table, look at the result, `write` it.
 
 import lookalike as la
 la.publish(frame, qi=["age", "sex"], sensitive="diagnosis", model=la.BetaLikeness(2)).write("out")

@@ -1,4 +1,4 @@
-"""Tables about nobody, to try things with: `python -m lookalike.samples hospital --rows 5000 --out patients.csv`."""
+"""Invented tables to try things with: `python -m lookalike.samples hospital --rows 5000 --out patients.csv`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`la.spark`: tables on Spark. `la.publish` takes them; here they are opened, read back and audited.
+"""`la.spark`: opens, reads back and audits tables on Spark. `la.publish` publishes them.
 
 import lookalike as la
 la.publish(frame, qi=["age", "sex"], sensitive="diagnosis", model="l-diversity:10", out="/shared/release")

@@ -5,9 +5,9 @@
                          Audit  <--verify--  Exposure <---+   (known quasi-identifiers; never the RecordMap)
                          losses <--measure-- Release, Microdata
 
-A model has two faces. `requirement` speaks to algorithms: what a group must satisfy. `level` and `holds` speak to the
-audit: what an exposure reaches, and whether that is enough. They are written apart on purpose and tested against each
-other, so that a slip in one cannot hide in the other.
+A model has two sides. `requirement` tells algorithms what a group must satisfy. `level` and `holds` tell the audit what
+level an exposure reaches, and whether that is enough. They are written independently on purpose and tested against each
+other, so that a mistake in one cannot hide in the other.
 """
 
 from __future__ import annotations

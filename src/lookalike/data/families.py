@@ -1,8 +1,8 @@
-"""Families: models, algorithms, attacks and metrics by name, those of this package and those of guests.
+"""Families: models, algorithms, attacks and metrics by name, both this package's own and guests.
 
-A guest is a class from a file outside. The environment variable LOOKALIKE_EXTEND names such files, separated by commas:
-modules, or paths that end in .py. The command line, the studio and every process that they start import them first, so
-a guest is known wherever the work is done. Anyone who may set the variable may run code, as with PYTHONPATH.
+A guest is a class from a file outside this package. The environment variable LOOKALIKE_EXTEND lists such files,
+separated by commas: modules, or paths that end in .py. The command line, the studio and every process they start import
+them first, so every process knows the guests. Anyone who can set the variable can run code, as with PYTHONPATH.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ def load_guests() -> None:
             _load(name)
         except Exception as error:
             raise RecipeError(
-                f"{NAMED} names {name}, which cannot be imported ({type(error).__name__}: {error}). Correct it, or "
-                "leave it out."
+                f"{NAMED} names {name}, which cannot be imported ({type(error).__name__}: {error}). Fix the name or "
+                "the file, or remove it from the list."
             ) from error
 
 

@@ -1,4 +1,4 @@
-"""A release folder, or a table of another tool, read back over the original it was made from."""
+"""Reads back a release folder, or another tool's table, together with the original it was made from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was asked, checked: the recipe, what its promises require of a table, and the algorithm that serves it."""
+"""Checks a request: the recipe, what its promises require of a table, and the algorithm that can keep them."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
     prepared = prepare(recipe, table)     promises, requirements, algorithm (`recipe`)
     made = run(prepared)                  release, linkage, audit with its exposures, losses
 
-Nothing is written here; a release that fails its audit never leaves this module (`AuditFailed`).
+This module writes nothing, and a release that fails its audit never leaves it (`AuditFailed`).
 """
 
 from __future__ import annotations

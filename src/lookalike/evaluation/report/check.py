@@ -1,8 +1,8 @@
-"""Audit and report that lie in a release folder, written again from the release and compared.
+"""Checks the audit and the report in a release folder: writes them again from the release and compares.
 
-What they say follows from the release (`Basis.public`), but for the date of the report and its recipient. These are
-read from the report, bounded, and said to be stated by the publisher. A report that cannot be written again here (with
-scores, or by other versions of libraries) is named as not checked, with the reason.
+Everything in them follows from the release (`Basis.public`), except the date of the report and its recipient. These two
+are read from the report within limits, and listed as stated by the publisher. A report that cannot be written again
+here (because it has scores, or other library versions wrote it) is listed as not checked, with the reason.
 """
 
 from __future__ import annotations

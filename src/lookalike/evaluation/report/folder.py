@@ -1,4 +1,4 @@
-"""Where a release and its reports go: one folder to hand over, and what only the owner may see beside it."""
+"""Where a release and its reports go: one folder to hand over, and next to it a folder that only the owner may see."""
 
 from __future__ import annotations
 
