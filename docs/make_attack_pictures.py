@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 from make_algorithm_pictures import few_records
 
-from lookalike.algorithms.heterogeneous import Heterogeneous
 from lookalike.algorithms import parse_algorithm
+from lookalike.algorithms.heterogeneous import Heterogeneous
 from lookalike.apps.papers.published_heterogeneous import HeterogeneousAsPublished
 from lookalike.attacks import ATTACKS, parse_attack
 from lookalike.data.contracts import Algorithm, Finding, Promise, Target

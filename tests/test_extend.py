@@ -214,7 +214,7 @@ REFUSED = {
     "a name with blanks": (extend.register_metric, _of(_Metric, name="My metric"), "lower-case letters"),
     "no measure": (extend.register_metric, _of(extend.WrittenMetric, name="none"), "metric none lacks measure"),
     "an unknown need": (extend.register_metric, _of(_Metric, name="other", needs="luck"), 'needs "luck"'),
-    "no class": (extend.register_attack, _Metric(), "cannot be registered"),
+    "no class": (extend.register_attack, _Metric(), "Register the class, not an object"),
     "no run": (extend.register_attack, _of(extend.WrittenAttack, name="idle"), "attack idle lacks run"),
     "no partition": (extend.register_algorithm, _of(extend.Grouping, name="idle"), "algorithm idle lacks partition"),
     "no methods": (

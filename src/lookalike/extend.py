@@ -223,9 +223,11 @@ def _origin(kind: type) -> tuple[str, str]:
 def _check(kind: Any, family: str, contract: type, registry: Mapping[str, Any]) -> None:
     """Refuse a class without a name of its own, or without what the contract asks for."""
     name = getattr(kind, "name", None)
-    if not isinstance(kind, type) or not isinstance(name, str) or not _NAME.fullmatch(name):
+    if not isinstance(kind, type):
+        raise RecipeError(f"{kind!r} cannot be registered: it is no class. Register the class, not an object of it.")
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise RecipeError(
-            f"{getattr(kind, '__qualname__', repr(kind))} cannot be registered. Give it a `name` of lower-case "
+            f"{kind.__qualname__} cannot be registered. Give it a `name` of lower-case "
             "letters, digits and single hyphens or underscores, such as k-anonymity."
         )
     taken = registry.get(name)
