@@ -163,7 +163,7 @@ def _members(name: str) -> str:
 
 LIVES = {
     "you": ("you", "the data owner"),
-    "pipeline": ("pipeline", "runs the steps"),
+    "pipeline": ("publish", "runs the steps"),
     "algorithm": ("algorithm", "e.g. groups"),
     "audit": ("audit", "trusts nobody"),
     "evaluation": ("evaluation", "for the report"),
@@ -190,7 +190,7 @@ STAGES: dict[str, tuple[tuple[str, str, str], ...]] = {
     "write": (
         ("pipeline", "files", "tables"),
         ("files", "files", "read back and compare"),
-        ("evaluation", "files", "report, letter"),
+        ("evaluation", "files", "report"),
         ("files", "files", "descriptor of all files"),
         ("files", "you", "the folder appears complete or not at all"),
     ),

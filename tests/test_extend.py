@@ -11,6 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -19,6 +20,7 @@ from lookalike import extend
 from lookalike.apps.samples import hospital, to_csv
 from lookalike.data.families import NAMED, known_elsewhere, load_guests
 from lookalike.errors import RecipeError
+from lookalike.models import parse_model
 from tests.apps.cli.running import lookalike
 
 with warnings.catch_warnings():
@@ -205,6 +207,14 @@ class _Metric(extend.WrittenMetric):
         return 0.5
 
 
+@dataclass(frozen=True)
+class _Everybody(extend.Grouping):
+    name: ClassVar[str] = "everybody"
+
+    def partition(self, data: Any, requirements: Any, rng: Any, progress: Any) -> Any:
+        return np.zeros(data.n_rows, dtype=np.int32), 1
+
+
 def _of(base: Any, **members: Any) -> Any:
     return dataclass(frozen=True)(type("Guest", (base,), {"__module__": __name__, **members}))
 
@@ -216,6 +226,13 @@ REFUSED = {
     "an unknown need": (extend.register_metric, _of(_Metric, name="other", needs="luck"), 'needs "luck"'),
     "no class": (extend.register_attack, _Metric(), "Register the class, not an object"),
     "no run": (extend.register_attack, _of(extend.WrittenAttack, name="idle"), "attack idle lacks run"),
+    "parts that cannot be joined": (
+        extend.register_metric,
+        _of(_Metric, name="joined", joins=True),
+        "Define `of_part`",
+    ),
+    "an unknown form": (extend.register_algorithm, _of(_Everybody, name="odd", form="generalised"), "one of grouped"),
+    "no way to cut": (extend.register_algorithm, _of(_Everybody, name="odd", in_parts="yes"), "Boxes, Slices or"),
     "no partition": (extend.register_algorithm, _of(extend.Grouping, name="idle"), "algorithm idle lacks partition"),
     "no methods": (
         extend.register_model,
@@ -248,6 +265,33 @@ def test_a_model_says_what_was_asked_and_its_example_can_be_read(guest: None) ->
     with pytest.raises(RecipeError, match="The example wrong:7 of the model wrong cannot be read"):
         extend.register_model(_of(at_most, name="wrong", example="wrong:7"))
     extend.register_model(_of(at_most, name="right", slider=extend.Slider("Share", 0.1, 1, 0.1, 0.5)))
+
+
+def test_parameters_of_a_guest_are_read_as_they_are_written(guest: None) -> None:
+    @extend.register_model
+    @dataclass(frozen=True)
+    class Named(extend.MODELS["at-most"]):  # type: ignore[misc]
+        name: ClassVar[str] = "named"
+        l: extend.Whole = extend.Whole(low=1, default=2)  # noqa: E741
+        among: extend.Values = extend.Values()
+
+    model: Any = Named(share="0.5", l=3, among=["as|thma", "flu, or cold"])
+    again: Any = parse_model(str(model))
+    assert again == model
+    assert (again.l, again.among) == (3, ("as|thma", "flu, or cold"))
+    with pytest.raises(RecipeError, match='has no parameter "level"'):
+        extend.register_model(_of(Named, name="other", scale="level"))
+
+
+def test_a_metric_may_return_a_whole_number(guest: None, patients: Path, tmp_path: Path) -> None:
+    def measure(self: Any, release: Any, original: Any) -> Any:
+        return release.n_rows
+
+    extend.register_metric(_of(_Metric, name="rows", needs="release", measure=measure))
+    made = la.publish(patients, **COLUMNS, model="k-anonymity:5", algorithm="mondrian", seed=1)
+    assert made.losses["rows"] == 400
+    made.write(tmp_path / "release")
+    assert la.verify(patients, tmp_path / "release").passed
 
 
 def test_a_class_may_be_defined_again_and_compared_on_request(registries: None) -> None:

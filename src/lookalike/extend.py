@@ -34,7 +34,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
 from lookalike.algorithms import ALGORITHMS
@@ -154,6 +154,7 @@ __all__ = [
 ]
 
 _Kind = TypeVar("_Kind", bound=type[Any])
+_FORMS = [form.form for form in (Grouped, Matched, Bucketized, Perturbed)]
 _NAME = re.compile(r"[a-z][a-z0-9]*([-_][a-z0-9]+)*")
 
 
@@ -165,6 +166,8 @@ def register_model(kind: _Kind) -> _Kind:
             f"The model {kind.name} does not say what was asked. Set `scale` (the name of the parameter that levels "
             "are values of), or define `asked`."
         )
+    if isinstance(kind.scale, str) and kind.scale not in {field.name for field in fields(kind)}:
+        raise RecipeError(f"The model {kind.name} has no parameter {quoted(kind.scale)}. Set `scale` to one it has.")
     if kind.example or kind.slider is not None:
         for text in {example_of(kind), *([kind.slider.text(kind.name)] if kind.slider is not None else [])}:
             _read_back(kind, text)
@@ -176,6 +179,12 @@ def register_algorithm(kind: _Kind) -> _Kind:
     """Add a method; where none is named, it is tried after those that were there before."""
     _check(kind, "algorithm", Algorithm, ALGORITHMS)
     _check_usual(kind, "algorithm")
+    if kind.form not in _FORMS:
+        raise RecipeError(
+            f"The algorithm {kind.name} has form {quoted(str(kind.form))}. Use one of {', '.join(_FORMS)}."
+        )
+    if not isinstance(kind().in_parts, Boxes | Slices | Undivided):
+        raise RecipeError(f"The algorithm {kind.name} needs Boxes, Slices or Undivided as `in_parts`.")
     ALGORITHMS[kind.name] = kind
     return kind
 
@@ -196,6 +205,8 @@ def register_metric(kind: _Kind, *, on_request: bool = False) -> _Kind:
         raise RecipeError(
             f"The metric {kind.name} needs {quoted(str(kind.needs))}. Set `needs` to one of {', '.join(NEEDS)}."
         )
+    if kind.joins and (kind.of_part is WrittenMetric.of_part or kind.join is WrittenMetric.join):
+        raise RecipeError(f"The metric {kind.name} joins parts. Define `of_part` and `join`, or leave out `joins`.")
     (FIDELITY if on_request else METRICS)[kind.name] = kind
     return kind
 

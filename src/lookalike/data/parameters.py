@@ -13,13 +13,13 @@ import math
 import numbers
 import re
 import textwrap
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import cache
 from operator import ge, gt, le, lt
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from lookalike.errors import RecipeError, quoted, unknown_name
 
@@ -138,13 +138,8 @@ def meanings(component: type) -> dict[str, str]:
     return found
 
 
-def parse_component(
-    text: str, kind: str, table: Mapping[str, type[_Component]], structured: Collection[str] = ()
-) -> _Component:
-    """The component that the text describes, among those of the table.
-
-    Parameters in `structured` keep their escapes: they take their values apart themselves.
-    """
+def parse_component(text: str, kind: str, table: Mapping[str, type[_Component]]) -> _Component:
+    """The component that the text describes, among those of the table."""
     name, _, rest = text.strip().partition(":")
     if name not in table:
         raise RecipeError(unknown_name(kind, name, table))
@@ -154,7 +149,7 @@ def parse_component(
     given: dict[str, str] = {}
     for place, entry in enumerate(split(rest, ",") if rest.strip() else []):
         key, equals, value = entry.partition("=")
-        key = _OTHER_SPELLINGS.get(key.strip(), key.strip())
+        key = key.strip() if key.strip() in known else _OTHER_SPELLINGS.get(key.strip(), key.strip())
         if not equals:
             if place:
                 raise RecipeError(
@@ -173,7 +168,8 @@ def parse_component(
     if absent:
         asked = ",".join([*(f"{key}={value}" for key, value in given.items()), *(f"{key}=VALUE" for key in absent)])
         raise RecipeError(f"{name} needs {' and '.join(absent)}. Write {name}:{asked}.")
-    return component(**{key: value if key in structured else unescape(value) for key, value in given.items()})
+    escaped = {key for key in given if getattr(inspect.getattr_static(component, key, None), "reads_escapes", False)}
+    return component(**{key: value if key in escaped else unescape(value) for key, value in given.items()})
 
 
 def describe(table: Mapping[str, type]) -> list[dict[str, Any]]:
@@ -201,6 +197,9 @@ Given = TypeVar("Given")
 
 class Parameter(Generic[Kept, Given]):
     """A field that keeps what `read` makes of the value given."""
+
+    reads_escapes: ClassVar[bool] = False
+    """Whether it takes several values out of one text, and removes their escapes by itself."""
 
     def __init__(self, *, default: Any = MISSING) -> None:
         self.default = default
@@ -309,7 +308,9 @@ class ChoiceOrNumber(_Bounded[str, Number]):
 
 
 class Values(Parameter[tuple[str, ...] | None, str | Iterable[str] | None]):
-    """Some values of the sensitive column, as the table writes them; as one text, parted by bars."""
+    """Some values of the sensitive column, as the table writes them; as one text, separated by bars."""
+
+    reads_escapes = True
 
     def __init__(self) -> None:
         super().__init__(default=None)

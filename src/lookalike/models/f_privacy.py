@@ -61,6 +61,8 @@ GivenCeilings = Mapping[str, Number] | Iterable[tuple[str, Number]] | str | None
 class _NamedCeilings(Parameter[Ceilings | None, GivenCeilings]):
     """Pairs of value and ceiling, sorted; as one text flu:0.3|HIV:0.05."""
 
+    reads_escapes = True
+
     def __init__(self) -> None:
         super().__init__(default=None)
 

@@ -204,7 +204,7 @@ def standard_measures() -> list[PrivacyModel]:
 
 def measure(release: Release, data: Microdata) -> tuple[dict[str, float], dict[str, float]]:
     """Every metric that applies to the release, and the loss of each column."""
-    losses = {name: kind().measure(release, data) for name, kind in METRICS.items()}
+    losses = {name: float(kind().measure(release, data)) for name, kind in METRICS.items()}
     return {name: value for name, value in losses.items() if not math.isnan(value)}, loss_by_column(release)
 
 

@@ -43,8 +43,8 @@ def join_losses(
     """Every metric that applies, by name, and the loss of each column: what `pipeline.measure` says of one release."""
     if not parts:
         raise RecipeError("There is no part to join. A release has at least one.")
-    losses = {kind.name: kind().join([part.metrics[kind.name] for part in parts]) for kind in kinds if kind.joins}
-    known = {name: loss for name, loss in losses.items() if not math.isnan(loss)}
+    joined = {kind.name: kind().join([part.metrics[kind.name] for part in parts]) for kind in kinds if kind.joins}
+    known = {name: float(loss) for name, loss in joined.items() if not math.isnan(loss)}
     return known, join_columns([part.columns for part in parts])
 
 

@@ -96,13 +96,10 @@ def example_of(kind: type[PrivacyModel]) -> str:
 
 Models = Mapping[str, type[PrivacyModel]]
 
-# Parameters that name values of the table: they remove the escapes themselves.
-_STRUCTURED = ("subset", "ceilings")
-
 
 def read_model(text: str, models: Models) -> PrivacyModel:
     """The model that the text describes, among those of the table."""
-    return parse_component(text, "model", models, _STRUCTURED)
+    return parse_component(text, "model", models)
 
 
 def read_promise(text: str, models: Models) -> Promise:
