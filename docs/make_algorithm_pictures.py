@@ -85,14 +85,14 @@ def picture(name: str) -> charts.Chart:
     method = parse_algorithm(shown.algorithm)
     promises = settle([Promise(parse_model(shown.promise))], data)
     release, linkage = method.anonymize(data, require(promises, data), Randomness(4), silent)
-    loss = METRICS["gcp"]().measure(release, data)
+    loss = METRICS["gcp"]().measure(data, release)
     title = f"{shown.rows:,} records, {shown.promise}"
     if isinstance(release, Grouped):
         return grouped(release, data, linkage, f"{title}: {len(release.extents[0])} groups, GCP {loss:.2f}")
     if isinstance(release, Matched):
         return matched(release, data, linkage, f"{title}: one person's rows, GCP {loss:.2f}")
     if isinstance(release, Bucketized):
-        return bucketized(release, f"{title}, MSBS {METRICS['msbs']().measure(release, data):.1f}")
+        return bucketized(release, f"{title}, MSBS {METRICS['msbs']().measure(data, release):.1f}")
     return perturbed(release, f"{title}: chance of each published value")
 
 

@@ -52,7 +52,7 @@ def measured(made: la.Publication) -> dict[str, float]:
     from lookalike.metrics import FIDELITY
 
     original = made.made.data
-    found = {name: metric().measure(made.release, original) for name, metric in FIDELITY.items()}
+    found = {name: metric().measure(original, made.release) for name, metric in FIDELITY.items()}
     asked = draw_queries(RangeWorkload(columns=2, selectivity=0.1), original, N_QUERIES, np.random.default_rng(1))
     return {**made.losses, **found, "query_error": query_error(asked, made.release).median}
 

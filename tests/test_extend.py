@@ -203,7 +203,7 @@ def test_a_guest_that_cannot_be_imported_is_named(monkeypatch: pytest.MonkeyPatc
 class _Metric(extend.WrittenMetric):
     name: ClassVar[str] = "half"
 
-    def measure(self, release: Any, original: Any) -> float:
+    def measure(self, original: Any, release: Any) -> float:
         return 0.5
 
 
@@ -284,7 +284,7 @@ def test_parameters_of_a_guest_are_read_as_they_are_written(guest: None) -> None
 
 
 def test_a_metric_may_return_a_whole_number(guest: None, patients: Path, tmp_path: Path) -> None:
-    def measure(self: Any, release: Any, original: Any) -> Any:
+    def measure(self: Any, original: Any, release: Any) -> Any:
         return release.n_rows
 
     extend.register_metric(_of(_Metric, name="rows", needs="release", measure=measure))

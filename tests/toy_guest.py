@@ -126,7 +126,7 @@ class LargestGroup(WrittenMetric):
     needs: ClassVar[str] = "release"
     title: ClassVar[str] = "Rows of the largest group"
 
-    def measure(self, release: Release, original: Microdata) -> float:
+    def measure(self, original: Microdata, release: Release) -> float:
         return float(np.bincount(release.group_of_row).max()) if release.form == "grouped" else float("nan")
 
 
@@ -137,7 +137,7 @@ class EvenRows(MeanOverRows):
 
     name: ClassVar[str] = "even_rows"
 
-    def measure(self, release: Release, original: Microdata) -> float:
+    def measure(self, original: Microdata, release: Release) -> float:
         return float((release.sensitive[:, 0] % 2 == 0).mean()) if release.n_rows else 0.0
 
 

@@ -52,7 +52,7 @@ def measured(name: str, promise: str, data: Microdata, seed: int) -> str:
         release, _ = method.anonymize(data, requirements, Randomness(seed), silent)
         seconds = time.perf_counter() - begin
     metric = LOSS.get(release.form)
-    loss = "" if metric is None else f"{metric} {METRICS[metric]().measure(release, data):.3f}"
+    loss = "" if metric is None else f"{metric} {METRICS[metric]().measure(data, release):.3f}"
     return f"| {promise} | {name} | {loss} | {seconds:.2f} |"
 
 

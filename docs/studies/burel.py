@@ -147,9 +147,9 @@ def given_away(data: Microdata, requirements: tuple[Requirement, ...], swaps: in
 def losses(data: Microdata, requirements: tuple[Requirement, ...]) -> Iterator[list[str]]:
     for way in ("cuts", "curve", "random:2", "random:4", "random:16", "random:64"):
         release, _ = method(way).anonymize(data, requirements, Randomness(1), silent)
-        yield [way, f"{pipeline.measure(release, data)[0]['gcp']:.3f}"]
+        yield [way, f"{pipeline.measure(data, release)[0]['gcp']:.3f}"]
     safe, _ = Groups(mode="strict").anonymize(data, requirements, Randomness(1), silent)
-    yield ["groups:mode=strict, which is safe", f"{pipeline.measure(safe, data)[0]['gcp']:.3f}"]
+    yield ["groups:mode=strict, which is safe", f"{pipeline.measure(data, safe)[0]['gcp']:.3f}"]
 
 
 def main() -> None:

@@ -168,7 +168,7 @@ def learning_attacks(data: Microdata, ells: Sequence[int], releases: int, cell: 
         with suppress(Infeasible):
             for seed in range(1, releases + 1):
                 release, group_of_record = released(data, mode, ell, seed, cell)
-                losses.append(METRICS["gcp"]().measure(release, data))
+                losses.append(METRICS["gcp"]().measure(data, release))
                 attacks.append(attack(data, release, group_of_record))
             row[2] = f"{np.mean(losses):.3f}"
             row[4:] = [_with_interval(share, data.n_rows) for share in vars(Attacks.mean(attacks)).values()]

@@ -72,8 +72,8 @@ def _audit_reopened(
     if set(asked) == set(own):
         asked = own
     examined = pipeline.examine(
-        release,
         reopened.data,
+        release,
         asked,
         graph=graph,
         adversary=reopened.adversary,
@@ -87,7 +87,7 @@ def _audit_reopened(
     rebuilt, documents = Rebuilt(), reopened.documents
     if documents is not None and documents.contents:
         if asked == own:
-            rebuilt = check_documents(documents, reopened.release, reopened.data, examined, own, reopened.algorithm)
+            rebuilt = check_documents(documents, reopened.data, reopened.release, examined, own, reopened.algorithm)
         else:
             said = f"{', '.join(documents.contents)} (about the promises of the release itself)"
             rebuilt = Rebuilt(not_checked=(said,))
@@ -137,7 +137,7 @@ def measure(
 ) -> Measured:
     """The losses of a release folder, or of a table that another tool made, against its original."""
     reopened = reopen(original, release, schema, suppressed=suppressed, progress=progress, **reading)
-    return Measured(*pipeline.measure(reopened.release, reopened.data), reopened)
+    return Measured(*pipeline.measure(reopened.data, reopened.release), reopened)
 
 
 def attack(
@@ -158,7 +158,7 @@ def attack(
     of a matched release, for attacks that assume a leak of it.
     """
     reopened = reopen(original, release, schema, progress=progress, **reading)
-    checks = audit_release(reopened.release, reopened.data, ()).checks
+    checks = audit_release(reopened.data, reopened.release, ()).checks
     failed = [check for check in checks if check.blocks and check.name != "row order"]
     if failed:
         raise DataError(
@@ -193,5 +193,5 @@ def fidelity(
     expectations; what needs chance (worlds drawn from the release, trees) takes it from `seed`.
     """
     reopened = reopen(original, release, schema, suppressed=suppressed, progress=progress, **reading)
-    found = compare(reopened.release, reopened.data, seed, progress)
+    found = compare(reopened.data, reopened.release, seed, progress)
     return Fidelity(found.lines, (*reopened.notes, *found.notes))

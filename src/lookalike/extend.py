@@ -10,7 +10,7 @@
 
         name = "largest_group"
 
-        def measure(self, release, original):
+        def measure(self, original, release):
             return float(np.bincount(release.group_of_row).max()) if release.form == "grouped" else float("nan")
 
 The other families work the same way: a frozen dataclass with a base class, a name, and the few methods that the base

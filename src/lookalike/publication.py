@@ -144,7 +144,7 @@ class Publication:
         """What distributions, and machines that learn, have left of the original; see `lookalike.fidelity`."""
         from lookalike.evaluation.fidelity import compare
 
-        return compare(self.release, self._whole.data, seed, progress)
+        return compare(self._whole.data, self.release, seed, progress)
 
     def owners_report(self) -> Report:
         """The report for the owner of the original, as `write` made it; before that, one that scores nothing."""

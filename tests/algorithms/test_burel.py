@@ -98,7 +98,7 @@ def test_every_retrieval_keeps_the_promise(data: Microdata, retrieve: str, model
     except Infeasible:
         return
     release, linkage = Burel(retrieve=retrieve, fill=fill).anonymize(data, requirements, Randomness(1), silent)
-    assert pipeline.verify(release, data, promises, graph=linkage.graph).passed
+    assert pipeline.verify(data, release, promises, graph=linkage.graph).passed
 
 
 def census_data(rows: int) -> Microdata:
@@ -111,7 +111,7 @@ def test_cuts_lose_less_than_the_curve() -> None:
     data = census_data(4000)
     requirements = require(settle([Promise(parse_model("beta-likeness:3"))], data), data)
     losses = [
-        pipeline.measure(Burel(retrieve=way).anonymize(data, requirements, Randomness(1), silent)[0], data)[0]["gcp"]
+        pipeline.measure(data, Burel(retrieve=way).anonymize(data, requirements, Randomness(1), silent)[0])[0]["gcp"]
         for way in ("curve", "cuts")
     ]
     assert losses[1] < losses[0]
@@ -222,6 +222,6 @@ def test_adapted_mondrians_serve_their_own_promise_only(method: str, model: str)
     algorithm = parse_algorithm(method)
     assert algorithm.refuses(promise, requirement) is None
     release, linkage = algorithm.anonymize(data, [requirement], Randomness(1), silent)
-    assert pipeline.verify(release, data, [promise], graph=linkage.graph).passed
+    assert pipeline.verify(data, release, [promise], graph=linkage.graph).passed
     (other,) = settle([Promise(parse_model("l-diversity:2"))], data)
     assert algorithm.refuses(other, requirement) is not None

@@ -47,7 +47,7 @@ def loss(data: Microdata, tables: list[np.ndarray]) -> float:
     records = np.concatenate([table.ravel() for table in tables])
     slots = np.concatenate([np.repeat(table[:, 0], table.shape[1]) for table in tables])
     release, _ = publish_matched(data, SlotGraph(records, slots, np.arange(data.n_rows)), Randomness(1))
-    return metrics.METRICS["gcp"]().measure(release, data)
+    return metrics.METRICS["gcp"]().measure(data, release)
 
 
 def test_the_loss_of_the_papers_example() -> None:
@@ -185,9 +185,9 @@ def test_parts_and_the_audit() -> None:
         "reciprocal": Freeform(reciprocal="yes"),
     }.items():
         release, linkage = method.anonymize(data, requirements, Randomness(4), silent)
-        found = pipeline.verify(release, data, promises, graph=linkage.graph)
+        found = pipeline.verify(data, release, promises, graph=linkage.graph)
         assert found.passed, f"{text}\n{found}"
-        losses[text] = metrics.METRICS["gcp"]().measure(release, data)
+        losses[text] = metrics.METRICS["gcp"]().measure(data, release)
     assert losses["hungarian"] < losses["sorted"] < losses["greedy"]
     assert losses["hungarian"] < losses["parts"] < 1.4 * losses["hungarian"]
 

@@ -121,7 +121,7 @@ def test_gain_loses_less_than_widest_on_census_data() -> None:
     data = Microdata.encode(table, schema)
     requirements = require((Promise(parse_model("k-anonymity:10")),), data)
     losses = [
-        pipeline.measure(Mondrian(choose=way).anonymize(data, requirements, Randomness(4), silent)[0], data)[0]["gcp"]
+        pipeline.measure(data, Mondrian(choose=way).anonymize(data, requirements, Randomness(4), silent)[0])[0]["gcp"]
         for way in ("gain", "widest")
     ]
     assert losses[0] < 0.95 * losses[1]

@@ -339,7 +339,7 @@ def test_the_audit_refuses_free_draws_against_who_knows_the_counts() -> None:
     for mode in ("free", "strict"):
         release, _ = Perturbation(mode=mode).anonymize(data, requirements, Randomness(1), silent)
         for adversary in ("reads-release", "knows-method"):
-            verdicts[mode, adversary] = pipeline.verify(release, data, settled, adversary=adversary).passed
+            verdicts[mode, adversary] = pipeline.verify(data, release, settled, adversary=adversary).passed
     assert verdicts == {
         ("free", "reads-release"): True,
         ("free", "knows-method"): False,
@@ -367,6 +367,6 @@ def test_the_audit_bounds_what_the_counts_tell(counts: tuple[int, ...]) -> None:
         carried=data.carried,
         randomizers=(Randomizer(weights, 12),),
     )
-    bound = highest_beliefs(expose(release, data, 0, adversary="knows-method")).beliefs
+    bound = highest_beliefs(expose(data, release, 0, adversary="knows-method")).beliefs
     exact = beliefs_given_counts(counts, weights)
     assert all(bound[value] >= belief for value, belief in exact.items())

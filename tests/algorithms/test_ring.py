@@ -59,7 +59,7 @@ def test_everybody_sees_l_different_values() -> None:
     release, linkage, promises = made(data, "l-diversity:4")
     for rows in np.split(linkage.graph.rows, linkage.graph.starts[1:-1]):
         assert len(set(release.sensitive[rows, 0].tolist())) == 4
-    assert pipeline.verify(release, data, promises, graph=linkage.graph).passed
+    assert pipeline.verify(data, release, promises, graph=linkage.graph).passed
 
 
 class Offset(Tape):

@@ -97,4 +97,4 @@ def test_groups_keep_the_promise(data: Microdata, model: str, retrieve: str, k: 
     except (Infeasible, Unsupported):
         return
     release, linkage = Sabre(retrieve=retrieve).anonymize(data, requirements, Randomness(1), silent)
-    assert pipeline.verify(release, data, promises, graph=linkage.graph).passed
+    assert pipeline.verify(data, release, promises, graph=linkage.graph).passed

@@ -122,7 +122,7 @@ def test_caps_that_are_stricter_than_the_promise_refuse_no_honest_graph(model):
     data = number_table([[0]] * 7, [3, 1, 2, 0, 1, 1, 1])
     slots = [[(slot + step) % 7 for step in range(3)] for slot in range(7)]
     release, graph = matched(data, slots, range(7), [4, 2, 6, 0, 5, 1, 3])
-    audit = verify(release, data, [Promise(model, "s")], graph=graph)
+    audit = verify(data, release, [Promise(model, "s")], graph=graph)
     assert audit.verdicts[0].passed
     assert audit.passed, str(audit)
     confirmation = check(audit, "level B")
@@ -137,8 +137,8 @@ def test_numbers_that_are_no_matrix_leave_no_belief(model):
     honest = perturbed(rng, data, [Randomizer(np.array([[2, 1], [1, 2]]), 3)], rng.permutation(6))
     release = replace(honest, randomizers=(Randomizer(np.array([[-1, 1], [4, 2]]), 3),))
     for audit in (
-        verify(release, data, [Promise(model, "s")]),
-        join_audits([audit_part(release, data, [Promise(model, "s")])]).audit,
+        verify(data, release, [Promise(model, "s")]),
+        join_audits([audit_part(data, release, [Promise(model, "s")])]).audit,
     ):
         assert not audit.passed
         assert "below 0" in check(audit, 'matrix of "s"').detail

@@ -37,7 +37,7 @@ def test_grouped(seed, n_rows, size, missing):
     data = mixed_table(rng, n_rows, missing=missing)
     size = min(size, n_rows)
     release = grouped(data, random_groups(rng, n_rows, size), rng.permutation(n_rows))
-    audit = verify(release, data, [Promise(KAnonymity(size))])
+    audit = verify(data, release, [Promise(KAnonymity(size))])
     assert audit.passed, str(audit)
     assert audit.level == "group"
 
@@ -48,11 +48,11 @@ def test_matched(seed, n_rows, degree):
     rng = np.random.default_rng(seed)
     data = mixed_table(rng, n_rows)
     release, graph = ring(rng, data, degree)
-    audit = verify(release, data, [Promise(KAnonymity(degree))], graph=graph)
+    audit = verify(data, release, [Promise(KAnonymity(degree))], graph=graph)
     assert audit.passed, str(audit)
     assert audit.level == "A"
     assert check(audit, "level B").passed
-    without = verify(release, data, [Promise(KAnonymity(degree))])
+    without = verify(data, release, [Promise(KAnonymity(degree))])
     assert without.level == "B"
     # Where ranges leave no choice of a graph, at least as many rows look alike as the graph has at a record.
     assert without.passed or without.verdicts[0].is_open, str(without)
@@ -67,7 +67,7 @@ def test_bucketized(seed, n_rows, size):
     data = mixed_table(rng, n_rows, n_ages=int(rng.integers(1, 30)))
     buckets = random_groups(rng, n_rows, size)
     release = bucketized(data, buckets, rng.permutation(n_rows), rng.permutation(n_rows))
-    audit = verify(release, data, K1)
+    audit = verify(data, release, K1)
     assert audit.passed, str(audit)
 
 
@@ -80,7 +80,7 @@ def test_perturbed(seed, n_rows):
     if n_codes < 2:
         return
     matrix = mixing_matrix(n_codes, 12 + 6 * int(rng.integers(0, 5)), 12 + 6 * 6 * (n_codes - 1) + 6 * 4)
-    audit = verify(perturbed(rng, data, [matrix], rng.permutation(n_rows)), data, [])
+    audit = verify(data, perturbed(rng, data, [matrix], rng.permutation(n_rows)), [])
     assert audit.passed, str(audit)
 
 
@@ -96,12 +96,12 @@ def test_declared_suppression(seed, n_rows):
     counts = np.bincount(release.sensitive[gone, 0], minlength=n_codes)
     short = moved(release, kept)
     declared = replace(short, withheld=Withheld((counts,), (np.zeros(n_codes, dtype=np.int64),), 2, 0))
-    assert verify(declared, data, K1).passed
-    undeclared = verify(short, data, K1)
+    assert verify(data, declared, K1).passed
+    undeclared = verify(data, short, K1)
     assert not undeclared.passed
     assert not check(undeclared, "number of rows").passed
     misdeclared = replace(declared, withheld=replace(declared.withheld, suppressed=(np.roll(counts, 1),)))
-    assert verify(misdeclared, data, K1).passed == bool((np.roll(counts, 1) == counts).all())
+    assert verify(data, misdeclared, K1).passed == bool((np.roll(counts, 1) == counts).all())
 
 
 def test_declared_dummies_count_if_they_look_like_any_row():
@@ -112,14 +112,14 @@ def test_declared_dummies_count_if_they_look_like_any_row():
     longer = moved(release, [*range(30), 0])
     counts = np.bincount(release.sensitive[:1, 0], minlength=n_codes)
     withheld = Withheld(n_dummies=1, indistinguishable=True)
-    assert verify(replace(longer, withheld=withheld), data, K1).passed
-    told = verify(replace(longer, withheld=Withheld((), (counts,), 0, 1)), data, K1)
+    assert verify(data, replace(longer, withheld=withheld), K1).passed
+    told = verify(data, replace(longer, withheld=Withheld((), (counts,), 0, 1)), K1)
     assert not told.passed
     assert not check(told, "rows made up").passed
-    by_value = verify(replace(longer, withheld=replace(withheld, dummies=(counts,))), data, K1)
+    by_value = verify(data, replace(longer, withheld=replace(withheld, dummies=(counts,))), K1)
     assert not check(by_value, "rows made up").passed
     assert "a reader takes them away" in check(by_value, "rows made up").detail
-    by_everybody = verify(replace(longer, withheld=withheld), data, K1, adversary="knows-method")
+    by_everybody = verify(data, replace(longer, withheld=withheld), K1, adversary="knows-method")
     assert not check(by_everybody, "rows made up").passed
 
 
@@ -136,7 +136,7 @@ def test_dummies_with_a_value_of_their_own_are_set_aside():
     sensitive = fake.sensitive.copy()
     sensitive[4, 0] = 2
     withheld = Withheld((np.zeros(3, dtype=np.int64),), (np.array([0, 0, 1]),), 0, 1)
-    audit = verify(replace(fake, sensitive=sensitive, withheld=withheld), data, [Promise(KAnonymity(3))])
+    audit = verify(data, replace(fake, sensitive=sensitive, withheld=withheld), [Promise(KAnonymity(3))])
     assert check(audit, "rows made up").passed
     assert audit.verdicts[0].reached == 2
     assert audit.verdicts[0].failing_units == 2
@@ -149,7 +149,7 @@ def test_verdicts_say_what_is_reached_and_where():
     data = number_table([[0], [0], [0], [1], [1]], [0, 1, 2, 0, 0])
     release = grouped(data, [0, 0, 0, 1, 1], [4, 2, 0, 3, 1])
     audit = verify(
-        release, data, [Promise(KAnonymity(2)), Promise(LDiversity(2), "s")], measures=[LDiversity(2, kind="distinct")]
+        data, release, [Promise(KAnonymity(2)), Promise(LDiversity(2), "s")], measures=[LDiversity(2, kind="distinct")]
     )
     first, second = audit.verdicts
     assert first.passed
@@ -178,7 +178,7 @@ def exact_cells_with_made_up_rows(rng, n_made, value_of):
 def test_people_do_not_hide_among_made_up_rows_that_outnumber_them():
     rng = np.random.default_rng(1)
     release, data = exact_cells_with_made_up_rows(rng, 4, lambda value: value)
-    found = check(verify(release, data, [Promise(KAnonymity(5))]), "rows made up")
+    found = check(verify(data, release, [Promise(KAnonymity(5))]), "rows made up")
     assert not found.passed
     assert "480 rows made up for 120 records" in found.detail
 
@@ -186,9 +186,9 @@ def test_people_do_not_hide_among_made_up_rows_that_outnumber_them():
 def test_made_up_rows_with_values_of_their_own_kind_are_noticed():
     rng = np.random.default_rng(2)
     release, data = exact_cells_with_made_up_rows(rng, 1, lambda value: 0)
-    assert "differ from those of records" in check(verify(release, data, K1), "rows made up").detail
+    assert "differ from those of records" in check(verify(data, release, K1), "rows made up").detail
     release, data = exact_cells_with_made_up_rows(rng, 1, lambda value: int(rng.integers(5)))
-    assert check(verify(release, data, K1), "rows made up").passed
+    assert check(verify(data, release, K1), "rows made up").passed
 
 
 def test_a_made_up_record_may_lack_a_value_where_every_record_has_one():
@@ -205,7 +205,7 @@ def test_a_made_up_record_may_lack_a_value_where_every_record_has_one():
         sensitive=sensitive,
         withheld=Withheld((), (np.array([0, 0, 1]),), 0, 1),
     )
-    audit = verify(made, data, [Promise(KAnonymity(2))])
+    audit = verify(data, made, [Promise(KAnonymity(2))])
     assert audit.passed, str(audit)
     assert "1 row made up with values that no record has" in check(audit, "rows made up").detail
-    assert not verify(replace(made, withheld=Withheld()), data, K1).passed
+    assert not verify(data, replace(made, withheld=Withheld()), K1).passed

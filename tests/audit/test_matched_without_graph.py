@@ -34,10 +34,10 @@ def test_rows_that_fail_as_groups_do_not_pass_as_matched():
     """Two groups, one of them with one illness only: the same level by either name."""
     data = number_table([[0], [1], [5], [6]], [0, 0, 1, 2])
     release = grouped(data, [0, 0, 1, 1], [2, 0, 3, 1])
-    assert not verify(release, data, [DIVERSE]).passed
-    renamed = verify(as_matched(release), data, [DIVERSE])
+    assert not verify(data, release, [DIVERSE]).passed
+    renamed = verify(data, as_matched(release), [DIVERSE])
     assert not renamed.passed
-    assert renamed.verdicts[0].reached == verify(release, data, [DIVERSE]).verdicts[0].reached
+    assert renamed.verdicts[0].reached == verify(data, release, [DIVERSE]).verdicts[0].reached
 
 
 def test_existence_of_a_graph_is_no_pass():
@@ -45,8 +45,8 @@ def test_existence_of_a_graph_is_no_pass():
     data = number_table([[age] for age in range(6)], [0, 1, 2, 0, 1, 2])
     slots = [[slot, (slot + 1) % 6] for slot in range(6)]
     release, graph = matched(data, slots, range(6), [3, 1, 5, 0, 4, 2])
-    assert verify(release, data, [Promise(KAnonymity(2)), DIVERSE], graph=graph).passed
-    without = verify(release, data, [Promise(KAnonymity(2)), DIVERSE])
+    assert verify(data, release, [Promise(KAnonymity(2)), DIVERSE], graph=graph).passed
+    without = verify(data, release, [Promise(KAnonymity(2)), DIVERSE])
     assert not without.passed
     assert all(verdict.is_open for verdict in without.verdicts)
     assert "--private" in without.verdicts[0].detail
@@ -56,7 +56,7 @@ def test_existence_of_a_graph_is_no_pass():
 def test_what_no_graph_could_keep_is_said_to_be_broken():
     data = number_table([[age] for age in range(4)], [0, 1, 2, 3])
     release, _ = matched(data, [[slot] for slot in range(4)], range(4), [2, 0, 3, 1])
-    found = verify(release, data, [Promise(KAnonymity(2))])
+    found = verify(data, release, [Promise(KAnonymity(2))])
     assert not found.passed
     assert found.verdicts[0].reached == 1
 
@@ -70,7 +70,7 @@ def test_what_passes_is_true_over_all_assignments(seed):
     worst = max(beliefs(release, data))
     for number in range(2, 5):
         promise = Promise(parse_model(f"l-diversity:{number}"), "s")
-        if verify(release, data, [promise]).passed:
+        if verify(data, release, [promise]).passed:
             assert worst <= Fraction(1, number)
 
 

@@ -115,13 +115,13 @@ def test_grouped(seed, n_rows, size, n_parts):
     groups = np.unique(groups, return_inverse=True)[1]
     release = grouped(data, groups, rng.permutation(n_rows))
     promises = promised("s")
-    wanted = verify(release, data, promises, measures=MODELS)
+    wanted = verify(data, release, promises, measures=MODELS)
     audits = []
     for number in range(n_parts):
         records = np.flatnonzero(parts == number)
         own = part_of(data, records)
         local = np.unique(groups[records], return_inverse=True)[1]
-        audits.append(audit_part(grouped(own, local, rng.permutation(len(records))), own, promises, measures=MODELS))
+        audits.append(audit_part(own, grouped(own, local, rng.permutation(len(records))), promises, measures=MODELS))
     found = join_audits(pickle.loads(pickle.dumps(audits)))
     assert_alike(found.audit, wanted)
     assert sum(size * number for size, number in found.sizes.items()) == n_rows
@@ -139,9 +139,9 @@ def test_classes_that_recur_in_another_part_are_never_said_to_hide_more_than_the
     for number in range(n_parts):
         own = part_of(data, np.flatnonzero(parts == number))
         local = np.unique(groups[parts == number], return_inverse=True)[1]
-        audits.append(audit_part(grouped(own, local, rng.permutation(own.n_rows)), own, promises))
+        audits.append(audit_part(own, grouped(own, local, rng.permutation(own.n_rows)), promises))
     # The same cells in every part: one class each, wherever its rows are.
-    wanted = verify(grouped(data, groups, rng.permutation(n_rows)), data, promises)
+    wanted = verify(data, grouped(data, groups, rng.permutation(n_rows)), promises)
     for one, other in zip(join_audits(audits).audit.verdicts, wanted.verdicts, strict=True):
         assert other.passed or not one.passed
 
@@ -160,8 +160,8 @@ def test_bucketized(seed, n_rows, size, n_parts):
         records = np.flatnonzero(parts == number)
         own = part_of(data, records)
         orders = rng.permutation(len(records)), rng.permutation(len(records))
-        audits.append(audit_part(bucketized(own, buckets[records], *orders), own, promises, measures=MODELS))
-    assert_alike(join_audits(audits).audit, verify(release, data, promises, measures=MODELS))
+        audits.append(audit_part(own, bucketized(own, buckets[records], *orders), promises, measures=MODELS))
+    assert_alike(join_audits(audits).audit, verify(data, release, promises, measures=MODELS))
 
 
 @given(seeds, st.integers(2, 4), st.integers(1, 3), st.booleans())
@@ -181,14 +181,14 @@ def test_matched(seed, degree, n_parts, with_graph):
 
     release, graph = published(data, block)
     promises = promised("s", models)
-    wanted = verify(release, data, promises, measures=MODELS, graph=graph if with_graph else None)
+    wanted = verify(data, release, promises, measures=MODELS, graph=graph if with_graph else None)
     audits = []
     for number in range(n_parts):
         records = np.flatnonzero(block % n_parts == number)
         own = part_of(data, records)
         release, graph = published(own, block[records])
         given_graph = graph if with_graph else None
-        audits.append(audit_part(release, own, promises, measures=MODELS, graph=given_graph))
+        audits.append(audit_part(own, release, promises, measures=MODELS, graph=given_graph))
     found = join_audits(audits)
     if with_graph:
         assert_alike(found.audit, wanted)
@@ -206,13 +206,13 @@ def test_perturbed(seed, n_parts, adversary):
     matrix = mixing_matrix(3, 4, 10)
     promises = promised("illness")
     release = perturbed(rng, data, [matrix], rng.permutation(120))
-    wanted = verify(release, data, promises, measures=MODELS, adversary=adversary)
+    wanted = verify(data, release, promises, measures=MODELS, adversary=adversary)
     parts = cut(rng, 120, n_parts)
     audits = []
     for number in range(n_parts):
         own = part_of(data, np.flatnonzero(parts == number))
         made = perturbed(rng, own, [matrix], rng.permutation(own.n_rows))
-        audits.append(audit_part(made, own, promises, measures=MODELS, adversary=adversary))
+        audits.append(audit_part(own, made, promises, measures=MODELS, adversary=adversary))
     found = join_audits(audits)
     assert_alike(found.audit, wanted)
     assert found.sizes == {}
@@ -255,7 +255,7 @@ def parts():
 
 @pytest.fixture(scope="module")
 def honest(parts):
-    return [audit_part(release, own, PROMISES) for release, own in parts]
+    return [audit_part(own, release, PROMISES) for release, own in parts]
 
 
 class TestPlanted:
@@ -263,7 +263,7 @@ class TestPlanted:
 
     def found(self, honest, parts, change):
         release, own = parts[1]
-        return join_audits([honest[0], audit_part(change(release), own, PROMISES), honest[2]]).audit
+        return join_audits([honest[0], audit_part(own, change(release), PROMISES), honest[2]]).audit
 
     def test_honest_parts_pass_and_are_added_up(self, honest):
         audit = join_audits(honest).audit
@@ -291,7 +291,7 @@ class TestPlanted:
     def test_rows_in_the_order_of_the_records(self, honest, parts):
         rng = np.random.default_rng(0)
         own = parts[1][1]
-        same = audit_part(grouped(own, random_groups(rng, SIZE, 20), np.arange(SIZE)), own, PROMISES)
+        same = audit_part(own, grouped(own, random_groups(rng, SIZE, 20), np.arange(SIZE)), PROMISES)
         audit = join_audits([honest[0], same, honest[2]]).audit
         assert not check(audit, "row order").passed
         assert not audit.passed
@@ -300,7 +300,7 @@ class TestPlanted:
         rng = np.random.default_rng(0)
         own = parts[1][1]
         groups = np.maximum(np.arange(SIZE) // 4, 5)
-        small = audit_part(grouped(own, groups, rng.permutation(SIZE)), own, PROMISES)
+        small = audit_part(own, grouped(own, groups, rng.permutation(SIZE)), PROMISES)
         audit = join_audits([honest[0], small, honest[2]]).audit
         verdict = audit.verdicts[0]
         assert (verdict.passed, verdict.reached, verdict.unit_size) == (False, 4, 4)
@@ -326,12 +326,12 @@ class TestPlanted:
 
     def test_parts_of_different_tables(self, honest, parts):
         release, own = parts[1]
-        alone = audit_part(release, replace(own, whole=None), PROMISES)
+        alone = audit_part(replace(own, whole=None), release, PROMISES)
         audit = join_audits([honest[0], alone, honest[2]]).audit
         assert "different counts" in check(audit, "parts complete").detail
 
     def test_parts_held_to_different_promises_are_refused(self, honest, parts):
-        weaker = audit_part(*parts[1], [Promise(KAnonymity(2))])
+        weaker = audit_part(*parts[1][::-1], [Promise(KAnonymity(2))])
         with pytest.raises(RecipeError, match="same promises"):
             join_audits([honest[0], weaker])
         with pytest.raises(RecipeError, match="no part"):
@@ -361,7 +361,7 @@ class TestPerturbedInParts:
         bare = noisy[0][1]
         order = np.random.default_rng(1).permutation(300)
         same = replace(noisy[0][0], quasi=bare.quasi[order], sensitive=bare.sensitive[order])
-        audit = join_audits([audit_part(same, bare, []), *(audit_part(*part, []) for part in noisy[1:])]).audit
+        audit = join_audits([audit_part(bare, same, []), *(audit_part(*part[::-1], []) for part in noisy[1:])]).audit
         assert check(audit, 'values of "illness" redrawn').detail.startswith("in 1 of 3 parts")
 
     def test_what_is_too_little_to_tell_in_a_part_is_plain_in_all(self, noisy):
@@ -369,7 +369,7 @@ class TestPerturbedInParts:
         audits, rng = [], np.random.default_rng(2)
         for release, own in noisy:
             made = perturbed(rng, own, [mixing_matrix(4, 52, 100)], rng.permutation(300))
-            audits.append(audit_part(replace(made, randomizers=release.randomizers), own, []))
+            audits.append(audit_part(own, replace(made, randomizers=release.randomizers), []))
         assert all(part.audit.passed for part in audits)
         audit = join_audits(audits).audit
         assert not check(audit, 'values of "illness" redrawn').passed
@@ -379,13 +379,13 @@ class TestPerturbedInParts:
         rng = np.random.default_rng(3)
         own = noisy[0][1]
         other = perturbed(rng, own, [mixing_matrix(4, 7, 10)], rng.permutation(300))
-        audit = join_audits([audit_part(other, own, []), *(audit_part(*part, []) for part in noisy[1:])]).audit
+        audit = join_audits([audit_part(own, other, []), *(audit_part(*part[::-1], []) for part in noisy[1:])]).audit
         assert check(audit, 'matrix of "illness"').detail == "parts differ in it"
 
     def test_what_a_row_carries_cannot_be_judged_in_a_part(self):
         rng = np.random.default_rng(3)
         own = part_of(mixed_table(rng, 60), np.arange(30))
         made = perturbed(rng, own, [mixing_matrix(4, 4, 10)], rng.permutation(30))
-        verdict = audit_part(made, own, promised("illness", [BetaLikeness(9)])).audit.verdicts[0]
+        verdict = audit_part(own, made, promised("illness", [BetaLikeness(9)])).audit.verdicts[0]
         assert not verdict.passed
         assert "not decided" in verdict.detail

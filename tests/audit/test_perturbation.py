@@ -37,8 +37,8 @@ def test_the_original_is_not_taken_for_a_draw(size, matrix):
     rng = np.random.default_rng(size)
     data = in_classes(rng, N_ROWS, size, 4)
     honest = perturbed(rng, data, [matrix], rng.permutation(N_ROWS))
-    assert check(verify(honest, data, []), 'values of "s" redrawn').passed
-    caught = check(verify(as_is(data, matrix, rng.permutation(N_ROWS)), data, []), 'values of "s" redrawn')
+    assert check(verify(data, honest, []), 'values of "s" redrawn').passed
+    caught = check(verify(data, as_is(data, matrix, rng.permutation(N_ROWS)), []), 'values of "s" redrawn')
     assert caught.blocks
     assert str(N_ROWS) not in caught.detail
 
@@ -49,7 +49,7 @@ def test_values_exchanged_by_a_rule_are_no_draw():
     data = in_classes(rng, 400, 2, 4)
     release = as_is(data, mixing_matrix(4, 1, 4), rng.permutation(400))
     shifted = replace(release, sensitive=(release.sensitive + 1) % 4)
-    assert check(verify(shifted, data, []), 'values of "s" redrawn').blocks
+    assert check(verify(data, shifted, []), 'values of "s" redrawn').blocks
 
 
 def test_carried_values_part_the_classes():
@@ -59,12 +59,12 @@ def test_carried_values_part_the_classes():
     rng = np.random.default_rng(4)
     data = mixed_table(rng, 300, missing=False, n_ages=2)
     release = as_is(data, mixing_matrix(4, 4, 10), rng.permutation(300))
-    assert check(verify(replace(release, carried=release.carried), data, []), "values of").blocks
+    assert check(verify(data, replace(release, carried=release.carried), []), "values of").blocks
 
 
 def test_few_rows_say_that_they_could_not_tell():
     data = in_classes(np.random.default_rng(5), 6, 2, 2)
-    found = check(verify(as_is(data, mixing_matrix(2, 1, 2), np.arange(6)), data, []), "values of")
+    found = check(verify(data, as_is(data, mixing_matrix(2, 1, 2), np.arange(6)), []), "values of")
     assert found.status == UNDECIDED
     assert not found.passed
     assert not found.blocks
@@ -78,7 +78,7 @@ def test_honest_draws_are_not_refused():
         data = in_classes(rng, n_rows, int(rng.integers(1, 9)), n_values)
         columns = [rng.multinomial(12, rng.dirichlet([1.0] * n_values)) for _ in range(n_values)]
         matrix = Randomizer(np.array(columns, dtype=np.int64).T.copy(), 12)
-        audit = verify(perturbed(rng, data, [matrix], rng.permutation(n_rows)), data, [])
+        audit = verify(data, perturbed(rng, data, [matrix], rng.permutation(n_rows)), [])
         assert not check(audit, "values of").blocks
 
 
@@ -125,10 +125,10 @@ def test_people_who_were_chosen_to_keep_their_value_are_noticed(size, published)
     column = ages[:, 0] if published else names["name"]
     order = rng.permutation(n_rows)
     honest = perturbed(rng, data, [matrix], order)
-    assert check(verify(honest, data, [], unpublished=names), "values of").passed
+    assert check(verify(data, honest, [], unpublished=names), "values of").passed
     chosen = replace(honest, sensitive=chosen_to_keep(rng, data, matrix, column)[order])
-    assert check(verify(chosen, data, [], unpublished=names), "values of").blocks
-    assert check(verify(chosen, data, [], unpublished={}), "values of").blocks == published
+    assert check(verify(data, chosen, [], unpublished=names), "values of").blocks
+    assert check(verify(data, chosen, [], unpublished={}), "values of").blocks == published
 
 
 def test_people_who_were_chosen_for_one_value_and_passed_over_for_another_are_noticed():
@@ -139,7 +139,7 @@ def test_people_who_were_chosen_for_one_value_and_passed_over_for_another_are_no
     order = rng.permutation(n_rows)
     column = (data.quasi[:, 1] + data.sensitive[:, 0]) % 2
     chosen = replace(perturbed(rng, data, [matrix], order), sensitive=chosen_to_keep(rng, data, matrix, column)[order])
-    assert check(verify(chosen, data, []), "values of").blocks
+    assert check(verify(data, chosen, []), "values of").blocks
 
 
 def test_what_is_too_little_to_tell_in_a_part_is_told_by_all():
@@ -151,7 +151,7 @@ def test_what_is_too_little_to_tell_in_a_part_is_told_by_all():
     )
     audits = []
     for rows in np.split(rng.permutation(n_rows), 20):
-        audits.append(audit_part(moved(chosen, rows), part_of(data, np.sort(rows)), []))
+        audits.append(audit_part(part_of(data, np.sort(rows)), moved(chosen, rows), []))
         assert not check(audits[-1].audit, "values of").blocks
     assert check(join_audits(audits).audit, "values of").blocks
 

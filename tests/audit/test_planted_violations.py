@@ -45,12 +45,12 @@ def cells(rng, data):
     groups = np.empty(N_ROWS, dtype=np.int64)
     groups[ranked] = np.arange(N_ROWS) // 10
     release = grouped(data, groups, rng.permutation(N_ROWS))
-    assert verify(release, data, [Promise(KAnonymity(10))]).passed
+    assert verify(data, release, [Promise(KAnonymity(10))]).passed
     return release
 
 
 def failed(release, data, name, **more):
-    audit = verify(release, data, [], **more)
+    audit = verify(data, release, [], **more)
     assert not audit.passed
     found = check(audit, name)
     assert not found.passed
@@ -90,7 +90,7 @@ class TestGrouped:
         sensitive = cells.sensitive.copy()
         sensitive[[0, other]] = sensitive[[other, 0]]
         swapped = replace(cells, sensitive=sensitive)
-        assert check(verify(swapped, data, []), "values kept").passed
+        assert check(verify(data, swapped, []), "values kept").passed
         assert "of 300" in failed(swapped, data, "a row for every record").detail
 
     def test_changed_value(self, cells, data):
@@ -145,14 +145,14 @@ class TestGrouped:
         groups = np.empty(200, dtype=np.int64)
         groups[ranked] = np.arange(200) // 5
         release = grouped(data, groups, rng.permutation(200))
-        assert verify(release, data, []).passed
+        assert verify(data, release, []).passed
         carried = release.carried.copy()
         other = next(row for row in range(200) if carried[row, 0] != carried[0, 0])
         carried[[0, other]] = carried[[other, 0]]
-        assert not verify(replace(release, carried=carried), data, []).passed
+        assert not verify(data, replace(release, carried=carried), []).passed
 
     def test_code_outside_the_domain(self, cells, data):
-        audit = verify(with_value(cells, 0, 99), data, [Promise(KAnonymity(1))])
+        audit = verify(data, with_value(cells, 0, 99), [Promise(KAnonymity(1))])
         assert not check(audit, "well formed").passed
         assert audit.verdicts[0].passed is False
         assert len(audit.checks) == 1
@@ -172,13 +172,13 @@ class TestGrouped:
             ).astype(np.int32),
         )
         for stored in (release, split):
-            verdict = verify(stored, data, [Promise(KAnonymity(3))]).verdicts[0]
+            verdict = verify(data, stored, [Promise(KAnonymity(3))]).verdicts[0]
             assert (verdict.reached, verdict.passed, verdict.failing_units) == (2, False, 1)
 
     def test_withheld_counts_that_do_not_add_up(self, cells, data):
         zeros = np.zeros(4, dtype=np.int64)
         short = replace(moved(cells, np.arange(1, N_ROWS)), withheld=Withheld((zeros,), (zeros,), 1, 0))
-        assert check(verify(short, data, []), "number of rows").passed
+        assert check(verify(data, short, []), "number of rows").passed
         failed(short, data, "values kept")
 
 
@@ -186,7 +186,7 @@ class TestMatched:
     @pytest.fixture
     def ringed(self, rng, data):
         release, graph = ring(rng, data, 4)
-        assert verify(release, data, [Promise(KAnonymity(4))], graph=graph).passed
+        assert verify(data, release, [Promise(KAnonymity(4))], graph=graph).passed
         return release, graph
 
     def test_graph_not_regular(self, ringed, data):
@@ -225,7 +225,7 @@ class TestMatched:
 
     def test_too_few_lookalikes(self, ringed, data):
         release, graph = ringed
-        audit = verify(release, data, [Promise(KAnonymity(5))], graph=graph)
+        audit = verify(data, release, [Promise(KAnonymity(5))], graph=graph)
         assert not audit.passed
         verdict = audit.verdicts[0]
         assert (verdict.reached, verdict.failing_units, verdict.failing_records) == (4, 300, 300)
@@ -234,7 +234,7 @@ class TestMatched:
         # Two neighbours share a value: their slots show it twice although the originals behind each slot differ.
         data = number_table([[number] for number in range(12)], [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5])
         release, graph = ring(rng, data, 2)
-        audit = verify(release, data, [Promise(LDiversity(2), "s")], graph=graph)
+        audit = verify(data, release, [Promise(LDiversity(2), "s")], graph=graph)
         assert not audit.passed
         assert audit.verdicts[0].reached == 1
 
@@ -244,7 +244,7 @@ class TestMatched:
         data = number_table([[0], [1], [2], [3], [4]], [0, 1, 0, 1, 2])
         slots = [[0, 1], [0, 1], [2, 3, 4], [2, 3, 4], [2, 3, 4]]
         release, graph = matched(data, slots, range(5), rng.permutation(5))
-        audit = verify(release, data, [Promise(KAnonymity(2))], graph=graph)
+        audit = verify(data, release, [Promise(KAnonymity(2))], graph=graph)
         assert audit.passed, str(audit)
         assert "2 or 3 edges" in check(audit, "graph regular").detail
 
@@ -254,7 +254,7 @@ class TestBucketized:
     def buckets(self, rng, data):
         groups = rng.permutation(N_ROWS) // 6
         release = bucketized(data, groups, rng.permutation(N_ROWS), rng.permutation(N_ROWS))
-        assert verify(release, data, [Promise(KAnonymity(6))]).passed
+        assert verify(data, release, [Promise(KAnonymity(6))]).passed
         return release
 
     def test_merged_bucket_numbers_on_one_side(self, buckets, data):
@@ -264,7 +264,7 @@ class TestBucketized:
     def test_shifted_bucket_numbers(self, buckets, data):
         shifted = ((buckets.bucket_of_sensitive + 1) % 50).astype(np.int32)
         release = replace(buckets, bucket_of_sensitive=shifted)
-        assert check(verify(release, data, []), "buckets match").passed
+        assert check(verify(data, release, []), "buckets match").passed
         failed(release, data, "a bucket for every record")
 
     def test_changed_quasi_identifier(self, buckets, data):
@@ -298,7 +298,7 @@ class TestPerturbed:
     def noisy(self, rng):
         data = mixed_table(rng, 1500, n_ages=400)
         release = perturbed(rng, data, [mixing_matrix(4, 4, 10)], rng.permutation(1500))
-        assert verify(release, data, []).passed
+        assert verify(data, release, []).passed
         return release, data
 
     def test_changed_matrix_entry(self, noisy):
@@ -349,7 +349,7 @@ class TestPerturbed:
 
     def test_a_posterior_above_the_bound(self, noisy):
         release, data = noisy
-        audit = verify(release, data, [Promise(BetaLikeness("0.1"), "illness")])
+        audit = verify(data, release, [Promise(BetaLikeness("0.1"), "illness")])
         assert not audit.passed
         # For each of the three bills that a row may carry, each of the four values.
         assert audit.verdicts[0].failing_units == 12
@@ -362,6 +362,6 @@ class TestPerturbed:
         releases = {}
         for table in (data, copied):
             made = perturbed(rng, table, [mixing_matrix(4, 4, 10)], rng.permutation(300))
-            releases[table is copied] = verify(made, table, [Promise(BetaLikeness(2), "illness")])
+            releases[table is copied] = verify(table, made, [Promise(BetaLikeness(2), "illness")])
         assert releases[False].passed
         assert not releases[True].verdicts[0].passed

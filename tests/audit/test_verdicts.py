@@ -82,11 +82,11 @@ def test_wrong_questions_are_refused():
     data = number_table([[0], [0]], [0, 1])
     release = grouped(data, [0, 0], [1, 0])
     with pytest.raises(RecipeError, match="sensitive column"):
-        verify(release, data, [Promise(LDiversity(2))])
+        verify(data, release, [Promise(LDiversity(2))])
     with pytest.raises(SchemaError, match='"t"'):
-        verify(release, data, [Promise(LDiversity(2), "t")])
+        verify(data, release, [Promise(LDiversity(2), "t")])
     with pytest.raises(RecipeError, match="adversary"):
-        verify(release, data, [], adversary="nobody")
+        verify(data, release, [], adversary="nobody")
 
 
 def test_a_model_that_says_nothing_about_a_form_is_not_passed():
@@ -95,7 +95,7 @@ def test_a_model_that_says_nothing_about_a_form_is_not_passed():
     rng = np.random.default_rng(0)
     data = number_table(rng.integers(0, 9, (60, 2)), rng.integers(0, 3, 60))
     release = perturbed(rng, data, [mixing_matrix(3, 4, 6)], rng.permutation(60))
-    verdict = verify(release, data, [Promise(KAnonymity(1))]).verdicts[0]
+    verdict = verify(data, release, [Promise(KAnonymity(1))]).verdicts[0]
     assert verdict.passed is False
     assert verdict.reached is None
     assert verdict.detail
@@ -105,8 +105,8 @@ def test_progress_is_told():
     data = number_table([[0], [0]], [0, 1])
     told = []
     verify(
-        grouped(data, [0, 0], [1, 0]),
         data,
+        grouped(data, [0, 0], [1, 0]),
         [Promise(BetaLikeness(1), "s")],
         progress=lambda step, share, note="": told.append((step, share)),
     )

@@ -37,20 +37,20 @@ def test_table_one_fits_by_containment_but_is_three_regular():
     starts, _ = Reading(release, data).fits
     assert np.diff(starts).tolist() == [3, 4, 4, 3, 3, 3, 4, 4]
     assert int(oracle.fit_table(release, data)[:, 3].sum()) == 5
-    audit = verify(release, data, [Promise(KAnonymity(3)), Promise(LDiversity(3), "s")], graph=graph)
+    audit = verify(data, release, [Promise(KAnonymity(3)), Promise(LDiversity(3), "s")], graph=graph)
     assert audit.passed, str(audit)
     assert [verdict.reached for verdict in audit.verdicts] == [3, 3]
-    assert not verify(release, data, [Promise(KAnonymity(4))], graph=graph).passed
-    without = verify(release, data, [Promise(KAnonymity(3)), Promise(LDiversity(3), "s")])
+    assert not verify(data, release, [Promise(KAnonymity(4))], graph=graph).passed
+    without = verify(data, release, [Promise(KAnonymity(3)), Promise(LDiversity(3), "s")])
     assert all(verdict.is_open for verdict in without.verdicts)
-    assert not verify(release, data, [Promise(KAnonymity(4))]).passed
+    assert not verify(data, release, [Promise(KAnonymity(4))]).passed
 
 
 def test_exposure_of_a_matched_release_needs_its_graph():
     data, release, graph = table_one()
     with pytest.raises(RecipeError, match="private graph"):
-        expose(release, data, 0)
-    exposure = expose(release, data, 0, graph=graph)
+        expose(data, release, 0)
+    exposure = expose(data, release, 0, graph=graph)
     assert exposure.sizes.tolist() == [3] * 8
     values, weights, size = exposure.unit(0)
     assert (values.tolist(), weights.tolist(), size) == ([0, 1, 4], [1, 1, 1], 3)
@@ -78,7 +78,7 @@ def test_the_star_conceals_two_but_is_not_two_anonymous():
     data, release = from_edges(STAR)
     table = oracle.fit_table(release, data)
     assert len(oracle.complete_assignments(table)) == 4
-    audit = verify(release, data, [Promise(KAnonymity(2)), Promise(KConcealment(2))])
+    audit = verify(data, release, [Promise(KAnonymity(2)), Promise(KConcealment(2))])
     anonymity, hidden = audit.verdicts
     assert not anonymity.passed
     assert hidden.passed
@@ -88,7 +88,7 @@ def test_the_star_conceals_two_but_is_not_two_anonymous():
 
 def test_five_records_in_three_ways():
     data, release = from_edges([{0, 1, 2}, {0, 1, 4}, {0, 2, 3}, {1, 3, 4}, {2, 3, 4}])
-    audit = verify(release, data, [Promise(KAnonymity(3)), Promise(KConcealment(3))])
+    audit = verify(data, release, [Promise(KAnonymity(3)), Promise(KConcealment(3))])
     assert [verdict.passed for verdict in audit.verdicts] == [False, True]
     assert audit.verdicts[0].is_open
     assert len(oracle.complete_assignments(oracle.fit_table(release, data))) == 13
@@ -133,7 +133,7 @@ def perturbation(weights, counts):
 
 def test_posteriors_are_those_of_bayes():
     data, release = perturbation([[8, 1, 0], [1, 6, 0], [1, 3, 10]], [20, 30, 50])
-    exposure = expose(release, data, 0)
+    exposure = expose(data, release, 0)
     assert exposure.sizes.tolist() == [190, 200, 610]
     values, weights, size = exposure.unit(0)
     assert (values.tolist(), weights.tolist(), size) == ([0, 1], [160, 30], 190)
@@ -147,10 +147,10 @@ def test_a_negative_alpha_breaks_the_likeness_that_the_formula_promises():
     stays += (total - stays) % 2
     weights = np.tile((total - stays) // 2, (3, 1)) + np.diag(stays - (total - stays) // 2)
     data, release = perturbation(weights, [90, 5, 5])
-    audit = verify(release, data, [Promise(BetaLikeness(1), "s")])
+    audit = verify(data, release, [Promise(BetaLikeness(1), "s")])
     assert audit.verdicts[0].passed is False
     assert audit.level == "posterior"
-    exposure = expose(release, data, 0)
+    exposure = expose(data, release, 0)
     values, seen, size = exposure.unit(1)
     assert values.tolist() == [0, 1, 2]
     assert abs(Fraction(int(seen[2]), int(size)) - Fraction(3456, 10000)) < Fraction(1, 1000)
@@ -159,10 +159,10 @@ def test_a_negative_alpha_breaks_the_likeness_that_the_formula_promises():
 def test_matrices_with_large_totals_stay_exact():
     total = (1 << 62) - 2
     data, release = perturbation([[total - 2, 2], [2, total - 2]], [40, 60])
-    exposure = expose(release, data, 0)
+    exposure = expose(data, release, 0)
     assert int(exposure.sizes[0]) == 40 * (total - 2) + 120
     assert int(exposure.weights[1]) == 120
     assert (
-        verify(release, data, [Promise(BetaLikeness(2, bound="basic"), "s")]).verdicts[0].reached
+        verify(data, release, [Promise(BetaLikeness(2, bound="basic"), "s")]).verdicts[0].reached
         == Fraction(int(exposure.weights[0]) * 100, int(exposure.sizes[0]) * 40) - 1
     )

@@ -99,7 +99,7 @@ def test_answers_are_put_into_the_right_part() -> None:
 
 def test_an_exact_release_answers_exactly() -> None:
     made = la.publish(hospital(80, seed=1), schema=sample_schema(), model="k-anonymity:1", algorithm="mondrian")
-    for line in answer_queries(made.release, made.made.data, np.random.default_rng(1)):
+    for line in answer_queries(made.made.data, made.release, np.random.default_rng(1)):
         assert line.median == 0
         assert line.shares[0] == 1
 

@@ -157,7 +157,7 @@ def test_the_audit_passes_or_nothing_is_made(algorithm: Algorithm, model: str, d
         release, linkage, promises = publish(data, algorithm, model)
     except (Infeasible, Unsupported):
         return
-    found = pipeline.verify(release, data, promises, graph=linkage.graph, adversary=algorithm.adversary)
+    found = pipeline.verify(data, release, promises, graph=linkage.graph, adversary=algorithm.adversary)
     assert found.passed, str(found)
     assert release.n_rows == data.n_rows - release.withheld.n_suppressed
 
@@ -194,7 +194,7 @@ def test_several_promises_hold_together(algorithm: Algorithm, data: Microdata, d
         release, linkage, promises = publish(data, algorithm, *texts)
     except (Infeasible, Unsupported):
         return
-    found = pipeline.verify(release, data, promises, graph=linkage.graph, adversary=algorithm.adversary)
+    found = pipeline.verify(data, release, promises, graph=linkage.graph, adversary=algorithm.adversary)
     assert found.passed, str(found)
 
 
@@ -284,7 +284,7 @@ def test_shuffled_input_gives_as_good_a_release(algorithm: Algorithm) -> None:
     order = np.random.default_rng(8).permutation(data.n_rows)
     shuffled = replace(data, quasi=data.quasi[order], sensitive=data.sensitive[order], carried=data.carried[order])
     losses = [
-        pipeline.measure(publish(table, algorithm, "k-anonymity:8")[0], table)[0]["gcp"] for table in (data, shuffled)
+        pipeline.measure(table, publish(table, algorithm, "k-anonymity:8")[0])[0]["gcp"] for table in (data, shuffled)
     ]
     assert losses[0] == pytest.approx(losses[1], rel=0.1, abs=1e-9)
 
@@ -299,7 +299,7 @@ def test_a_stricter_promise_reaches_a_stricter_level(algorithm: Algorithm, weake
     reached = []
     for text in (weaker, stricter):
         release, linkage, promises = publish(data, algorithm, text)
-        found = pipeline.verify(release, data, promises, graph=linkage.graph, adversary=algorithm.adversary)
+        found = pipeline.verify(data, release, promises, graph=linkage.graph, adversary=algorithm.adversary)
         reached.append(found.verdicts[0].reached)
     if weaker.startswith(("k-", "l-")):
         assert reached[0] < reached[1]
@@ -317,7 +317,7 @@ def test_one_row(algorithm: Algorithm, model: str) -> None:
         return
     release, linkage, promises = publish(data, algorithm, model)
     assert release.n_rows == 1
-    assert pipeline.verify(release, data, promises, graph=linkage.graph).passed
+    assert pipeline.verify(data, release, promises, graph=linkage.graph).passed
 
 
 @every_algorithm

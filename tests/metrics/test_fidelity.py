@@ -51,22 +51,22 @@ def itself(data: Microdata, form: str) -> Release:
 def test_a_table_is_at_no_distance_from_itself(form: str, data: st.DataObject) -> None:
     original = data.draw(microdatas(min_rows=2, max_rows=30))
     release = itself(original, form)
-    assert MarginalDistance().measure(release, original) == pytest.approx(0, abs=1e-9)
-    assert PairDistance().measure(release, original) == pytest.approx(0, abs=1e-9)
-    assert CorrelationDifference().measure(release, original) == pytest.approx(0, abs=1e-6)
+    assert MarginalDistance().measure(original, release) == pytest.approx(0, abs=1e-9)
+    assert PairDistance().measure(original, release) == pytest.approx(0, abs=1e-9)
+    assert CorrelationDifference().measure(original, release) == pytest.approx(0, abs=1e-6)
 
 
 def test_one_big_group_has_the_known_distance() -> None:
     data = table(age=[0] * 5 + [9] * 5, sex=["F"] * 8 + ["M"] * 2, s=list("ab" * 5))
     release = make_release(Grouped.form, data, np.zeros(10, dtype=int), np.arange(10))
     # The parts of age are 0, and all above it up to 9: 1/10 against 5/10. Half of each sex instead of 8/10 and 2/10.
-    assert MarginalDistance().by_column(release, data) == pytest.approx({"age": 0.4, "sex": 0.3, "s": 0.0})
-    assert MarginalDistance().measure(release, data) == pytest.approx(0.7 / 3)
-    pairs = PairDistance().by_pair(release, data)
+    assert MarginalDistance().by_column(data, release) == pytest.approx({"age": 0.4, "sex": 0.3, "s": 0.0})
+    assert MarginalDistance().measure(data, release) == pytest.approx(0.7 / 3)
+    pairs = PairDistance().by_pair(data, release)
     uniform = np.outer([0.1, 0.9], [0.5, 0.5])
     assert pairs["age", "sex"] == pytest.approx(np.abs(uniform - [[0.5, 0.0], [0.3, 0.2]]).sum() / 2)
     assert pairs["sex", "s"] == pytest.approx(np.abs(np.full((2, 2), 0.25) - [[0.4, 0.4], [0.1, 0.1]]).sum() / 2)
-    (lost, *_) = CorrelationDifference().associations(release, data)
+    (lost, *_) = CorrelationDifference().associations(data, release)
     assert lost.columns == ("age", "sex")
     assert lost.original == pytest.approx(0.5)
     assert lost.release == pytest.approx(0)
@@ -102,8 +102,8 @@ def test_perturbed_counts_are_taken_back() -> None:
         domains=data.domains, quasi=data.quasi, sensitive=shown, carried=data.carried, randomizers=(noise,)
     )
     # What is published is just what the matrix makes of the counts on average.
-    assert MarginalDistance().measure(release, data) == pytest.approx(0, abs=1e-4)
-    assert PairDistance().measure(release, data) == pytest.approx(0, abs=1e-4)
+    assert MarginalDistance().measure(data, release) == pytest.approx(0, abs=1e-4)
+    assert PairDistance().measure(data, release) == pytest.approx(0, abs=1e-4)
 
 
 def test_columns_of_many_values_are_put_in_parts() -> None:
@@ -152,9 +152,9 @@ def test_one_column_has_no_pairs() -> None:
         sensitive=data.sensitive,
         carried=data.carried,
     )
-    assert MarginalDistance().measure(release, data) == pytest.approx(0)
-    assert math.isnan(PairDistance().measure(release, data))
-    assert math.isnan(CorrelationDifference().measure(release, data))
+    assert MarginalDistance().measure(data, release) == pytest.approx(0)
+    assert math.isnan(PairDistance().measure(data, release))
+    assert math.isnan(CorrelationDifference().measure(data, release))
 
 
 def test_random_buckets_lose_what_goes_with_what_and_nothing_else() -> None:
@@ -168,6 +168,6 @@ def test_random_buckets_lose_what_goes_with_what_and_nothing_else() -> None:
         carried=data.carried,
         bucket_of_sensitive=everybody,
     )
-    assert MarginalDistance().measure(release, data) == pytest.approx(0)
-    assert PairDistance().measure(release, data) == pytest.approx(0.5)
-    assert CorrelationDifference().measure(release, data) == pytest.approx(1)
+    assert MarginalDistance().measure(data, release) == pytest.approx(0)
+    assert PairDistance().measure(data, release) == pytest.approx(0.5)
+    assert CorrelationDifference().measure(data, release) == pytest.approx(1)

@@ -47,12 +47,12 @@ def bucketized(data: Microdata, buckets: list[int]) -> Bucketized:
 def test_msbs_of_buckets_of_one_size(data: Microdata, ell: int) -> None:
     release = bucketized(data, [row // ell for row in range(N_ROWS)])
     expected = (N_ROWS / ell) * (ell - 1) ** 2 / (N_ROWS - 1)
-    assert MeanSquaredBucketSize().measure(release, data) == pytest.approx(expected)
+    assert MeanSquaredBucketSize().measure(data, release) == pytest.approx(expected)
 
 
 def test_msbs_ends(data: Microdata) -> None:
-    assert MeanSquaredBucketSize().measure(bucketized(data, list(range(N_ROWS))), data) == 0
-    assert MeanSquaredBucketSize().measure(bucketized(data, [0] * N_ROWS), data) == N_ROWS - 1
+    assert MeanSquaredBucketSize().measure(data, bucketized(data, list(range(N_ROWS)))) == 0
+    assert MeanSquaredBucketSize().measure(data, bucketized(data, [0] * N_ROWS)) == N_ROWS - 1
 
 
 def test_groups_that_look_alike_are_one_group(data: Microdata) -> None:
@@ -66,8 +66,8 @@ def test_groups_that_look_alike_are_one_group(data: Microdata) -> None:
         carried=data.carried,
     )
     assert sorted(group_sizes(release).tolist()) == [3, 3, 6]
-    assert Discernibility().measure(release, data) == 9 + 9 + 36
-    assert AverageGroupSize().measure(release, data) == 4
+    assert Discernibility().measure(data, release) == 9 + 9 + 36
+    assert AverageGroupSize().measure(data, release) == 4
 
 
 def test_sets_tell_groups_apart_by_their_members(data: Microdata) -> None:
@@ -90,4 +90,4 @@ def test_forms_without_groups_have_no_such_figure(data: Microdata) -> None:
         carried=data.carried,
         randomizers=(Randomizer(np.array([[1, 0], [0, 1]]), 1),),
     )
-    assert math.isnan(Discernibility().measure(release, data))
+    assert math.isnan(Discernibility().measure(data, release))

@@ -55,7 +55,7 @@ def test_gcp_of_the_heterogeneous_papers_table() -> None:
     )
     empty = np.zeros((8, 0), dtype=np.int32)
     release = Matched(domains=data.domains, extents=extents, sensitive=empty, carried=empty)
-    assert GlobalCertaintyPenalty().measure(release, data) == pytest.approx(float(Fraction(149, 372)), abs=1e-15)
+    assert GlobalCertaintyPenalty().measure(data, release) == pytest.approx(float(Fraction(149, 372)), abs=1e-15)
 
 
 def test_four_records_of_age_20_to_30_on_0_to_100() -> None:
@@ -140,8 +140,8 @@ def test_metrics_weigh_rows_not_groups() -> None:
         carried=empty,
     )
     assert loss_by_column(release) == {"age": pytest.approx(2 / 6)}
-    assert AverageInformationLoss().measure(release, data) == pytest.approx(2 / 6)
-    assert {name: kind().measure(release, data) for name, kind in METRICS.items()} == {
+    assert AverageInformationLoss().measure(data, release) == pytest.approx(2 / 6)
+    assert {name: kind().measure(data, release) for name, kind in METRICS.items()} == {
         "gcp": pytest.approx(1 / 3),
         "ail": pytest.approx(1 / 3),
         "discernibility": 20.0,

@@ -135,9 +135,9 @@ def test_what_a_sentence_says_is_so(text, published):
     promise = Promise(model, None if model.about_identity else "s")
     refused = model.refuses_form(release.form)
     if refused is not None:
-        assert verify(release, data, [promise]).verdicts[0].detail == refused
+        assert verify(data, release, [promise]).verdicts[0].detail == refused
         return
-    audit = verify(release, data, [promise], graph=graph)
+    audit = verify(data, release, [promise], graph=graph)
     assert audit.passed, str(audit)
     sentence = audit.verdicts[0].promise
     assert sentence == model.promise(promise.column, release.form)
@@ -157,7 +157,7 @@ def test_buckets_hide_values_and_not_persons(text):
     release = bucketized(data, np.arange(500) // 5, rng.permutation(500), rng.permutation(500))
     model = parse_model(text)
     promise = Promise(model, None if model.about_identity else "s")
-    sentence = verify(release, data, [promise]).verdicts[0].promise
+    sentence = verify(data, release, [promise]).verdicts[0].promise
     assert "4 others" not in sentence
     assert "may be unique" in sentence
 

@@ -167,7 +167,7 @@ def reached(release: Any, data: Any, promises: Any, ell: int, *, numeric: bool =
         "t": TCloseness(1, distance=distance),
         "delta": DeltaDisclosure(1),
     }
-    audit = verify(release, data, promises, measures=list(models.values()))
+    audit = verify(data, release, promises, measures=list(models.values()))
     assert audit.passed
     first = data.domains.sensitive[0].name
     measured = [verdict for verdict in audit.measured if verdict.column in (None, first)]
@@ -225,7 +225,7 @@ def test_random_releases_agree_too(tmp_path: Path) -> None:
         )
     for case, request, theirs in zip(cases, requests, ask_pycanon(tmp_path, requests)["measures"], strict=True):
         counts = Counts.of(Path(request["file"]), request["quasi"], request["sensitive"])
-        compare(reached(case.release, case.data, [], int(theirs["distinct l"])), theirs, counts)
+        compare(theirs, reached(case.release, case.data, [], int(theirs["distinct l"])), counts)
 
 
 def compare(ours: dict[str, Any], theirs: dict[str, Any], counts: Counts) -> set[str]:

@@ -334,8 +334,8 @@ def test_certainty_about_redrawn_values_with_all_figures_of_the_folder() -> None
                 carried=data.carried,
                 randomizers=(randomizer,),
             )
-            examined = pipeline.examine(release, data, [promise], adversary="knows-method")
-            losses, by_column = pipeline.measure(release, data)
+            examined = pipeline.examine(data, release, [promise], adversary="knows-method")
+            losses, by_column = pipeline.measure(data, release)
             basis = Basis.of(
                 MadeWhole(
                     recipe=Recipe(schema=data.schema, promises=(promise,), adversary="knows-method"),

@@ -28,8 +28,8 @@ _FINE = 60
 
 
 def expose(
-    release: Release,
     original: Microdata,
+    release: Release,
     column: int | None,
     *,
     graph: MatchGraph | None = None,

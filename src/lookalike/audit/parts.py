@@ -56,8 +56,8 @@ class PartAudit:
 
 
 def audit_part(
-    release: Release,
     original: Microdata,
+    release: Release,
     promises: Sequence[Promise],
     *,
     graph: MatchGraph | None = None,
@@ -68,7 +68,7 @@ def audit_part(
     `known` are further arguments of `examine`. What is audited together may be several parts: `parts` then says in
     which each row lies.
     """
-    examined = examine(release, original, promises, graph=graph, **known)
+    examined = examine(original, release, promises, graph=graph, **known)
     seen = _exposures(examined, graph) if examined.sound else {}
     n_sensitive = len(original.domains.sensitive)
     return PartAudit(

@@ -32,13 +32,13 @@ _ROW_COUNT, _A_ROW, A_BUCKET = "number of rows", "a row for every record", "a bu
 _IN_PARTS = "rows in parts"
 
 
-def well_formed(release: Release, original: Microdata) -> Check:
+def well_formed(original: Microdata, release: Release) -> Check:
     """Whether arrays fit together and codes lie in the original's domains. Nothing else is looked at if not."""
-    complaint = next(_complaints(release, original), None)
+    complaint = next(_complaints(original, release), None)
     return Check("well formed", complaint is None, complaint or "columns, lengths and codes fit the original")
 
 
-def _complaints(release: Release, original: Microdata) -> Iterator[str]:
+def _complaints(original: Microdata, release: Release) -> Iterator[str]:
     for role in ("quasi", "sensitive", "carried"):
         published = [domain.name for domain in getattr(release.domains, role)]
         wanted = [domain.name for domain in getattr(original.domains, role)]
@@ -53,7 +53,7 @@ def _complaints(release: Release, original: Microdata) -> Iterator[str]:
     if len({len(release.sensitive), len(release.carried)}) > 1:
         yield "sensitive and carried columns differ in length"
     if isinstance(release, Grouped | Matched):
-        yield from _extent_complaints(release, original)
+        yield from _extent_complaints(original, release)
     elif isinstance(release, Bucketized):
         if len(release.bucket_of_quasi) != len(release.quasi) or len(release.bucket_of_sensitive) != len(
             release.sensitive
@@ -80,7 +80,7 @@ def _code_complaints(codes: Codes, domains: tuple[Domain, ...]) -> Iterator[str]
             yield f"{counted(outside, 'cell')} of {quoted(domain.name)} hold a value that the original never has"
 
 
-def _extent_complaints(release: Grouped | Matched, original: Microdata) -> Iterator[str]:
+def _extent_complaints(original: Microdata, release: Grouped | Matched) -> Iterator[str]:
     units = release.unit_of_row
     if len(units) != len(release.sensitive):
         yield "there is not one group number a row"

@@ -66,14 +66,14 @@ class Examined:
         return expose_reading(self.reading, column, self.graph, self.audit.adversary)
 
 
-def verify(release: Release, original: Microdata, promises: Sequence[Promise], **known: Any) -> Audit:
+def verify(original: Microdata, release: Release, promises: Sequence[Promise], **known: Any) -> Audit:
     """Hold a release against its promises; `known` are further arguments of `examine`."""
-    return examine(release, original, promises, **known).audit
+    return examine(original, release, promises, **known).audit
 
 
 def examine(
-    release: Release,
     original: Microdata,
+    release: Release,
     promises: Sequence[Promise],
     *,
     measures: Sequence[PrivacyModel] = (),
@@ -98,7 +98,7 @@ def examine(
     unasked = tuple(Promise(model, name) for model in measures for name in ([None] if model.about_identity else names))
     original = _with_a_missing_value(original, release)
     reading = Reading(release, original, unpublished or {}, parts or {})
-    checks = [preconditions.well_formed(release, original)]
+    checks = [preconditions.well_formed(original, release)]
     if not isinstance(release, Matched):
         graph = None
     if checks[0].passed and graph is not None:

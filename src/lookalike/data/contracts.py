@@ -327,16 +327,16 @@ class Metric(Protocol):
     joins: ClassVar[bool]
     """Whether the figure of a release in parts can be joined from its parts."""
 
-    def measure(self, release: Release, original: Microdata) -> float:
+    def measure(self, original: Microdata, release: Release) -> float:
         """Not a number where the form of the release has no such figure."""
 
-    def of_part(self, release: Release, original: Microdata) -> Any:
+    def of_part(self, original: Microdata, release: Release) -> Any:
         """What the figure of the whole needs of one part, if it joins: small, and fit to be pickled."""
 
     def join(self, parts: Sequence[Any]) -> float:
         """The figure of the whole, from what `of_part` says of every part."""
 
-    def compare(self, release: Release, original: Microdata, seed: int) -> Sequence[Compared]:
+    def compare(self, original: Microdata, release: Release, seed: int) -> Sequence[Compared]:
         """For a comparison of release and original on request: original and release, in one line or several."""
 
 

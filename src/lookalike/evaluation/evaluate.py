@@ -54,7 +54,7 @@ class Answered:
 
 
 def answer_queries(
-    release: Release, original: Microdata, rng: np.random.Generator, progress: Progress = silent
+    original: Microdata, release: Release, rng: np.random.Generator, progress: Progress = silent
 ) -> list[Answered]:
     """A line each for queries of one column, two and three, as far as there are such columns and queries."""
     found = []
@@ -113,10 +113,10 @@ def evaluate(made: MadeWhole, progress: Progress = silent) -> Evaluation:
             "lookalike attack makes them."
         )
     attacks = attack_target(target, chosen, rng.child("attacks"), progress)
-    answers = answer_queries(release, data, np.random.default_rng(int(rng.child("queries").words(1)[0])), progress)
+    answers = answer_queries(data, release, np.random.default_rng(int(rng.child("queries").words(1)[0])), progress)
     compared = None
     if data.n_rows <= MOST_RECORDS:
-        compared = compare(release, data, progress=progress)
+        compared = compare(data, release, progress=progress)
         left_out += compared.notes
     else:
         left_out.append(

@@ -45,14 +45,14 @@ class Fidelity:
         }
 
 
-def compare(release: Release, original: Microdata, seed: int = 0, progress: Progress = silent) -> Fidelity:
+def compare(original: Microdata, release: Release, seed: int = 0, progress: Progress = silent) -> Fidelity:
     """All lines; those that need scikit-learn are left out where it is missing, and a note says so."""
     lines: list[Compared] = []
     missing: dict[str, None] = {}
     for place, kind in enumerate(FIDELITY.values()):
         progress("comparing", place / len(FIDELITY))
         try:
-            lines += kind().compare(release, original, seed)
+            lines += kind().compare(original, release, seed)
         except MissingPart as absent:
             missing[f"Nothing was learnt from the release. {absent}"] = None
     progress("comparing", 1.0)

@@ -78,8 +78,8 @@ def tradeoff(
             release, linkage = prepare(recipe, part).anonymize(rng.child("made", text))
         except LookalikeError:
             continue
-        lost = measure(release, part)[0]["gcp"] if by_cells else _query_error(release, part)
-        seen = expose(release, part, index, graph=linkage.graph, adversary=adversary)
+        lost = measure(part, release)[0]["gcp"] if by_cells else _query_error(part, release)
+        seen = expose(part, release, index, graph=linkage.graph, adversary=adversary)
         settings.append(Setting(text, _belief(seen, variant[-1]), lost, variant == tuple(promises)))
     progress("trade-off", 1.0)
     belief = "highest chance to find a person's row" if column is None else f"highest belief in a value of {column}"
@@ -128,7 +128,7 @@ def _belief(seen: Exposure, promise: Promise) -> float:
     return float((seen.weights / seen.sizes[seen.unit_of_entry]).max(initial=0.0))
 
 
-def _query_error(release: Release, data: Microdata) -> float:
+def _query_error(data: Microdata, release: Release) -> float:
     columns = min(2, len(data.domains.quasi))
     asked = draw_queries(RangeWorkload(columns, 0.1), data, _N_QUERIES, np.random.default_rng(0))
     return query_error(asked, release).median

@@ -33,7 +33,7 @@ def _distance(one: Shares, other: Shares) -> float:
     return float(np.abs(one - other).sum() / 2)
 
 
-def _list_pairs(release: Release, original: Microdata) -> Iterator[tuple[Parts, Parts, Shares, Shares]]:
+def _list_pairs(original: Microdata, release: Release) -> Iterator[tuple[Parts, Parts, Shares, Shares]]:
     """Every pair of columns with the shares of its combinations in the original and, as expected, in the release."""
     parts = all_parts(original)
     expected, observed = Expected(release, parts), Observed(original, parts)
@@ -60,10 +60,10 @@ class MarginalDistance(WrittenMetric):
     name: ClassVar[str] = "marginal_distance"
     title: ClassVar[str] = "distance of single columns"
 
-    def measure(self, release: Release, original: Microdata) -> float:
-        return float(np.mean(list(self.by_column(release, original).values())))
+    def measure(self, original: Microdata, release: Release) -> float:
+        return float(np.mean(list(self.by_column(original, release).values())))
 
-    def by_column(self, release: Release, original: Microdata) -> dict[str, float]:
+    def by_column(self, original: Microdata, release: Release) -> dict[str, float]:
         parts = all_parts(original)
         expected, observed = Expected(release, parts), Observed(original, parts)
         return {
@@ -78,14 +78,14 @@ class PairDistance(WrittenMetric):
     name: ClassVar[str] = "pair_distance"
     title: ClassVar[str] = "distance of pairs of columns"
 
-    def measure(self, release: Release, original: Microdata) -> float:
-        found = self.by_pair(release, original)
+    def measure(self, original: Microdata, release: Release) -> float:
+        found = self.by_pair(original, release)
         return float(np.mean(list(found.values()))) if found else float("nan")
 
-    def by_pair(self, release: Release, original: Microdata) -> dict[tuple[str, str], float]:
+    def by_pair(self, original: Microdata, release: Release) -> dict[tuple[str, str], float]:
         return {
             (one.domain.name, other.domain.name): _distance(after, before)
-            for one, other, before, after in _list_pairs(release, original)
+            for one, other, before, after in _list_pairs(original, release)
         }
 
 
@@ -96,24 +96,24 @@ class CorrelationDifference(WrittenMetric):
     name: ClassVar[str] = "correlation_difference"
     title: ClassVar[str] = "largest change of a correlation"
 
-    def measure(self, release: Release, original: Microdata) -> float:
-        found = self.associations(release, original)
+    def measure(self, original: Microdata, release: Release) -> float:
+        found = self.associations(original, release)
         return max((one.difference for one in found), default=float("nan"))
 
-    def compare(self, release: Release, original: Microdata, seed: int) -> Sequence[Compared]:
-        found = self.associations(release, original)
+    def compare(self, original: Microdata, release: Release, seed: int) -> Sequence[Compared]:
+        found = self.associations(original, release)
         if not found:
             return []
         worst = max(found, key=lambda one: one.difference)
         said = f"correlation of {worst.columns[0]} and {worst.columns[1]} (changed most)"
         return [Compared(self.name, said, worst.original, worst.release)]
 
-    def associations(self, release: Release, original: Microdata) -> list[Association]:
+    def associations(self, original: Microdata, release: Release) -> list[Association]:
         return [
             Association(
                 (one.domain.name, other.domain.name), association(before, one, other), association(after, one, other)
             )
-            for one, other, before, after in _list_pairs(release, original)
+            for one, other, before, after in _list_pairs(original, release)
         ]
 
 

@@ -64,10 +64,10 @@ class _OfGroups(WrittenMetric):
     forms: ClassVar[frozenset[str] | None] = frozenset({Grouped.form, Bucketized.form})
     joins: ClassVar[bool] = True
 
-    def measure(self, release: Release, original: Microdata) -> float:
-        return self.join([self.of_part(release, original)])
+    def measure(self, original: Microdata, release: Release) -> float:
+        return self.join([self.of_part(original, release)])
 
-    def of_part(self, release: Release, original: Microdata) -> tuple[int, int, int]:
+    def of_part(self, original: Microdata, release: Release) -> tuple[int, int, int]:
         sizes = group_sizes(release)
         return len(sizes), int(sizes.sum()), int((sizes**2).sum())
 

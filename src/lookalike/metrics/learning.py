@@ -66,7 +66,7 @@ class Propensity(NamedTuple):
         return self.pmse / self.by_chance if self.by_chance > 0 else float("nan")
 
 
-def propensity(release: Release, original: Microdata, *, worlds: int = 5, seed: int = 0) -> Propensity:
+def propensity(original: Microdata, release: Release, *, worlds: int = 5, seed: int = 0) -> Propensity:
     """The mean over some worlds."""
     tree, _ = _trees()
     rng = Randomness(seed).child("propensity")
@@ -103,10 +103,10 @@ class PropensityMeanSquaredError(WrittenMetric):
     name: ClassVar[str] = "propensity_pmse"
     title: ClassVar[str] = "pMSE of a tree that tells release from original"
 
-    def measure(self, release: Release, original: Microdata) -> float:
-        return propensity(release, original).pmse
+    def measure(self, original: Microdata, release: Release) -> float:
+        return propensity(original, release).pmse
 
-    def compare(self, release: Release, original: Microdata, seed: int) -> Sequence[Compared]:
+    def compare(self, original: Microdata, release: Release, seed: int) -> Sequence[Compared]:
         """Nothing: the ratio says it."""
         return []
 
@@ -118,11 +118,11 @@ class PropensityRatio(WrittenMetric):
     name: ClassVar[str] = "propensity_ratio"
     title: ClassVar[str] = "told apart by a tree (1: no better than chance)"
 
-    def measure(self, release: Release, original: Microdata) -> float:
-        return propensity(release, original).ratio
+    def measure(self, original: Microdata, release: Release) -> float:
+        return propensity(original, release).ratio
 
-    def compare(self, release: Release, original: Microdata, seed: int) -> Sequence[Compared]:
-        return [Compared(self.name, self.title, 1.0, propensity(release, original, seed=seed).ratio)]
+    def compare(self, original: Microdata, release: Release, seed: int) -> Sequence[Compared]:
+        return [Compared(self.name, self.title, 1.0, propensity(original, release, seed=seed).ratio)]
 
 
 class Accuracy(NamedTuple):
@@ -137,7 +137,7 @@ class Accuracy(NamedTuple):
     """By the most frequent value."""
 
 
-def accuracies(release: Release, original: Microdata, *, worlds: int = 3, seed: int = 0) -> list[Accuracy]:
+def accuracies(original: Microdata, release: Release, *, worlds: int = 3, seed: int = 0) -> list[Accuracy]:
     """Of each sensitive column from the quasi-identifiers, and of one quasi-identifier from all else."""
     rng = Randomness(seed).child("accuracy")
     order = rng.child("held out").permutation(original.n_rows)
@@ -212,12 +212,12 @@ class AccuracyLoss(WrittenMetric):
     name: ClassVar[str] = "accuracy_loss"
     title: ClassVar[str] = "predictions lost"
 
-    def measure(self, release: Release, original: Microdata) -> float:
-        found = accuracies(release, original)
+    def measure(self, original: Microdata, release: Release) -> float:
+        found = accuracies(original, release)
         return float(np.mean([one.original - one.release for one in found])) if found else float("nan")
 
-    def compare(self, release: Release, original: Microdata, seed: int) -> Sequence[Compared]:
-        found = accuracies(release, original, seed=seed)
+    def compare(self, original: Microdata, release: Release, seed: int) -> Sequence[Compared]:
+        found = accuracies(original, release, seed=seed)
         said = "{} predicted rightly (guessing: {:.2f})"
         return [
             Compared(self.name, said.format(one.column, one.guessing), one.original, one.release, signed=True)

@@ -108,10 +108,10 @@ class GlobalCertaintyPenalty(WrittenMetric):
 
     joins: ClassVar[bool] = True
 
-    def measure(self, release: Release, original: Microdata) -> float:
+    def measure(self, original: Microdata, release: Release) -> float:
         return _mean(loss_by_column(release))
 
-    def of_part(self, release: Release, original: Microdata) -> ColumnLosses:
+    def of_part(self, original: Microdata, release: Release) -> ColumnLosses:
         return ColumnLosses.of(release)
 
     def join(self, parts: Sequence[ColumnLosses]) -> float:
@@ -128,5 +128,5 @@ class AverageInformationLoss(MeanOverRows):
     axis: ClassVar[str | None] = "loss (AIL)"
     forms: ClassVar[frozenset[str] | None] = frozenset({Grouped.form, Matched.form})
 
-    def measure(self, release: Release, original: Microdata) -> float:
+    def measure(self, original: Microdata, release: Release) -> float:
         return _mean(loss_by_column(release, information_loss))

@@ -21,7 +21,7 @@ class ValuesChanged(MeanOverRows):
     axis: ClassVar[str | None] = "share of values changed"
     forms: ClassVar[frozenset[str] | None] = frozenset({Perturbed.form})
 
-    def measure(self, release: Release, original: Microdata) -> float:
+    def measure(self, original: Microdata, release: Release) -> float:
         if not isinstance(release, Perturbed) or not release.randomizers or not original.n_rows:
             return float("nan")
         kept = [
@@ -30,5 +30,5 @@ class ValuesChanged(MeanOverRows):
         ]
         return 1 - sum(kept) / len(kept)
 
-    def weight(self, release: Release, original: Microdata) -> int:
+    def weight(self, original: Microdata, release: Release) -> int:
         return original.n_rows

@@ -112,12 +112,12 @@ def run(prepared: Prepared, progress: Progress = silent) -> MadeWhole:
         release, linkage = prepared.anonymize(rng, progress)
     with watch.step("audit"):
         examined = examine(
-            release, data, prepared.promises, graph=linkage.graph, adversary=prepared.adversary, progress=progress
+            data, release, prepared.promises, graph=linkage.graph, adversary=prepared.adversary, progress=progress
         )
     found = examined.audit
     refuse_failed(found, algorithm)
     with watch.step("measure"):
-        losses, by_column = measure(release, data)
+        losses, by_column = measure(data, release)
         bound = loss_bound(data, prepared.requirements, rng) if isinstance(release, Grouped) else None
     seen = {index: examined.exposure(index) for index in range(len(data.domains.sensitive))}
     return MadeWhole(
@@ -187,14 +187,14 @@ def _require_memory(data: Microdata, algorithm: Algorithm) -> None:
     )
 
 
-def examine(release: Release, data: Microdata, promises: Sequence[Promise], **known: Any) -> Examined:
+def examine(data: Microdata, release: Release, promises: Sequence[Promise], **known: Any) -> Examined:
     """The independent audit, with the standard measures next to what was promised, and what it was read from."""
-    return audit.examine(release, data, promises, measures=standard_measures(), **known)
+    return audit.examine(data, release, promises, measures=standard_measures(), **known)
 
 
-def verify(release: Release, data: Microdata, promises: Sequence[Promise], **known: Any) -> Audit:
+def verify(data: Microdata, release: Release, promises: Sequence[Promise], **known: Any) -> Audit:
     """The independent audit alone."""
-    return examine(release, data, promises, **known).audit
+    return examine(data, release, promises, **known).audit
 
 
 def standard_measures() -> list[PrivacyModel]:
@@ -202,9 +202,9 @@ def standard_measures() -> list[PrivacyModel]:
     return [model for kind in MODELS.values() for model in kind.measures()]
 
 
-def measure(release: Release, data: Microdata) -> tuple[dict[str, float], dict[str, float]]:
+def measure(data: Microdata, release: Release) -> tuple[dict[str, float], dict[str, float]]:
     """Every metric that applies to the release, and the loss of each column."""
-    losses = {name: float(kind().measure(release, data)) for name, kind in METRICS.items()}
+    losses = {name: float(kind().measure(data, release)) for name, kind in METRICS.items()}
     return {name: value for name, value in losses.items() if not math.isnan(value)}, loss_by_column(release)
 
 

@@ -274,7 +274,7 @@ def test_other_buckets_keep_the_promise(buckets: str, remainder: str, data: Micr
             release, linkage = method.anonymize(data, requirements, Randomness(seed), silent)
         except Infeasible:
             continue
-        found = pipeline.verify(release, data, promises, graph=linkage.graph)
+        found = pipeline.verify(data, release, promises, graph=linkage.graph)
         assert found.passed, str(found)
         assert remainder == "suppress" or release.n_rows == data.n_rows
 

@@ -53,7 +53,7 @@ def test_releases_pass_their_audit(method: str, assign: str, model: str) -> None
         return
     release, linkage = algorithm.anonymize(data, requirements, Randomness(1), silent)
     assert isinstance(release, Bucketized)
-    found = pipeline.verify(release, data, settled, adversary=algorithm.adversary)
+    found = pipeline.verify(data, release, settled, adversary=algorithm.adversary)
     assert found.passed, str(found)
     assert algorithm.adversary == ("knows-method" if assign == "random" else "reads-release")
     assert bool(algorithm.cautions()) == (assign == "similar")

@@ -211,7 +211,7 @@ def test_every_setting_keeps_every_promise(text: str, data: Microdata, model: st
     except (Infeasible, Unsupported):
         return
     assert release.form == algorithm.form
-    found = pipeline.verify(release, data, promises)
+    found = pipeline.verify(data, release, promises)
     assert found.passed, str(found)
     assert release.n_rows + release.withheld.n_suppressed == data.n_rows
 

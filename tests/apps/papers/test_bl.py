@@ -237,7 +237,7 @@ def test_levels_of_a_release_of_two_groups() -> None:
         sensitive=data.sensitive,
         carried=data.carried,
     )
-    levels = measure_levels(release, data, 4)
+    levels = measure_levels(data, release, 4)
     assert levels["groups"] == 2
     # Gains of the groups against 4/6, 1/6, 1/6: b by 1/3; a and c by 1/12 each.
     assert levels["t"] == pytest.approx(1 / 3)

@@ -171,7 +171,7 @@ def test_no_setting_passes_its_audit_and_none_is_released(model: str, settings_o
     data, method = census_data(151), HeterogeneousAsPublished(**settings_of)
     promises = settle([Promise(parse_model(model))], data)
     release, linkage = method.anonymize(data, require(promises, data), Randomness(1), silent)
-    assert not pipeline.verify(release, data, promises, graph=linkage.graph).passed
+    assert not pipeline.verify(data, release, promises, graph=linkage.graph).passed
     recipe = Recipe(schema=data.schema, promises=tuple(promises), algorithm=method, seed=1)
     with pytest.raises(Unsupported, match="never released"):
         pipeline.run(prepare(recipe, census(151, seed=6)))

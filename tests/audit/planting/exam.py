@@ -105,7 +105,7 @@ def sit(marks: Marks, form: str, seed: int) -> None:
     where = f"{form}, seed {seed}"
     assert not list(faults(case.release, case.data, case.graph)), where
     edges = list(edges_of(rng, case))
-    audit = verify(case.release, case.data, [promise for promise, _, _ in edges], graph=case.graph)
+    audit = verify(case.data, case.release, [promise for promise, _, _ in edges], graph=case.graph)
     marks.honest[form] += 1
     failed = [
         check.name for check in audit.checks if check.decides and not check.passed and "level B" not in check.name
@@ -125,7 +125,7 @@ def sit(marks: Marks, form: str, seed: int) -> None:
     if kept:
         chosen = rng.choice(len(kept), min(len(kept), 3), replace=False)
         case = replace(case, promises=tuple(kept[place] for place in chosen))
-    if not verify(case.release, case.data, case.promises, graph=case.graph).passed:
+    if not verify(case.data, case.release, case.promises, graph=case.graph).passed:
         marks.wrong.append(f"{where}: an honest release with promises that it keeps is refused")
     names = rng.permutation(list(PLANTS))
     n_planted = 0
@@ -139,7 +139,7 @@ def sit(marks: Marks, form: str, seed: int) -> None:
 def _sit_renamed(marks: Marks, case: Case, edges: list[tuple[Promise, Judged, str]], where: str) -> None:
     """The rows of groups said to be matched ones: no promise that they break may pass without a graph."""
     broken = [promise for promise, (_, holds), _ in edges if not holds and promise.model.name != "k-concealment"]
-    renamed = verify(as_matched(case.release), case.data, broken)
+    renamed = verify(case.data, as_matched(case.release), broken)
     for promise, verdict in zip(broken, renamed.verdicts, strict=True):
         marks.planted["rows of groups said to be matched"] += 1
         if verdict.passed and fully_parted(case):
@@ -157,7 +157,7 @@ def hold(marks: Marks, case: Case, name: str, where: str) -> None:
     """A changed release: the audit must say what the oracle says."""
     found = list(faults(case.release, case.data, case.graph))
     right = not found and all(promised(case.release, case.data, promise, case.graph).holds for promise in case.promises)
-    audit = verify(case.release, case.data, case.promises, graph=case.graph)
+    audit = verify(case.data, case.release, case.promises, graph=case.graph)
     passed = audit.passed
     if not found and any("redrawn" in check.name or "used" in check.name for check in audit.checks if not check.passed):
         # What the oracle does not look at: values that this matrix gives with next to no chance.
@@ -167,7 +167,7 @@ def hold(marks: Marks, case: Case, name: str, where: str) -> None:
         marks.undecided[name] += 1
         return
     (marks.harmless if right else marks.planted)[name] += 1
-    if verify(case.release, case.data, (), graph=case.graph).passed == bool(found):
+    if verify(case.data, case.release, (), graph=case.graph).passed == bool(found):
         marks.wrong.append(f"{where}: {found or 'nothing is wrong'}, and the checks by themselves say otherwise")
     if passed != right:
         marks.wrong.append(f"{where}: {'harmless' if right else found or 'a promise is broken'}, the audit: {passed}")

@@ -98,7 +98,7 @@ def passes(case: Case, folder: Path) -> bool:
         return False
     return (
         all(check.passed for check in found.checks)
-        and verify(release, case.data, case.promises, graph=case.graph).passed
+        and verify(case.data, release, case.promises, graph=case.graph).passed
     )
 
 

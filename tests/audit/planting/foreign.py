@@ -84,7 +84,7 @@ def passes(path: Path, data: Microdata) -> bool:
         found = examine_table(path, table, data)
     except LookalikeError:
         return False
-    return all(check.passed for check in found.checks) and verify(release, data, [Promise(KAnonymity(1))]).passed
+    return all(check.passed for check in found.checks) and verify(data, release, [Promise(KAnonymity(1))]).passed
 
 
 Respell = Callable[[np.random.Generator, list[Row]], bool]

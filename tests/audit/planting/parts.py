@@ -136,7 +136,7 @@ def edges_in_parts(rng: np.random.Generator, data: Microdata, cases: list[Case])
 
 
 def audited(cases: list[Case], promises: Any) -> Any:
-    return join_audits([audit_part(case.release, case.data, promises, graph=case.graph) for case in cases]).audit
+    return join_audits([audit_part(case.data, case.release, promises, graph=case.graph) for case in cases]).audit
 
 
 def keeps_in_parts(data: Microdata, cases: list[Case], promises: Any) -> bool:

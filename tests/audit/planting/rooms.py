@@ -76,7 +76,7 @@ def sit_method(marks: Marks, name: str, seed: int) -> None:
     case = Case(release, data, linkage.graph, tuple(promises))
     where = f"{name}, seed {seed}, {promises[0]}"
     right = keeps(release, data, promises, linkage.graph)
-    passed = verify(release, data, promises, graph=linkage.graph).passed
+    passed = verify(data, release, promises, graph=linkage.graph).passed
     marks.honest[f"by {algorithm.name}"] += 1
     if not right or not passed:
         marks.wrong.append(f"{where}: made to keep its promise; the oracle: {right}, the audit: {passed}")
@@ -165,7 +165,7 @@ def sit_told_by_parts(marks: Marks, form: str, seed: int) -> None:
     rng = np.random.default_rng([seed, 500 + parts.FORMS_IN_PARTS.index(form)])
     case, honest_parts, telling = parts.told_by_parts(rng, form)
     for kind, of_rows in (("honest", honest_parts), *telling.items()):
-        passed = verify(case.release, case.data, case.promises, graph=case.graph, parts=of_rows).passed
+        passed = verify(case.data, case.release, case.promises, graph=case.graph, parts=of_rows).passed
         if kind == "honest":
             marks.honest[f"{form} in parts that tell nothing"] += 1
         else:
@@ -277,7 +277,7 @@ def sit_ties(marks: Marks) -> None:
     release = grouped(data, [0] * 8, [5, 2, 7, 0, 4, 1, 6, 3])
     promise = Promise(parse_model("l-diversity:4,kind=entropy"), "s")
     marks.kept["l-diversity entropy"] += 1
-    if not promised(release, data, promise).holds or not verify(release, data, [promise]).passed:
+    if not promised(release, data, promise).holds or not verify(data, release, [promise]).passed:
         marks.wrong.append("a tie of entropies is kept, and was refused")
 
 
@@ -294,7 +294,7 @@ def sit_forced(marks: Marks) -> None:
     ):
         assert promised(release, data, promise, graph).holds == holds
         (marks.kept if holds else marks.broken)["k-concealment, no choice"] += 1
-        if verify(release, data, [promise], graph=graph).verdicts[0].passed != holds:
+        if verify(data, release, [promise], graph=graph).verdicts[0].passed != holds:
             marks.wrong.append(f"{promise} is {'kept' if holds else 'broken'}, and the audit says otherwise")
 
 
@@ -477,7 +477,7 @@ def _sit_twins(marks: Marks, rng: np.random.Generator, size: int, seed: int) -> 
 def _told_by_chance(marks: Marks, kind: str, wrong: Case, right: Case, seed: int) -> None:
     marks.planted[kind] += 1
     marks.honest["of 400 rows"] += 1
-    if verify(wrong.release, wrong.data, [], graph=wrong.graph, unpublished=wrong.unpublished).passed:
+    if verify(wrong.data, wrong.release, [], graph=wrong.graph, unpublished=wrong.unpublished).passed:
         marks.wrong.append(f"{kind}, seed {seed}: not noticed")
-    if not verify(right.release, right.data, [], graph=right.graph, unpublished=right.unpublished).passed:
+    if not verify(right.data, right.release, [], graph=right.graph, unpublished=right.unpublished).passed:
         marks.wrong.append(f"{kind}, seed {seed}: the honest one is refused")

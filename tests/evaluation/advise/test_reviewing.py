@@ -48,7 +48,7 @@ def test_what_it_says_is_kept_is_kept(outcome: MadeWhole) -> None:
     found = review(outcome)
     stronger = [reached.reached for reached in found.promises if reached.reached is not None]
     assert len(stronger) >= 5
-    again = verify(outcome.release, outcome.data, stronger)
+    again = verify(outcome.data, outcome.release, stronger)
     assert again.passed, str(again)
     assert found.promises[-1].sentence == f"diagnosis={ASKED[-1]} was asked, and the release keeps it."
 

@@ -118,7 +118,7 @@ def test_sizes_are_shares_of_people() -> None:
     groups = np.repeat(np.arange(19), np.arange(1, 20))[:190]
     groups = np.concatenate((groups, np.full(10, 18)))
     release = grouped(data, groups, np.arange(200))
-    lines = size_lines(expose(release, data, None).crowds, release.form)
+    lines = size_lines(expose(data, release, None).crowds, release.form)
     assert len(lines) <= MOST_SIZES
     assert sum(line.share for line in lines) == pytest.approx(1)
     assert lines[0].rows.startswith("1")
@@ -128,9 +128,9 @@ def test_sizes_are_shares_of_people() -> None:
         algorithm=parse_algorithm("groups"),
         asked_adversary=READS_RELEASE,
         domains=data.domains,
-        audit=verify(release, data, []),
+        audit=verify(data, release, []),
         withheld=release.withheld,
-        seen={0: expose(release, data, 0)},
+        seen={0: expose(data, release, 0)},
         crowds={},
         losses={},
         loss_by_column={},

@@ -86,8 +86,8 @@ def made() -> Made:
         release, _ = parse_algorithm("mondrian").anonymize(own, require(promises, own), Randomness(number), silent)
         assert isinstance(release, Grouped)
         releases.append(release)
-        audits.append(audit_part(release, own, promises, measures=standard_measures()))
-        losses.append(PartLosses.of(release, own, METRICS.values()))
+        audits.append(audit_part(own, release, promises, measures=standard_measures()))
+        losses.append(PartLosses.of(own, release, METRICS.values()))
     found = join_audits(audits)
     report = Report.on(basis_of(data, promises, found, losses), "Stays", recipient="Institute of Health")
     return Made(data, promises, releases, parts, found, report)
@@ -97,7 +97,7 @@ def test_beliefs_and_crowds_are_those_of_all_parts(made: Made) -> None:
     assert made.joined.audit.passed
     (table,) = made.report.beliefs
     texts, prior = made.data.domains.sensitive[0].texts, made.data.prior(0)
-    seen = [expose(release, own, 0) for release, own in zip(made.releases, made.parts, strict=True)]
+    seen = [expose(own, release, 0) for release, own in zip(made.releases, made.parts, strict=True)]
     assert len(table.lines) == np.count_nonzero(prior)
     for line in table.lines:
         code = texts.index(line.value)
@@ -142,8 +142,8 @@ def test_shares_do_not_tell_what_suppressed_records_had(made: Made) -> None:
         withheld=Withheld((gone,), (np.zeros(n_codes, dtype=np.int64),), 1, 0),
     )
     releases = [short, *made.releases[1:]]
-    audits = [audit_part(release, own, promises) for release, own in zip(releases, made.parts, strict=True)]
-    losses = [PartLosses.of(release, own, METRICS.values()) for release, own in zip(releases, made.parts, strict=True)]
+    audits = [audit_part(own, release, promises) for release, own in zip(releases, made.parts, strict=True)]
+    losses = [PartLosses.of(own, release, METRICS.values()) for release, own in zip(releases, made.parts, strict=True)]
     report = Report.on(basis_of(made.data, promises, join_audits(audits), losses).public(), "Fewer")
     published = np.bincount(np.concatenate([release.sensitive[:, 0] for release in releases]), minlength=n_codes)
     (table,) = report.beliefs
@@ -162,9 +162,9 @@ def test_true_shares_of_redrawn_values_are_not_published(adversary: str) -> None
     promises = (Promise(BetaLikeness(9), "illness"),)
     releases = [perturbed(rng, own, [mixing_matrix(4, 4, 10)], rng.permutation(100)) for own in parts]
     pairs = list(zip(releases, parts, strict=True))
-    found = join_audits([audit_part(release, own, promises, adversary=adversary) for release, own in pairs])
+    found = join_audits([audit_part(own, release, promises, adversary=adversary) for release, own in pairs])
     assert found.audit.passed, str(found.audit)
-    losses = [PartLosses.of(release, own, METRICS.values()) for release, own in pairs]
+    losses = [PartLosses.of(own, release, METRICS.values()) for release, own in pairs]
     report = Report.on(basis_of(data, promises, found, losses).public(), "Redrawn")
     assert report.adversary == adversary
     assert report.beliefs == ()

@@ -60,8 +60,8 @@ def test_joined_losses_are_those_of_the_whole(making: Making, seed: int, n_parts
         records = np.flatnonzero(part == number)
         own = replace(data, quasi=data.quasi[records], sensitive=data.sensitive[records], carried=data.carried[records])
         local = np.unique(groups[records], return_inverse=True)[1]
-        parts.append(PartLosses.of(making(rng, own, local), own, METRICS.values()))
-    wanted, wanted_by_column = measure(making(rng, data, groups), data)
+        parts.append(PartLosses.of(own, making(rng, own, local), METRICS.values()))
+    wanted, wanted_by_column = measure(data, making(rng, data, groups))
     losses, by_column = join_losses(pickle.loads(pickle.dumps(parts)), METRICS.values())
     assert list(losses) == list(wanted)
     assert losses == pytest.approx(wanted, rel=1e-12)
@@ -73,10 +73,10 @@ def test_matched_rows_are_weighed_by_their_number() -> None:
     tables = [mixed_table(rng, n_rows, missing=False) for n_rows in (10, 30)]
     releases = [of_rings(rng, data, np.zeros(0)) for data in tables]
     found, by_column = join_losses(
-        [PartLosses.of(release, data, METRICS.values()) for release, data in zip(releases, tables, strict=True)],
+        [PartLosses.of(data, release, METRICS.values()) for release, data in zip(releases, tables, strict=True)],
         METRICS.values(),
     )
-    alone = [measure(release, data) for release, data in zip(releases, tables, strict=True)]
+    alone = [measure(data, release) for release, data in zip(releases, tables, strict=True)]
     assert set(found) == {"gcp", "ail"}
     for name, value in found.items():
         assert value == pytest.approx((10 * alone[0][0][name] + 30 * alone[1][0][name]) / 40)

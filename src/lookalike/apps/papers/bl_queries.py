@@ -202,12 +202,12 @@ _GENDERS = "A range over two genders holds one of them or both, so queries selec
 _THETA_UNKNOWN = "The paper's values of theta are not known. "
 
 
-def measure_levels(release: Release, original: Microdata, beta: float) -> Row:
+def measure_levels(original: Microdata, release: Release, beta: float) -> Row:
     """t and l of a release's groups, of the worst one and on average over all; and the least l that beta allows.
 
     Ordered t is the worst if values are points in the order of their codes, as salary classes might have been.
     """
-    exposure = expose(release, original, 0)
+    exposure = expose(original, release, 0)
     wholes = exposure.n_records * exposure.sizes
     distances = (equal_moves(exposure) / wholes).astype(np.float64)
     ordered = ordered_moves(exposure) / (wholes * max(len(exposure.prior) - 1, 1))
@@ -229,7 +229,7 @@ def _levels(bench: Bench) -> Iterator[Row]:
     data = default_table(bench)
     for beta in BETAS:
         for row, made in bench.releases(data, likeness(beta), {"BUREL": GENERALIZED["BUREL"]}):
-            yield {"beta": beta, **row, **measure_levels(made.release, data, beta)}
+            yield {"beta": beta, **row, **measure_levels(data, made.release, beta)}
 
 
 def _is_allowed(found: Results) -> bool:

@@ -184,7 +184,7 @@ class Made:
     """CPU seconds of the method."""
 
     def metric(self, name: str) -> float:
-        return METRICS[name]().measure(self.release, self.data)
+        return METRICS[name]().measure(self.data, self.release)
 
     def level(self, measure: str) -> float:
         """What the release reaches, as the audit measures it: beta, t (equal distance), l, k ..."""
@@ -274,7 +274,7 @@ def _publish(data: Microdata, model: str, algorithm: str, seed: int) -> Made:
     begin = time.process_time()
     release, linkage = method.anonymize(data, requirements, Randomness(seed), silent)
     seconds = time.process_time() - begin
-    audit = pipeline.verify(release, data, promises, graph=linkage.graph, adversary=method.adversary)
+    audit = pipeline.verify(data, release, promises, graph=linkage.graph, adversary=method.adversary)
     if not audit.passed:
         raise AuditFailed(f"What {algorithm} made under {model} does not pass its audit.\n{audit}")
     return Made(data, promises, method, release, audit, seconds)

@@ -167,7 +167,7 @@ def anatomize(data: Microdata, model: str, method: RandomGrouping, seed: int) ->
         data, requirements, rules, grown.group_of_record(), grown.n_groups, rng.child("anatomize"), silent
     )
     release, _ = publish_buckets(data, parts, n_parts, rng)
-    audit = pipeline.verify(release, data, promises, graph=None, adversary=READS_RELEASE)
+    audit = pipeline.verify(data, release, promises, graph=None, adversary=READS_RELEASE)
     if not audit.passed:
         raise AuditFailed(f"Divided groups of {method} under {model} do not pass their audit.\n{audit}")
     return Made(data, promises, method, release, audit, float("nan"))

@@ -84,7 +84,7 @@ def runs_of(target: Target, order: NDArray[np.int64]) -> list[Run]:
     if isinstance(target.release, Bucketized):
         return _list_runs(target.release, Reading(target.release, target.original), order)
     assert isinstance(target.release, Grouped)
-    return [*_box_runs(target.release, target.original, order)]
+    return [*_box_runs(target.original, target.release, order)]
 
 
 def _list_runs(release: Bucketized, reading: Reading, order: NDArray[np.int64]) -> list[Run]:
@@ -113,7 +113,7 @@ def _list_runs(release: Bucketized, reading: Reading, order: NDArray[np.int64]) 
     ]
 
 
-def _box_runs(release: Grouped, original: Microdata, order: NDArray[np.int64]) -> Iterator[Run]:
+def _box_runs(original: Microdata, release: Grouped, order: NDArray[np.int64]) -> Iterator[Run]:
     """The next group is the one whose cells are just those that the next so many records need."""
     rows_of_box: dict[Hashable, list[int]] = {}
     keys = [box_key(release.extents, unit) for unit in range(len(release.extents[0]))]

@@ -90,8 +90,8 @@ def read_documents(opened: ReleaseFolder, promises: tuple[Promise, ...], data: M
 
 def check_documents(
     documents: Documents,
-    release: Release,
     data: Microdata,
+    release: Release,
     examined: Examined,
     promises: tuple[Promise, ...],
     algorithm: Algorithm | None,
@@ -101,7 +101,7 @@ def check_documents(
     if algorithm is None:
         # Said by the check of the description.
         return Rebuilt(not_checked=(f"{', '.join(contents)} (of no known method)",))
-    losses, by_column = measure(release, data)
+    losses, by_column = measure(data, release)
     basis = Basis.of_reading(
         release, examined, promises=promises, algorithm=algorithm, losses=losses, loss_by_column=by_column
     ).public()

@@ -263,7 +263,7 @@ def group_rows(
     )
 
 
-def count_suppressed(release: Release, original: Microdata) -> Withheld:
+def count_suppressed(original: Microdata, release: Release) -> Withheld:
     """What was left out by value: the original and the dummies less what is published. A reader with the original
     can tell. Perturbed values cannot be subtracted, made-up rows that look like any other hide what is missing, and a
     release that has too many of a value is left to the audit."""

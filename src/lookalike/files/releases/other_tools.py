@@ -275,7 +275,7 @@ def from_table(table: Table, original: Microdata, *, suppressed: int, note: Note
         stack_columns([cells[domain.name].codes(kept) for domain in domains.carried], n_rows),
         Withheld(n_suppressed=suppressed + blanked),
     )
-    return replace(release, withheld=count_suppressed(release, original))
+    return replace(release, withheld=count_suppressed(original, release))
 
 
 def find_suppressed(table: Table, original: Microdata) -> NDArray[np.bool_]:

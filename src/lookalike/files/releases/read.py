@@ -43,7 +43,7 @@ from lookalike.untrusted import read_text
 def over_original(folder: ReleaseFolder, original: Microdata) -> Release:
     """A release folder over the domains of its original, which tells the values of suppressed records."""
     release = folder.over(original.domains)
-    return replace(release, withheld=count_suppressed(release, original))
+    return replace(release, withheld=count_suppressed(original, release))
 
 
 def check_readable(path: Path) -> None:

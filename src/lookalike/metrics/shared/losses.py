@@ -32,8 +32,8 @@ class PartLosses:
     """For each metric that joins, what its `of_part` says."""
 
     @classmethod
-    def of(cls, release: Release, original: Microdata, kinds: Iterable[type[Metric]]) -> PartLosses:
-        handed_on = {kind.name: kind().of_part(release, original) for kind in kinds if kind.joins}
+    def of(cls, original: Microdata, release: Release, kinds: Iterable[type[Metric]]) -> PartLosses:
+        handed_on = {kind.name: kind().of_part(original, release) for kind in kinds if kind.joins}
         return cls(ColumnLosses.of(release), handed_on)
 
 

@@ -24,18 +24,18 @@ class WrittenMetric:
     joins: ClassVar[bool] = False
 
     @abstractmethod
-    def measure(self, release: Release, original: Microdata) -> float:
+    def measure(self, original: Microdata, release: Release) -> float:
         """Not a number where the form of the release has no such figure."""
         raise NotImplementedError
 
-    def of_part(self, release: Release, original: Microdata) -> Any:
+    def of_part(self, original: Microdata, release: Release) -> Any:
         return None
 
     def join(self, parts: Sequence[Any]) -> float:
         return math.nan
 
-    def compare(self, release: Release, original: Microdata, seed: int) -> Sequence[Compared]:
-        found = self.measure(release, original)
+    def compare(self, original: Microdata, release: Release, seed: int) -> Sequence[Compared]:
+        found = self.measure(original, release)
         return [] if math.isnan(found) else [Compared(self.name, self.title or self.name, 0.0, found)]
 
 
@@ -44,13 +44,13 @@ class MeanOverRows(WrittenMetric):
 
     joins: ClassVar[bool] = True
 
-    def weight(self, release: Release, original: Microdata) -> int:
+    def weight(self, original: Microdata, release: Release) -> int:
         """What the mean is over: rows."""
         return release.n_rows
 
-    def of_part(self, release: Release, original: Microdata) -> tuple[float, int] | None:
-        weight = self.weight(release, original)
-        mean = self.measure(release, original)
+    def of_part(self, original: Microdata, release: Release) -> tuple[float, int] | None:
+        weight = self.weight(original, release)
+        mean = self.measure(original, release)
         return None if math.isnan(mean) else (mean * weight, weight)
 
     def join(self, parts: Sequence[tuple[float, int] | None]) -> float:

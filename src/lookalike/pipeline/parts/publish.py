@@ -247,14 +247,14 @@ class _PartWork:
         release, linkage = self._anonymize(number, data)
         written, read = write_part(self.folder, number, release)
         audit = audit_part(
-            read, data, self.promises, measures=self.measures, graph=linkage.graph, adversary=self.adversary
+            data, read, self.promises, measures=self.measures, graph=linkage.graph, adversary=self.adversary
         )
         self._check_inside(number, codes, read)
         return _Done(
             n_rows=data.n_rows,
             written=written,
             audit=audit,
-            losses=PartLosses.of(read, data, self.metrics),
+            losses=PartLosses.of(data, read, self.metrics),
             randomizers=release.randomizers if isinstance(release, Perturbed) else (),
             remarks=linkage.remarks,
         )

@@ -158,8 +158,8 @@ class _AuditWork:
                 {name: tuple(parts[place] for place in places) for name, parts in manifest.parts.items()},
             )
             found = audit_part(
-                release,
                 data,
+                release,
                 self.promises,
                 measures=standard_measures(),
                 adversary=manifest.adversary,
