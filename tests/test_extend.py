@@ -103,6 +103,7 @@ def test_publishing_in_parts(guest: None, tmp_path: Path) -> None:
         la.publish(patients, **COLUMNS, model="at-most:0.6", algorithm="whole", part_rows=1_000, out=tmp_path / "third")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_comparing(guest: None, patients: Path, jobs: int) -> None:
     found = la.compare(
@@ -142,6 +143,7 @@ def test_reports(made: la.Publication, tmp_path: Path, monkeypatch: pytest.Monke
     assert "reader" in {one.finding.attack for one in made.evaluate().attacks.made}
 
 
+@pytest.mark.slow
 def test_the_studio(guest: None) -> None:
     with studio() as client:
         project = promised(client, models=("at-most:0.5",), algorithm="one-group")

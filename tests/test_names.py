@@ -9,6 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from lookalike.algorithms import ALGORITHMS
 from lookalike.attacks import ATTACKS
 from lookalike.data.families import Family
@@ -50,6 +52,7 @@ def trees() -> dict[str, ast.Module]:
     return found
 
 
+@pytest.mark.slow
 def test_functions_are_named_by_verbs() -> None:
     named = [
         f"{module}.{node.name}"
@@ -60,6 +63,7 @@ def test_functions_are_named_by_verbs() -> None:
     assert [name for name in named if name.rpartition(".")[2] not in DATA] == []
 
 
+@pytest.mark.slow
 def test_names_that_only_their_own_module_uses_begin_with_an_underscore() -> None:
     homes = {
         (module, name)

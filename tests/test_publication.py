@@ -42,6 +42,7 @@ def sources(patients: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[st
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["path", "parquet", "arrow", "polars", "lazy", "pandas", "pyarrow", "capsule"])
 def test_one_line_from_any_table_to_a_folder(source: str, sources: dict[str, object], tmp_path: Path) -> None:
     files = la.publish(sources[source], qi=QI, sensitive="diagnosis", model=la.BetaLikeness(4)).write(

@@ -40,6 +40,7 @@ def test_parquet_folders_in_and_out(stays: Path, tmp_path: Path) -> None:
     assert la.verify(stays, out).passed
 
 
+@pytest.mark.slow
 def test_the_command_does_the_same_and_says_how_to_repeat_it(stays: Path, tmp_path: Path) -> None:
     out = tmp_path / "release"
     asked = ["--qi", ",".join(QI), "--sensitive", "diagnosis", "--model", "k-anonymity:4", "--part-rows", "1000"]

@@ -164,6 +164,7 @@ def ceiling_of(requirement: Requirement, values: str) -> dict[str, Fraction]:
     return dict(zip(sorted(set(values)), requirement.ceilings, strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "requirement", "values", "points"),
     CASES,

@@ -313,6 +313,7 @@ def test_cuts_that_were_not_made_tell_who(
     assert found == pytest.approx(positive, abs=0.04)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [*MEDIANS, Mondrian(cuts=3), StrictMondrian(cuts=3)], ids=str)
 @pytest.mark.parametrize("model", ["l-diversity:2", BINARY.format(3), "t-closeness:0.3", "beta-likeness:2"])
 def test_groups_that_were_never_cut_give_the_beliefs_of_all_worlds(method: Mondrian, model: str) -> None:

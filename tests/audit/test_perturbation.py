@@ -71,6 +71,7 @@ def test_few_rows_say_that_they_could_not_tell():
     assert "too few rows to tell: 6 rows" in found.detail
 
 
+@pytest.mark.slow
 def test_honest_draws_are_not_refused():
     rng = np.random.default_rng(6)
     for _ in range(300):

@@ -168,6 +168,7 @@ def test_both_ways_to_place_records_agree_on_many_equal_records():
     assert 0 < listed.n_placed == searched.n_placed < 600
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(os.environ.get("NUMBA_DISABLE_JIT")), reason="compiled only: takes hours otherwise")
 @pytest.mark.parametrize("n_values", [1, 50])
 def test_heavily_overlapping_classes_take_seconds(n_values):

@@ -254,6 +254,7 @@ def test_missing_values_are_kept_and_protected(tmp_path: Path) -> None:
     assert lookalike("audit", table, tmp_path / "out").returncode == 0
 
 
+@pytest.mark.slow
 def test_interrupting_leaves_no_release(tmp_path: Path) -> None:
     """Ctrl-C in the middle of a large run: exit 130, nothing at the target, no leftovers beside it."""
     from lookalike.apps.samples import census, to_csv

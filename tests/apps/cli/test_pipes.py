@@ -120,6 +120,7 @@ def test_publish_to_a_url(table: Path) -> None:
         fsspec.filesystem("memory").store.clear()
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_does_not_change_the_verdict(table: Path, tmp_path: Path) -> None:
     """`audit ... | true` must not turn "does not hold" into success."""
     weak = tmp_path / "weak.csv"

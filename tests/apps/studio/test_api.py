@@ -27,6 +27,7 @@ def project(client: TestClient) -> str:
     return promised(client)
 
 
+@pytest.mark.slow
 def test_the_way_from_a_file_to_a_release(client: TestClient, done: str) -> None:
     project = done.rpartition("/runs")[0]
     shown = client.get(project).json()

@@ -162,6 +162,7 @@ def test_the_studios_own_pages_and_scripts_with_the_token_may_change_things(clie
     assert ask(client, "DELETE", nothing, **BEARER, Origin="http://evil.example").status_code == 404
 
 
+@pytest.mark.slow
 def test_every_kind_of_answer_forbids_what_is_not_the_studios(client: TestClient, done: str) -> None:
     answers = [
         client.get("/"),

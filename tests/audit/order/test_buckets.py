@@ -56,6 +56,7 @@ def test_buckets_numbered_by_their_members(figure):
     assert found.detail.endswith("Number the buckets at random")
 
 
+@pytest.mark.slow
 def test_buckets_numbered_at_random():
     for seed in range(60):
         release, data, name = numbered(seed, None)

@@ -148,6 +148,7 @@ def random_release(rng):
     return data, perturbed(rng, data, [matrix], rng.permutation(n_rows))
 
 
+@pytest.mark.slow
 def test_honest_shuffles_never_fail():
     rng = np.random.default_rng(6)
     for _ in range(400):

@@ -44,6 +44,7 @@ def _held(cells: ExtentCells, unit: int) -> set[str]:
     return {domain.texts[code] for code in codes}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())

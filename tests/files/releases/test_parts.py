@@ -124,6 +124,7 @@ def test_a_folder_of_parts_says_what_its_parts_say(form: str, tmp_path: Path) ->
     assert len(package.resources[0].read_rows()) == 12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 @settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(draw=st.data())

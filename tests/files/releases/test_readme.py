@@ -72,6 +72,7 @@ def test_sums_of_probabilities_are_estimates(clinic: Path, condition: str, where
     assert found > 0
 
 
+@pytest.mark.slow
 @settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(made=releases(Bucketized.form))
 def test_every_row_has_probability_one_whatever_the_names(made: tuple[Any, Release]) -> None:

@@ -57,6 +57,7 @@ def test_the_folder_is_a_valid_data_package(form: str, tmp_path: Path) -> None:
     assert package.resources[-1].read_rows()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 @settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(draw=st.data())
