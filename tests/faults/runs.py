@@ -62,7 +62,7 @@ class Trials:
 
         to_csv(hospital(rows, seed=4), self.model / "people.csv")
         for place in ("earlier", "job/release"):
-            self.measure(self.model, "publish")
+            self.measure("publish", self.model)
             os.rename(self.model / "out" / "release", self.model / place)
 
     def home(self, scenario: Scenario) -> Path:

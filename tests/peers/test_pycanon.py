@@ -225,7 +225,7 @@ def test_random_releases_agree_too(tmp_path: Path) -> None:
         )
     for case, request, theirs in zip(cases, requests, ask_pycanon(tmp_path, requests)["measures"], strict=True):
         counts = Counts.of(Path(request["file"]), request["quasi"], request["sensitive"])
-        compare(theirs, reached(case.release, case.data, [], int(theirs["distinct l"])), counts)
+        compare(reached(case.release, case.data, [], int(theirs["distinct l"])), theirs, counts)
 
 
 def compare(ours: dict[str, Any], theirs: dict[str, Any], counts: Counts) -> set[str]:
