@@ -427,7 +427,7 @@ class Attack(Protocol):
     """The forms of release that it can be made on; None: all."""
 
     def __str__(self) -> str:
-        """The attack as one writes it: naive-bayes:kind=plain."""
+        """The attack as one writes it: naive-bayes:kind=classic."""
 
     def refuses(self, target: Target) -> str | None:
         """Why it cannot be made on this target, or None."""
