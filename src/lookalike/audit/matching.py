@@ -213,13 +213,11 @@ def _flow(reading: Reading, degrees: Ints, slots: Ints, values: Ints, requiremen
     n_nodes = int(np.count_nonzero(narrow))
     node_of_pair = np.where(narrow, n_records + n_rows + np.cumsum(narrow) - 1, keys // n_codes)
     source, sink = n_records + n_rows + n_nodes, n_records + n_rows + n_nodes + 1
-    # Tails, heads and capacities: of records, of values with nodes of their own, of pairs that fit, of rows.
-    edges = (
-        (np.full(n_records, source), np.arange(n_records), degrees),
-        (keys[narrow] // n_codes, node_of_pair[narrow], pair_cap[narrow]),
-        (node_of_pair[pair], n_records + rows, np.ones(len(rows), dtype=np.int64)),
-        (n_records + np.arange(n_rows), np.full(n_rows, sink), slots),
+    # Edges in four stretches: into records, into the nodes of values, into rows that fit, into the sink.
+    tails = np.concatenate(
+        (np.full(n_records, source), keys[narrow] // n_codes, node_of_pair[pair], n_records + np.arange(n_rows))
     )
-    tails, heads, amounts = (np.concatenate(side) for side in zip(*edges, strict=True))
+    heads = np.concatenate((np.arange(n_records), node_of_pair[narrow], n_records + rows, np.full(n_rows, sink)))
+    amounts = np.concatenate((degrees, pair_cap[narrow], np.ones(len(rows), dtype=np.int64), slots))
     network = csr_array((amounts.astype(np.int32), (tails, heads)), shape=(sink + 1, sink + 1))
     return int(maximum_flow(network, source, sink).flow_value)
