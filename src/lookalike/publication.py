@@ -187,8 +187,8 @@ class Publication:
         if elsewhere and (private or overwrite):
             raise RecipeError("Behind a URL nothing is replaced, and nothing private is kept. Write to a folder.")
         made, owners = self._whole, dict[str, bytes]() if full and not elsewhere else None
-        linkage = made.linkage if private else None
-        with reports.open_destination(folder, owners, linkage, made.recipe.seed, overwrite=overwrite) as path:
+        record_map = made.record_map if private else None
+        with reports.open_destination(folder, owners, record_map, made.recipe.seed, overwrite=overwrite) as path:
             evaluation = self.evaluate(progress) if owners is not None or publish_scores else None
             manifest = reports.describe_release(made, self.title, safe_csv=safe_csv)
             with new_release(path, overwrite=overwrite, progress=progress) as out:
@@ -249,7 +249,7 @@ class Publication:
         return f"{rows} that keep {promises}; {loss_text(made.form, made.losses)}\n{nearness}{made.audit}"
 
     def __repr__(self) -> str:
-        """One line. A notebook keeps what it shows, so the linkage, the seed and the codes must not stand here."""
+        """One line. A notebook keeps what it shows, so the record map, the seed and the codes must not stand here."""
         return f"<{self.title}: {str(self).splitlines()[0]}>"
 
     def _repr_html_(self) -> str:

@@ -142,7 +142,7 @@ def test_a_release_that_fails_its_audit_never_comes_out(table: Table) -> None:
 
 def test_seed_repeats_a_run_and_is_pointed_out(table: Table) -> None:
     first, second = (run(prepare(recipe(Promise(KAnonymity(4)), seed=9), table)) for _ in range(2))
-    assert (first.linkage.record_of_row == second.linkage.record_of_row).all()
+    assert (first.record_map.record_of_row == second.record_map.record_of_row).all()
     assert any("seed" in note for note in first.notes)
 
 

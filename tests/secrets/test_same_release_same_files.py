@@ -340,7 +340,7 @@ def test_certainty_about_redrawn_values_with_all_figures_of_the_folder() -> None
                 MadeWhole(
                     recipe=Recipe(schema=data.schema, promises=(promise,), adversary="knows-method"),
                     data=data, promises=(promise,), algorithm=Perturbation(mode="strict"), release=release,
-                    linkage=RecordMap(np.arange(5)), audit=examined.audit, losses=losses, loss_by_column=by_column,
+                    record_map=RecordMap(np.arange(5)), audit=examined.audit, losses=losses, loss_by_column=by_column,
                     loss_bound=None, seconds={}, notes=(), domains=data.domains, withheld=release.withheld,
                     seen={0: examined.exposure(0)}, crowds={},
                 )

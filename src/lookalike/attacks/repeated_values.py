@@ -81,7 +81,7 @@ class RepeatedValues(OnValues):
         ells = [
             float(promise.model.asked)
             for promise in target.promises
-            if promise.column == name and promise.model.name == "l-diversity"
+            if promise.column == name and promise.model.letter == "l"
         ]
         if ells:
             baselines["1/l"] = 1 / max(ells)

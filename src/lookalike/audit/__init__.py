@@ -1,7 +1,7 @@
 """The audit: a release held against its promises by somebody who trusts nothing.
 
 It takes the adversary's seat: everything is worked out from what is published and the original table, exactly, with
-no code shared with the algorithms and without the linkage. `verify` checks that the release is about this table at
+no code shared with the algorithms and without the record map. `verify` checks that the release is about this table at
 all, that a row exists for every record, that row order gives nothing away, and what each promise comes to.
 
 A release that nobody holds as a whole is audited in parts: `audit_part` where the rows are, `join_audits` elsewhere.

@@ -95,6 +95,10 @@ class PrivacyModel(Protocol):
         """What its level is called among the figures of a comparison."""
 
     @property
+    def level_title(self) -> str:
+        """That level on the axis of a picture."""
+
+    @property
     def asked(self) -> Fraction | float:
         """The parameter that `level` is held against."""
 

@@ -75,11 +75,11 @@ def tradeoff(
         progress("trade-off", place / len(variants), text)
         try:
             recipe = Recipe(schema=part.schema, promises=variant, algorithm=quick, adversary=adversary)
-            release, linkage = prepare(recipe, part).anonymize(rng.child("made", text))
+            release, record_map = prepare(recipe, part).anonymize(rng.child("made", text))
         except LookalikeError:
             continue
         lost = measure(part, release)[0]["gcp"] if by_cells else _query_error(part, release)
-        seen = expose(part, release, index, graph=linkage.graph, adversary=adversary)
+        seen = expose(part, release, index, graph=record_map.graph, adversary=adversary)
         settings.append(Setting(text, _belief(seen, variant[-1]), lost, variant == tuple(promises)))
     progress("trade-off", 1.0)
     belief = "highest chance to find a person's row" if column is None else f"highest belief in a value of {column}"

@@ -81,6 +81,10 @@ class BetaLikeness(WrittenModel):
         """Comparisons have the gain alone."""
         return self.letter if self.bound == "basic" else ""
 
+    @property
+    def level_title(self) -> str:
+        return f"{self.level_name} reached: largest gain of belief"
+
     def promise(self, column: str | None, form: str | None = None) -> str:
         sentence = (
             f"raises the probability of any value of {column_text(column)} by at most "

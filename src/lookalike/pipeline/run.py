@@ -1,7 +1,7 @@
 """From a prepared recipe to an audited release.
 
     prepared = prepare(recipe, table)     promises, requirements, algorithm (`recipe`)
-    made = run(prepared)                  release, linkage, audit with its exposures, losses
+    made = run(prepared)                  release, record map, audit with its exposures, losses
 
 This module writes nothing, and a release that fails its audit never leaves it (`AuditFailed`).
 """
@@ -68,11 +68,11 @@ class Made:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MadeWhole(Made):
-    """The same with the release in memory. `linkage` is private."""
+    """The same with the release in memory. `record_map` is private."""
 
     data: Microdata
     release: Release
-    linkage: RecordMap
+    record_map: RecordMap
     loss_bound: LossBound | None
     """What no grouping could get below; None for other forms of release."""
 
@@ -109,10 +109,10 @@ def run(prepared: Prepared, progress: Progress = silent) -> MadeWhole:
     _require_memory(data, algorithm)
     rng = Randomness(recipe.seed)
     with watch.step("anonymize"):
-        release, linkage = prepared.anonymize(rng, progress)
+        release, record_map = prepared.anonymize(rng, progress)
     with watch.step("audit"):
         examined = examine(
-            data, release, prepared.promises, graph=linkage.graph, adversary=prepared.adversary, progress=progress
+            data, release, prepared.promises, graph=record_map.graph, adversary=prepared.adversary, progress=progress
         )
     found = examined.audit
     refuse_failed(found, algorithm)
@@ -131,11 +131,11 @@ def run(prepared: Prepared, progress: Progress = silent) -> MadeWhole:
         crowds=(seen[0] if seen else examined.exposure(None)).crowds,
         losses=losses,
         loss_by_column=by_column,
-        notes=notes_on(prepared, linkage.remarks, by_column, release.withheld.n_suppressed),
+        notes=notes_on(prepared, record_map.remarks, by_column, release.withheld.n_suppressed),
         seconds=watch.seconds,
         data=data,
         release=release,
-        linkage=linkage,
+        record_map=record_map,
         loss_bound=bound,
     )
 

@@ -317,8 +317,8 @@ def test_what_would_take_hours_is_refused_with_a_way_out(monkeypatch: pytest.Mon
     promises = (Promise(parse_model("beta-likeness:1/1000")),)
     recipe = Recipe(schema=schema, promises=promises, algorithm=Heterogeneous(), seed=1)
     made = pipeline.run(prepare(recipe, table))
-    assert made.linkage.graph is not None
-    assert len(made.linkage.graph.rows) == 300**2
+    assert made.record_map.graph is not None
+    assert len(made.record_map.graph.rows) == 300**2
     assert any(note.startswith("300 rows form a single group") for note in made.notes)
     monkeypatch.setattr(slots, "_MOST_MATCHES", 300**2 - 1)
     with pytest.raises(Unsupported, match=r"cover 300 records each.*Use --algorithm groups"):

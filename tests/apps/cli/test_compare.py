@@ -111,4 +111,4 @@ def test_exit_codes(status: tuple[str, ...], code: int) -> None:
 def test_the_axes_offered_are_those_there_are() -> None:
     shown = CliRunner().invoke(main, ["compare", "--help"]).output
     assert "gcp|ail|msbs|query-error|values-changed" in "".join(shown.split())
-    assert "beta|largest-belief|t|delta|attack|k|l|" in "".join(shown.split())
+    assert "beta|delta|t|largest-belief|attack|k|l|" in "".join(shown.split())

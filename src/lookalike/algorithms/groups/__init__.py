@@ -151,8 +151,8 @@ class Groups(Grouping):
     ) -> tuple[Grouped, RecordMap]:
         remarks: list[str] = []
         group_of_record, n_groups = self.partition(data, requirements, rng, progress, remarks.append)
-        release, linkage = publish_groups(data, group_of_record, n_groups, rng)
-        return release, replace(linkage, remarks=tuple(dict.fromkeys(remarks)))
+        release, record_map = publish_groups(data, group_of_record, n_groups, rng)
+        return release, replace(record_map, remarks=tuple(dict.fromkeys(remarks)))
 
     def partition(
         self,

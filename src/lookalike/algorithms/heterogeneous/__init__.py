@@ -107,5 +107,5 @@ class Heterogeneous(Method):
             graph = slot_graph(data.take(kept), requirements, self, rng, pool, progress, remarks.append)
         kept_graph = SlotGraph(kept[graph.records], graph.slots, kept[graph.givers])
         withheld = left_out(data, ~np.isin(np.arange(data.n_rows), kept))
-        release, linkage = publish_matched(data, kept_graph, rng, withheld)
-        return release, replace(linkage, remarks=tuple(dict.fromkeys(remarks)))
+        release, record_map = publish_matched(data, kept_graph, rng, withheld)
+        return release, replace(record_map, remarks=tuple(dict.fromkeys(remarks)))

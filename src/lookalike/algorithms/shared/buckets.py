@@ -200,8 +200,8 @@ class Bucketizing(Method):
         else:
             bucket_of_record = at_random(value_of_record, slots, rng.child("records"))
         progress("assign", 1.0)
-        release, linkage = publish_buckets(data, bucket_of_record, slots.n_buckets, rng)
-        return release, replace(linkage, remarks=(*remarks, *_single_remarks(slots)))
+        release, record_map = publish_buckets(data, bucket_of_record, slots.n_buckets, rng)
+        return release, replace(record_map, remarks=(*remarks, *_single_remarks(slots)))
 
 
 def publish_buckets(

@@ -124,8 +124,8 @@ class Method:
         The order of the input is not: a file may be sorted by diagnosis.
         """
         record_of_number = rng.child("record numbers").permutation(data.n_rows)
-        release, linkage = self.make_release(data.take(record_of_number), requirements, rng, progress)
-        return release, linkage.renumber(record_of_number)
+        release, record_map = self.make_release(data.take(record_of_number), requirements, rng, progress)
+        return release, record_map.renumber(record_of_number)
 
     @abstractmethod
     def make_release(

@@ -62,7 +62,6 @@ class _Axis(click.ParamType):  # type: ignore[type-arg]
     "--attack",
     "attacks",
     multiple=True,
-    default=("naive-bayes",),
     metavar="ATTACK",
     help="Make this attack on every release (repeatable, or several parted by commas; none: no attack); without it, "
     "naive-bayes.",
@@ -103,13 +102,14 @@ def compare(
     asked = table_from(options)
     note_first_use()
     named = [one for given in algorithms for one in split_components(given, (*ALGORITHMS, ALL))]
+    if attacks:
+        options["attacks"] = [one for given in attacks for one in split_attacks(given) if one != "none"]
     try:
         with TerminalProgress() as progress:
             found = make(
                 data,
                 models=models,
                 algorithms=named,
-                attacks=[one for given in attacks for one in split_attacks(given) if one != "none"],
                 folder=out,
                 progress=progress,
                 **options,

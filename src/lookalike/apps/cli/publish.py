@@ -73,7 +73,11 @@ report_options = options_together(
 @click.option("--title", metavar="TEXT", help="Title of the report.")
 @click.option("--recipient", metavar="TEXT", help="For whom the release is made, as the report says.")
 @click.option("--seed", type=int, help="Only to repeat a run: whoever knows it can undo the shuffling.")
-@click.option("--private", is_flag=True, help="Also keep the linkage, in the sibling folder that says PRIVATE.")
+@click.option(
+    "--private",
+    is_flag=True,
+    help="Also keep the record map (which record became which row), in the sibling folder that says PRIVATE.",
+)
 @click.option(
     "--overwrite", is_flag=True, help="Replace an earlier release in that folder (and in the database, with --to)."
 )

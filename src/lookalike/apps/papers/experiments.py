@@ -272,9 +272,9 @@ def _publish(data: Microdata, model: str, algorithm: str, seed: int) -> Made:
     promises = settle([Promise(parse_model(model))], data)
     requirements = require(promises, data)
     begin = time.process_time()
-    release, linkage = method.anonymize(data, requirements, Randomness(seed), silent)
+    release, record_map = method.anonymize(data, requirements, Randomness(seed), silent)
     seconds = time.process_time() - begin
-    audit = pipeline.verify(data, release, promises, graph=linkage.graph, adversary=method.adversary)
+    audit = pipeline.verify(data, release, promises, graph=record_map.graph, adversary=method.adversary)
     if not audit.passed:
         raise AuditFailed(f"What {algorithm} made under {model} does not pass its audit.\n{audit}")
     return Made(data, promises, method, release, audit, seconds)

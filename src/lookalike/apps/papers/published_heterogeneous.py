@@ -242,9 +242,11 @@ def _count_dummies(data: Microdata, everybody: Microdata) -> Withheld:
     return Withheld(dummies=tuple(made_up), n_dummies=n_more)
 
 
-def _without_dummies(data: Microdata, release: Matched, linkage: RecordMap) -> tuple[Matched, RecordMap]:
-    """Dummies are behind rows but are nobody: the graph and the linkage are about records."""
-    assert linkage.graph is not None
-    starts = linkage.graph.starts[: data.n_rows + 1]
-    graph = MatchGraph(starts, linkage.graph.rows[: starts[-1]])
-    return release, RecordMap(np.where(linkage.record_of_row < data.n_rows, linkage.record_of_row, -1), graph=graph)
+def _without_dummies(data: Microdata, release: Matched, record_map: RecordMap) -> tuple[Matched, RecordMap]:
+    """Dummies are behind rows but are nobody: the graph and the record map are about records."""
+    assert record_map.graph is not None
+    starts = record_map.graph.starts[: data.n_rows + 1]
+    graph = MatchGraph(starts, record_map.graph.rows[: starts[-1]])
+    return release, RecordMap(
+        np.where(record_map.record_of_row < data.n_rows, record_map.record_of_row, -1), graph=graph
+    )

@@ -216,7 +216,7 @@ def start_comparison(given: openapi.ComparisonSettings, project: Open, request: 
     """Several promises and methods side by side; an entry of models may sweep, as in l-diversity:2,4,8."""
     with project.lock:
         _project_of(project.id, request)
-        task = {**_task(project), "models": given.models, "algorithms": given.algorithms, "attacks": ["naive-bayes"]}
+        task = {**_task(project), "models": given.models, "algorithms": given.algorithms}
         return _describe_job(jobs_of(request).add(project.id, "compare", task, project.folder), request)
 
 

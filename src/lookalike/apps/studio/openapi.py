@@ -27,7 +27,7 @@ class ReadingOptions(Input):
 
 class FromPath(ReadingOptions):
     path: Annotated[str, Field(min_length=1, max_length=4096)]
-    """A CSV, Excel, Parquet or Arrow file on this machine."""
+    """A file on this machine, of any format that can be read."""
 
 
 class ColumnSettings(Input):

@@ -139,7 +139,6 @@ def _compare(task: dict[str, Any], told: _Told) -> None:
         schema=Schema.from_yaml(task["schema"]),
         models=task["models"],
         algorithms=task["algorithms"],
-        attacks=task["attacks"],
         adversary=task["adversary"],
         # This process may have no children: it is a daemon, so that it cannot outlive the studio.
         jobs=1,

@@ -311,7 +311,7 @@ def _honest_in_groups(where: Whereabouts, column: int) -> dict[str, float]:
 
 def _one_over_l(target: Target, column: int) -> dict[str, float]:
     name = target.original.domains.sensitive[column].name
-    promised = any(promise.model.name == "l-diversity" and promise.column == name for promise in target.promises)
+    promised = any(promise.model.letter == "l" and promise.column == name for promise in target.promises)
     ceilings = find_ceilings(target, column) if promised else None
     return {} if ceilings is None else {"1/l": float(ceilings.max())}
 

@@ -142,7 +142,7 @@ class Comparison:
 
 
 def compare(
-    data: Any,
+    table: Any,
     *,
     qi: Iterable[str] = (),
     sensitive: str | Iterable[str] = (),
@@ -179,13 +179,13 @@ def compare(
     given = Schema.of(schema, qi=qi, sensitive=sensitive, carry=carry, numeric=numeric, categorical=categorical)
     named = [attacks] if isinstance(attacks, str) else attacks
     chosen = tuple(parse_attack(one) if isinstance(one, str) else one for one in named)
-    table = read_columns(data, given, progress=progress, **reading)
-    microdata = Microdata.encode(table, given)
+    read = read_columns(table, given, progress=progress, **reading)
+    microdata = Microdata.encode(read, given)
     planned = plan(microdata, models, algorithms, chosen, adversary, seed)
     kept.begin()
     fingerprint = table_fingerprint(microdata)
-    runs, made, reused = _carry_out(planned, fingerprint, table, given, kept, jobs, progress)
-    notes = [*table.notes]
+    runs, made, reused = _carry_out(planned, fingerprint, read, given, kept, jobs, progress)
+    notes = [*read.notes]
     if reused:
         notes.append(f"{counted(len(reused), 'run')} of this table and recipe were there already and not made again.")
     if kept.folder is not None and not charts.can_draw():

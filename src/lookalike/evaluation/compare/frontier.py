@@ -50,26 +50,20 @@ def loss_axes() -> dict[str, Axis]:
     return {**found, "query-error": Axis("query_error", "median error of count queries"), **private}
 
 
-_RISKS = {
-    "beta": Axis("beta", "beta reached: largest gain of belief"),
-    "largest-belief": Axis("largest_belief", "largest belief in a value"),
-    "t": Axis("t", "t reached"),
-    "delta": Axis("delta", "delta reached"),
-    "attack": Axis("attack", "right guesses of the best attack"),
-    "k": Axis("k", "k reached", more_is_better=True),
-    "l": Axis("l", "l reached", more_is_better=True),
-}
-
-
 def risk_axes() -> dict[str, Axis]:
-    """What it leaves to those who attack it, upwards: the usual ones, then levels that audits measure besides."""
-    others = {
-        model.level_name.replace("_", "-"): Axis(model.level_name, f"{model.level_name} reached", None, model.rises)
+    """What it leaves to those who attack it, upwards: beliefs, right guesses, then numbers of people and values."""
+    levels = {
+        model.level_name: Axis(model.level_name, model.level_title, None, model.rises)
         for model in standard_measures()
         if model.level_name
     }
-    # The usual ones come first and keep their titles.
-    return {**_RISKS, **others, **_RISKS}
+    axes = [
+        *(levels[name] for name in sorted(levels) if not levels[name].more_is_better),
+        Axis("largest_belief", "largest belief in a value"),
+        Axis("attack", "right guesses of the best attack"),
+        *(levels[name] for name in sorted(levels) if levels[name].more_is_better),
+    ]
+    return {axis.figure.replace("_", "-"): axis for axis in axes}
 
 
 def check_axes(x: str | None, y: str | None) -> None:

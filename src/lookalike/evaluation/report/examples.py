@@ -55,15 +55,15 @@ def make_up_examples(
     data = make_up_people(folder, rng)
     try:
         recipe = Recipe(schema=data.schema, promises=tuple(promises), algorithm=algorithm.hurry(), adversary=adversary)
-        release, linkage = prepare(recipe, data).anonymize(rng.child("method"))
+        release, record_map = prepare(recipe, data).anonymize(rng.child("method"))
     except LookalikeError:
         return None
     domains = (*data.domains.quasi, *data.domains.sensitive)
     codes = np.column_stack((data.quasi, data.sensitive))
     rows = _pick_rows(release, rng)
-    record_of_row = linkage.record_of_row
-    if isinstance(release, Bucketized) and linkage.record_of_quasi_row is not None:
-        record_of_row = linkage.record_of_quasi_row
+    record_of_row = record_map.record_of_row
+    if isinstance(release, Bucketized) and record_map.record_of_quasi_row is not None:
+        record_of_row = record_map.record_of_quasi_row
     records = record_of_row[rows]
     tables = list(frames(release).values())
     return Examples(

@@ -49,11 +49,17 @@ def describe_release(made: Made, title: str, *, safe_csv: bool = False) -> Manif
 
 @contextmanager
 def open_destination(
-    folder: str | Path, owners: dict[str, bytes] | None, linkage: RecordMap | None, seed: int | None, *, overwrite: bool
+    folder: str | Path,
+    owners: dict[str, bytes] | None,
+    record_map: RecordMap | None,
+    seed: int | None,
+    *,
+    overwrite: bool,
 ) -> Iterator[Path]:
     """Where to write a release folder, until the block ends; then its private part appears beside it.
 
-    The private part has the `owners` documents as they are at the end (None: there are none), the linkage and the seed.
+    The private part has the `owners` documents as they are at the end (None: there are none), the
+    record map and the seed.
     A release for a URL is written here first, and sent when the block ends.
     """
     if is_url(folder):
@@ -62,14 +68,14 @@ def open_destination(
         with tempfile.TemporaryDirectory(prefix="lookalike-") as here:
             yield Path(here) / "release"
             send(Path(here) / "release", place, last=DESCRIPTOR)
-    elif owners is None and linkage is None:
+    elif owners is None and record_map is None:
         yield Path(folder)
     else:
         check_private(Path(folder), overwrite=overwrite)
         written = False
         try:
             documents = {} if owners is None else owners
-            with private_beside(Path(folder), linkage, seed, documents=documents, overwrite=overwrite):
+            with private_beside(Path(folder), record_map, seed, documents=documents, overwrite=overwrite):
                 yield Path(folder)
                 written = True
         except RecipeError as error:

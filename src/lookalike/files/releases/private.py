@@ -1,7 +1,7 @@
 """The private part of a release: the owner's report, and on request which record became which row, and the seed.
 
 It goes to a sibling folder whose name ends in PRIVATE, readable by its owner alone. The report there has what was
-scored on the original. With the linkage the release can be undone; it is needed to score a release or to audit a
+scored on the original. With the record map the release can be undone; it is needed to score a release or to audit a
 matched one at the level of its assigned graph. The folder keeps the digest of its release: where a fault left one of
 an earlier release, it is not taken for this one's.
 """
@@ -58,7 +58,7 @@ def check_private(folder: Path, *, overwrite: bool) -> None:
 @contextmanager
 def private_beside(
     folder: Path,
-    linkage: RecordMap | None,
+    record_map: RecordMap | None,
     seed: int | None,
     *,
     documents: Mapping[str, bytes] = MappingProxyType({}),
@@ -67,22 +67,22 @@ def private_beside(
     """Write the private part, then let the release at `folder` be written; the private part appears after it.
 
     So a disk without room for both, or a private folder that is in the way, is noticed before there is a release.
-    Without a linkage only `documents` (file name: content) are kept. They may be added until the release is written,
+    Without a record map only `documents` (file name: content) are kept. They may be added until the release is written,
     from which the owner's report is made.
     """
     target = private_folder(Path(folder).absolute())
     with place_folder(target, marker=_MARKER, overwrite=overwrite) as building:
         building.chmod(0o700)
-        if linkage is not None:
-            write_parquet(_linkage_frame(linkage), building / "linkage.parquet")
-            if linkage.graph is not None:
-                write_parquet(_graph_frame(linkage.graph), building / "graph.parquet")
+        if record_map is not None:
+            write_parquet(_map_frame(record_map), building / "linkage.parquet")
+            if record_map.graph is not None:
+                write_parquet(_graph_frame(record_map.graph), building / "graph.parquet")
             if seed is not None:
                 (building / "seed.txt").write_text(f"{seed}\n", encoding="utf-8")
         yield target
         for name, content in documents.items():
             (building / name).write_bytes(content)
-        about = [_README, *([_README_REPORT] if documents else []), *([_README_LINKAGE] if linkage else [])]
+        about = [_README, *([_README_REPORT] if documents else []), *([_README_LINKAGE] if record_map else [])]
         (building / "README.txt").write_text("".join(about), encoding="utf-8")
         files = sorted([_MARKER, *(path.name for path in building.iterdir())])
         marker = {"private": _FORMAT, "files": files, "release": _digest(Path(folder))}
@@ -139,10 +139,10 @@ def _read_mark(folder: Path, key: str) -> Any:
         return None
 
 
-def _linkage_frame(linkage: RecordMap) -> pl.DataFrame:
-    sides = {"rows": linkage.record_of_row}
-    if linkage.record_of_quasi_row is not None:
-        sides["quasi rows"] = linkage.record_of_quasi_row
+def _map_frame(record_map: RecordMap) -> pl.DataFrame:
+    sides = {"rows": record_map.record_of_row}
+    if record_map.record_of_quasi_row is not None:
+        sides["quasi rows"] = record_map.record_of_quasi_row
     return pl.concat(
         pl.DataFrame(
             {

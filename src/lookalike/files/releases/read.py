@@ -35,6 +35,7 @@ from lookalike.files.releases.assemble import (
 from lookalike.files.releases.cells import Encoding, Field, parse_cells, plain_unescape, values_of
 from lookalike.files.releases.describe import DESCRIPTOR, PublishedManifest, matrix_rows, parse_descriptor, value_keys
 from lookalike.files.releases.tablefiles import check_text, part_frame, read_frame, read_typed, table_paths, text_frame
+from lookalike.files.tables.formats import PARQUET
 from lookalike.files.urls import local_path
 from lookalike.memory import TO_READ, check_addresses
 from lookalike.untrusted import read_text
@@ -51,7 +52,7 @@ def check_readable(path: Path) -> None:
     if not path.is_dir():
         return
     files = [file for file in path.rglob("*") if file.is_file() and file.name[0] not in "._"]
-    if not files or any(file.suffix not in (".parquet", ".parq") for file in files):
+    if not files or any(file.suffix not in PARQUET.endings for file in files):
         raise DataError(
             f"{path} is not a release: it has no {DESCRIPTOR}. Name a folder that lookalike wrote, or a CSV or "
             "Parquet file, or a folder of Parquet files."

@@ -134,7 +134,10 @@ class Format:
 
 class Text(Format):
     name = "CSV"
-    endings = (".csv", ".tsv", ".txt", ".gz", ".bz2", ".xz", ".zst", ".zip")
+    plain = (".csv", ".tsv", ".tab", ".txt")
+    """Endings of what is not compressed."""
+    tabbed = (".tsv", ".tab")
+    endings = (*plain, ".gz", ".bz2", ".xz", ".zst", ".zip")
     about = "and other delimited text, also compressed by gzip, bzip2, xz, zstd or zip"
 
     def read(self, path: Path, asked: Asked) -> Table:
@@ -194,8 +197,8 @@ class _Arrow(Format):
         return pl.read_ipc_stream(path), []
 
 
-TEXT = Text()
-FORMATS: dict[str, Format] = {made.name: made for made in (TEXT, _Excel(), _Parquet(), _Arrow())}
+TEXT, PARQUET = Text(), _Parquet()
+FORMATS: dict[str, Format] = {made.name: made for made in (TEXT, _Excel(), PARQUET, _Arrow())}
 """By name, in the order in which they are listed."""
 
 

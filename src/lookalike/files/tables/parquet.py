@@ -16,6 +16,7 @@ from urllib.parse import unquote
 import polars as pl
 
 from lookalike.errors import DataError, quoted
+from lookalike.files.tables.formats import PARQUET
 
 _NOTHING = "__HIVE_DEFAULT_PARTITION__"
 _MOST_FILES = 10_000
@@ -70,7 +71,7 @@ def _parquet_files(folder: Path) -> list[Path]:
         for name in names:
             if name[0] in "._":
                 continue
-            if not name.endswith((".parquet", ".parq")):
+            if not name.endswith(PARQUET.endings):
                 raise DataError(
                     f"{folder} is a folder that holds {quoted(name)}. Give one file in it, or a folder of nothing but "
                     "Parquet files."

@@ -234,4 +234,4 @@ def _safely(read: Callable[[], _Read], failed: str) -> _Read:
     try:
         return read()
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError, TypeError, OverflowError):
-        raise DataError(f"{failed}. Write it anew, as CSV, Parquet or Arrow.") from None
+        raise DataError(f"{failed}. Write it again as {list_names()}.") from None

@@ -41,6 +41,10 @@ class WrittenModel:
         return self.letter
 
     @property
+    def level_title(self) -> str:
+        return f"{self.level_name} reached"
+
+    @property
     def asked(self) -> Fraction | float:
         assert self.scale is not None, "A model whose levels are on no scale says itself what was asked."
         return Fraction(getattr(self, self.scale))

@@ -23,14 +23,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from lookalike.errors import DataError, RecipeError, SchemaError, counted, quoted, unknown_name
+from lookalike.files.tables.formats import PARQUET, TEXT
 from lookalike.pipeline.backends.spark import condition_of, spark_failures
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession
 
 
-_PARQUET = (".parquet", ".parq")
-_DELIMITED = (".csv", ".tsv", ".tab", ".txt")
 _PACKED = (".gz", ".bz2", ".zst", ".lz4", ".snappy", ".deflate")
 _LAYERS = {"_delta_log": "Delta", ".hoodie": "Hudi"}
 """Folders that say which of the Parquet files beside them still count."""
@@ -73,7 +72,7 @@ def _names_a_table(source: str) -> bool:
     part = r"(?:\w+|`[^`]+`)"
     if not re.fullmatch(rf"{part}(?:\.{part}){{0,2}}", source):
         return False
-    return not (Path(source).exists() or source.casefold().endswith((*_PARQUET, *_DELIMITED, *_PACKED)))
+    return not (Path(source).exists() or source.casefold().endswith((*PARQUET.endings, *TEXT.plain, *_PACKED)))
 
 
 def _table(spark: SparkSession, name: str) -> DataFrame:
@@ -135,11 +134,11 @@ def _kind(files: Collection[str], source: str) -> str:
 
 def _kind_of(file: str) -> str | None:
     name = file.casefold()
-    if name.endswith(_PARQUET):
-        return "Parquet"
+    if name.endswith(PARQUET.endings):
+        return PARQUET.name
     for packed in _PACKED:
         name = name.removesuffix(packed)
-    return "CSV" if name.endswith(_DELIMITED) else None
+    return TEXT.name if name.endswith(TEXT.plain) else None
 
 
 def _parquet(spark: SparkSession, source: str) -> DataFrame:

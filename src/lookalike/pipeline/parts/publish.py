@@ -244,10 +244,10 @@ class _PartWork:
                 "folder that all of them share under one name."
             )
         data = self.survey.records(codes[np.lexsort(codes.T[::-1])])
-        release, linkage = self._anonymize(number, data)
+        release, record_map = self._anonymize(number, data)
         written, read = write_part(self.folder, number, release)
         audit = audit_part(
-            data, read, self.promises, measures=self.measures, graph=linkage.graph, adversary=self.adversary
+            data, read, self.promises, measures=self.measures, graph=record_map.graph, adversary=self.adversary
         )
         self._check_inside(number, codes, read)
         return _Done(
@@ -256,18 +256,20 @@ class _PartWork:
             audit=audit,
             losses=PartLosses.of(data, read, self.metrics),
             randomizers=release.randomizers if isinstance(release, Perturbed) else (),
-            remarks=linkage.remarks,
+            remarks=record_map.remarks,
         )
 
     def _anonymize(self, number: int, data: Microdata) -> tuple[Release, RecordMap]:
-        release, linkage = self.algorithm.anonymize(data, self.requirements, self.secret.child("part", number), silent)
+        release, record_map = self.algorithm.anonymize(
+            data, self.requirements, self.secret.child("part", number), silent
+        )
         if isinstance(release, Bucketized):
             release = replace(
                 release,
                 bucket_of_quasi=self._set_apart(number, release.bucket_of_quasi),
                 bucket_of_sensitive=self._set_apart(number, release.bucket_of_sensitive),
             )
-        return release, linkage
+        return release, record_map
 
     def _set_apart(self, number: int, buckets: NDArray[np.int32]) -> NDArray[np.int32]:
         """Bucket numbers that no other part has."""

@@ -26,7 +26,7 @@ from lookalike.files.tables.csv.dialect import SAMPLE_BYTES, Dialect, detect_dia
 from lookalike.files.tables.csv.encoding import NotDecodable, TextFile, check_encoding, detect_encoding
 from lookalike.files.tables.csv.inference import misfit_message, settle
 from lookalike.files.tables.csv.structure import Block, Records, StrayQuote
-from lookalike.files.tables.formats import Asked, Hints, refuse_bad_names
+from lookalike.files.tables.formats import TEXT, Asked, Hints, refuse_bad_names
 
 _Read = TypeVar("_Read")
 
@@ -132,7 +132,7 @@ def _dialect_of(file: TextFile, hints: Hints) -> tuple[Dialect, list[str]]:
         delimiter=hints.delimiter,
         quote=hints.quote,
         header=hints.header,
-        tabs_expected=".tsv" in file.path.suffixes or ".tab" in file.path.suffixes,
+        tabs_expected=not {*TEXT.tabbed}.isdisjoint(file.path.suffixes),
     )
 
 

@@ -65,8 +65,8 @@ class TextFile:
                     line = self._lines_in(n_given, size) + block.count(b"\n", 0, nul) + 1
                     raise DataError(
                         f"{self.path.name}: line {line} holds a NUL byte, so this is no text file or not in the "
-                        "encoding it was read with. Give a CSV, Parquet or Arrow file, or name the encoding (such as "
-                        '"utf-16").'
+                        'encoding it was read with. Name the encoding (such as "utf-16"), or save '
+                        "the table anew."
                     )
                 self.share_read = min(1.0, raw.tell() / n_bytes)
                 if not packed and not block:
