@@ -48,7 +48,7 @@ from lookalike.files.releases.readme import VIEWS, readme, views
 from lookalike.files.releases.tablefiles import digest_of_part
 from lookalike.files.releases.write import README, SCHEMA, file_names, write_matrices
 from lookalike.pipeline.hidden_data.tables import TableFindings, differ, examine_tables
-from lookalike.untrusted import load_json, read_text
+from lookalike.untrusted import load_json, read_bytes
 from lookalike.version import __version__
 
 _FILES, _DESCRIPTION, _PROMISES, _TABLES = "files", "description", "stated promises", "table files"
@@ -215,8 +215,8 @@ def _file_problem(folder: Path, names: Sequence[str], format: int) -> str | None
 def _text_problems(folder: Path, wanted: dict[str, str], format: int) -> Iterator[str]:
     for name, text in wanted.items():
         try:
-            found = read_text(folder / name)
-            raw = (folder / name).read_bytes()
+            raw = read_bytes(folder / name)
+            found = raw.decode()
         except (OSError, UnicodeDecodeError):
             yield f"{name} cannot be read"
             continue
