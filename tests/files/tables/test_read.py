@@ -13,6 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import lookalike as la
 from lookalike.data.microdata import Table
 from lookalike.data.schema import ValueType
 from lookalike.errors import DataError, SchemaError
@@ -235,3 +236,10 @@ def test_a_file_that_stays_as_it_is_can_be_read_by_others(tmp_path: Path) -> Non
     assert read_table(path, progress=lambda step, share, note="": None).n_rows == 3
     os.utime(path, ns=(1, path.stat().st_mtime_ns))
     assert read_table(path).n_rows == 3
+
+
+def test_an_argument_that_nobody_knows_is_named_also_for_a_table_read_before() -> None:
+    table = la.read_table(pl.DataFrame({"age": [30, 20]}))
+    for source in ("nowhere.csv", table):
+        with pytest.raises(la.RecipeError, match='no argument "delimeter"'):
+            la.publish(source, qi=["age"], model="k-anonymity:2", delimeter=";")

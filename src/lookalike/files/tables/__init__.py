@@ -10,7 +10,10 @@ Readers are loaded on first use, so that importing this package, or `formats` fo
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Any
+
+from lookalike.errors import RecipeError, quoted
 
 if TYPE_CHECKING:
     from lookalike.data.microdata import Table
@@ -27,6 +30,11 @@ def read_table(source: Any, **reading: Any) -> Table:
     from lookalike.data.microdata import Table
     from lookalike.files.tables import read
 
+    known = inspect.signature(read.read_table).parameters
+    for name in reading:
+        # Every function that reads a table hands on here what it does not know itself.
+        if name not in known:
+            raise RecipeError(f"There is no argument {quoted(name)}. Look at the help of the function that was called.")
     return source if isinstance(source, Table) else read.read_table(source, **reading)
 
 
