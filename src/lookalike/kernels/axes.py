@@ -106,7 +106,8 @@ def sort_by_code(axes, attr, members, start, stop):  # type: ignore[no-untyped-d
     spare = np.empty(stop - start, dtype=np.int64)
     shift = 0
     while largest >> shift > 0:
-        offsets[:] = 0
+        for digit in range(257):
+            offsets[digit] = 0
         for place in range(start, stop):
             offsets[((axes.codes[members[place], attr] >> shift) & 255) + 1] += 1
         for digit in range(256):
@@ -123,8 +124,9 @@ def sort_by_code(axes, attr, members, start, stop):  # type: ignore[no-untyped-d
 @entry
 def pair_distances(axes, record, factors, plain, scaled):  # type: ignore[no-untyped-def]
     """For every record x: plain[x] is what it and `record` lose together; scaled[x] the same, by attribute's factor."""
-    plain[:] = 0.0
-    scaled[:] = 0.0
+    none, one = np.int64(0), np.int64(1)
+    for other in range(len(plain)):
+        plain[other], scaled[other] = 0.0, 0.0
     for attr in range(axes.codes.shape[1]):
         kind, missing = axes.attributes[attr]["kind"], axes.attributes[attr]["missing"]
         if axes.attributes[attr]["span"] <= 0.0:
@@ -135,10 +137,10 @@ def pair_distances(axes, record, factors, plain, scaled):  # type: ignore[no-unt
             if there == here:
                 continue
             if kind == SET:
-                lost = measure(axes, attr, 0, 0, 0, 2)
+                lost = measure(axes, attr, none, none, none, one + one)
             elif kind != NODE and (here == missing or there == missing):
-                lost = measure(axes, attr, 0, 0, 1, 0)
+                lost = measure(axes, attr, none, none, one, none)
             else:
-                lost = measure(axes, attr, min(here, there), max(here, there), 0, 0)
+                lost = measure(axes, attr, min(here, there), max(here, there), none, none)
             plain[other] += lost
             scaled[other] += factors[attr] * lost

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.kernels import entry, inner
+from lookalike.kernels.sorting import sort_by_key
 
 _LEAF = 4
 _CHOICE = 64
@@ -124,24 +125,30 @@ def _build_tree(cells, units, begin, end):  # type: ignore[no-untyped-def]
     units = units[begin:end]
     n_items, n_attrs = len(units), cells.lows.shape[1]
     size = 2 * n_items + 1
-    items = np.arange(n_items)
+    items, centers = np.empty(n_items, dtype=np.int64), np.empty(n_items, dtype=np.int64)
+    spare = np.empty(n_items, dtype=np.int64)
+    for item in range(n_items):
+        items[item] = item
     leaf_of_item = np.zeros(n_items, dtype=np.int64)
     firsts, lasts = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
-    skips, parents = np.zeros(size, dtype=np.int64), np.full(size, -1)
-    rights = np.full(size, -1)
-    lows = np.full((size, n_attrs), np.int32(2147483647), dtype=np.int32)
-    highs = np.full((size, n_attrs), np.int32(-1), dtype=np.int32)
-    missing = np.zeros((size, n_attrs), dtype=np.bool_)
-    widths = np.ones(n_attrs)
-    for unit in units:
-        for attr in range(n_attrs):
+    skips, parents = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+    rights = np.zeros(size, dtype=np.int64)
+    lows, highs = np.empty((size, n_attrs), dtype=np.int32), np.empty((size, n_attrs), dtype=np.int32)
+    missing = np.empty((size, n_attrs), dtype=np.bool_)
+    widths = np.empty(n_attrs, dtype=np.float64)
+    for attr in range(n_attrs):
+        widths[attr] = 1.0
+        for unit in units:
             widths[attr] = max(widths[attr], cells.highs[unit, attr])
     stack = [(np.int64(0), np.int64(n_items), np.int64(-1), False)]
     node = np.int64(-1)
     while len(stack) > 0:
         first, last, parent, is_right = stack.pop()
         node += 1
-        firsts[node], lasts[node], parents[node] = first, last, parent
+        firsts[node], lasts[node], parents[node], rights[node] = first, last, parent, -1
+        for attr in range(n_attrs):
+            lows[node, attr], highs[node, attr] = 2147483647, -1
+            missing[node, attr] = False
         if is_right:
             rights[parent] = node
         for place in range(first, last):
@@ -156,11 +163,10 @@ def _build_tree(cells, units, begin, end):  # type: ignore[no-untyped-def]
                 leaf_of_item[items[place]] = node
             continue
         attr = _split_attribute(cells, units, items, first, last, widths)
-        centers = np.zeros(last - first, dtype=np.int64)
         for place in range(first, last):
             unit = units[items[place]]
-            centers[place - first] = np.int64(cells.lows[unit, attr]) + np.int64(cells.highs[unit, attr])
-        items[first:last] = items[first:last][np.argsort(centers, kind="mergesort")]
+            centers[items[place]] = np.int64(cells.lows[unit, attr]) + np.int64(cells.highs[unit, attr])
+        sort_by_key(items[first:last], centers, spare[first:last])
         middle = (first + last) // 2
         stack.append((middle, last, node, True))
         stack.append((first, middle, node, False))
@@ -227,16 +233,37 @@ def _shift(tree, alive, item, step):  # type: ignore[no-untyped-def]
 
 @inner
 def _all_alive(tree):  # type: ignore[no-untyped-def]
-    return (tree.lasts - tree.firsts).astype(np.int64)
+    alive = np.empty(len(tree.firsts), dtype=np.int64)
+    for node in range(len(alive)):
+        alive[node] = tree.lasts[node] - tree.firsts[node]
+    return alive
+
+
+@inner
+def _all_true(size):  # type: ignore[no-untyped-def]
+    found = np.empty(size, dtype=np.bool_)
+    for place in range(size):
+        found[place] = True
+    return found
+
+
+@inner
+def _none_yet(size):  # type: ignore[no-untyped-def]
+    found = np.empty(size, dtype=np.int64)
+    for place in range(size):
+        found[place] = -1
+    return found
 
 
 @inner
 def _by_choice(cells, tree, units, begin, codes, records):  # type: ignore[no-untyped-def]
     """Places of `records` by how many items each fits, fewest first; where that is many, by a sample of the items."""
     stride = max(1, len(tree.items) // _SAMPLE)
-    alive, live = _all_alive(tree), np.ones(len(tree.items), dtype=np.bool_)
+    alive, live = _all_alive(tree), _all_true(len(tree.items))
     fits = np.zeros(len(records), dtype=np.int64)
+    order, spare = np.empty(len(records), dtype=np.int64), np.empty(len(records), dtype=np.int64)
     for place in range(len(records)):
+        order[place] = place
         node, at = np.int64(0), np.int64(-1)
         while fits[place] < _CHOICE:
             item, node, at = _next_fit(cells, tree, units, begin, alive, live, codes, records[place], node, at)
@@ -246,7 +273,8 @@ def _by_choice(cells, tree, units, begin, codes, records):  # type: ignore[no-un
         if fits[place] == _CHOICE:
             for item in range(0, len(tree.items), stride):
                 fits[place] += _holds(cells, units[begin + item], codes, records[place])
-    return np.argsort(fits, kind="mergesort")
+    sort_by_key(order, fits, spare)
+    return order
 
 
 @inner
@@ -254,12 +282,12 @@ def _assign_block(cells, units, begin, end, capacities, codes, records, holder):
     tree = _build_tree(cells, units, begin, end)
     n_items = end - begin
     slots = np.zeros(n_items + 1, dtype=np.int64)
-    slots[1:] = np.cumsum(capacities[begin:end])
-    owner = np.full(slots[n_items], -1)
+    for item in range(n_items):
+        slots[item + 1] = slots[item] + capacities[begin + item]
+    owner = _none_yet(slots[n_items])
     filled = np.zeros(n_items, dtype=np.int64)
-    item_of, slot_of = np.full(len(records), -1), np.full(len(records), -1)
-    open_alive, is_open = _all_alive(tree), np.ones(n_items, dtype=np.bool_)
-    is_fresh = np.ones(n_items, dtype=np.bool_)
+    item_of, slot_of = _none_yet(len(records)), _none_yet(len(records))
+    open_alive, is_open = _all_alive(tree), _all_true(n_items)
     start, no_place = np.int64(0), np.int64(-1)
 
     waiting = np.zeros(len(records), dtype=np.int64)
@@ -278,13 +306,12 @@ def _assign_block(cells, units, begin, end, capacities, codes, records, holder):
             is_open[item] = False
             _shift(tree, open_alive, item, -1)
 
-    came_from, next_slot = np.full(n_items, -1), np.zeros(n_items, dtype=np.int64)
+    came_from, next_slot = _none_yet(n_items), np.zeros(n_items, dtype=np.int64)
     path = np.zeros(n_items, dtype=np.int64)
     gained = True
     while gained and n_waiting > 0:
         gained, n_left = False, np.int64(0)
-        is_fresh[:] = True
-        fresh_alive = _all_alive(tree)
+        is_fresh, fresh_alive = _all_true(n_items), _all_alive(tree)
         for turn in range(n_waiting):
             root = waiting[turn]
             place, depth, goal, arrived = root, 0, np.int64(-1), True
@@ -347,7 +374,7 @@ def assign(cells, units, capacities, item_starts, codes, records, record_starts)
     Item t is `capacities[t]` published rows of cell units[t]; records[record_starts[b]:record_starts[b + 1]] may only
     take items item_starts[b]:item_starts[b + 1].
     """
-    holder = np.full(codes.shape[0], -1)
+    holder = _none_yet(codes.shape[0])
     for block in range(len(item_starts) - 1):
         begin, end = item_starts[block], item_starts[block + 1]
         mine = records[record_starts[block] : record_starts[block + 1]]
@@ -377,22 +404,31 @@ def list_fitting(cells, units, item_starts, codes, record_starts, limit):  # typ
     for block in range(len(item_starts) - 1):
         begin, end = item_starts[block], item_starts[block + 1]
         tree = _build_tree(cells, units, begin, end)
-        alive, live = _all_alive(tree), np.ones(end - begin, dtype=np.bool_)
+        alive, live = _all_alive(tree), _all_true(end - begin)
+        numbers, mine = np.empty(end - begin, dtype=np.int64), np.empty(end - begin, dtype=np.int64)
+        spare = np.empty(end - begin, dtype=np.int64)
+        for item in range(end - begin):
+            numbers[item] = item
         for record in range(record_starts[block], record_starts[block + 1]):
-            node, at = np.int64(0), np.int64(-1)
+            node, at, n_mine = np.int64(0), np.int64(-1), np.int64(0)
             while begin < end:
                 item, node, at = _next_fit(cells, tree, units, begin, alive, live, codes, record, node, at)
                 if item < 0:
                     break
-                if total == limit:
-                    starts[record + 1 :] = limit + 1
+                if total + n_mine == limit:
+                    for after in range(record + 1, len(starts)):
+                        starts[after] = limit + 1
                     return starts, found[:0]
-                if total == len(found):
-                    longer = np.zeros(min(limit, 2 * total), dtype=np.int32)
-                    longer[:total] = found
-                    found = longer
-                found[total] = begin + item
-                total += 1
+                mine[n_mine] = item
+                n_mine += 1
+            if total + n_mine > len(found):
+                longer = np.zeros(min(limit, 2 * (total + n_mine)), dtype=np.int32)
+                for place in range(total):
+                    longer[place] = found[place]
+                found = longer
+            sort_by_key(mine[:n_mine], numbers, spare[:n_mine])
+            for place in range(n_mine):
+                found[total + place] = begin + mine[place]
+            total += n_mine
             starts[record + 1] = total
-            found[starts[record] : total].sort()
     return starts, found[:total].copy()

@@ -220,7 +220,7 @@ def is_group_allowed(rule, sensitive, members, start, stop, tally):  # type: ign
         return False
     for index in range(len(rule.settings)):
         column = rule.settings[index]["column"]
-        n_touched = 0
+        n_touched = np.int64(0)
         for place in range(start, stop):
             code = sensitive[members[place], column]
             if tally.counts[code] == 0:
@@ -238,7 +238,7 @@ def is_group_allowed(rule, sensitive, members, start, stop, tally):  # type: ign
 @entry
 def are_counts_allowed(rule, index, counts, size, tally):  # type: ignore[no-untyped-def]
     """Whether a group of `size` records with these counts [M] may stand under one requirement; `tally` stays zero."""
-    n_touched = 0
+    n_touched = np.int64(0)
     for code in range(rule.settings[index]["n_codes"]):
         if counts[code] > 0:
             tally.touched[n_touched] = code

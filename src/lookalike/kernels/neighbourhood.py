@@ -114,7 +114,7 @@ def _extent_loss(axes, attr, low, high, number):  # type: ignore[no-untyped-def]
     if high < low:
         return 0.0
     if attribute["kind"] == NODE:
-        return measure(axes, attr, np.int64(low), np.int64(high), 0, 0)
+        return measure(axes, attr, np.int64(low), np.int64(high), np.int64(0), np.int64(0))
     return attribute["weight"] if number > 0 else high - low
 
 
@@ -123,8 +123,11 @@ def _enter(axes, near, group):  # type: ignore[no-untyped-def]
     """Recompute the bounds, counts, tallies, loss and savings of one group from its members."""
     n_attrs, n_columns = near.codes.shape[1], near.sensitive.shape[1]
     bounds, numbers, counts = near.bounds[group], near.numbers[group], near.counts[group]
-    counts[:] = 0
-    near.tallies[group, :, :] = 0
+    for entry in range(len(counts)):
+        counts[entry] = 0
+    for column in range(n_columns):
+        for value in range(near.tallies.shape[2]):
+            near.tallies[group, column, value] = 0
     for attr in range(n_attrs):
         bounds[attr, 0] = bounds[attr, 1] = np.inf
         bounds[attr, 2] = bounds[attr, 3] = -np.inf
@@ -262,7 +265,10 @@ def gather(axes, rule, sensitive, layout, groups, scratch):  # type: ignore[no-u
     n_values = rule.rooms.shape[2]
     rooms = np.empty((n_groups, n_columns, n_values), dtype=np.int64)
     for group in range(n_groups):
-        rooms[group] = rule.rooms[rule.size_class[firsts[group + 1] - firsts[group]]]
+        size_class = rule.size_class[firsts[group + 1] - firsts[group]]
+        for column in range(n_columns):
+            for value in range(n_values):
+                rooms[group, column, value] = rule.rooms[size_class, column, value]
     near = _Near(
         groups,
         places,

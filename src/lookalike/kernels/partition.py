@@ -224,9 +224,11 @@ def _best_cut(axes, cutting, rule, sensitive, members, start, stop, tally, ranke
     for rank in range(len(ranked)):
         sorted_by = ranked[rank]
         sort_by_code(axes, sorted_by, members, start, stop)
-        places[rank] = _share_places(axes, sorted_by, cutting, members, start, stop)
-        sweep(axes, cutting, members, start, stop, places[rank], losses[rank], True)
-        sweep(axes, cutting, members, start, stop, places[rank], losses[rank], False)
+        found = _share_places(axes, sorted_by, cutting, members, start, stop)
+        for turn in range(n_shares):
+            places[rank, turn] = found[turn]
+        for forward in (True, False):
+            sweep(axes, cutting, members, start, stop, places[rank], losses[rank], forward)
     while True:
         least, best_rank, best_turn = np.inf, -1, -1
         for rank in range(len(ranked)):
@@ -278,13 +280,13 @@ def refine(axes, cutting, rule, sensitive, stack, tally, budget):  # type: ignor
 @inner
 def _any_cut(axes, cutting, rule, sensitive, members, ranked, tally):  # type: ignore[no-untyped-def]
     """Whether any cut may be made: which one is taken does not matter here."""
-    size = len(members)
-    if _missing_cut(axes, rule, sensitive, members, 0, size, tally, ranked) >= 0:
+    first, size = np.int64(0), len(members)
+    if _missing_cut(axes, rule, sensitive, members, first, size, tally, ranked) >= 0:
         return True
     for attr in ranked:
-        sort_by_code(axes, attr, members, 0, size)
-        for place in _share_places(axes, attr, cutting, members, 0, size):
-            if place >= 0 and _are_parts_allowed(rule, sensitive, members, 0, place, size, tally):
+        sort_by_code(axes, attr, members, first, size)
+        for place in _share_places(axes, attr, cutting, members, first, size):
+            if place >= 0 and _are_parts_allowed(rule, sensitive, members, first, place, size, tally):
                 return True
     return False
 
@@ -300,7 +302,7 @@ def uncut_weights(axes, cutting, rule, rows, dealings, ties, weights, tally):  #
     sensitive, members = np.empty_like(rows), np.arange(size)
     widths = np.empty(n_attrs, dtype=np.float64)
     for attr in range(n_attrs):
-        widths[attr] = width(axes, attr, cutting, members, 0, size)
+        widths[attr] = width(axes, attr, cutting, members, np.int64(0), size)
     ranked = widest_first(widths)
     for world in range(len(dealings)):
         for place in range(size):

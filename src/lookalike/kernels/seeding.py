@@ -43,13 +43,14 @@ def spread(axes, cutting, members, starts):  # type: ignore[no-untyped-def]
                 places[turn] = -1
         for attr in range(n_attrs):
             widths[attr] = width(axes, attr, cutting, members, start, stop)
-        least, best_attr, middle, sorted_by = np.inf, -1, (low + high) // 2, -1
+        least, best_attr, middle, sorted_by = np.inf, np.int64(-1), (low + high) // 2, np.int64(-1)
         for attr in widest_first(widths):
             sort_by_code(axes, attr, members, start, stop)
             sorted_by = attr
-            losses[:] = 0.0
-            sweep(axes, cutting, members, start, stop, places, losses, True)
-            sweep(axes, cutting, members, start, stop, places, losses, False)
+            for turn in range(n_shares):
+                losses[turn] = 0.0
+            for forward in (True, False):
+                sweep(axes, cutting, members, start, stop, places, losses, forward)
             for turn in range(n_shares):
                 if places[turn] >= 0 and losses[turn] < least:
                     least, best_attr, middle = losses[turn], attr, groups[turn]
@@ -137,7 +138,7 @@ def _shift_tallies(sensitive, hands, group, record, step):  # type: ignore[no-un
 def _put(axes, sensitive, hands, layout, group, record):  # type: ignore[no-untyped-def]
     layout.members[layout.starts[group] + hands.filled[group]] = record
     hands.filled[group] += 1
-    _shift_tallies(sensitive, hands, group, record, 1)
+    _shift_tallies(sensitive, hands, group, record, np.int64(1))
     for attr in range(axes.codes.shape[1]):
         _grow(axes, hands, group, attr, np.int64(axes.codes[record, attr]))
 
@@ -155,11 +156,13 @@ class _Branches(NamedTuple):
 
 @inner
 def _levels(n_groups):  # type: ignore[no-untyped-def]
-    firsts, width = [0], (n_groups + _BLOCK - 1) // _BLOCK
+    firsts, width = np.zeros(64, dtype=np.int64), (n_groups + _BLOCK - 1) // _BLOCK
+    level = 0
     while True:
-        firsts.append(firsts[-1] + width)
+        firsts[level + 1] = firsts[level] + width
+        level += 1
         if width <= _FAN:
-            return np.array(firsts)
+            return firsts[: level + 1]
         width = (width + _FAN - 1) // _FAN
 
 
@@ -247,15 +250,15 @@ def _make_room(axes, rooms, room_class, sensitive, hands, layout, record, turn):
                 other = layout.members[place]
                 if group == open_group or not _has_room(sensitive, open_rooms, hands, open_group, other):
                     continue
-                _shift_tallies(sensitive, hands, group, other, -1)
+                _shift_tallies(sensitive, hands, group, other, np.int64(-1))
                 if _has_room(sensitive, own_rooms, hands, group, record):
                     layout.members[place] = record
-                    _shift_tallies(sensitive, hands, group, record, 1)
+                    _shift_tallies(sensitive, hands, group, record, np.int64(1))
                     for attr in range(axes.codes.shape[1]):
                         _grow(axes, hands, group, attr, np.int64(axes.codes[record, attr]))
                     _put(axes, sensitive, hands, layout, open_group, other)
                     return True
-                _shift_tallies(sensitive, hands, group, other, 1)
+                _shift_tallies(sensitive, hands, group, other, np.int64(1))
     return False
 
 
@@ -268,8 +271,9 @@ def _empty_hands(n_groups, n_attrs, offsets, n_columns, n_values):  # type: igno
         np.zeros((n_groups, n_columns, n_values), dtype=np.int64),
         np.zeros(n_groups, dtype=np.int64),
     )
-    hands.bounds[:, :, 0] = np.int64(1 << 30)
-    hands.bounds[:, :, 1] = np.int64(-1)
+    for group in range(n_groups):
+        for attr in range(n_attrs):
+            hands.bounds[group, attr, 0], hands.bounds[group, attr, 1] = 1 << 30, -1
     return hands
 
 
@@ -285,12 +289,13 @@ def deal(axes, rooms, room_class, sensitive, layout, seeds, home, order, offsets
     groups would grow by at least; after the home block only those that might grow less are looked at.
     """
     n_groups, n_attrs, n_columns = len(layout.starts) - 1, axes.codes.shape[1], sensitive.shape[1]
+    none, one = np.int64(0), np.int64(1)
     hands = _empty_hands(n_groups, n_attrs, offsets, n_columns, rooms.shape[2])
     firsts = _levels(n_groups)
     top = len(firsts) - 2
     branches = _Branches(
         firsts,
-        _empty_hands(firsts[-1], n_attrs, offsets, 0, 0),
+        _empty_hands(firsts[-1], n_attrs, offsets, none, none),
         np.zeros((firsts[-1], n_columns, rooms.shape[2]), dtype=np.int64),
     )
     for group in range(n_groups):
@@ -300,7 +305,7 @@ def deal(axes, rooms, room_class, sensitive, layout, seeds, home, order, offsets
         for column in range(n_columns):
             for value in range(rooms.shape[2]):
                 if rooms[room_class[group], column, value] > 0:
-                    _shift_space(branches, group, column, value, 1)
+                    _shift_space(branches, group, column, value, one)
     left = np.empty(len(order), dtype=np.int64)
     n_left = 0
     stack = np.empty(((top + 2) * _FAN, 2), dtype=np.int64)
@@ -344,7 +349,7 @@ def deal(axes, rooms, room_class, sensitive, layout, seeds, home, order, offsets
                 taken, room = hands.tallies[chosen, column, value], rooms[room_class[chosen], column, value]
                 just_taken = value == sensitive[record, column]
                 if (just_taken and taken == room) or (is_full and taken < room):
-                    _shift_space(branches, chosen, column, value, -1)
+                    _shift_space(branches, chosen, column, value, -one)
     placed = True
     for turn in range(n_left):
         placed = placed and _make_room(axes, rooms, room_class, sensitive, hands, layout, left[turn], turn * 7919)
