@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import warnings
 from collections.abc import Iterator
@@ -221,6 +222,13 @@ def _of(base: Any, **members: Any) -> Any:
     return dataclass(frozen=True)(type("Guest", (base,), {"__module__": __name__, **members}))
 
 
+def _format(**members: Any) -> Any:
+    def scan(self: Any, path: Path, asked: Any) -> Any:
+        return pl.read_csv(path, separator="|"), []
+
+    return type("Guest", (extend.Format,), {"name": "Bars", "endings": (".psv",), "scan": scan, **members})
+
+
 REFUSED = {
     "a taken name": (extend.register_metric, _of(_Metric, name="gcp"), "metric name gcp is already taken"),
     "a name with blanks": (extend.register_metric, _of(_Metric, name="My metric"), "lower-case letters"),
@@ -234,14 +242,29 @@ REFUSED = {
         "Define `of_part`",
     ),
     "an unknown form": (extend.register_algorithm, _of(_Everybody, name="odd", form="generalised"), "one of grouped"),
-    "no way to cut": (extend.register_algorithm, _of(_Everybody, name="odd", in_parts="yes"), "Boxes, Slices or"),
+    "no way to cut": (
+        extend.register_algorithm,
+        _of(_Everybody, name="odd", in_parts="yes"),
+        r"has str as `in_parts`. It must be Boxes \| Slices \| Undivided",
+    ),
+    "a word for several models": (extend.register_algorithm, _of(_Everybody, name="odd", suits="all"), "as `suits`"),
+    "a list for a method": (extend.register_algorithm, _of(_Everybody, name="odd", cautions=[]), "must be a method"),
+    "no settings at all": (
+        extend.register_algorithm,
+        _of(_Everybody, name="odd", __post_init__=lambda self: 1 / 0),
+        "cannot be created without parameters",
+    ),
+    "a word for several forms": (extend.register_metric, _of(_Metric, name="odd", forms="grouped"), "has str as `form"),
+    "forms that do not exist": (extend.register_metric, _of(_Metric, name="odd", forms=["cut"]), 'has the form "cut"'),
+    "first bytes as text": (extend.register_format, _format(magic="PSV"), r"str as `magic`. It must be tuple\[bytes"),
+    "an ending of two endings": (extend.register_format, _format(endings=(".psv.x",)), "with one dot each"),
+    "a format without a scan": (extend.register_format, _format(scan=extend.Format.scan), "name, endings and scan"),
     "no partition": (extend.register_algorithm, _of(extend.Grouping, name="idle"), "algorithm idle lacks partition"),
     "no methods": (
         extend.register_model,
         _of(extend.WrittenModel, name="idle"),
         "check_eligible, holds, letter, level",
     ),
-    "no scan": (extend.register_format, type("Guest", (extend.Format,), {"name": "G", "endings": (".g",)}), "and scan"),
     "not frozen": (
         extend.register_metric,
         type("Guest", (), {"name": "loose", "measure": _Metric.measure}),
@@ -266,6 +289,10 @@ def test_a_model_says_what_was_asked_and_its_example_can_be_read(guest: None) ->
         extend.register_model(silent)
     with pytest.raises(RecipeError, match="The example wrong:7 of the model wrong cannot be read"):
         extend.register_model(_of(at_most, name="wrong", example="wrong:7"))
+    with pytest.raises(
+        RecipeError, match=r"Guest\) has tuple\[str, float, int\] as `slider`. It must be Slider | None"
+    ):
+        extend.register_model(_of(at_most, name="wrong", slider=("Share", 0.1, 1, 0.1, 0.5)))
     extend.register_model(_of(at_most, name="right", slider=extend.Slider("Share", 0.1, 1, 0.1, 0.5)))
 
 
@@ -275,12 +302,19 @@ def test_parameters_of_a_guest_are_read_as_they_are_written(guest: None) -> None
     class Named(extend.MODELS["at-most"]):  # type: ignore[misc]
         name: ClassVar[str] = "named"
         l: extend.Whole = extend.Whole(low=1, default=2)  # noqa: E741
-        among: extend.Values = extend.Values()
+        among: extend.Values = extend.Values(default=None)
+        but: extend.Values = extend.Values(default="flu|cold")
+        at: extend.Exact = extend.Exact(default="0.1")
+        limit: extend.OptionalExact = extend.OptionalExact(below=1, default="1/2")
 
     model: Any = Named(share="0.5", l=3, among=["as|thma", "flu, or cold"])
     again: Any = parse_model(str(model))
     assert again == model
     assert (again.l, again.among) == (3, ("as|thma", "flu, or cold"))
+    assert str(Named(share="0.5")) == "named:0.5"
+    assert (model.but, model.limit) == (("cold", "flu"), Fraction(1, 2))
+    with pytest.raises(RecipeError, match="toy: n is 0. It must be a whole number at least 1"):
+        _of(_Everybody, name="toy", n=extend.Whole(low=1, default=0), __annotations__={"n": extend.Whole})
     with pytest.raises(RecipeError, match='has no parameter "level"'):
         extend.register_model(_of(Named, name="other", scale="level"))
 
@@ -307,3 +341,104 @@ def test_a_class_may_be_defined_again_and_compared_on_request(registries: None) 
 
 def test_all_that_is_offered_is_there() -> None:
     assert all(hasattr(extend, name) for name in extend.__all__)
+
+
+def _publish(patients: Path, **members: Any) -> Any:
+    extend.register_algorithm(_of(_Everybody, **members))
+    return la.publish(patients, **COLUMNS, model="k-anonymity:5", algorithm="everybody", seed=1)
+
+
+@pytest.mark.parametrize(
+    ("returned", "said"),
+    [
+        (
+            lambda n: None,
+            r"Guest\) returns NoneType from `partition`. It must return tuple\[NDArray\[np.int32\], int\]",
+        ),
+        (lambda n: ([0] * n, 1), r"returns tuple\[list\[int, int, int\], int\] from `partition`"),
+        (lambda n: (np.zeros(n), 1), r"returns tuple\[array of float64, int\] from `partition`"),
+        (lambda n: (np.zeros(n - 1, dtype=np.int32), 1), "groups from `partition` that do not fit the table"),
+        (lambda n: (np.zeros(n, dtype=np.int32), 2), "no group may be empty"),
+        (lambda n: (np.ones(n, dtype=np.int32), 2), "no group may be empty"),
+    ],
+)
+def test_groups_that_are_none_are_refused(returned: Any, said: str, registries: None, patients: Path) -> None:
+    with pytest.raises(RecipeError, match=said):
+        _publish(patients, partition=lambda self, data, requirements, rng, progress: returned(data.n_rows))
+
+
+def test_what_other_guests_return_is_checked_too(made: la.Publication, patients: Path, tmp_path: Path) -> None:
+    def finding(score: Any) -> Any:
+        return extend.Finding(attack="odd", column="diagnosis", sentence="It fails.", score=score)
+
+    made.write(out := tmp_path / "release", report="brief")
+    reader: Any = extend.ATTACKS["reader"]
+    for found, said in (
+        ({"score": 1}, r"attack odd \(class tests.test_extend.Guest\) returns dict from `run`. It must return list"),
+        ([finding(0.5)], r"returns a Finding that has float as `score`. It must be Score \| None"),
+    ):
+        extend.register_attack(_of(reader, name="odd", run=lambda self, target, rng, progress, found=found: found))
+        with pytest.raises(RecipeError, match=said):
+            la.attack(patients, out, attacks=["odd"])
+    extend.register_model(_of(extend.MODELS["at-most"], name="odd", level=lambda self, exposure: 0.5))
+    with pytest.raises(RecipeError, match="returns float from `level`. It must return Level"):
+        la.publish(patients, **COLUMNS, model="odd:0.5", seed=1)
+    extend.register_metric(_of(_Metric, measure=lambda self, original, release: None))
+    with pytest.raises(RecipeError, match="returns NoneType from `measure`. It must return float"):
+        la.publish(patients, **COLUMNS, model="at-most:0.5", seed=1)
+    extend.register_format(_format(scan=lambda self, path, asked: pl.read_csv(path)))
+    shutil.copy(patients, path := tmp_path / "patients.psv")
+    with pytest.raises(RecipeError, match=r"returns DataFrame from `scan`. It must return tuple\[polars.LazyFrame"):
+        la.read_table(path)
+
+
+def test_a_guest_that_fails_is_named_with_its_file(registries: None, patients: Path, tmp_path: Path) -> None:
+    def partition(self: Any, data: Any, requirements: Any, rng: Any, progress: Any) -> Any:
+        raise KeyError("a patient's name")
+
+    line = partition.__code__.co_firstlineno + 1
+    said = rf"Guest\) failed in `partition` with KeyError: {__file__}, line {line}. Fix it there"
+    with pytest.raises(RecipeError, match=said) as caught:
+        _publish(patients, partition=partition)
+    assert isinstance(caught.value.__cause__, KeyError)
+    assert "patient" not in str(caught.value)
+    run = la.compare(patients, **COLUMNS, models=["k-anonymity:5"], algorithms=["everybody"], attacks=[]).runs[0]
+    assert "fault of the software" not in run.reason
+    assert "with KeyError" in run.reason
+    told = lookalike(
+        "publish", patients, *ASKED, "--model", "k-anonymity:5", "--algorithm", "everybody", "--out", tmp_path / "o"
+    )
+    assert told.returncode == 2
+    assert "failed in `partition` with KeyError" in told.stderr
+    with pytest.raises(RecipeError, match="failed in `partition` with TypeError"):
+        _publish(patients, partition=lambda self: None)
+    extend.register_format(_format(scan=lambda self, path, asked: 1 / 0))
+    (tmp_path / "table.psv").write_text("a|b")
+    with pytest.raises(RecipeError, match="The format Bars .* failed in `scan` with ZeroDivisionError"):
+        la.read_table(tmp_path / "table.psv")
+    extend.register_format(_format(scan=lambda self, path, asked: (pl.read_csv(path, columns=["c"]), [])))
+    with pytest.raises(la.DataError, match="Write it again"):
+        la.read_table(tmp_path / "table.psv")
+
+
+def test_a_method_from_outside_that_breaks_a_promise_is_at_fault_itself(registries: None, patients: Path) -> None:
+    def partition(self: Any, data: Any, requirements: Any, rng: Any, progress: Any) -> Any:
+        return np.arange(data.n_rows, dtype=np.int32), data.n_rows
+
+    with pytest.raises(la.AuditFailed, match="Guest\\) is at fault, and no part of lookalike"):
+        _publish(patients, partition=partition)
+
+
+@pytest.mark.parametrize(("figure", "written"), [(float("inf"), "infinity"), (-np.inf, "-infinity"), (np.nan, None)])
+def test_infinite_figures_are_text_in_json(
+    figure: float, written: str | None, registries: None, patients: Path, tmp_path: Path
+) -> None:
+    extend.register_metric(_of(_Metric, needs="release", measure=lambda self, original, release: figure))
+    made = la.publish(patients, **COLUMNS, model="k-anonymity:5", algorithm="mondrian", seed=1)
+    made.write(tmp_path / "release", report="brief")
+    for name, key in (("audit.json", "loss"), ("report.json", "losses")):
+        found = json.loads((tmp_path / "release" / name).read_text(), parse_constant=lambda text: pytest.fail(text))
+        assert found[key].get("half") == written
+    assert made.summary()["loss"].get("half") == written
+    assert ("<dd>infinite</dd>" in (tmp_path / "release" / "report.html").read_text()) == (written is not None)
+    assert la.verify(patients, tmp_path / "release").passed

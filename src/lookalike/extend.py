@@ -65,13 +65,13 @@ from lookalike.data.contracts import (
 )
 from lookalike.data.exposure import Exposure
 from lookalike.data.families import load_guests
+from lookalike.data.guests import check_attributes, guard_methods, name_guest
 from lookalike.data.microdata import Domain, Domains, Microdata
 from lookalike.data.parameters import Choice, ChoiceOrNumber, Exact, OptionalExact, Values, Whole
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, RecordMap, Release
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, LookalikeError, RecipeError, Unsupported, quoted
-from lookalike.files.tables import formats
-from lookalike.files.tables.formats import FORMATS, Asked, Format
+from lookalike.files.tables.formats import FORMATS, Asked, Format, register_format
 from lookalike.metrics import FIDELITY, METRICS
 from lookalike.metrics.shared.metric import MeanOverRows, WrittenMetric
 from lookalike.models import MODELS
@@ -179,12 +179,6 @@ def register_algorithm(kind: _Kind) -> _Kind:
     """Add a method; where none is named, it is tried after those that were there before."""
     _check(kind, "algorithm", Algorithm, ALGORITHMS)
     _check_usual(kind, "algorithm")
-    if kind.form not in _FORMS:
-        raise RecipeError(
-            f"The algorithm {kind.name} has form {quoted(str(kind.form))}. Use one of {', '.join(_FORMS)}."
-        )
-    if not isinstance(kind().in_parts, Boxes | Slices | Undivided):
-        raise RecipeError(f"The algorithm {kind.name} needs Boxes, Slices or Undivided as `in_parts`.")
     ALGORITHMS[kind.name] = kind
     return kind
 
@@ -211,28 +205,8 @@ def register_metric(kind: _Kind, *, on_request: bool = False) -> _Kind:
     return kind
 
 
-def register_format(kind: _Kind) -> _Kind:
-    """Add a format of files; tables are read from such files from then on."""
-    is_format = isinstance(kind, type) and issubclass(kind, Format)
-    if not is_format or not all(hasattr(kind, said) for said in ("name", "endings")) or _reads_nothing(kind):
-        raise RecipeError(f"{kind!r} cannot be registered. Derive it from `Format` and give it name, endings and scan.")
-    known = FORMATS.get(getattr(kind, "name", ""))
-    if known is not None and _origin(type(known)) == _origin(kind):
-        del FORMATS[known.name]
-    formats.register_format(kind())
-    return kind
-
-
-def _reads_nothing(kind: type[Format]) -> bool:
-    return kind.scan is Format.scan and kind.read is Format.read
-
-
-def _origin(kind: type) -> tuple[str, str]:
-    return kind.__module__, kind.__qualname__
-
-
 def _check(kind: Any, family: str, contract: type, registry: Mapping[str, Any]) -> None:
-    """Refuse a class without a name of its own, or without what the contract asks for."""
+    """Refuse a class without a name of its own, or without what the contract asks for; guard any other."""
     name = getattr(kind, "name", None)
     if not isinstance(kind, type):
         raise RecipeError(f"{kind!r} cannot be registered: it is no class. Register the class, not an object of it.")
@@ -242,7 +216,7 @@ def _check(kind: Any, family: str, contract: type, registry: Mapping[str, Any]) 
             "letters, digits and single hyphens or underscores, such as k-anonymity."
         )
     taken = registry.get(name)
-    if taken is not None and _origin(taken) != _origin(kind):
+    if taken is not None and name_guest(taken, family) != name_guest(kind, family):
         raise RecipeError(f"The {family} name {name} is already taken ({taken.__module__}). Choose another name.")
     if not is_dataclass(kind) or not kind.__dataclass_params__.frozen:  # type: ignore[attr-defined]
         raise RecipeError(f"The {family} {name} must be a frozen dataclass. Put @dataclass(frozen=True) above it.")
@@ -254,16 +228,23 @@ def _check(kind: Any, family: str, contract: type, registry: Mapping[str, Any]) 
             f"The {family} {name} lacks {', '.join(lacking)}. Add what is missing; `lookalike.data.contracts."
             f"{contract.__name__}` says what each means."
         )
+    check_attributes(kind, contract, name_guest(kind, family))
+    guard_methods(kind, contract, family)
 
 
 def _check_usual(kind: Any, family: str) -> None:
     """Refuse a class that cannot be taken as it is: lists and reports take every member without parameters."""
     try:
-        kind()
-    except (TypeError, LookalikeError) as error:
+        made = kind()
+    except Exception as error:
         raise RecipeError(
             f"The {family} {kind.name} cannot be created without parameters ({error}). Give them defaults."
-        ) from None
+        ) from error
+    unknown = sorted({*([made.form] if family == "algorithm" else made.forms or ())} - {*_FORMS})
+    if unknown:
+        raise RecipeError(
+            f"The {family} {kind.name} has the form {quoted(unknown[0])}. Use one of {', '.join(_FORMS)}."
+        )
 
 
 def _read_back(kind: Any, text: str) -> None:

@@ -22,6 +22,7 @@ from lookalike.data.parameters import Number
 from lookalike.data.release import Release
 from lookalike.data.schema import Schema
 from lookalike.errors import RecipeError, counted, unknown_name
+from lookalike.evaluation.plain import spell_infinity
 from lookalike.files.tables import read_columns
 from lookalike.pipeline.backends import BACKENDS, SPARK, Backend, Fragments
 from lookalike.pipeline.recipe import ModelLike, Recipe, prepare
@@ -117,7 +118,7 @@ class Publication:
             "adversary": made.adversary,
             "form": made.form,
             "audit": made.audit.to_plain(),
-            "loss": made.losses,
+            "loss": spell_infinity(made.losses),
             "loss_by_column": made.loss_by_column,
             "loss_bound": bound and bound.to_plain(made.losses["gcp"]),
             "domains": name_domains(made.domains),

@@ -194,7 +194,7 @@ class Algorithm(Protocol):
     """The models that it was made for, by name, or `EVERY_MODEL`: where these are compared, it takes part by itself."""
 
     @property
-    def in_parts(self) -> Cutting | Undivided:
+    def in_parts(self) -> Boxes | Slices | Undivided:
         """How a table may be cut so that it publishes each part by itself, with these settings.
 
         Every promise is about units of a release: groups, buckets, the rows behind a record, a redrawn value. A table

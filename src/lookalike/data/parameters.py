@@ -215,8 +215,7 @@ class Parameter(Generic[Kept, Given]):
         if self.default is MISSING:
             # How a dataclass learns that a field has no default.
             raise AttributeError(self.field)
-        default: Kept = self.default
-        return default
+        return self.read(self.default, f"{getattr(owner, 'name', '')}: {self.field}")
 
     def __set__(self, model: object, value: Given) -> None:
         model.__dict__[self.field] = self.read(value, f"{getattr(model, 'name', '')}: {self.field}")
@@ -263,8 +262,8 @@ class Exact(_Bounded[Fraction, Number]):
 class OptionalExact(_Bounded[Fraction | None, Number | None]):
     """A number that may be left out, kept as a fraction."""
 
-    def __init__(self, *, low: Number | None = None, high: Number | None = None, above: Number | None = None) -> None:
-        super().__init__(low=low, high=high, above=above, default=None)
+    def __init__(self, *, default: Number | None = None, **limits: Number | None) -> None:
+        super().__init__(default=default, **limits)
 
     def read(self, value: Number | None, where: str) -> Fraction | None:
         return None if value is None else self.read_number(value, where)
@@ -312,8 +311,8 @@ class Values(Parameter[tuple[str, ...] | None, str | Iterable[str] | None]):
 
     reads_escapes = True
 
-    def __init__(self) -> None:
-        super().__init__(default=None)
+    def __init__(self, *, default: str | Iterable[str] | None = None) -> None:
+        super().__init__(default=default)
 
     def read(self, value: str | Iterable[str] | None, where: str) -> tuple[str, ...] | None:
         if value is None:

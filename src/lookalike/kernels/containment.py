@@ -282,8 +282,8 @@ def _assign_block(cells, units, begin, end, capacities, codes, records, holder):
     tree = _build_tree(cells, units, begin, end)
     n_items = end - begin
     slots = np.zeros(n_items + 1, dtype=np.int64)
-    for item in range(n_items):
-        slots[item + 1] = slots[item] + capacities[begin + item]
+    for number in range(n_items):
+        slots[number + 1] = slots[number] + capacities[begin + number]
     owner = _none_yet(slots[n_items])
     filled = np.zeros(n_items, dtype=np.int64)
     item_of, slot_of = _none_yet(len(records)), _none_yet(len(records))

@@ -22,6 +22,7 @@ from lookalike.algorithms.shared.loss_bound import LossBound, loss_bound
 from lookalike.audit import Audit, Examined
 from lookalike.data.contracts import Algorithm, PrivacyModel, Promise
 from lookalike.data.exposure import Exposure
+from lookalike.data.guests import explain_fault
 from lookalike.data.microdata import Domains, Microdata
 from lookalike.data.release import Bucketized, Grouped, Matched, RecordMap, Release, Withheld
 from lookalike.data.schema import Kind, Schema
@@ -143,7 +144,7 @@ def run(prepared: Prepared, progress: Progress = silent) -> MadeWhole:
 def refuse_failed(found: Audit, algorithm: Algorithm) -> None:
     """Raise `AuditFailed` for a release that does not keep its promises."""
     if not found.passed:
-        known = " ".join(algorithm.cautions()) or "This is a fault of the software, please report it."
+        known = " ".join(algorithm.cautions()) or explain_fault(type(algorithm), "algorithm")
         raise AuditFailed(
             f"The release made by {algorithm} does not pass its audit; nothing is written. {known}\n{found}"
         )

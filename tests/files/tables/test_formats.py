@@ -57,7 +57,7 @@ def test_endings_belong_to_one_format_each() -> None:
 def test_a_format_from_outside_is_read_by_path(kind: type[Format], start: bytes, ending: str, tmp_path: Path) -> None:
     path = tmp_path / f"people{ending}"
     path.write_bytes(start + lines())
-    register_format(kind())
+    register_format(kind)
     assert format_of(path).name == kind.name
     table = la.read_table(path, columns=["age", "illness"])
     assert table.names == ["age", "illness"]
@@ -70,7 +70,7 @@ def test_a_format_from_outside_is_read_by_path(kind: type[Format], start: bytes,
 
 
 def test_first_bytes_go_before_names(tmp_path: Path) -> None:
-    register_format(Boxed())
+    register_format(Boxed)
     odd = tmp_path / "people.csv"
     odd.write_bytes(b"BOX1" + lines())
     assert format_of(odd).name == "Boxed"
@@ -84,7 +84,7 @@ def test_first_bytes_go_before_names(tmp_path: Path) -> None:
 
 
 def test_what_the_audit_cannot_look_through_is_refused_as_a_release(tmp_path: Path) -> None:
-    register_format(Lines())
+    register_format(Lines)
     path = tmp_path / "people.jsonl"
     path.write_bytes(lines())
     pl.read_ndjson(path).write_csv(tmp_path / "people.csv")
@@ -111,5 +111,5 @@ def test_what_the_audit_cannot_look_through_is_refused_as_a_release(tmp_path: Pa
 )
 def test_what_cannot_be_registered(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(RecipeError, match=said):
-        register_format(type("Other", (Lines,), changes)())
+        register_format(type("Other", (Lines,), changes))
     assert "Other" not in FORMATS

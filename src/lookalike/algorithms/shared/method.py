@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 
 from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.contracts import Boxes, Cutting, Promise, Undivided
+from lookalike.data.guests import name_guest
 from lookalike.data.microdata import Domains, Microdata
 from lookalike.data.parameters import component_text
 from lookalike.data.release import Grouped, Matched, MatchGraph, RecordMap, Release, Withheld, cover
 from lookalike.data.requirement import Requirement
-from lookalike.errors import Unsupported, quoted
+from lookalike.errors import RecipeError, Unsupported, quoted
 from lookalike.progress import Progress, available_threads
 from lookalike.randomness import Randomness
 
@@ -173,6 +174,12 @@ class Grouping(Method):
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
     ) -> tuple[Grouped, RecordMap]:
         group_of_record, n_groups = self.partition(data, requirements, rng, progress)
+        fits = group_of_record.shape == (data.n_rows,) and group_of_record.max(initial=-1) == n_groups - 1
+        if not fits or not np.bincount(group_of_record[group_of_record >= 0]).all():
+            raise RecipeError(
+                f"{name_guest(type(self), 'algorithm')} returns groups from `partition` that do not fit the table. It "
+                "must return one group per record (-1: left out) and the number of groups; no group may be empty."
+            )
         return publish_groups(data, group_of_record, n_groups, rng)
 
 

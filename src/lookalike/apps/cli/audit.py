@@ -15,7 +15,8 @@ from lookalike.apps.cli.options import (
     reading_options,
     table_from,
 )
-from lookalike.apps.cli.output import TerminalProgress, json_text, note, note_first_use, say_verdict
+from lookalike.apps.cli.output import TerminalProgress, note, note_first_use, say_verdict
+from lookalike.evaluation.plain import json_text
 
 
 @click.command()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import resource
 import shutil
@@ -16,6 +15,7 @@ from typing import Any
 
 import click
 
+from lookalike.evaluation.plain import json_text
 from lookalike.progress import SEARCHING
 
 STDOUT = "-"
@@ -28,20 +28,6 @@ _PATIENCE = 1.0
 def print_json(content: Any) -> None:
     """One object on standard output; numbers that JSON lacks become text."""
     click.echo(json_text(content))
-
-
-def json_text(content: Any) -> str:
-    return json.dumps(_jsonable(content), indent=2, ensure_ascii=False, allow_nan=False)
-
-
-def _jsonable(content: Any) -> Any:
-    if isinstance(content, dict):
-        return {str(key): _jsonable(value) for key, value in content.items()}
-    if isinstance(content, list | tuple):
-        return [_jsonable(value) for value in content]
-    if isinstance(content, float) and content in (float("inf"), float("-inf")):
-        return "infinity" if content > 0 else "-infinity"
-    return None if content != content else content
 
 
 def note(*sentences: str) -> None:

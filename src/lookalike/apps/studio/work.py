@@ -11,7 +11,6 @@ It is told tasks through a pipe and answers with progress; results go into the f
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import signal
@@ -22,6 +21,7 @@ from typing import Any
 
 from lookalike.data.families import load_guests
 from lookalike.errors import Infeasible, LookalikeError
+from lookalike.evaluation.plain import json_text
 
 SUMMARY, PICTURES = "summary.json", "pictures.json"
 OWNERS, OWNERS_PAGE = "owners.json", "owners.html"
@@ -152,7 +152,7 @@ def _compare(task: dict[str, Any], told: _Told) -> None:
 
 
 def _write(path: Path, content: dict[str, Any]) -> None:
-    path.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
+    path.write_text(json_text(content), encoding="utf-8")
 
 
 _TASKS = {"publish": _publish, "compare": _compare}

@@ -94,7 +94,8 @@ def _extent_signs(reading: Reading) -> Iterator[Sign]:
     sizes = np.bincount(boxes.class_of_row, minlength=boxes.n_classes).astype(np.int64)
     all_classes = np.arange(boxes.n_classes), sizes, np.array([0, boxes.n_classes]), np.zeros(n_records, dtype=np.int64)
     own_values = placement.class_of_item, placement.capacities, placement.starts, reading.value_of_record
-    for side, records in (("", np.arange(n_compared)), ("reversed ", np.arange(n_records - 1, n_records - 1 - n_compared, -1))):
+    from_the_end = np.arange(n_records - 1, n_records - 1 - n_compared, -1)
+    for side, records in (("", np.arange(n_compared)), ("reversed ", from_the_end)):
         held = holds_each(boxes.cells, boxes.class_of_row[:n_compared], codes, records)
         drawn = records
         if len(records) > _SAMPLE:

@@ -6,7 +6,6 @@ print(la.compare("patients.csv", qi=["age", "sex"], sensitive="diagnosis", model
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass
@@ -35,6 +34,7 @@ from lookalike.evaluation.compare.folder import (
 from lookalike.evaluation.compare.frontier import axis_of, check_axes, frontier, loss_axes, picture, risk_axes
 from lookalike.evaluation.compare.processes import cores, execute_all
 from lookalike.evaluation.compare.runs import DONE, NOT_RUN, ModelsLike, Run, Task, plan
+from lookalike.evaluation.plain import json_text
 from lookalike.files.tables import read_columns
 from lookalike.progress import Progress, silent
 from lookalike.version import __version__
@@ -204,7 +204,7 @@ def compare(
         chart = comparison.chart()
         if chart is not None and charts.can_draw():
             kept.write(PICTURE, charts.svg(chart))
-        summary = json.dumps(comparison.to_plain(), indent=2, ensure_ascii=False, allow_nan=False)
+        summary = json_text(comparison.to_plain())
         kept.write(SUMMARY, f"{summary}\n")
     return comparison
 

@@ -11,7 +11,6 @@ A run is plain data that goes through a pipe, into a file and into a table. No r
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
@@ -21,6 +20,7 @@ from lookalike.data.contracts import EVERY_MODEL, Algorithm, Attack, Promise
 from lookalike.data.microdata import Microdata
 from lookalike.errors import Infeasible, RecipeError
 from lookalike.evaluation.compare.sweeps import settings, split_promises
+from lookalike.evaluation.plain import spell_infinity
 from lookalike.models import MODELS
 from lookalike.pipeline.recipe import ModelLike, find_refusal, parse_promises, require, settle
 
@@ -70,7 +70,7 @@ class Run:
 
     def to_plain(self) -> dict[str, Any]:
         """Ready for JSON, which has no infinity."""
-        plain: dict[str, Any] = _finite(asdict(self))
+        plain: dict[str, Any] = spell_infinity(asdict(self))
         return plain
 
     @classmethod
@@ -83,16 +83,6 @@ class Run:
             column: {name: float(value) for name, value in levels.items()} for column, levels in known["levels"].items()
         }
         return cls(**known)
-
-
-def _finite(content: Any) -> Any:
-    if isinstance(content, dict):
-        return {key: _finite(value) for key, value in content.items()}
-    if isinstance(content, list | tuple):
-        return [_finite(value) for value in content]
-    if isinstance(content, float) and math.isinf(content):
-        return "infinity" if content > 0 else "-infinity"
-    return content
 
 
 ModelsLike = ModelLike | Iterable[ModelLike]

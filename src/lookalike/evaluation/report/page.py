@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import math
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import cache
@@ -14,6 +14,7 @@ from markupsafe import Markup
 from lookalike.errors import MissingPart
 from lookalike.evaluation import charts
 from lookalike.evaluation.evaluate import bound_names
+from lookalike.evaluation.plain import json_text
 from lookalike.evaluation.report.basis import Basis, BeliefTable
 from lookalike.evaluation.report.pdf import find_browser, to_pdf
 from lookalike.evaluation.tradeoff import Tradeoff
@@ -40,11 +41,18 @@ def _shorten(number: str | None) -> str:
         return number
 
 
+def _shorten_figure(figure: float | str) -> str:
+    number = float(figure)
+    if math.isinf(number):
+        return "infinite"
+    return f"{number:,.4g}" if number < 1e6 else f"{number:,.0f}"
+
+
 _REPORTS = "lookalike.evaluation.report"
 """The package with the templates of reports."""
 _FILTERS: dict[str, Callable[..., Any]] = {
     "percent": lambda share: f"{100 * share:.3g} %",
-    "figure": lambda number: f"{number:,.4g}" if number < 1e6 else f"{number:,.0f}",
+    "figure": _shorten_figure,
     "reached": _shorten,
     "clip": lambda text, most=None: text,  # Where the studio shortens, the report does not.
     "loss_name": lambda name: title_of(METRICS[name]) if name in METRICS else name,
@@ -91,7 +99,7 @@ def report_documents(report: Report, pdf: bool | None = False) -> dict[str, byte
 
 
 def _as_json(plain: Any) -> bytes:
-    return (json.dumps(plain, indent=2, ensure_ascii=False) + "\n").encode()
+    return (json_text(plain) + "\n").encode()
 
 
 _WIDE = 430

@@ -1,12 +1,11 @@
 """The formats of files that tables are read from: which there are, how a file of each is told, and what reads it.
 
+    @register_format
     class Stata(Format):
         name, endings, about = "Stata", (".dta",), "one table per file"
 
         def scan(self, path, asked):
             return polars_frame_of(path), []
-
-    register_format(Stata())
 
 A file is told by its first bytes and only then by its name; what no format claims is delimited text. Readers are
 loaded on first use, so that help and messages can list formats without loading polars.
@@ -18,14 +17,14 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from lookalike.errors import DataError, RecipeError, SchemaError, counted, quoted, unknown_name
 from lookalike.progress import Progress, silent
 from lookalike.untrusted import check_plain_file
 
 if TYPE_CHECKING:
-    import polars as pl
+    import polars
 
     from lookalike.data.microdata import Table
     from lookalike.data.schema import ValueType
@@ -121,7 +120,7 @@ class Format:
         """Whether a file is one of these: by its first bytes if they say so, else by its name."""
         return head.startswith(self.magic) if self.magic else path.suffix.lower() in self.endings
 
-    def scan(self, path: Path, asked: Asked) -> tuple[pl.LazyFrame | pl.DataFrame, list[str]]:
+    def scan(self, path: Path, asked: Asked) -> tuple[polars.LazyFrame | polars.DataFrame, list[str]]:
         """The rows with types, and sentences to tell the user. Errors of polars need not be caught."""
         raise NotImplementedError
 
@@ -160,7 +159,7 @@ class _Excel(Format):
 
         return super().claims(path, head) and (not head.startswith(ZIP) or is_workbook(path))
 
-    def scan(self, path: Path, asked: Asked) -> tuple[pl.DataFrame, list[str]]:
+    def scan(self, path: Path, asked: Asked) -> tuple[polars.DataFrame, list[str]]:
         from lookalike.files.tables.excel import read_sheet
 
         return read_sheet(path, asked.sheet, asked.hints.unpack_limit)
@@ -172,7 +171,7 @@ class _Parquet(Format):
     magic = (b"PAR1",)
     about = "one file, or a folder of files"
 
-    def scan(self, path: Path, asked: Asked) -> tuple[pl.LazyFrame, list[str]]:
+    def scan(self, path: Path, asked: Asked) -> tuple[polars.LazyFrame, list[str]]:
         from lookalike.files.tables.parquet import scan_file
 
         return scan_file(path), []
@@ -184,37 +183,49 @@ class _Arrow(Format):
     magic = (b"ARROW1", b"\xff\xff\xff\xff", b"FEA1")
     about = "IPC, file or stream"
 
-    def scan(self, path: Path, asked: Asked) -> tuple[pl.DataFrame, list[str]]:
+    def scan(self, path: Path, asked: Asked) -> tuple[polars.DataFrame, list[str]]:
         import io
 
-        import polars as pl
+        import polars
 
         head = read_head(path)
         if head.startswith(b"FEA1"):
             raise DataError(f"{path.name} is a Feather file of version 1. {_save_as()}")
         if head.startswith(b"ARROW1"):
-            return pl.read_ipc(io.BytesIO(path.read_bytes())), []
-        return pl.read_ipc_stream(path), []
+            return polars.read_ipc(io.BytesIO(path.read_bytes())), []
+        return polars.read_ipc_stream(path), []
 
 
+_Kind = TypeVar("_Kind", bound=type[Format])
 TEXT, PARQUET = Text(), _Parquet()
 FORMATS: dict[str, Format] = {made.name: made for made in (TEXT, _Excel(), PARQUET, _Arrow())}
 """By name, in the order in which they are listed."""
 
 
-def register_format(added: Format) -> Format:
-    """Read files of one more format, wherever files are read. RecipeError if its name or an ending is taken."""
+def register_format(kind: _Kind) -> _Kind:
+    """Add a format of files; tables are read from such files from then on. A class may be defined again."""
+    from lookalike.data.guests import check_attributes, guard_methods, name_guest
+
+    is_format = isinstance(kind, type) and issubclass(kind, Format) and hasattr(kind, "name")
+    if not is_format or not hasattr(kind, "endings") or (kind.scan, kind.read) == (Format.scan, Format.read):
+        raise RecipeError(f"{kind!r} cannot be registered. Derive it from `Format` and give it name, endings and scan.")
+    who = name_guest(kind, "format")
+    check_attributes(kind, Format, who)
     for known in FORMATS.values():
-        taken = sorted({*known.endings} & {*added.endings})
-        if known.name.casefold() == added.name.casefold() or taken:
-            what = f"ending {taken[0]}" if taken else f"name {quoted(added.name)}"
+        taken = sorted({*known.endings} & {*kind.endings})
+        is_same = name_guest(type(known), "format") == who
+        if not is_same and (known.name.casefold() == kind.name.casefold() or taken):
+            what = f"ending {taken[0]}" if taken else f"name {quoted(kind.name)}"
             raise RecipeError(f"The {what} belongs to the format {known.name} already. Choose another.")
-    if not added.endings or any(ending[:1] != "." or ending != ending.lower() for ending in added.endings):
-        raise RecipeError(f"The format {quoted(added.name)} needs endings of names, in lower case, such as .dta.")
-    if any(not 0 < len(start) <= _HEAD for start in added.magic):
-        raise RecipeError(f"The first bytes of the format {quoted(added.name)} must be 1 to {_HEAD} bytes.")
-    FORMATS[added.name] = added
-    return added
+    if not kind.endings or any(Path(f"x{ending}").suffix != ending.lower() for ending in kind.endings):
+        raise RecipeError(f"{who} needs endings of names, in lower case, with one dot each, such as .dta.")
+    if any(not 0 < len(start) <= _HEAD for start in kind.magic):
+        raise RecipeError(
+            f"{who} has `magic` of another length than 1 to {_HEAD} bytes. Give the first bytes of files."
+        )
+    guard_methods(kind, Format, "format", passed_on=["polars"])
+    FORMATS[kind.name] = kind()
+    return kind
 
 
 def format_of(path: Path) -> Format:

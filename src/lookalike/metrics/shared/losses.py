@@ -89,6 +89,8 @@ def same_figure(stated: object, figure: float) -> bool:
     >>> same_figure(0.123457, 0.1234564999999999), same_figure(0.123457, 0.1234567), same_figure(0.12346, 0.1234567)
     (True, True, False)
     """
+    if math.isinf(figure):
+        return False
     nearest = (figure, figure * (1 - _NEARNESS), figure * (1 + _NEARNESS), float(round(figure)))
     close = [one for one in nearest if math.isclose(one, figure, rel_tol=2 * _NEARNESS)]
     return type(stated) is float and stated in {round_figure(one) for one in close}

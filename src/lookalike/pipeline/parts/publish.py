@@ -28,6 +28,7 @@ from lookalike.audit import PartAudit, audit_part
 from lookalike.audit.joining import join_audits
 from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.contracts import Algorithm, Boxes, Metric, PrivacyModel, Promise, Undivided
+from lookalike.data.guests import explain_fault
 from lookalike.data.microdata import Codes, Microdata
 from lookalike.data.release import (
     Bucketized,
@@ -285,6 +286,6 @@ class _PartWork:
         strays = self.fragments.strays(number, codes, read)
         if strays:
             raise AuditFailed(
-                f"Part {number} has {strays:,} records or groups that belong to another part. Nothing is written. This "
-                "is a fault of the software, please report it."
+                f"Part {number} has {strays:,} records or groups that belong to another part. Nothing is written. "
+                f"{explain_fault(type(self.algorithm), 'algorithm')}"
             )
