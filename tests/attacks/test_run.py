@@ -19,15 +19,16 @@ def target() -> Target:
 
 
 def test_the_beliefs_of_an_attacker_are_compared_with_the_promise(target: Target) -> None:
-    found = attack_target(target, [parse_attack("homogeneity")], Randomness(1))
+    found = attack_target(target, [parse_attack("corruption")], Randomness(1))
     (attacked,) = found.made
-    assert attacked.finding.attack == "homogeneity"
+    assert attacked.finding.attack.startswith("corruption")
     assert attacked.kept == {"s=l-diversity:2": ("l 1", False)}
     assert "Against these beliefs the release does not keep s=l-diversity:2 (reached l 1)." in str(found)
     (plain,) = found.to_plain()["attacks"]
     assert plain["promises"] == {"s=l-diversity:2": {"reached": "l 1", "kept": False}}
 
 
+@pytest.mark.slow
 def test_without_names_every_attack_is_made_or_has_its_reason(target: Target) -> None:
     steps: list[float] = []
 
