@@ -20,6 +20,7 @@ def written(patients: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@pytest.mark.slow
 def test_the_command_fidelity(written: Path, patients: Path) -> None:
     pytest.importorskip("sklearn")
     words = ["fidelity", written, "--original", patients]
@@ -32,7 +33,7 @@ def test_the_command_fidelity(written: Path, patients: Path) -> None:
     assert {"metric", "what", "original", "release", "lost"} == set(plain["lines"][0])
 
 
-def test_it_needs_the_original(written: Path) -> None:
-    refused = lookalike("fidelity", written)
+def test_it_needs_the_original(release: Path) -> None:
+    refused = lookalike("fidelity", release)
     assert refused.returncode == 2
     assert "--original" in refused.stderr
