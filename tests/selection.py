@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator
+from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -98,5 +99,6 @@ def _without_slow(config: pytest.Config) -> bool:
     return config.getoption("markexpr") == "not slow"
 
 
+@cache
 def _is_slow(path: Path) -> bool:
     return any(path.is_relative_to(HERE / slow) for slow in SLOW)

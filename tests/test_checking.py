@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
@@ -14,9 +13,7 @@ from click.testing import CliRunner
 import lookalike
 import lookalike as la
 from lookalike.apps.cli import main
-from lookalike.apps.cli.attack import split_attacks
 from lookalike.errors import DataError, RecipeError
-from tests.apps.cli.running import lookalike as command
 
 
 @pytest.fixture(scope="module")
@@ -77,36 +74,6 @@ def test_an_attack_that_does_not_apply_says_why(original: pl.DataFrame, folder: 
         la.attack(original, folder / "release", attacks=["naive-bays"])
 
 
-def test_the_command_attack(folder: Path) -> None:
-    words = ("attack", folder / "release", "--original", folder / "people.csv")
-    shown = run(*words, "--attack", "naive-bayes:kind=classic,homogeneity", "--seed", 1)
-    assert shown.exit_code == 0, shown.output
-    assert "naive-bayes:kind=classic" in shown.output
-    assert "homogeneity" in shown.output
-    printed = run(*words, "--attack", "linkage", "--json")
-    assert json.loads(printed.stdout)["attacks"][0]["attack"].startswith("linkage")
-
-
-def test_the_command_attack_needs_the_original(folder: Path) -> None:
-    refused = run("attack", folder / "release")
-    assert refused.exit_code == 2
-    assert "--original" in refused.output
-
-
-def test_attacks_are_listed() -> None:
-    listed = run("attacks", "--json")
-    names = [row["name"] for row in json.loads(listed.stdout)["attacks"]]
-    assert {"linkage", "naive-bayes", "minimality", "definetti", "corruption", "possible-worlds"} <= set(names)
-
-
-def test_several_attacks_are_parted_by_commas() -> None:
-    assert split_attacks("linkage") == ["linkage"]
-    assert split_attacks("naive-bayes:kind=classic,within=unit,linkage") == [
-        "naive-bayes:kind=classic,within=unit",
-        "linkage",
-    ]
-
-
 @pytest.fixture(scope="module")
 def made(patients: Path) -> lookalike.Publication:
     return lookalike.publish(
@@ -150,15 +117,3 @@ def test_without_scikit_learn_the_rest_is_there(made: lookalike.Publication, mon
     found = made.fidelity()
     assert [line.metric for line in found.lines] == ["marginal_distance", "pair_distance", "correlation_difference"]
     assert "pip install" in found.notes[0]
-
-
-def test_the_command_fidelity(written: Path, patients: Path) -> None:
-    pytest.importorskip("sklearn")
-    words = ["fidelity", written, "--original", patients]
-    table = command(*words)
-    assert table.returncode == 0, table.stderr
-    head, first = (line.split() for line in table.stdout.splitlines()[:2])
-    assert head == ["original", "release", "lost"]
-    assert first == ["distance", "of", "single", "columns", "0.000", "0.000", "0.000"]
-    plain = json.loads(command(*words, "--json").stdout)
-    assert {"metric", "what", "original", "release", "lost"} == set(plain["lines"][0])

@@ -85,6 +85,7 @@ def test_where_no_method_is_named_a_guest_is_asked_too(guest: None, patients: Pa
     assert la.publish(patients, **COLUMNS, model="at-most:0.4").made.algorithm.name == "one-group"
 
 
+@pytest.mark.slow
 def test_publishing_in_parts(guest: None, tmp_path: Path) -> None:
     patients = tmp_path / "patients.csv"
     to_csv(hospital(2_500, seed=3), patients)
@@ -132,6 +133,7 @@ def test_a_guest_that_was_registered_by_hand_keeps_the_work_in_this_process(
     assert not known_elsewhere(extend.METRICS.values())
 
 
+@pytest.mark.slow
 def test_reports(made: la.Publication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOOKALIKE_REPORT", "full")
     slow = [name for name in extend.ATTACKS if name not in ("reader", "homogeneity")]
@@ -176,6 +178,7 @@ def test_the_command_line(guest: None, patients: Path, tmp_path: Path) -> None:
     assert "largest-group" in lookalike("compare", "--help").stdout
 
 
+@pytest.mark.slow
 def test_a_format_is_read_wherever_tables_are(guest: None, patients: Path, tmp_path: Path) -> None:
     path = tmp_path / "patients.jsonl"
     pl.read_csv(patients).write_ndjson(path)

@@ -27,6 +27,7 @@ def stays(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_parquet_folders_in_and_out(stays: Path, tmp_path: Path) -> None:
     out = tmp_path / "release"
     made = la.publish(

@@ -1,9 +1,7 @@
-"""Synthetic records from a table to a file: library, command line, and what is said about the promise."""
+"""Synthetic records from a table to a file, and what is said about the promise."""
 
 from __future__ import annotations
 
-import csv
-import json
 from pathlib import Path
 
 import polars as pl
@@ -11,9 +9,7 @@ import pytest
 
 import lookalike as la
 from lookalike.apps import samples
-from lookalike.apps.cli import main
 from lookalike.errors import RecipeError, Unsupported
-from tests.apps.cli.running import QI, lookalike
 
 
 def test_records_have_the_columns_and_types_of_the_schema(patients: Path) -> None:
@@ -111,57 +107,3 @@ def test_publish_sends_privbayes_elsewhere(patients: Path) -> None:
     for algorithm in ("privbayes", "privbayes:epsilon=1", la.PrivBayes(1)):
         with pytest.raises(Unsupported, match="differential privacy, not a model of releases.*lookalike synthesize"):
             la.publish(patients, qi=["age"], model="k-anonymity:2", algorithm=algorithm)
-
-
-def test_the_command_writes_records_and_states_the_promise(patients: Path, tmp_path: Path) -> None:
-    result = lookalike("synthesize", patients, *QI, "--beta", "3", "--rows", "50", "--out", "made.csv", cwd=tmp_path)
-    assert result.returncode == 0, result.stderr
-    assert "differential privacy with epsilon = 1.386294361119" in result.stdout
-    assert "Taken as public: that there are 400 records" in result.stdout
-    assert 'Not covered: which values occur in "age", "sex", "zip code", "diagnosis"' in result.stdout
-    assert "note: Declare the values" in result.stderr
-    with (tmp_path / "made.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.reader(file))
-    assert rows[0] == ["age", "sex", "zip code", "diagnosis"]
-    assert len(rows) == 51
-
-
-def test_the_command_as_json(patients: Path, tmp_path: Path) -> None:
-    words = ["--epsilon", "8", "--degree", "1", "--out", "made.parquet", "--json"]
-    result = lookalike("synthesize", patients, *QI, *words, cwd=tmp_path)
-    said = json.loads(result.stdout)
-    assert (said["rows"], said["method"], said["promise"]) == (400, "privbayes:8,degree=1", "differential privacy")
-    assert said["budget"]["structure"] + said["budget"]["tables"] == said["epsilon"] == 8
-    assert {link["column"] for link in said["network"]} == {"age", "sex", "zip code", "diagnosis"}
-    assert said["read_from_table"]["values"] == ["age", "sex", "zip code", "diagnosis"]
-    assert pl.read_parquet(tmp_path / "made.parquet").height == 400
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ([], "Give --epsilon or --beta"),
-        (["--epsilon", "1", "--beta", "1"], "Give --epsilon or --beta"),
-        (["--epsilon", "0"], "privbayes: epsilon is 0"),
-        (["--beta", "-2"], "beta is -2"),
-        (["--epsilon", "1", "--domains", "declared"], "does not declare the values"),
-        (["--epsilon", "1", "--out", "taken.csv"], "exists already"),
-    ],
-)
-def test_the_command_refuses(
-    patients: Path,
-    tmp_path: Path,
-    words: list[str],
-    said: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "taken.csv").write_text("mine")
-    out = [] if "--out" in words else ["--out", "made.csv"]
-    with pytest.raises(SystemExit) as exited:
-        main(["synthesize", str(patients), *QI, *words, *out])
-    assert exited.value.code == 2
-    assert said in capsys.readouterr().err
-    assert [path.name for path in tmp_path.iterdir()] == ["taken.csv"]
-    assert (tmp_path / "taken.csv").read_text() == "mine"

@@ -2,11 +2,15 @@
 
 Where one file would be too long, tests/x/test_y_aspect.py is too. A package may be tested inside of its folder:
 tests/x/y/test_y.py.
+
+The other way round, every model, algorithm, attack, metric and command has a test file of its name, or a folder.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
+
+import pytest
 
 HERE = Path(__file__).parent
 SOURCE = HERE.parent / "src" / "lookalike"
@@ -41,11 +45,31 @@ CROSSING = {
 }
 """Files about several modules, or about the tests."""
 
+MIRRORED = ("algorithms", "apps/cli", "attacks", "metrics", "models")
+"""Folders in which every module or package has tests of its own; what they share (`shared`) is tested as needed."""
+
 
 def test_every_test_file_names_what_it_tests_or_is_listed() -> None:
     files = {path.relative_to(HERE) for path in HERE.rglob("test_*.py")}
     astray = {str(path) for path in files if path.parts[0] not in ELSEWHERE and not _subject(path)}
     assert astray == CROSSING
+
+
+@pytest.mark.parametrize("folder", MIRRORED)
+def test_every_member_and_every_command_has_tests_of_its_name(folder: str) -> None:
+    members = _modules(SOURCE / folder)
+    assert len(members) > 5
+    assert {name for name in members if not _tested(HERE / folder, name)} == set()
+
+
+def _modules(folder: Path) -> set[str]:
+    """Modules and packages of a folder, without the package itself."""
+    found = {path.stem for path in folder.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()}
+    return found - {"__init__", "shared"}
+
+
+def _tested(folder: Path, name: str) -> bool:
+    return (folder / f"test_{name}.py").is_file() or any((folder / name).glob("test_*.py"))
 
 
 def _subject(path: Path) -> bool:

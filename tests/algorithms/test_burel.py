@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections import defaultdict
 from fractions import Fraction
 from typing import Any
@@ -13,11 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.algorithms import parse_algorithm
 from lookalike.algorithms.burel import Bounded, Burel, value_buckets
-from lookalike.algorithms.dmondrian import DMondrian
 from lookalike.algorithms.shared.value_buckets import curve_keys
-from lookalike.apps.samples import census
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.requirement import Requirement
@@ -28,6 +24,7 @@ from lookalike.pipeline import run as pipeline
 from lookalike.pipeline.recipe import require, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
+from tests.algorithms.tables import census_data
 from tests.strategies import column_of, microdatas
 from tests.worlds import Tape, tiny_table, worlds
 
@@ -101,12 +98,6 @@ def test_every_retrieval_keeps_the_promise(data: Microdata, retrieve: str, model
     assert pipeline.verify(data, release, promises, graph=linkage.graph).passed
 
 
-def census_data(rows: int) -> Microdata:
-    table = census(rows, seed=6)
-    names = table.names
-    return Microdata.encode(table, Schema.of(qi=names[:-1], sensitive=names[-1:], categorical=[*names[3:], names[1]]))
-
-
 def test_cuts_lose_less_than_the_curve() -> None:
     data = census_data(4000)
     requirements = require(settle([Promise(parse_model("beta-likeness:3"))], data), data)
@@ -135,16 +126,6 @@ def test_a_taxonomy_orders_the_axis() -> None:
         (Attribute(name="x", role=Role.QUASI, taxonomy={"tree": tree}), Attribute(name="s", role=Role.SENSITIVE))
     )
     assert curve_keys(Microdata.encode(Table(columns), schema)).tolist() == [0, 1023, 512]
-
-
-def test_dmondrian_keeps_a_negative_bound_beside_its_own() -> None:
-    data = census_data(300)
-    (promise,) = settle([Promise(parse_model("beta-likeness:9,negative=0.1,negative_form=relative"))], data)
-    (requirement,) = require([promise], data)
-    assert requirement.floors is not None
-    tested = DMondrian().adapt(data, requirement)
-    assert tested.floors is not None
-    assert all(one >= other for one, other in zip(tested.floors, requirement.floors, strict=True))
 
 
 def test_settings_that_would_not_be_heard_are_refused() -> None:
@@ -195,33 +176,3 @@ def test_whoever_knows_the_method_can_be_certain_about_somebody(retrieve: str) -
     beliefs = [Fraction(part, weight[release]) for (release, _, value), part in joint.items() if value == "b"]
     assert max(beliefs) > Fraction(1, 3)
     assert retrieve == "cuts" or max(beliefs) == 1
-
-
-@settings(max_examples=30, deadline=None)
-@given(data=microdatas(min_rows=4, max_rows=60, n_sensitive=st.just(1)), beta=st.sampled_from(["0.5", "1", "3"]))
-def test_dmondrian_keeps_a_delta_disclosure_that_implies_its_beta(data: Microdata, beta: str) -> None:
-    promises = settle([Promise(parse_model(f"beta-likeness:{beta}"))], data)
-    requirements = require(promises, data)
-    release, _ = DMondrian().anonymize(data, requirements, Randomness(1), silent)
-    shares = data.counts(0) / data.n_rows
-    delta = math.log(1 + min(float(beta), -math.log(shares.max())))
-    for group in range(int(release.group_of_row.max()) + 1):
-        inside = np.bincount(release.sensitive[release.group_of_row == group, 0], minlength=len(shares))
-        here = inside / inside.sum()
-        assert (np.abs(np.log(here[shares > 0] / shares[shares > 0])) <= delta + 1e-9).all()
-
-
-@pytest.mark.parametrize(
-    ("method", "model"),
-    [("lmondrian", "beta-likeness:2"), ("dmondrian", "beta-likeness:2"), ("tmondrian", "t-closeness:0.3")],
-)
-def test_adapted_mondrians_serve_their_own_promise_only(method: str, model: str) -> None:
-    data = census_data(400)
-    (promise,) = settle([Promise(parse_model(model))], data)
-    (requirement,) = require([promise], data)
-    algorithm = parse_algorithm(method)
-    assert algorithm.refuses(promise, requirement) is None
-    release, linkage = algorithm.anonymize(data, [requirement], Randomness(1), silent)
-    assert pipeline.verify(data, release, [promise], graph=linkage.graph).passed
-    (other,) = settle([Promise(parse_model("l-diversity:2"))], data)
-    assert algorithm.refuses(other, requirement) is not None

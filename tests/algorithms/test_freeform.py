@@ -55,6 +55,7 @@ def test_the_loss_of_the_papers_example() -> None:
     assert loss(eight_people(), [table]) == pytest.approx(float(Fraction(149, 372)))
 
 
+@pytest.mark.slow
 def test_the_optimum_of_the_papers_example_is_no_worse_than_any_matcher() -> None:
     data = eight_people()
     best = loss(data, [least_graph(data, 3, mutual=False)])

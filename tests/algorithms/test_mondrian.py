@@ -2,70 +2,28 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from lookalike.algorithms import parse_algorithm
 from lookalike.algorithms.mondrian import Mondrian
-from lookalike.algorithms.mondrian_strict import StrictMondrian
 from lookalike.apps.samples import census
 from lookalike.data.contracts import Promise
-from lookalike.data.microdata import Microdata, Table
+from lookalike.data.microdata import Microdata
 from lookalike.data.release import Ranges, Sets
-from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
+from lookalike.data.schema import Schema
 from lookalike.errors import RecipeError
 from lookalike.models import parse_model
 from lookalike.pipeline import run as pipeline
 from lookalike.pipeline.recipe import require, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from tests.strategies import column_of
-
-
-def microdata(**columns: list[object]) -> Microdata:
-    """Columns of ints are numeric, of texts categorical, `zip` has a taxonomy of prefixes; `s` is sensitive."""
-    made, attributes = [], []
-    for name, cells in columns.items():
-        numeric = all(cell is None or isinstance(cell, int) for cell in cells)
-        made.append(column_of(name, cells, ValueType.INTEGER if numeric else ValueType.STRING))
-        attributes.append(
-            Attribute(
-                name=name,
-                role=Role.SENSITIVE if name == "s" else Role.QUASI,
-                kind=Kind.NUMERIC if numeric else Kind.CATEGORICAL,
-                taxonomy={"prefixes": [2, 1]} if name == "zip" else None,
-            )
-        )
-    return Microdata.encode(Table(tuple(made)), Schema(tuple(attributes)))
-
-
-def groups(data: Microdata, algorithm: Mondrian, *models: str) -> list[list[int]]:
-    promises = settle([Promise(parse_model(model)) for model in models], data)
-    requirements = require(promises, data)
-    group_of_record, n_groups = algorithm.partition(data, requirements, Randomness(3), silent)
-    return sorted(sorted(np.flatnonzero(group_of_record == group).tolist()) for group in range(n_groups))
+from tests.algorithms.tables import census_data, groups, microdata
 
 
 def test_even_halves_of_a_line() -> None:
     data = microdata(age=list(range(8)))
     assert groups(data, Mondrian(), "k-anonymity:2") == [[0, 1], [2, 3], [4, 5], [6, 7]]
     assert groups(data, Mondrian(choose="widest"), "k-anonymity:2") == [[0, 1], [2, 3], [4, 5], [6, 7]]
-
-
-def test_relaxed_divides_equal_values_and_strict_does_not() -> None:
-    data = microdata(age=[1, 2, 2, 2, 2, 2, 2, 9])
-    relaxed = groups(data, Mondrian(cuts=1, choose="widest"), "k-anonymity:4")
-    assert [len(group) for group in relaxed] == [4, 4]
-    assert groups(data, StrictMondrian(), "k-anonymity:4") == [list(range(8))]
-
-
-def test_strict_groups_do_not_overlap() -> None:
-    data = microdata(age=[1, 1, 1, 4, 4, 7, 7, 7, 7, 9], height=[3, 3, 1, 1, 2, 2, 2, 5, 5, 5])
-    parts = groups(data, StrictMondrian(), "k-anonymity:2")
-    boxes = [(data.quasi[part].min(axis=0), data.quasi[part].max(axis=0)) for part in parts]
-    for one, (low, high) in enumerate(boxes):
-        for other_low, other_high in boxes[one + 1 :]:
-            assert ((other_low > high) | (other_high < low)).any()
 
 
 def test_categories_are_cut_between_values() -> None:
@@ -136,3 +94,19 @@ def test_parameters_are_checked_and_written_back() -> None:
         Mondrian(choose="random")
     with pytest.raises(RecipeError, match='Did you mean "mondrian"'):
         parse_algorithm("mondrain")
+
+
+@pytest.mark.parametrize(
+    ("method", "model"),
+    [("lmondrian", "beta-likeness:2"), ("dmondrian", "beta-likeness:2"), ("tmondrian", "t-closeness:0.3")],
+)
+def test_adapted_mondrians_serve_their_own_promise_only(method: str, model: str) -> None:
+    data = census_data(400)
+    (promise,) = settle([Promise(parse_model(model))], data)
+    (requirement,) = require([promise], data)
+    algorithm = parse_algorithm(method)
+    assert algorithm.refuses(promise, requirement) is None
+    release, linkage = algorithm.anonymize(data, [requirement], Randomness(1), silent)
+    assert pipeline.verify(data, release, [promise], graph=linkage.graph).passed
+    (other,) = settle([Promise(parse_model("l-diversity:2"))], data)
+    assert algorithm.refuses(other, requirement) is not None

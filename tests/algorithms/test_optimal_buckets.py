@@ -18,7 +18,7 @@ from lookalike.algorithms.shared.buckets import Asked
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.algorithms.shared.test_bucket_sizes import family, setting
-from tests.algorithms.shared.test_buckets import census_data
+from tests.algorithms.tables import census_data
 
 
 def least_loss(counts: np.ndarray, sized: Range) -> int | None:

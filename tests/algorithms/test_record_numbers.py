@@ -274,11 +274,13 @@ def strict_release(file: Microdata, seed: int) -> tuple[Any, RecordMap]:
     return Groups(mode="strict", effort="fast").anonymize(file, [ell(2, 3)], Randomness(seed), silent)
 
 
+@pytest.mark.slow
 def test_no_guess_lasts_from_one_release_of_a_sorted_file_to_the_next() -> None:
     right, error = lasting_guess(strict_release, 160)
     assert right < 0.5 + 5 * error
 
 
+@pytest.mark.slow
 def test_with_numbers_in_input_order_a_guess_would_last(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Method, "anonymize", in_input_order)
     right, error = lasting_guess(strict_release, 160)

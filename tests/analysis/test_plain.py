@@ -15,8 +15,6 @@ from lookalike.analysis.plain import Plain, write_worlds
 from lookalike.data.release import Withheld
 from lookalike.errors import DataError, RecipeError
 from lookalike.files.releases.write import write_release
-from tests.apps.cli.running import Done
-from tests.apps.cli.running import lookalike as command
 from tests.files.releases.release_forms import FORMS, MANIFEST, clinic_release
 
 
@@ -123,17 +121,3 @@ def test_what_is_refused(folder: Path, tmp_path: Path) -> None:
         lookalike.sample(folder, worlds=0)
     with pytest.raises(DataError, match="not a release folder"):
         lookalike.sample(tmp_path)
-
-
-def test_the_command(folder: Path, tmp_path: Path) -> None:
-    def run(*words: str) -> Done:
-        return command("sample", folder, *words, cwd=tmp_path)
-
-    done = run("--worlds", "2", "--seed", "1", "--out", "w.csv")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == "2 tables of 12 rows in w.csv.\n"
-    assert "drawn evenly" in done.stderr
-    assert pl.read_csv(tmp_path / "w.csv")["world"].n_unique() == 2
-    again = run("--worlds", "2", "--out", "w.csv")
-    assert again.returncode == 2
-    assert "exists already" in again.stderr

@@ -115,6 +115,7 @@ def perturbed(data: Microdata, keep: float, generator: np.random.Generator) -> P
     )
 
 
+@pytest.mark.slow
 def test_values_drawn_back_have_the_right_counts_on_average_and_go_with_what_they_went() -> None:
     table = hospital(2000, seed=5)
     coarse = Microdata.encode(table, Schema.of(qi=["age", "sex"], sensitive=["diagnosis"]))
@@ -159,6 +160,7 @@ def test_slopes_from_a_part_of_the_rows_leave_the_counts_right(monkeypatch: pyte
     assert abs(np.mean(drawn) - 2 * (observed - 1000)) < 4 * np.std(drawn) / 12**0.5 + 5
 
 
+@pytest.mark.slow
 def test_pooled_intervals_from_worlds_cover() -> None:
     """Two kinds of people of whom 60 % and 35 % have a value: how many have it, and by how much the kinds differ."""
     n_rows, n_worlds, turns = 600, 4, 80

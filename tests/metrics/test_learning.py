@@ -52,6 +52,7 @@ def test_one_bucket_of_everybody_is_told_apart_and_teaches_nothing(data: Microda
     assert (diagnosis.column, sex.column) == ("diagnosis", "sex")
 
 
+@pytest.mark.slow
 def test_the_table_itself_teaches_as_much(data: Microdata) -> None:
     loss = AccuracyLoss().measure(data, in_buckets(data, np.arange(data.n_rows)))
     # Held-out records are in the release: a little gain is possible.

@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookalike.algorithms import parse_algorithm
-from lookalike.algorithms.multi_size import MultiSize
 from lookalike.algorithms.optimal_buckets import all_sizes
 from lookalike.algorithms.shared.bucket_sizes import (
     Part,
@@ -24,14 +23,11 @@ from lookalike.algorithms.shared.bucket_sizes import (
     divide_counts,
     loss_of,
     many_sizes,
-    ranges,
     rooms,
     smallest_size,
     two_sizes,
 )
 from lookalike.algorithms.shared.buckets import Asked
-from lookalike.algorithms.two_size import TwoSize
-from lookalike.errors import RecipeError, Unsupported
 from lookalike.kernels.bucketsizes import first_valid_step
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
@@ -175,31 +171,6 @@ def test_the_first_valid_candidate_is_found(drawn: list[tuple[int, int]], sizes:
     assert tuple(int(number) for number in found) == (valid[0] if valid else (-1, -1))
 
 
-@settings(max_examples=100, deadline=None)
-@given(drawn=shares, largest=st.integers(2, 10))
-def test_pruning_changes_nothing_but_the_number_of_tests(drawn: list[tuple[int, int]], largest: int) -> None:
-    counts, ceilings = setting(drawn)
-    smallest = smallest_size(ceilings, 1)
-    sized = Range.between(smallest, max(smallest, largest), ceilings)
-    found = [two_sizes(counts, sized, pruning) for pruning in ("full", "loss", "none")]
-    assert len({None if one is None else loss_of(one.parts) for one in found}) == 1
-    every = [
-        pair[0] * (size1 - 1) ** 2 + pair[1] * (size2 - 1) ** 2
-        for size1, size2 in itertools.combinations(sized.sizes.tolist(), 2)
-        for pair in candidates(int(counts.sum()), size1, size2)
-        if two_sizes_valid(counts, (sized.room(size1), sized.room(size2)), pair, (size1, size2))
-    ]
-    every += [
-        Part(size, int(counts.sum()) // size, counts).loss
-        for size in sized.sizes.tolist()
-        if counts.sum() % size == 0 and (counts <= sized.room(size) * (int(counts.sum()) // size)).all()
-    ]
-    assert (None if found[0] is None else loss_of(found[0].parts)) == min(every, default=None)
-    if found[0] is not None:
-        parts = found[0].parts
-        assert sum(part.counts for part in parts).tolist() == counts.tolist()  # type: ignore[union-attr]
-
-
 def feasible(counts: np.ndarray, limits: list[np.ndarray], sizes: tuple[int, int], pair: tuple[int, int]) -> bool:
     """Whether records can be dealt to buckets one by one, tried in every way."""
     buckets = [size for size, number in zip(sizes, pair, strict=True) for _ in range(number)]
@@ -250,35 +221,6 @@ def test_records_are_divided_within_the_limits(drawn: list[tuple[int, int]], siz
                 assert inside.sum() == size
                 assert (inside <= room).all()
         assert (split[0] + split[1] == counts).all()
-
-
-def test_sizes_reach_far_enough_by_themselves() -> None:
-    """A value that may have 1 % of a bucket needs buckets of 100."""
-    counts, ceilings = np.array([500, 495, 5]), [Fraction(7, 10), Fraction(7, 10), Fraction(1, 100)]
-    (first, *_) = ranges(ceilings, 1, "auto", 1000)
-    found = two_sizes(counts, first)
-    assert found is not None
-    assert max(part.size for part in found.parts) >= 100
-    slots, _ = TwoSize().slots(Asked(counts, ceilings, 1, has_values=True), Randomness(1), silent)
-    assert len(slots.value_of_slot) == 1000
-    with pytest.raises(Unsupported, match="No bucket sizes up to 20"):
-        TwoSize(largest=20).slots(Asked(counts, ceilings, 1, has_values=True), Randomness(1), silent)
-
-
-def test_one_bucket_where_nothing_else_will_do() -> None:
-    """A prime number of records, all as frequent as they may be."""
-    counts = np.array([1000, 1003])
-    ceilings = [Fraction(1000, 2003), Fraction(1003, 2003)]
-    slots, remarks = MultiSize().slots(Asked(counts, ceilings, 1, has_values=True), Randomness(1), silent)
-    assert slots.n_buckets == 1
-    assert remarks[0] == "Bucket sizes: 1 bucket of 2003."
-    assert "the whole table is one bucket" in remarks[1]
-
-
-@pytest.mark.parametrize("largest", ["0.5", "many", "2.5"])
-def test_the_largest_size_is_a_whole_number(largest: str) -> None:
-    with pytest.raises(RecipeError, match="largest"):
-        parse_algorithm(f"two-size:largest={largest}")
 
 
 @pytest.mark.parametrize("name", ["two-size", "multi-size", "optimal-buckets"])

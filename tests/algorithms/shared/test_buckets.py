@@ -14,28 +14,19 @@ from lookalike.algorithms.anatomy import Anatomy
 from lookalike.algorithms.multi_size import MultiSize
 from lookalike.algorithms.shared.bucket_sizes import Part, sizes_text
 from lookalike.algorithms.two_size import TwoSize
-from lookalike.apps.samples import census
 from lookalike.data.contracts import Promise
-from lookalike.data.microdata import Microdata
 from lookalike.data.release import Bucketized
 from lookalike.data.requirement import Requirement
-from lookalike.data.schema import Schema
 from lookalike.errors import Unsupported
 from lookalike.models import parse_model
-from lookalike.models.f_privacy import FPrivacy
 from lookalike.pipeline import run as pipeline
-from lookalike.pipeline.recipe import Recipe, prepare, require, settle
+from lookalike.pipeline.recipe import require, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
+from tests.algorithms.tables import census_data
 from tests.worlds import tiny_table, worlds
 
 # -- releases -------------------------------------------------------------------------------------------------------
-
-
-def census_data(rows: int) -> Microdata:
-    table = census(rows, seed=6)
-    names = table.names
-    return Microdata.encode(table, Schema.of(qi=names[:-1], sensitive=names[-1:], categorical=[*names[3:], names[1]]))
 
 
 @pytest.mark.slow
@@ -57,52 +48,6 @@ def test_releases_pass_their_audit(method: str, assign: str, model: str) -> None
     assert found.passed, str(found)
     assert algorithm.adversary == ("knows-method" if assign == "random" else "reads-release")
     assert bool(algorithm.cautions()) == (assign == "similar")
-
-
-def different_within(release: Bucketized) -> float:
-    """How many different quasi-identifiers a bucket has, on average over buckets and columns."""
-    pairs = [
-        len(np.unique(release.bucket_of_quasi.astype(np.int64) * 1000 + column))
-        for column in release.quasi.T.astype(int)
-    ]
-    return float(np.mean(pairs)) / len(np.unique(release.bucket_of_quasi))
-
-
-@pytest.mark.parametrize("model", ["l-diversity:5", "f-privacy:theta=8", "k-anonymity:4"])
-def test_similar_records_share_buckets_of_the_same_sizes(model: str) -> None:
-    data = census_data(1000)
-    requirements = require(settle([Promise(parse_model(model))], data), data)
-    apart, close = (
-        TwoSize(assign=assign).anonymize(data, requirements, Randomness(1), silent)[0]
-        for assign in ("random", "similar")
-    )
-    assert different_within(close) < 0.8 * different_within(apart)
-    sizes = [np.sort(np.bincount(release.bucket_of_quasi)).tolist() for release in (apart, close)]
-    assert sizes[0] == sizes[1]
-
-
-def test_sizes_and_single_records_are_remarked() -> None:
-    table = census(300, seed=4)
-    names = table.names
-    recipe = Recipe(
-        schema=Schema.of(qi=names[:1], sensitive=names[-1:]),
-        promises=(Promise(FPrivacy(theta=60)),),
-        algorithm=TwoSize(),
-    )
-    notes = pipeline.run(prepare(recipe, table)).notes
-    assert any(note.startswith("Bucket sizes: ") for note in notes)
-    assert any("in a bucket of their own" in note and "k-anonymity:2" in note for note in notes)
-    together = pipeline.run(
-        prepare(
-            Recipe(
-                schema=recipe.schema,
-                promises=(*recipe.promises, Promise(parse_model("k-anonymity:2"))),
-                algorithm=TwoSize(),
-            ),
-            table,
-        ),
-    )
-    assert not any("in a bucket of their own" in note for note in together.notes)
 
 
 def test_sizes_are_listed_once() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -49,6 +50,16 @@ def as_process(*words: str | Path, cwd: Path | None = None) -> Done:
 
 def published(patients: Path, out: Path, *words: str) -> Done:
     return lookalike("publish", patients, *QI, "--model", "k-anonymity:4", "--out", out, *words)
+
+
+def check_listing(command: str) -> None:
+    """Text and JSON list the same members, and every member and every parameter has its meaning."""
+    found = json.loads(lookalike(command, "--json").stdout)[command]
+    text = lookalike(command).stdout
+    for row in found:
+        assert row["name"] in text
+        assert row["meaning"]
+        assert all(parameter["meaning"] for parameter in row["parameters"]), row["name"]
 
 
 def _stream() -> io.TextIOWrapper:

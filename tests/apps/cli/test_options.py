@@ -71,6 +71,7 @@ def test_what_was_asked_is_handed_on(cluster: Cluster, tmp_path: Path) -> None:
     assert "--backend spark" in report["command"]
 
 
+@pytest.mark.slow
 def test_json_has_the_keys_of_every_release_and_the_parts(cluster: Cluster, tmp_path: Path) -> None:
     said = lookalike(*asked(tmp_path / "out", "--backend", "spark", "--json", "--report", "brief", "--no-pdf"))
     summary = json.loads(said.stdout)

@@ -275,8 +275,3 @@ def test_a_folder_that_is_there_is_loaded_as_it_would_have_been(
         written = database_frames(release.release)
         assert loaded.keys() == written.keys()
         assert all(loaded[name].equals(written[name]) for name in written)
-    done = lookalike("export", tmp_path / "out", "--to", f"sqlite:///{tmp_path}/new.db?table=r")
-    assert (done.returncode, done.stdout) == (0, "Database: r_qit, r_sat\n"), done.stderr
-    refused = lookalike("export", tmp_path, "--to", f"sqlite:///{tmp_path}/new.db?table=r")
-    assert refused.returncode == 2
-    assert "not a release folder" in refused.stderr

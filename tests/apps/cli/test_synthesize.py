@@ -1,0 +1,67 @@
+"""`lookalike synthesize`: records, the stated promise, JSON, refusals."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from lookalike.apps.cli import main
+from tests.apps.cli.running import QI, lookalike
+
+
+def test_the_command_writes_records_and_states_the_promise(patients: Path, tmp_path: Path) -> None:
+    result = lookalike("synthesize", patients, *QI, "--beta", "3", "--rows", "50", "--out", "made.csv", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "differential privacy with epsilon = 1.386294361119" in result.stdout
+    assert "Taken as public: that there are 400 records" in result.stdout
+    assert 'Not covered: which values occur in "age", "sex", "zip code", "diagnosis"' in result.stdout
+    assert "note: Declare the values" in result.stderr
+    with (tmp_path / "made.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file))
+    assert rows[0] == ["age", "sex", "zip code", "diagnosis"]
+    assert len(rows) == 51
+
+
+def test_the_command_as_json(patients: Path, tmp_path: Path) -> None:
+    words = ["--epsilon", "8", "--degree", "1", "--out", "made.parquet", "--json"]
+    result = lookalike("synthesize", patients, *QI, *words, cwd=tmp_path)
+    said = json.loads(result.stdout)
+    assert (said["rows"], said["method"], said["promise"]) == (400, "privbayes:8,degree=1", "differential privacy")
+    assert said["budget"]["structure"] + said["budget"]["tables"] == said["epsilon"] == 8
+    assert {link["column"] for link in said["network"]} == {"age", "sex", "zip code", "diagnosis"}
+    assert said["read_from_table"]["values"] == ["age", "sex", "zip code", "diagnosis"]
+    assert pl.read_parquet(tmp_path / "made.parquet").height == 400
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "Give --epsilon or --beta"),
+        (["--epsilon", "1", "--beta", "1"], "Give --epsilon or --beta"),
+        (["--epsilon", "0"], "privbayes: epsilon is 0"),
+        (["--beta", "-2"], "beta is -2"),
+        (["--epsilon", "1", "--domains", "declared"], "does not declare the values"),
+        (["--epsilon", "1", "--out", "taken.csv"], "exists already"),
+    ],
+)
+def test_the_command_refuses(
+    patients: Path,
+    tmp_path: Path,
+    words: list[str],
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "taken.csv").write_text("mine")
+    out = [] if "--out" in words else ["--out", "made.csv"]
+    with pytest.raises(SystemExit) as exited:
+        main(["synthesize", str(patients), *QI, *words, *out])
+    assert exited.value.code == 2
+    assert said in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["taken.csv"]
+    assert (tmp_path / "taken.csv").read_text() == "mine"
