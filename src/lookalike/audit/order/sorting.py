@@ -143,10 +143,15 @@ def _runs(*columns: NDArray[Any]) -> Ints:
 
 def n_arrangements(content_of_row: Ints) -> float:
     """The logarithm of how many orders of these rows a reader can tell apart."""
-    from scipy.special import gammaln
-
     counts = np.unique(content_of_row, return_counts=True)[1]
-    return float(gammaln(len(content_of_row) + 1.0) - gammaln(counts + 1.0).sum())
+    return math.lgamma(len(content_of_row) + 1) - float(_log_factorials(counts).sum())
+
+
+def _log_factorials(counts: Ints) -> NDArray[np.float64]:
+    """Logarithms of factorials. SciPy has them too, but takes longer to load than a small audit to make."""
+    values, place = np.unique(counts, return_inverse=True)
+    logs = np.array([math.lgamma(value + 1) for value in values.tolist()], dtype=np.float64)
+    return logs[place.reshape(-1)]
 
 
 def follow_signs(
@@ -278,15 +283,13 @@ def _match_signs(words: str, ranks: Ints, members: Members, records: Ints, rows:
 
 def _compare_values(groups: Ints, blocks: Ints, owned: Ints, shown: Ints) -> tuple[NDArray[np.bool_], NDArray[Any]]:
     """By group, whether each of its blocks shows the values of its records; and in how many orders, as a logarithm."""
-    from scipy.special import gammaln
-
     width = count_ids(owned, shown)
     of_records, n_owned = _tally(blocks * width + owned)
     of_rows, n_shown = _tally(blocks * width + shown)
     group_of_block = groups[np.unique(blocks, return_index=True)[1]]
     wrong = _look_up(of_rows, of_records, n_owned) != n_shown
-    orders = np.bincount(group_of_block, weights=gammaln(np.bincount(blocks) + 1.0))
-    orders -= np.bincount(group_of_block[of_records // width], weights=gammaln(n_owned + 1.0))
+    orders = np.bincount(group_of_block, weights=_log_factorials(np.bincount(blocks)))
+    orders -= np.bincount(group_of_block[of_records // width], weights=_log_factorials(n_owned))
     return np.bincount(group_of_block[of_rows // width], weights=wrong) == 0, orders
 
 
