@@ -26,10 +26,12 @@ def silent(step: str, share: float, note: str = "") -> bool | None:
 THREADS_VARIABLE = "LOOKALIKE_THREADS"
 
 
+def available_cores() -> int:
+    """The cores that this process may use, where the system tells: containers and schedulers give it fewer."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def available_threads() -> int:
     """The number in LOOKALIKE_THREADS, else the cores that this process may use."""
     said = os.environ.get(THREADS_VARIABLE, "")
-    if said.isdecimal() and int(said) > 0:
-        return int(said)
-    # What the process may use, where the system tells: containers and schedulers give it fewer than there are.
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return int(said) if said.isdecimal() and int(said) > 0 else available_cores()

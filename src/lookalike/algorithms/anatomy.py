@@ -28,6 +28,7 @@ class Anatomy(Bucketizing):
 
     name: ClassVar[str] = "anatomy"
     suits: ClassVar[Collection[str]] = ("alpha-k", "l-diversity")
+    kernels: ClassVar[Collection[str]] = ("bucketsizes.most_frequent_first",)
 
     def slots(self, asked: Asked, rng: Randomness, progress: Progress) -> tuple[Slots, tuple[str, ...]]:
         from lookalike.kernels.bucketsizes import most_frequent_first

@@ -44,6 +44,7 @@ class Burel(Grouping):
 
     name: ClassVar[str] = "burel"
     suits: ClassVar[Collection[str]] = ("beta-likeness",)
+    kernels: ClassVar[Collection[str]] = ("halving.cut_in_two",)
     in_parts: ClassVar[Boxes] = GROUPS_IN_BOXES
 
     retrieve: Choice = Choice("cuts", "curve", "window", "random", "neighbours", default="cuts")

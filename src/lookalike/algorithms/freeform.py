@@ -51,6 +51,7 @@ class Freeform(Method):
 
     name: ClassVar[str] = "freeform"
     suits: ClassVar[Collection[str]] = ("k-anonymity", "k-concealment")
+    kernels: ClassVar[Collection[str]] = ("assignment.assign_cheapest", "matching.growth_costs", "regular.take_apart")
     in_parts: ClassVar[Undivided] = Undivided(
         "its cycles through the whole table would be cut; groups keeps k-anonymity on Spark"
     )

@@ -48,6 +48,7 @@ class Mondrian(Grouping):
 
     name: ClassVar[str] = "mondrian"
     suits: ClassVar[Collection[str]] = (EVERY_MODEL,)
+    kernels: ClassVar[Collection[str]] = ("partition.refine",)
     in_parts: ClassVar[Boxes] = GROUPS_IN_BOXES
     strict: ClassVar[bool] = False
 
@@ -148,6 +149,7 @@ class MedianCuts(Grouping):
     """
 
     name: ClassVar[str]
+    kernels: ClassVar[Collection[str]] = ("partition.refine",)
     model: ClassVar[str]
     in_parts: ClassVar[Boxes] = GROUPS_IN_BOXES
 

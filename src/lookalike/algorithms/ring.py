@@ -8,7 +8,7 @@ often. What is published of the method says that much; the ring itself is our co
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -48,6 +48,7 @@ class Ring(Method):
     """
 
     name: ClassVar[str] = "ring"
+    kernels: ClassVar[Collection[str]] = ("axes.sort_by_code", "matching.sort_by_costliest")
     form: ClassVar[str] = Matched.form
     in_parts: ClassVar[Undivided] = Undivided("it lays the whole table on one ring; use heterogeneous or groups")
 

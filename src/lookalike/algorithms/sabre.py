@@ -43,6 +43,7 @@ class Sabre(Grouping):
 
     name: ClassVar[str] = "sabre"
     suits: ClassVar[Collection[str]] = ("t-closeness",)
+    kernels: ClassVar[Collection[str]] = ("halving.cut_in_two",)
     in_parts: ClassVar[Undivided] = Undivided(
         "what it draws from its buckets is bounded by the shares of the table, which parts do not have exactly; "
         "groups keeps t-closeness on Spark"

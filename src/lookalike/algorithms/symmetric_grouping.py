@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -27,6 +27,7 @@ class SymmetricGrouping(Runs):
     """
 
     name: ClassVar[str] = "symmetric-grouping"
+    kernels: ClassVar[Collection[str]] = ("grouptest.is_group_allowed", "growing.halve")
     in_parts: ClassVar[Undivided] = Undivided(
         "it halves one order of the whole table; use groups with --adversary knows-method"
     )

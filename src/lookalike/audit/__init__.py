@@ -11,9 +11,10 @@ from lookalike.audit.exposures import expose
 from lookalike.audit.joining import JoinedAudit, join_audits
 from lookalike.audit.parts import PartAudit, audit_part
 from lookalike.audit.verdicts import Audit, Check, ExactColumn, Grounds, Verdict
-from lookalike.audit.verify import Examined, examine, public_audit, shows_beliefs, verify
+from lookalike.audit.verify import KERNELS, Examined, examine, public_audit, shows_beliefs, verify
 
 __all__ = [
+    "KERNELS",
     "Audit",
     "Check",
     "ExactColumn",

@@ -39,6 +39,9 @@ from lookalike.data.release import Bucketized, Grouped, Matched, MatchGraph, Per
 from lookalike.errors import RecipeError, unknown_name
 from lookalike.progress import Progress, silent
 
+_PLACING = ("containment.holds_each", "containment.list_fitting", "containment.weight_fitting")
+KERNELS = {Grouped.form: _PLACING, Matched.form: _PLACING, Bucketized.form: ("transport.send_most",)}
+"""Kernels that the audit of a form calls, as module.name."""
 _LEVELS = {Grouped.form: "group", Bucketized.form: "bucket", Perturbed.form: "posterior"}
 _CONFIRMATION = "level B"
 """How a check begins that confirms a verdict without the private graph."""

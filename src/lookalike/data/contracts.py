@@ -192,6 +192,8 @@ class Algorithm(Protocol):
     name: ClassVar[str]
     suits: ClassVar[Collection[str]]
     """The models that it was made for, by name, or `EVERY_MODEL`: where these are compared, it takes part by itself."""
+    kernels: ClassVar[Collection[str]]
+    """Kernels that nearly every run calls, as module.name: where they are not compiled yet, all cores compile them."""
 
     @property
     def in_parts(self) -> Boxes | Slices | Undivided:

@@ -77,7 +77,7 @@ def _pack_ratio(value: Fraction, rounded: Callable[[Fraction], int]) -> tuple[in
     return rounded(value * GRID), GRID
 
 
-_SETTINGS = np.dtype(
+SETTINGS = np.dtype(
     [
         ("column", np.int64),
         ("n_codes", np.int64),
@@ -94,11 +94,11 @@ _SETTINGS = np.dtype(
     ]
 )
 """One requirement: entropy is a natural logarithm (negative: none), recursive_ell 0 means none."""
-_VALUE = np.dtype(
+VALUE = np.dtype(
     [(name, np.int64) for name in ("prior", "ceiling_num", "ceiling_den", "floor_num", "floor_den", "node")]
 )
 """One code under one requirement: its count in the table, its bounds, its leaf in the taxonomy."""
-_NODE = np.dtype([("parent", np.int64), ("height", np.int64)])
+NODE = np.dtype([("parent", np.int64), ("height", np.int64)])
 """One taxonomy node; nodes in pre-order, parent -1 above the root, -2 where a tree has ended."""
 
 
@@ -128,9 +128,9 @@ def pack(requirements: Sequence[Requirement], priors: Sequence[NDArray[np.int64]
     rule = GroupRule(
         min_size=max([1, *(requirement.min_size for requirement in requirements)]),
         total=n_rows,
-        settings=np.zeros(len(about_values), dtype=_SETTINGS),
-        values=np.zeros((len(about_values), widest), dtype=_VALUE),
-        nodes=np.zeros((len(about_values), deepest), dtype=_NODE),
+        settings=np.zeros(len(about_values), dtype=SETTINGS),
+        values=np.zeros((len(about_values), widest), dtype=VALUE),
+        nodes=np.zeros((len(about_values), deepest), dtype=NODE),
     )
     rule.nodes["parent"] = -2
     for index, requirement in enumerate(about_values):

@@ -8,9 +8,12 @@ Python may call, `inner` the rest.
 from __future__ import annotations
 
 import hashlib
+import importlib
 import os
+import pkgutil
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +28,7 @@ def _cache_root() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
 
 
-def _cache_folder() -> Path:
+def _make_cache_folder() -> Path:
     digest = hashlib.sha256(numba.__version__.encode())
     for source in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(source.read_bytes())
@@ -41,16 +44,71 @@ def _cache_folder() -> Path:
 
 _config: Any = numba.config
 if not _config.CACHE_DIR:
-    _config.CACHE_DIR = str(_cache_folder())
+    _config.CACHE_DIR = str(_make_cache_folder())
 
 _njit: Any = numba.njit
-entry: Any = _njit(cache=True, nogil=True)
-"""A kernel that Python calls: compiled on first use, kept on disk."""
+_types: Any = numba.types
 inner: Any = _njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 """A kernel that only kernels call. Without wrappers for Python it compiles in a fraction of the time."""
 
+_ENTRIES: dict[str, tuple[Any, str]] = {}
+_TYPES: dict[str, Any] = {}
+_PLAIN = {"b1": "boolean", "i4": "int32", "i8": "int64", "u8": "uint64", "f8": "float64"}
 
-def is_cold() -> bool:
-    """Whether nothing is compiled yet, so that the first use will take its time."""
-    folder = Path(str(_config.CACHE_DIR))
-    return not any(folder.rglob("*.nbi"))
+
+def entry(types: str) -> Callable[[Callable[..., Any]], Any]:
+    """A kernel that Python calls: compiled on first use, or beforehand for these types, and kept on disk.
+
+    Types are written as `i8` or `f8[:,:]`, with an r where an array may not be written to; others are declared.
+    """
+
+    def mark(function: Callable[..., Any]) -> Any:
+        kernel = _njit(cache=True, nogil=True)(function)
+        _ENTRIES[f"{function.__module__.rpartition('.')[2]}.{function.__name__}"] = kernel, types
+        return kernel
+
+    return mark
+
+
+def declare(name: str, meaning: Any, fields: str = "") -> None:
+    """A name for types of `entry`: the dtype of a record, or a named tuple with the types of its fields."""
+    _TYPES[name] = (meaning, fields)
+
+
+def list_kernels() -> list[str]:
+    """Every kernel that Python calls, as module.name; loads all of them, with the types that they declare."""
+    for module in pkgutil.iter_modules(__path__):
+        importlib.import_module(f"{__name__}.{module.name}")
+    return list(_ENTRIES)
+
+
+def compile_kernel(name: str) -> None:
+    """Compile a kernel for the types it is called with, unless the cache has it."""
+    list_kernels()
+    kernel, types = _ENTRIES[name]
+    kernel.compile(tuple(_type_of(text) for text in types.split(", ")))
+
+
+def _type_of(text: str) -> Any:
+    name, bracket, axes = text.partition("[")
+    if name in _PLAIN:
+        item = getattr(_types, _PLAIN[name])
+    else:
+        meaning, fields = _TYPES[name]
+        if fields:
+            return _types.BaseTuple.from_types([_type_of(field) for field in fields.split()], meaning)
+        item = numba.from_dtype(meaning)
+    if not bracket:
+        return item
+    aligned, readonly = name in _PLAIN, axes.endswith("r")
+    return _types.Array(item, axes.count(":"), "C", readonly=readonly, aligned=aligned)
+
+
+def cache_folder() -> Path:
+    """Where compiled kernels are kept."""
+    return Path(str(_config.CACHE_DIR))
+
+
+def list_compiled() -> set[str]:
+    """The kernels that the cache has."""
+    return {path.name.rpartition("-")[0] for path in cache_folder().glob("*/*.nbi")}

@@ -106,7 +106,7 @@ def _augment(costs, prices, column_of, row_of, free_row, work):  # type: ignore[
             break
 
 
-@entry
+@entry("f8[:,:]")
 def assign_cheapest(costs):  # type: ignore[no-untyped-def]
     """[n] int64: the column of each row, such that the sum of costs [n, n] (finite, float64) is least."""
     size = len(costs)
@@ -121,7 +121,7 @@ def assign_cheapest(costs):  # type: ignore[no-untyped-def]
     return column_of
 
 
-@entry
+@entry("f8[:,:,:]")
 def assign_cheapest_in_each(costs):  # type: ignore[no-untyped-def]
     """[k, n] int64: the same for each of k tables [k, n, n]."""
     columns = np.empty(costs.shape[:2], dtype=np.int64)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.kernels import entry, inner
+from lookalike.kernels import declare, entry, inner
 
 INTERVAL = 0
 ORDERED = 1
@@ -46,6 +46,11 @@ class Axes(NamedTuple):
     """TREE_NODE, attribute after attribute; parents count within their tree"""
     leaf_nodes: NDArray[np.int32]
     """Node of each leaf, attribute after attribute"""
+
+
+declare("ATTRIBUTE", ATTRIBUTE)
+declare("TREE_NODE", TREE_NODE)
+declare("Axes", Axes, "i4[:,:]r ATTRIBUTE[:] f8[:] TREE_NODE[:] i4[:]")
 
 
 @inner
@@ -90,7 +95,7 @@ def _insertion_sort(axes, attr, members, start, stop):  # type: ignore[no-untype
         members[hole] = member
 
 
-@entry
+@entry("Axes, i8, i8[:], i8, i8")
 def sort_by_code(axes, attr, members, start, stop):  # type: ignore[no-untyped-def]
     """Stable sort of a segment by one attribute's codes: insertion for few records, else radix, eight bits a pass.
 
@@ -121,7 +126,7 @@ def sort_by_code(axes, attr, members, start, stop):  # type: ignore[no-untyped-d
         shift += 8
 
 
-@entry
+@entry("Axes, i8, f8[:], f8[:], f8[:]")
 def pair_distances(axes, record, factors, plain, scaled):  # type: ignore[no-untyped-def]
     """For every record x: plain[x] is what it and `record` lose together; scaled[x] the same, by attribute's factor."""
     none, one = np.int64(0), np.int64(1)

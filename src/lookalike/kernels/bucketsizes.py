@@ -123,7 +123,7 @@ def _find_first_valid(room1, room2, counts, b1, b2, d1, d2, size1, size2, last, 
     return (step if _can_fill(room2, counts, b2 + step * d2, size2) else np.int64(-1)), tests
 
 
-@entry
+@entry("i8[:,:], i8[:], i8[:], i8")
 def best_pair(rooms, sizes, counts, pruning):  # type: ignore[no-untyped-def]
     """The best setting of two sizes: (S1, b1, S2, b2, loss, tests); S1 = 0 if none is valid.
 
@@ -175,7 +175,7 @@ def best_pair(rooms, sizes, counts, pruning):  # type: ignore[no-untyped-def]
     return best
 
 
-@entry
+@entry("i8[:], i8[:], i8[:], i8, i8")
 def first_valid_step(room1, room2, counts, size1, size2):  # type: ignore[no-untyped-def]
     """The first valid step of one pair of sizes as (b1, b2), or (-1, -1)."""
     n_rows = counts.sum()
@@ -190,7 +190,7 @@ def first_valid_step(room1, room2, counts, size1, size2):  # type: ignore[no-unt
     return b1 - step * d1, b2 + step * d2
 
 
-@entry
+@entry("i8[:], i8, u8[:]r, i8[:]")
 def most_frequent_first(counts, ell, ties, value_of_slot):  # type: ignore[no-untyped-def]
     """Buckets of `ell` different values, always the most frequent of those left; ties by random numbers.
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.kernels import entry, inner
+from lookalike.kernels import declare, entry, inner
 from lookalike.kernels.sorting import sort_by_key
 
 _LEAF = 4
@@ -41,6 +41,9 @@ class Cells(NamedTuple):
     """[U, A]"""
     members: NDArray[np.int32]
     """sorted within each set"""
+
+
+declare("Cells", Cells, "i4[:,:] i4[:,:] b1[:,:] i4[:] i8[:,:] i8[:,:] i4[:]")
 
 
 class _Tree(NamedTuple):
@@ -81,7 +84,7 @@ def _holds(cells, unit, codes, record):  # type: ignore[no-untyped-def]
     return True
 
 
-@entry
+@entry("Cells, i8[:], i4[:,:]r, i8[:]")
 def holds_each(cells, units, codes, records):  # type: ignore[no-untyped-def]
     """[m] bool: whether unit units[pair] holds record records[pair]."""
     held = np.zeros(len(units), dtype=np.bool_)
@@ -90,7 +93,7 @@ def holds_each(cells, units, codes, records):  # type: ignore[no-untyped-def]
     return held
 
 
-@entry
+@entry("Cells, i8[:], i8[:], i8[:], i4[:,:]r, i8[:], i8[:]")
 def weight_fitting(cells, units, weights, starts, codes, records, block_of_record):  # type: ignore[no-untyped-def]
     """[m] int64: for each of `records` the sum of weights over the items of its block whose unit holds it."""
     sums = np.zeros(len(records), dtype=np.int64)
@@ -367,7 +370,7 @@ def _assign_block(cells, units, begin, end, capacities, codes, records, holder):
             holder[records[place]] = begin + item_of[place]
 
 
-@entry
+@entry("Cells, i8[:], i8[:], i8[:], i4[:,:]r, i8[:], i8[:]")
 def assign(cells, units, capacities, item_starts, codes, records, record_starts):  # type: ignore[no-untyped-def]
     """[n] int64: an item for each record, -1 for none; as many records as possible get one.
 
@@ -391,7 +394,7 @@ def assign(cells, units, capacities, item_starts, codes, records, record_starts)
     return holder
 
 
-@entry
+@entry("Cells, i8[:], i8[:], i4[:,:]r, i8[:], i8")
 def list_fitting(cells, units, item_starts, codes, record_starts, limit):  # type: ignore[no-untyped-def]
     """For each record the items of its block that hold it, ascending: (starts [n + 1], items).
 

@@ -22,7 +22,7 @@ def _shares_of(shares, offsets, cells, unit, columns, found):  # type: ignore[no
             found[query] *= shares[cell, query]
 
 
-@entry
+@entry("f8[:,:], i8[:], i8[:], i4[:,:], i8[:], i8[:], i8[:], f8[:,:], f8[:,:], f8[:,:,:]")
 def sum_entries(shares, offsets, columns, cells, starts, value_of_entry, counts, weights, sums, by_value):  # type: ignore[no-untyped-def]
     """For each query the sums over entries of count w p, count w^2 p and count (w p)^2.
 
@@ -49,7 +49,7 @@ def sum_entries(shares, offsets, columns, cells, starts, value_of_entry, counts,
                     by_value[1, value, query] += count * share[query] * (1.0 - share[query])
 
 
-@entry
+@entry("f8[:,:], i8[:], i8[:], i4[:,:], i8[:], i8[:], i8[:], f8[:,:], f8[:,:], f8[:,:]")
 def sum_by_bucket(  # type: ignore[no-untyped-def]
     shares, offsets, columns, cells, unit_starts, value_of_entry, entry_starts, weights, sums, together
 ):

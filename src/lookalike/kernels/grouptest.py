@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.kernels import entry, inner
+from lookalike.kernels import declare, entry, inner
 
 # The members of `requirement.Distance`, which stands above this layer.
 _EQUAL, _ORDERED, _HIERARCHICAL, _KL, _JS = 1, 2, 3, 4, 5
@@ -31,6 +31,9 @@ class Tally(NamedTuple):
     """[M] the codes met."""
     nodes: NDArray[np.int64]
     """[3, T] surplus, positive and negative flow of each taxonomy node."""
+
+
+declare("Tally", Tally, "i8[:] i8[:] i8[:,:]")
 
 
 def tally_for(rule: Any) -> Tally:
@@ -54,7 +57,7 @@ def _product(left, right):  # type: ignore[no-untyped-def]
     return high, (middle << _HALF) | (low & _LOW_HALF)
 
 
-@entry
+@entry("i8, i8, i8, i8")
 def at_most(first, second, third, fourth):  # type: ignore[no-untyped-def]
     """first * second <= third * fourth, for nonnegative int64, without overflow."""
     high, low = _product(first, second)
@@ -212,7 +215,7 @@ def is_tally_allowed(rule, index, size, tally, n_touched):  # type: ignore[no-un
     )
 
 
-@entry
+@entry("GroupRule, i4[:,:]r, i8[:], i8, i8, Tally")
 def is_group_allowed(rule, sensitive, members, start, stop, tally):  # type: ignore[no-untyped-def]
     """Whether records members[start:stop] may form a group. `tally` is used and left all zero."""
     size = np.int64(stop - start)
@@ -235,7 +238,7 @@ def is_group_allowed(rule, sensitive, members, start, stop, tally):  # type: ign
     return True
 
 
-@entry
+@entry("GroupRule, i8, i8[:], i8, Tally")
 def are_counts_allowed(rule, index, counts, size, tally):  # type: ignore[no-untyped-def]
     """Whether a group of `size` records with these counts [M] may stand under one requirement; `tally` stays zero."""
     n_touched = np.int64(0)

@@ -20,7 +20,7 @@ def _stands(rule, counts, size, tally):  # type: ignore[no-untyped-def]
     return fine
 
 
-@entry
+@entry("GroupRule, i4[:,:]r, i8[:], i8, u8[:]r, u8, i8[:], i8[:,:], Tally")
 def grow(rule, sensitive, members, step, words, again, starts, counts, tally):  # type: ignore[no-untyped-def]
     """Cut members into runs, each closed at the first step at which it may stand and its coin does not say go on.
 
@@ -48,7 +48,7 @@ def grow(rule, sensitive, members, step, words, again, starts, counts, tally):  
     return n_runs
 
 
-@entry
+@entry("GroupRule, i4[:,:]r, i8[:], i8[:], i8[:,:], Tally")
 def halve(rule, sensitive, members, starts, stack, tally):  # type: ignore[no-untyped-def]
     """Halve the list again and again while both halves may stand; the left half has the odd member.
 
@@ -122,7 +122,7 @@ def _growth_weight_of_one(rule, rows, dealing, step, again, tally):  # type: ign
     return weight
 
 
-@entry
+@entry("GroupRule, i4[:,:], i8[:,:], i8, f8, f8[:], i8[:,:], Tally")
 def growth_weights(rule, rows, dealings, step, again, weights, counts, tally):  # type: ignore[no-untyped-def]
     """For each dealing [worlds, size] of the rows to the places of a run: again^(shorter runs that might have stood).
 
@@ -137,7 +137,7 @@ def growth_weights(rule, rows, dealings, step, again, weights, counts, tally):  
             weights[world] = _growth_weight(rule, rows, dealings[world], step, again, counts, tally)
 
 
-@entry
+@entry("GroupRule, i4[:,:], i8[:,:], f8[:], i8[:,:], Tally")
 def halving_weights(rule, rows, dealings, weights, counts, tally):  # type: ignore[no-untyped-def]
     """For each dealing [worlds, size] of the rows: 0 if both halves might have stood, else 1."""
     size = dealings.shape[1]
@@ -154,7 +154,7 @@ def halving_weights(rule, rows, dealings, weights, counts, tally):  # type: igno
         weights[world] = 0.0 if splits else 1.0
 
 
-@entry
+@entry("GroupRule, i4[:,:]r, i8[:], i8[:], i8, i8[:,:], Tally")
 def merge_back(rule, sensitive, members, starts, n_runs, counts, tally):  # type: ignore[no-untyped-def]
     """How many runs to keep so that all members after them may stand as one more; -1 if not even all together may.
 
@@ -174,7 +174,7 @@ def merge_back(rule, sensitive, members, starts, n_runs, counts, tally):  # type
             return max(kept, 0) if stands else -1
 
 
-@entry
+@entry("i8, i8[:,:]")
 def deal(seed, dealings):  # type: ignore[no-untyped-def]
     """Fill dealings [worlds, size] with random permutations, for estimates only: SplitMix64, not for releases."""
     n_worlds, size = dealings.shape

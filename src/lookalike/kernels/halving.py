@@ -79,7 +79,7 @@ def _loss(axes, codes, to_left, marks):  # type: ignore[no-untyped-def]
     return total
 
 
-@entry
+@entry("Axes, i8[:], i8[:], i8[:]")
 def cut_in_two(axes, members, buckets, left):  # type: ignore[no-untyped-def]
     """The members in two: `left` [buckets] of each bucket go left, along the attribute that leaves the least loss.
 

@@ -43,7 +43,7 @@ def _key(cell, bits):  # type: ignore[no-untyped-def]
     return key
 
 
-@entry
+@entry("i8[:,:], i8")
 def hilbert_keys(cells, bits):  # type: ignore[no-untyped-def]
     """[n] int64: the places of cells [n, d] with whole coordinates below 2^bits."""
     keys = np.empty(len(cells), dtype=np.int64)
@@ -154,7 +154,7 @@ def _draw_place(curve, firsts, lasts, group, words):  # type: ignore[no-untyped-
     return place if place < lasts[bucket] else _left_at(curve[3], drawn + 1) - 1
 
 
-@entry
+@entry("Axes, i8[:], i8[:], i8[:], i8[:,:], u8[:,:,:]r, i8, f8[:], i4[:]")
 def retrieve(axes, keys, records, starts, groups, words, window, ranks, group_of_record):  # type: ignore[no-untyped-def]
     """Number the groups of records: groups [g, buckets] says how many to take of each bucket, in this order.
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.kernels import entry, inner
+from lookalike.kernels import declare, entry, inner
 from lookalike.kernels.neighbourhood import exchange, gather, loss_with, may_exchange
 
 _LEAST_GAIN = 1e-9
@@ -27,6 +27,9 @@ class Limits(NamedTuple):
     """[largest size + 1] the class of each size"""
     rooms: NDArray[np.int64]
     """[classes, S, M] the most members that a value may have"""
+
+
+declare("Limits", Limits, "GroupRule b1 i8[:] i8[:,:,:]")
 
 
 @inner
@@ -58,7 +61,7 @@ def _best_partner(axes, limits, near, first, tally):  # type: ignore[no-untyped-
     return best, partner
 
 
-@entry
+@entry("Axes, Limits, i4[:,:]r, Layout, i8[:], i8[:], Scratch, Tally")
 def swap_pass(axes, limits, sensitive, layout, order, bounds, scratch, tally):  # type: ignore[no-untyped-def]
     """Best swaps in every neighbourhood order[bounds[c]:bounds[c + 1]] of groups; returns the loss saved."""
     saved = 0.0
@@ -74,7 +77,7 @@ def swap_pass(axes, limits, sensitive, layout, order, bounds, scratch, tally):  
     return saved
 
 
-@entry
+@entry("Axes, Limits, i4[:,:]r, Layout, i8[:], i8[:], Scratch")
 def total_loss(axes, limits, sensitive, layout, order, bounds, scratch):  # type: ignore[no-untyped-def]
     """The loss of all groups, summed over their records."""
     total = 0.0
@@ -95,7 +98,7 @@ def next_word(state):  # type: ignore[no-untyped-def]
     return word ^ (word >> np.uint64(31))
 
 
-@entry
+@entry("Axes, Limits, i4[:,:]r, Layout, i8[:], i8[:], f8, i8, u8[:], Scratch, Tally")
 def anneal_pass(axes, limits, sensitive, layout, order, bounds, heat, tries, state, scratch, tally):  # type: ignore[no-untyped-def]
     """Random swaps in every neighbourhood, `tries` for each record; one that costs up to heat * (-ln u) is made.
 

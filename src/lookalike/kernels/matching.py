@@ -74,7 +74,7 @@ def rank_codes(axes, attr, records, ranks, scratch):  # type: ignore[no-untyped-
     return codes[:n_codes]
 
 
-@entry
+@entry("Axes, i8[:,:], i8[:], i8, f8[:,:]")
 def growth_costs(axes, table, others, column, costs):  # type: ignore[no-untyped-def]
     """Set costs[g, r] to what the group table[g, others] grows by if it takes the record table[r, column]."""
     n_rows = len(table)
@@ -95,7 +95,7 @@ def growth_costs(axes, table, others, column, costs):  # type: ignore[no-untyped
                 costs[row, place] += growth[ranks[place]]
 
 
-@entry
+@entry("Axes, i8[:,:]")
 def match_in_turn(axes, table):  # type: ignore[no-untyped-def]
     """Column after column is given to the rows that grow least by it, as a whole; the first stays as it is."""
     costs = np.empty((len(table), len(table)))
@@ -104,7 +104,7 @@ def match_in_turn(axes, table):  # type: ignore[no-untyped-def]
         table[:, column] = table[assign_cheapest(costs), column]
 
 
-@entry
+@entry("Axes, i8[:,:], i8[:]")
 def match_again(axes, table, order):  # type: ignore[no-untyped-def]
     """Each column, in `order`, is taken out of the rows and given back as they grow least by it: no loss rises."""
     costs = np.empty((len(table), len(table)))
@@ -114,7 +114,7 @@ def match_again(axes, table, order):  # type: ignore[no-untyped-def]
         table[:, column] = table[assign_cheapest(costs), column]
 
 
-@entry
+@entry("Axes, i8[:,:], i8[:,:,:]")
 def match_slots(axes, table, slots):  # type: ignore[no-untyped-def]
     """For each column x of a table [rows, d] of records, slots[x] [rows, d]: its records, the others matched in turn.
 
@@ -129,7 +129,7 @@ def match_slots(axes, table, slots):  # type: ignore[no-untyped-def]
             slots[own, :, around[turn]] = filled[:, turn]
 
 
-@entry
+@entry("Axes, i8[:,:], i8[:]")
 def row_losses(axes, table, marks):  # type: ignore[no-untyped-def]
     """[rows] the loss by record of the groups that are the rows of a table; `marks` [codes] is scratch."""
     losses = np.zeros(len(table))
@@ -198,7 +198,7 @@ def _pair_loss(axes, attr, codes):  # type: ignore[no-untyped-def]
     return attribute["weight"] * total / attribute["span"] / number**2
 
 
-@entry
+@entry("Axes, i8[:], i8, i8")
 def sort_by_costliest(axes, members, start, stop):  # type: ignore[no-untyped-def]
     """Sort a segment by the attribute in which two of its records lose most on average; returns it, or -1 if none."""
     codes = np.empty(stop - start, dtype=np.int64)

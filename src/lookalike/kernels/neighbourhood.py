@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.kernels import inner
+from lookalike.kernels import declare, inner
 from lookalike.kernels.axes import NODE, SET, measure
 from lookalike.kernels.grouptest import are_counts_allowed
 
@@ -69,6 +69,10 @@ class Scratch(NamedTuple):
     """[d, codes]"""
     stamp: NDArray[np.int64]
     """[1]"""
+
+
+declare("Layout", Layout, "i8[:] i8[:]")
+declare("Scratch", Scratch, "i8[:,:] i8[:,:] i8[:]")
 
 
 @inner

@@ -32,7 +32,7 @@ def _slot_growth(axes, table, slot, others, codes, starts, met, growth):  # type
             growth_by_code(axes, attr, table, slot, others, codes[mine], met[attr], growth[mine])
 
 
-@entry
+@entry("Axes, i8[:], i8[:,:], i8, i8[:], i8[:], i8[:]")
 def greedy_round(axes, labels, table, filled, records, order, chosen):  # type: ignore[no-untyped-def]
     """Give each slot, in `order`, the free record that it grows least by; chosen [slots] is -1 where none is allowed.
 
@@ -83,7 +83,7 @@ def greedy_round(axes, labels, table, filled, records, order, chosen):  # type: 
             free[best:n_free] = free[best + 1 : n_free + 1]
 
 
-@entry
+@entry("i8[:], i8, i8[:], i8[:]")
 def take_in_order(order, n_records, taken_slot, taken_record):  # type: ignore[no-untyped-def]
     """Go through cells slot * n_records + record in `order` and take each whose slot and record are still free.
 
@@ -100,7 +100,7 @@ def take_in_order(order, n_records, taken_slot, taken_record):  # type: ignore[n
                 break
 
 
-@entry
+@entry("i8[:], i8[:,:], i8, i8[:], i8[:]")
 def repair(labels, table, filled, records, chosen):  # type: ignore[no-untyped-def]
     """Give stuck slots (chosen -1) a record along shortest augmenting paths over allowed cells; False if it fails."""
     n_slots = len(chosen)
@@ -139,7 +139,7 @@ def repair(labels, table, filled, records, chosen):  # type: ignore[no-untyped-d
     return True
 
 
-@entry
+@entry("f8[:,:], i8[:], i8[:]")
 def pair_up(costs, order, partner):  # type: ignore[no-untyped-def]
     """Pair all records up at little cost, none with one at infinite cost; False if that was not managed.
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.kernels import entry, inner
+from lookalike.kernels import declare, entry, inner
 from lookalike.kernels.axes import NODE, SET, lowest_common, measure, sort_by_code
 from lookalike.kernels.grouptest import is_group_allowed
 
@@ -49,7 +49,11 @@ class Stack(NamedTuple):
     """[2] number of open segments, number of groups"""
 
 
-@entry
+declare("Cutting", Cutting, "b1 b1 f8[:] i8[:] i8[:,:] i8[:]")
+declare("Stack", Stack, "i8[:] i8[:] i8[:] i8[:] i8[:] i8[:]")
+
+
+@entry("Axes, i8, Cutting, i8[:], i8, i8")
 def width(axes, attr, cutting, members, start, stop):  # type: ignore[no-untyped-def]
     """The weighted loss that the segment has in one attribute."""
     kind, missing = axes.attributes[attr]["kind"], axes.attributes[attr]["missing"]
@@ -68,7 +72,7 @@ def width(axes, attr, cutting, members, start, stop):  # type: ignore[no-untyped
     return measure(axes, attr, low, high, lacking, distinct)
 
 
-@entry
+@entry("f8[:]")
 def widest_first(widths):  # type: ignore[no-untyped-def]
     """The attributes that can lose something, the widest first."""
     ranked = np.empty(len(widths), dtype=np.int64)
@@ -246,7 +250,7 @@ def _best_cut(axes, cutting, rule, sensitive, members, start, stop, tally, ranke
         places[best_rank, best_turn] = -1
 
 
-@entry
+@entry("Axes, Cutting, GroupRule, i4[:,:]r, Stack, Tally, i8")
 def refine(axes, cutting, rule, sensitive, stack, tally, budget):  # type: ignore[no-untyped-def]
     """Cut segments off the stack until it is empty or about `budget` records were visited."""
     n_attrs = axes.codes.shape[1]
@@ -291,7 +295,7 @@ def _any_cut(axes, cutting, rule, sensitive, members, ranked, tally):  # type: i
     return False
 
 
-@entry
+@entry("Axes, Cutting, GroupRule, i4[:,:], i8[:,:], i8[:,:], f8[:], Tally")
 def uncut_weights(axes, cutting, rule, rows, dealings, ties, weights, tally):  # type: ignore[no-untyped-def]
     """For each dealing [worlds, size] of the rows: 1 if no cut may be made, else 0.
 

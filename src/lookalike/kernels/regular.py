@@ -41,7 +41,7 @@ def _match(edges, degree, order, slot_of, owner, exit_of, state):  # type: ignor
             vertex = previous
 
 
-@entry
+@entry("i4[:,:], i8[:], u8[:], i4[:,:]")
 def take_apart(edges, order, state, matchings):  # type: ignore[no-untyped-def]
     """Fill matchings [m, n] with m disjoint random perfect matchings of a regular graph, m at most its degree.
 

@@ -19,7 +19,7 @@ from lookalike.kernels.axes import NODE, SET, measure, sort_by_code
 from lookalike.kernels.partition import sweep, widest_first, width
 
 
-@entry
+@entry("Axes, Cutting, i8[:], i8[:]")
 def spread(axes, cutting, members, starts):  # type: ignore[no-untyped-def]
     """Order `members` so that members[starts[g]:starts[g + 1]] lie close together for every g."""
     n_attrs, n_shares = axes.codes.shape[1], len(cutting.shares)
@@ -277,7 +277,7 @@ def _empty_hands(n_groups, n_attrs, offsets, n_columns, n_values):  # type: igno
     return hands
 
 
-@entry
+@entry("Axes, i8[:,:,:], i8[:], i4[:,:]r, Layout, i8[:,:], i8[:], i8[:], i8[:], i8[:]")
 def deal(axes, rooms, room_class, sensitive, layout, seeds, home, order, offsets, size_of_record):  # type: ignore[no-untyped-def]
     """Fill the layout's groups with the records in `order`, starting around `seeds` [G, d]; False if one is left over.
 

@@ -12,7 +12,7 @@ import numpy as np
 from lookalike.kernels import entry, inner
 
 
-@entry
+@entry("i8[:], i8[:], i8[:], i8[:], i8[:], i8[:]")
 def send_most(supplies, capacities, starts, heads, left_blocks, right_blocks):  # type: ignore[no-untyped-def]
     """How much can be sent. Edges of supply u are starts[u]:starts[u + 1], to heads.
 
@@ -42,7 +42,7 @@ def _send_in_block(supplies, capacities, starts, heads):  # type: ignore[no-unty
     return supplies.sum() - excess.sum()
 
 
-@entry
+@entry("i8[:], i4[:], i8")
 def partners(starts, heads, n_right):  # type: ignore[no-untyped-def]
     """As many pairs as can be along edges, nobody twice: who each of the left is paired with, or -1."""
     n_left = len(starts) - 1

@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.kernels import entry, inner
+from lookalike.kernels import declare, entry, inner
 from lookalike.kernels.improving import next_word
 
 
@@ -49,6 +49,10 @@ class World(NamedTuple):
     """[records] the edge to its row"""
     owner: NDArray[np.int64]
     """[rows]"""
+
+
+declare("Fits", Fits, "i8[:] i4[:] i8[:]")
+declare("World", World, "i8[:] i8[:]")
 
 
 @inner
@@ -84,7 +88,7 @@ def _round_trip(fits, world, first, n_records, most_steps, moved, left, state): 
     return -most_steps
 
 
-@entry
+@entry("Fits, World, i8[:], i8, u8[:]")
 def warm_up(fits, world, limits, sweeps, state):  # type: ignore[no-untyped-def]
     """Trips until each component has made `sweeps` steps a record; [components] trips that make a sweep from now on.
 
@@ -104,7 +108,7 @@ def warm_up(fits, world, limits, sweeps, state):  # type: ignore[no-untyped-def]
     return trips
 
 
-@entry
+@entry("Fits, World, i8[:], i8[:], i8, i8[:], u8[:]")
 def wander(fits, world, limits, trips, sweeps, counts, state):  # type: ignore[no-untyped-def]
     """`sweeps` sweeps of trips[c] trips in each component; after each, counts [edges] of the edges in use rise by one.
 
@@ -139,7 +143,7 @@ def _against_others(messages, ends, sums, idle, found):  # type: ignore[no-untyp
         found[pair] = 1.0 / min(max(others, 1.0 / _LARGEST), _LARGEST)
 
 
-@entry
+@entry("i8[:], i8[:], i8, i8, f8, f8, f8[:], f8[:], i8")
 def propagate(owners, rows, n_owners, n_rows, row_idle, owner_idle, asked, offered, n_rounds):  # type: ignore[no-untyped-def]
     """Rounds until no message moves, or `n_rounds`. `asked` [pairs] is where to start, and is carried on."""
     sums_of_row, sums_of_owner = np.empty(n_rows), np.empty(n_owners)

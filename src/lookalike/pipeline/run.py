@@ -31,7 +31,7 @@ from lookalike.metrics import METRICS
 from lookalike.metrics.loss import loss_by_column
 from lookalike.models import MODELS
 from lookalike.pipeline.recipe import Prepared, Recipe
-from lookalike.progress import Progress, silent
+from lookalike.progress import Progress, available_cores, silent
 from lookalike.randomness import Randomness
 
 if TYPE_CHECKING:
@@ -109,6 +109,8 @@ def run(prepared: Prepared, progress: Progress = silent) -> MadeWhole:
     watch, recipe, data, algorithm = Stopwatch(), prepared.recipe, prepared.data, prepared.algorithm
     _require_memory(data, algorithm)
     rng = Randomness(recipe.seed)
+    with watch.step("compile"):
+        _compile_kernels(algorithm, progress)
     with watch.step("anonymize"):
         release, record_map = prepared.anonymize(rng, progress)
     with watch.step("audit"):
@@ -139,6 +141,15 @@ def run(prepared: Prepared, progress: Progress = silent) -> MadeWhole:
         record_map=record_map,
         loss_bound=bound,
     )
+
+
+def _compile_kernels(algorithm: Algorithm, progress: Progress) -> None:
+    """On a first run, compile what the method and the audit need; one core alone compiles as it goes."""
+    needed = {*algorithm.kernels, *audit.KERNELS.get(algorithm.form, ())}
+    if needed and available_cores() > 1:
+        from lookalike.pipeline.warm_up import warm_up
+
+        warm_up(needed, progress)
 
 
 def refuse_failed(found: Audit, algorithm: Algorithm) -> None:

@@ -117,6 +117,14 @@ class Groups(Grouping):
 
     name: ClassVar[str] = "groups"
     suits: ClassVar[Collection[str]] = (EVERY_MODEL,)
+    kernels: ClassVar[Collection[str]] = (
+        "improving.anneal_pass",
+        "improving.swap_pass",
+        "improving.total_loss",
+        "seeding.deal",
+        "seeding.spread",
+        "grouptest.is_group_allowed",
+    )
 
     mode: Choice = Choice("auto", "free", "strict", default="auto")
     """free: against whoever reads the release; strict: also against whoever knows the method; auto: as asked for."""

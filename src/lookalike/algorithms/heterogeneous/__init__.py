@@ -44,6 +44,7 @@ class Heterogeneous(Method):
     """
 
     name: ClassVar[str] = "heterogeneous"
+    kernels: ClassVar[Collection[str]] = ("matching.match_in_turn", "matching.match_slots")
     form: ClassVar[str] = Matched.form
     suits: ClassVar[Collection[str]] = ("alpha-k", "l-diversity")
 

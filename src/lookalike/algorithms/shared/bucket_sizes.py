@@ -9,9 +9,10 @@ a setting is the sum over buckets of (size - 1)^2. Sizes are found from the numb
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 
@@ -178,6 +179,7 @@ def _divide_again(found: Found, tried: Range) -> Found:
 class Sized(Bucketizing):
     """A method that searches bucket sizes for ceilings that differ from value to value."""
 
+    kernels: ClassVar[Collection[str]] = ("bucketsizes.best_pair",)
     largest: ChoiceOrNumber = ChoiceOrNumber("auto", default="auto")
     """The largest bucket size tried; auto: large enough for every value to find room."""
 

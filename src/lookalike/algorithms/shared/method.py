@@ -108,6 +108,7 @@ class Method:
     """A method with the usual answers: one setting for all adversaries, nothing to warn of, every promise served."""
 
     suits: ClassVar[Collection[str]] = ()
+    kernels: ClassVar[Collection[str]] = ()
     elsewhere: ClassVar[Mapping[str, str]] = {}
     """Settings that somebody may look for here, and where they are instead."""
 

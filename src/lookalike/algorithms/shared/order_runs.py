@@ -12,7 +12,7 @@ first can be attacked well, the second less, the last hardly. Groups are publish
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
@@ -188,6 +188,7 @@ class Runs(Method):
 class Growing(Runs):
     """Groups that grow along the order until they may stand."""
 
+    kernels: ClassVar[Collection[str]] = ("growing.grow", "growing.merge_back")
     tail: Choice = Choice("merge", "suppress", default="merge")
     """What becomes of the records left at the end: merged into the group before, or suppressed and declared."""
 

@@ -27,6 +27,7 @@ from lookalike.apps.cli.reproduce import reproduce
 from lookalike.apps.cli.sample import sample
 from lookalike.apps.cli.studio import studio
 from lookalike.apps.cli.synthesize import synthesize
+from lookalike.apps.cli.warm_up import warm_up
 from lookalike.data.families import load_guests
 from lookalike.version import __version__
 
@@ -48,6 +49,6 @@ def main() -> None:
 
 for command in (
     demo, studio, inspect, publish, compare, audit, measure, fidelity, query, sample, export, attack, synthesize,
-    reproduce, models, algorithms, attacks,
+    reproduce, models, algorithms, attacks, warm_up,
 ):  # fmt: skip
     main.add_command(command)

@@ -38,12 +38,12 @@ def note(*sentences: str) -> None:
 
 def note_first_use() -> None:
     """Say why the first run on a machine takes longer, before it does."""
-    from lookalike.kernels import is_cold
+    from lookalike.kernels import list_compiled
 
-    if is_cold():
+    if not list_compiled():
         note(
-            "First use on this machine: the inner loops are compiled once, which takes a minute or so, and longer on a "
-            "busy one."
+            "First use on this machine: inner loops are compiled once, on all cores. That takes some ten seconds, and "
+            "longer on a slow or busy machine."
         )
 
 

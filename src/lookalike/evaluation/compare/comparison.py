@@ -32,11 +32,11 @@ from lookalike.evaluation.compare.folder import (
     table_fingerprint,
 )
 from lookalike.evaluation.compare.frontier import axis_of, check_axes, frontier, loss_axes, picture, risk_axes
-from lookalike.evaluation.compare.processes import cores, execute_all
+from lookalike.evaluation.compare.processes import execute_all
 from lookalike.evaluation.compare.runs import DONE, NOT_RUN, ModelsLike, Run, Task, plan
 from lookalike.evaluation.plain import json_text
 from lookalike.files.tables import read_columns
-from lookalike.progress import Progress, silent
+from lookalike.progress import Progress, available_cores, silent
 from lookalike.version import __version__
 
 _NOT_EQUAL = (
@@ -236,7 +236,9 @@ def _carry_out(
     tasks = [task for _, task, _ in waiting]
     total = max(len(tasks), 1)
     stopped = progress("compare", 0.0, counted(len(tasks), "run"))
-    with closing(execute_all([] if stopped else tasks, table, schema, jobs or min(cores(), total))) as answers:
+    with closing(
+        execute_all([] if stopped else tasks, table, schema, jobs or min(available_cores(), total))
+    ) as answers:
         for answer in answers:
             said = f"{len(made)} of {counted(len(tasks), 'run')}"
             if answer is not None:

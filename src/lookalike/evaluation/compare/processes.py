@@ -28,17 +28,11 @@ from lookalike.evaluation.compare.execute import execute
 from lookalike.evaluation.compare.runs import FAULT, Run, Task
 from lookalike.metrics import METRICS
 from lookalike.models import MODELS
-from lookalike.progress import available_threads
+from lookalike.progress import available_cores
 
 _WORKER = "from lookalike.evaluation.compare.processes import serve; serve()"
 _A_MOMENT = 0.5
 """Seconds between two words to whoever watches."""
-
-
-def cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return available_threads()
 
 
 def execute_all(
@@ -169,7 +163,7 @@ def _last_words(code: int) -> str:
 
 def _environment(jobs: int) -> dict[str, str]:
     """The caller's environment and import path, with the cores shared out among the processes."""
-    share = str(max(1, cores() // jobs))
+    share = str(max(1, available_cores() // jobs))
     threads = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), share)
     path = os.pathsep.join(place for place in sys.path if place)
     return {**threads, **os.environ, "PYTHONPATH": path}
