@@ -110,13 +110,14 @@ $(SERVER): | $(STAMP) $(JAVA)
 	echo "No PostgreSQL server was found (on Debian: apt-get install postgresql); its tests will be skipped."
 
 test: $(STAMP) $(BYTES) $(PEER)/.tried $(SEEN) $(JAVA) $(SERVER) ## all tests
+	@$(BIN)/lookalike warm-up
 	$(BIN)/python -m pytest -n $(JOBS) --durations=25 --durations-min=2 --doctest-modules src tests
 
-test-fast: $(STAMP) $(BYTES) ## 3,700 unit and property tests in about two minutes: no browser, Spark, databases, exams, reports, documents
-	$(BIN)/python -m pytest -n $(JOBS) --durations=10 --durations-min=2 -m "not slow" tests
+test-fast: $(STAMP) $(BYTES) ## unit and property tests in less than two minutes, with a quarter of the random examples: no browser, Spark, exams
+	LOOKALIKE_EXAMPLES=0.25 $(BIN)/python -m pytest -n $(JOBS) --durations=10 --durations-min=2 -m "not slow" tests
 
-test-long: $(STAMP) ## all tests, with fifty times as many random examples where a test names no number
-	$(BIN)/python -m pytest -n $(JOBS) --hypothesis-profile=thorough tests
+test-long: $(STAMP) $(BYTES) ## all tests, with EXAMPLES (20) times as many random examples
+	LOOKALIKE_EXAMPLES=$(or $(EXAMPLES),20) $(BIN)/python -m pytest -n $(JOBS) tests
 
 test-nojit: $(STAMP) ## kernels as plain Python, under coverage
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest tests/kernels tests/algorithms

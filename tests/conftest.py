@@ -12,6 +12,7 @@ import pytest
 from hypothesis import settings
 
 from lookalike.apps.samples import hospital, to_csv
+from tests.examples import examples
 from tests.places import place, postgres, server  # noqa: F401  fixtures
 from tests.selection import (  # noqa: F401  hooks
     pytest_collection_modifyitems,
@@ -21,8 +22,7 @@ from tests.selection import (  # noqa: F401  hooks
 )
 
 # Machines are noisy: how long an example takes says nothing about whether it is right.
-settings.register_profile("checks", deadline=None, max_examples=20)
-settings.register_profile("thorough", deadline=None, max_examples=1000)
+settings.register_profile("checks", deadline=None, max_examples=examples(100))
 settings.load_profile("checks")
 
 # It registers guests where it is imported: only the tests of `lookalike.extend` may do that.

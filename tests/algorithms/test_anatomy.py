@@ -14,9 +14,10 @@ from lookalike.algorithms.shared.buckets import Asked
 from lookalike.errors import Unsupported
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
+from tests.examples import examples
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(counts=st.lists(st.integers(1, 30), min_size=1, max_size=12), ell=st.integers(1, 6), seed=st.integers(0, 99))
 def test_anatomy_makes_buckets_of_different_values(counts: list[int], ell: int, seed: int) -> None:
     asked = Asked(np.array(counts), [Fraction(1, ell)] * len(counts), 1, has_values=True)

@@ -25,6 +25,7 @@ from lookalike.pipeline.recipe import require, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.algorithms.tables import census_data
+from tests.examples import examples
 from tests.strategies import column_of, microdatas
 from tests.worlds import Tape, tiny_table, worlds
 
@@ -59,7 +60,7 @@ def test_example_one_of_the_paper() -> None:
     assert drawing.halve_all(np.array([2, 2, 2])).tolist() == [[1, 1, 1], [1, 1, 1]]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(st.integers(1, 12), min_size=1, max_size=7), st.fractions(Fraction(1, 10), 3, max_denominator=10))
 def test_no_division_into_neighbours_has_fewer_buckets(numbers: list[int], beta: Fraction) -> None:
     counts, n_rows = np.array(numbers), sum(numbers)
@@ -81,7 +82,7 @@ def test_no_division_into_neighbours_has_fewer_buckets(numbers: list[int], beta:
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     data=microdatas(min_rows=4, max_rows=40, n_sensitive=st.just(1)),
     retrieve=st.sampled_from(["curve", "cuts", "window", "random", "neighbours"]),

@@ -17,6 +17,7 @@ from lookalike.pipeline.recipe import require, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.algorithms.tables import census_data, groups, microdata
+from tests.examples import examples
 from tests.strategies import microdatas
 
 
@@ -30,7 +31,7 @@ def test_dmondrian_keeps_a_negative_bound_beside_its_own() -> None:
     assert all(one >= other for one, other in zip(tested.floors, requirement.floors, strict=True))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(data=microdatas(min_rows=4, max_rows=60, n_sensitive=st.just(1)), beta=st.sampled_from(["0.5", "1", "3"]))
 def test_dmondrian_keeps_a_delta_disclosure_that_implies_its_beta(data: Microdata, beta: str) -> None:
     promises = settle([Promise(parse_model(f"beta-likeness:{beta}"))], data)

@@ -31,6 +31,7 @@ from lookalike.pipeline import run as pipeline
 from lookalike.pipeline.recipe import Recipe, prepare, require, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
+from tests.examples import examples
 from tests.strategies import column_of, microdatas
 
 # The example table of the papers: eight people, three matches each.
@@ -67,7 +68,7 @@ def test_the_optimum_of_the_papers_example_is_no_worse_than_any_matcher() -> Non
         assert loss(data, found) >= best - 1e-9
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     data=microdatas(min_rows=4, max_rows=30),
     size=st.integers(2, 4),
@@ -92,7 +93,7 @@ def test_every_graph_is_regular_and_holds_its_own_records(
             assert pairs == {(other, one) for one, other in pairs}
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.integers(2, 9), st.integers(1, 6), st.integers(0, 99))
 def test_a_regular_graph_comes_apart_into_disjoint_assignments(n_rows: int, degree: int, seed: int) -> None:
     degree = min(degree, n_rows)
@@ -162,7 +163,7 @@ def test_a_known_match_can_break_a_graph_that_is_not_reciprocal() -> None:
     assert withstands(edges, {})
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(data=microdatas(min_rows=6, max_rows=14), seed=st.integers(0, 5))
 def test_a_reciprocal_graph_withstands_a_known_match(data: Microdata, seed: int) -> None:
     (table,) = graphs_of_parts(data, 3, "hungarian", 0, Randomness(seed), silent, mutual=True)

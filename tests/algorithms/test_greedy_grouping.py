@@ -13,6 +13,7 @@ from lookalike.errors import Unsupported
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.algorithms.order_groups import BINARY, groups_of, required
+from tests.examples import examples
 from tests.worlds import tiny_table
 
 
@@ -52,7 +53,7 @@ def test_nothing_but_the_end_cannot_all_be_suppressed() -> None:
     assert groups_of("ppnnn", GreedyGrouping(), BINARY.format("2.5")) == ["ppnnn"]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(world=st.text("pn", min_size=4, max_size=40), ell=st.sampled_from(["2", "3", "2.5"]))
 def test_greedy_groups_have_no_shorter_run_that_may_stand(world: str, ell: str) -> None:
     share = Fraction(1) / Fraction(ell)

@@ -19,6 +19,7 @@ from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.algorithms.shared.test_bucket_sizes import family, setting
 from tests.algorithms.tables import census_data
+from tests.examples import examples
 
 
 def least_loss(counts: np.ndarray, sized: Range) -> int | None:
@@ -33,7 +34,7 @@ def least_loss(counts: np.ndarray, sized: Range) -> int | None:
     return best
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(drawn=st.lists(st.tuples(st.integers(1, 5), st.integers(0, 40)), min_size=1, max_size=4))
 def test_the_integer_program_is_exhaustive_search(drawn: list[tuple[int, int]]) -> None:
     counts, ceilings = setting(drawn)
@@ -69,7 +70,7 @@ def test_the_clock_stops_the_integer_program_only_where_seconds_were_asked_for(m
     ]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(drawn=st.lists(st.tuples(st.integers(1, 9), st.integers(0, 40)), min_size=2, max_size=6))
 def test_sizes_left_out_by_their_reduced_loss_are_in_no_better_setting(drawn: list[tuple[int, int]]) -> None:
     """The bound and the setting are those of the integer program over all sizes."""

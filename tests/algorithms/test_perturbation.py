@@ -35,6 +35,7 @@ from lookalike.pipeline import run as pipeline
 from lookalike.pipeline.recipe import Recipe, prepare, require, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
+from tests.examples import examples
 from tests.worlds import tiny_table
 
 HALF = Fraction(1, 2)
@@ -143,7 +144,7 @@ promises = st.one_of(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(counts=tables, model=promises, kappa=st.sampled_from(["0.01", "0.5", "1"]))
 def test_every_posterior_stays_within_its_bounds(counts: list[int], model: BetaLikeness, kappa: str) -> None:
     try:
@@ -161,7 +162,7 @@ def test_every_posterior_stays_within_its_bounds(counts: list[int], model: BetaL
             assert floor <= Fraction(weight, sum(joint)) <= ceiling
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(counts=tables, keeps=st.data())
 def test_the_short_test_agrees_with_bayes_over_the_whole_matrix(counts: list[int], keeps: st.DataObject) -> None:
     try:
@@ -172,7 +173,7 @@ def test_the_short_test_agrees_with_bayes_over_the_whole_matrix(counts: list[int
     assert bounds.hold(drawn) == (largest_posterior(bounds, drawn) <= 1)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(counts=tables, model=promises)
 def test_the_formula_alone_keeps_nearly_all_of_what_it_gives(counts: list[int], model: BetaLikeness) -> None:
     """Ceilings need no lowering beyond the rounding of probabilities; only floors may ask for it."""

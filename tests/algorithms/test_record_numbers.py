@@ -36,6 +36,7 @@ from lookalike.data.requirement import Requirement
 from lookalike.errors import LookalikeError
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
+from tests.examples import examples
 from tests.strategies import microdatas
 from tests.worlds import NUMBERS, Path, Tape, all_orders, orders_within_values, tiny_table, worlds
 
@@ -201,7 +202,7 @@ def test_every_method_against_an_attacker_who_knows_it_is_tried() -> None:
     assert declared <= tried
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(data=microdatas(min_rows=4, max_rows=30, n_sensitive=st.just(1)), seed=st.integers(0, 3))
 def test_who_became_which_row_is_told_in_the_numbers_of_the_original(data: Microdata, seed: int) -> None:
     for method in (Groups(effort="fast"), Heterogeneous(), Anatomy()):

@@ -23,6 +23,7 @@ from lookalike.pipeline import run as pipeline
 from lookalike.pipeline.recipe import require, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
+from tests.examples import examples
 from tests.strategies import column_of
 from tests.worlds import Tape, tiny_table
 
@@ -32,7 +33,7 @@ def made(data: Microdata, *models: str, seed: int = 3):  # type: ignore[no-untyp
     return (*Ring().anonymize(data, require(promises, data), Randomness(seed), silent), promises)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.lists(st.integers(0, 8), min_size=2, max_size=45), st.integers(2, 5), st.integers(0, 99))
 def test_any_neighbours_on_a_ring_have_different_values(codes: list[int], degree: int, seed: int) -> None:
     values = np.array(codes, dtype=np.int32)

@@ -20,6 +20,7 @@ from lookalike.pipeline import run as pipeline
 from lookalike.pipeline.recipe import require, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
+from tests.examples import examples
 from tests.strategies import microdatas
 
 TREE = Taxonomy.from_paths(
@@ -52,7 +53,7 @@ def earth_movers(first: np.ndarray, second: np.ndarray, distance: Distance) -> F
     return total / (2 * int(TREE.heights[0]))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(
     counts=st.lists(st.integers(1, 12), min_size=5, max_size=5),
     distance=st.sampled_from([Distance.EQUAL, Distance.ORDERED, Distance.HIERARCHICAL]),
@@ -83,7 +84,7 @@ def test_spreads_over_a_tree(ends: tuple[int, int], expected: tuple[int, int]) -
     assert spread([*range(ends[0], ends[1] + 1)], 5, requirement) == Fraction(*expected)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     data=microdatas(min_rows=3, max_rows=60, n_sensitive=st.just(1)),
     model=st.sampled_from(["t-closeness:0.3", "t-closeness:0.1", "t-closeness:0.25,distance=ordered"]),

@@ -34,9 +34,10 @@ from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.algorithms.shared.test_bucket_sizes import candidates, setting, shares, two_sizes_valid
 from tests.algorithms.tables import census_data
+from tests.examples import examples
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(drawn=shares, largest=st.integers(2, 10))
 def test_pruning_changes_nothing_but_the_number_of_tests(drawn: list[tuple[int, int]], largest: int) -> None:
     counts, ceilings = setting(drawn)

@@ -17,6 +17,7 @@ from lookalike.errors import RecipeError
 from lookalike.metrics.query_error import RangeWorkload, SubsetWorkload, draw_queries, judge_answers
 from tests.attacks.planting import FORMS, target_of
 from tests.audit.making import bucketized, grouped, mixed_table, mixing_matrix, number_table, perturbed, random_groups
+from tests.examples import examples
 from tests.strategies import microdatas
 
 
@@ -40,7 +41,7 @@ def counted_by_hand(queries: Queries, quasi: Any, sensitive: Any) -> list[int]:
 
 
 @given(microdatas(max_rows=25), st.integers(0, 99))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_true_counts_are_those_of_every_row(data: Microdata, seed: int) -> None:
     queries = some_queries(data, 70, np.random.default_rng(seed))
     assert true_counts(queries, data).tolist() == counted_by_hand(queries, data.quasi, data.sensitive)
@@ -124,7 +125,7 @@ def test_queries_about_nothing_count_everybody(form: str, inside: str) -> None:
 
 @pytest.mark.parametrize("inside", ["uniform", "weighted"])
 @given(data=microdatas(max_rows=30), seed=st.integers(0, 99))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_parts_of_a_whole_add_up(inside: str, data: Microdata, seed: int) -> None:
     """Whatever a column's values are divided into, the answers add up, as long as no range is torn in a gap."""
     rng = np.random.default_rng(seed)

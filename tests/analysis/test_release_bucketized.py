@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import lookalike as la
 from tests.analysis.release_folders import bucketized, enumerated, records
+from tests.examples import examples
 
 SUBSETS_OF_AGE = st.sampled_from([(None, None), (1, 2), [0, None], None, 3, 9])
 SUBSETS_OF_ILLNESS = st.sampled_from([["a", "b"], "c", None, [None, "a"], (None, "b"), "plague"])
@@ -36,7 +37,7 @@ def _loaded(folder: str, rows: Any) -> la.PublishedRelease:
     return la.open_release(path)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(60))
 @given(rows=records, age=SUBSETS_OF_AGE, illness=SUBSETS_OF_ILLNESS)
 def test_a_count_is_the_mean_over_every_assignment(rows: Any, age: Any, illness: Any) -> None:
     buckets, ages, _, illnesses, smokes = rows
@@ -55,7 +56,7 @@ def test_a_count_is_the_mean_over_every_assignment(rows: Any, age: Any, illness:
     assert found.n_rows == sum(_satisfied(known, age) for known in ages)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(40))
 @given(rows=records, age=SUBSETS_OF_AGE)
 def test_cells_of_a_cross_table_are_means_over_every_assignment(rows: Any, age: Any) -> None:
     buckets, ages, sexes, illnesses, smokes = rows

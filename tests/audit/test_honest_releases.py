@@ -25,13 +25,14 @@ from tests.audit.making import (
     random_groups,
     ring,
 )
+from tests.examples import examples
 
 seeds = st.integers(0, 2**32 - 1)
 K1 = [Promise(KAnonymity(1))]
 
 
 @given(seeds, st.integers(1, 60), st.integers(1, 8), st.booleans())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_grouped(seed, n_rows, size, missing):
     rng = np.random.default_rng(seed)
     data = mixed_table(rng, n_rows, missing=missing)
@@ -43,7 +44,7 @@ def test_grouped(seed, n_rows, size, missing):
 
 
 @given(seeds, st.integers(4, 40), st.integers(1, 4))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_matched(seed, n_rows, degree):
     rng = np.random.default_rng(seed)
     data = mixed_table(rng, n_rows)
@@ -61,7 +62,7 @@ def test_matched(seed, n_rows, degree):
 
 
 @given(seeds, st.integers(1, 60), st.integers(1, 8))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_bucketized(seed, n_rows, size):
     rng = np.random.default_rng(seed)
     data = mixed_table(rng, n_rows, n_ages=int(rng.integers(1, 30)))
@@ -72,7 +73,7 @@ def test_bucketized(seed, n_rows, size):
 
 
 @given(seeds, st.integers(1, 200))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_perturbed(seed, n_rows):
     rng = np.random.default_rng(seed)
     data = mixed_table(rng, n_rows)
@@ -85,7 +86,7 @@ def test_perturbed(seed, n_rows):
 
 
 @given(seeds, st.integers(6, 40))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_declared_suppression(seed, n_rows):
     rng = np.random.default_rng(seed)
     data = mixed_table(rng, n_rows)

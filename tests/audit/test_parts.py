@@ -39,6 +39,7 @@ from tests.audit.making import (
     perturbed,
     random_groups,
 )
+from tests.examples import examples
 
 seeds = st.integers(0, 2**32 - 1)
 ABOUT_VALUES = [
@@ -106,7 +107,7 @@ def ages_apart(data, part_of_record):
 
 
 @given(seeds, st.integers(8, 60), st.integers(1, 6), st.integers(1, 5))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_grouped(seed, n_rows, size, n_parts):
     rng = np.random.default_rng(seed)
     parts = cut(rng, n_rows, n_parts)
@@ -130,7 +131,7 @@ def test_grouped(seed, n_rows, size, n_parts):
 
 
 @given(seeds, st.integers(8, 40), st.integers(2, 4))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 def test_classes_that_recur_in_another_part_are_never_said_to_hide_more_than_they_do(seed, n_rows, n_parts):
     rng = np.random.default_rng(seed)
     data = number_table(rng.integers(0, 2, (n_rows, 2)), rng.integers(0, 3, n_rows))
@@ -147,7 +148,7 @@ def test_classes_that_recur_in_another_part_are_never_said_to_hide_more_than_the
 
 
 @given(seeds, st.integers(8, 60), st.integers(1, 6), st.integers(1, 5))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_bucketized(seed, n_rows, size, n_parts):
     rng = np.random.default_rng(seed)
     parts = cut(rng, n_rows, n_parts)
@@ -165,7 +166,7 @@ def test_bucketized(seed, n_rows, size, n_parts):
 
 
 @given(seeds, st.integers(2, 4), st.integers(1, 3), st.booleans())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_matched(seed, degree, n_parts, with_graph):
     """Blocks in which every record fits every row; parts lie apart, so that nobody fits rows of another part."""
     rng = np.random.default_rng(seed)
@@ -199,7 +200,7 @@ def test_matched(seed, degree, n_parts, with_graph):
 
 
 @given(seeds, st.integers(2, 4), st.sampled_from([READS_RELEASE, KNOWS_METHOD]))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_perturbed(seed, n_parts, adversary):
     rng = np.random.default_rng(seed)
     data = mixed_table(rng, 120, n_values=3, carried=False)
@@ -219,7 +220,7 @@ def test_perturbed(seed, n_parts, adversary):
 
 
 @given(seeds, st.integers(1, 40))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_what_is_kept_gives_every_level_and_is_little(seed, n_units):
     from tests.models.building import exposure_of
 

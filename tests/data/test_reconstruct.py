@@ -15,6 +15,7 @@ from lookalike.data.release import Randomizer
 from lookalike.errors import DataError
 from lookalike.models.beta_likeness import BetaLikeness
 from lookalike.randomness import Randomness
+from tests.examples import examples
 
 
 def worked() -> Reconstruction:
@@ -43,7 +44,7 @@ def test_the_printed_reconstructions() -> None:
 chances = st.lists(st.integers(ONE // 1000, ONE - 1), min_size=2, max_size=12)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(keeps=chances, seed=st.integers(0, 1000))
 def test_the_closed_form_is_the_inverse(keeps: list[int], seed: int) -> None:
     back = Reconstruction(even(keeps))
@@ -55,7 +56,7 @@ def test_the_closed_form_is_the_inverse(keeps: list[int], seed: int) -> None:
     assert back.inverse @ back.matrix == pytest.approx(np.eye(len(keeps)), abs=1e-6)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(seed=st.integers(0, 1000), size=st.integers(2, 6))
 def test_a_matrix_of_another_make_is_inverted_too(seed: int, size: int) -> None:
     drawn = np.random.default_rng(seed).integers(1, 100, (size, size))

@@ -19,6 +19,7 @@ from lookalike.data.worlds import World, draw_from_cells, draw_world
 from lookalike.errors import DataError
 from lookalike.randomness import Randomness
 from tests.audit.making import mixed_table
+from tests.examples import examples
 from tests.files.releases.release_forms import FORMS, clinic_release, held, releases
 from tests.strategies import column_of
 
@@ -37,7 +38,7 @@ def fits(release: Release, world: World) -> bool:
 
 
 @pytest.mark.parametrize("form", FORMS)
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.data())
 def test_worlds_are_tables_that_the_release_may_come_from(form: str, data: st.DataObject) -> None:
     original, release = data.draw(releases(form))

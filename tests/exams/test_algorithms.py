@@ -31,6 +31,7 @@ from lookalike.pipeline.hidden_data.folder import examine_folder
 from lookalike.pipeline.recipe import Recipe, prepare, require, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
+from tests.examples import examples
 from tests.reading import read_release
 from tests.strategies import microdatas
 
@@ -150,7 +151,7 @@ def bytes_of(release) -> list[bytes]:  # type: ignore[no-untyped-def]
 
 
 @served_each("model", MODELS)
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=examples(5), deadline=None)
 @given(data=microdatas())
 def test_the_audit_passes_or_nothing_is_made(algorithm: Algorithm, model: str, data: Microdata) -> None:
     try:
@@ -163,7 +164,7 @@ def test_the_audit_passes_or_nothing_is_made(algorithm: Algorithm, model: str, d
 
 
 @every_algorithm
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=examples(3), deadline=None)
 @given(data=microdatas(), safe_csv=st.booleans())
 def test_what_is_written_says_no_more_than_the_release(algorithm: Algorithm, data: Microdata, safe_csv: bool) -> None:
     try:
@@ -185,7 +186,7 @@ def test_what_is_written_says_no_more_than_the_release(algorithm: Algorithm, dat
 
 
 @every_algorithm
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=examples(6), deadline=None)
 @given(data=microdatas(), drawn=st.data())
 def test_several_promises_hold_together(algorithm: Algorithm, data: Microdata, drawn: st.DataObject) -> None:
     known = [text for text in MODELS if serves(algorithm, text)]
@@ -199,7 +200,7 @@ def test_several_promises_hold_together(algorithm: Algorithm, data: Microdata, d
 
 
 @every_algorithm
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(data=microdatas())
 def test_true_values_lie_inside_and_none_is_lost(algorithm: Algorithm, data: Microdata) -> None:
     try:

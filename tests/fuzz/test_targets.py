@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from fuzz.judging import SECRET, Fault, tried
 from fuzz.targets import NAMES, target
 from lookalike.errors import DataError
+from tests.examples import examples
 
 CASES = sorted((Path(__file__).parent / "cases").iterdir())
 SLOW = {"pages": 2, "databases": 20, "questions": 8, "releases": 8, "commands": 5, "manifests": 10, "delimited": 10}
@@ -35,7 +36,7 @@ def hostile(draw: st.DrawFn, name: str) -> bytes:
 @pytest.mark.parametrize("name", NAMES)
 def test_hostile_input_is_refused_in_a_sentence(name: str) -> None:
     @settings(
-        max_examples=SLOW.get(name, 40), deadline=None, derandomize=True, database=None,
+        max_examples=examples(SLOW.get(name), 40), deadline=None, derandomize=True, database=None,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.large_base_example],
     )  # fmt: skip
     @given(hostile(name))

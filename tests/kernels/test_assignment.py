@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
 from lookalike.kernels.assignment import assign_cheapest, assign_cheapest_in_each
+from tests.examples import examples
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.integers(0, 25), st.integers(0, 2**32 - 1), st.sampled_from(["ties", "plain", "mixed", "negative"]))
 def test_it_is_as_cheap_as_any(size: int, seed: int, kind: str) -> None:
     rng = np.random.default_rng(seed)

@@ -18,6 +18,7 @@ from lookalike.audit.reading import Reading, largest_placement
 from lookalike.data.requirement import Requirement
 from lookalike.kernels.containment import holds_each, list_fitting
 from tests.audit.making import grouped, matched, mixed_table, number_table, random_groups
+from tests.examples import examples
 from tests.oracles import containment as oracle
 
 seeds = st.integers(0, 2**32 - 1)
@@ -33,7 +34,7 @@ def scrambled(release, rng):
 
 
 @given(seeds, st.integers(1, 24), st.integers(1, 6))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_fitting_pairs_and_largest_assignment_are_those_of_brute_force(seed, n_rows, size):
     rng = np.random.default_rng(seed)
     data = mixed_table(rng, n_rows, n_values=int(rng.integers(1, 4)))
@@ -66,7 +67,7 @@ def test_fitting_pairs_and_largest_assignment_are_those_of_brute_force(seed, n_r
 
 
 @given(seeds, st.integers(1, 20), st.integers(1, 5))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_classes_are_rows_with_identical_cells(seed, n_rows, size):
     rng = np.random.default_rng(seed)
     data = mixed_table(rng, n_rows)
@@ -111,7 +112,7 @@ def test_ends_that_another_tool_rounded_tell_rows_apart():
 
 
 @given(seeds, st.integers(2, 6), st.integers(1, 3))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_flow_finds_a_regular_part_exactly_where_there_is_one(seed, n_rows, degree):
     rng = np.random.default_rng(seed)
     data = number_table(rng.integers(0, 6, (n_rows, 2)), rng.integers(0, 3, n_rows))

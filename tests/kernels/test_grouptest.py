@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from lookalike.data.requirement import Distance, Requirement, pack
 from lookalike.data.taxonomy import Taxonomy
 from lookalike.kernels.grouptest import at_most, is_group_allowed, tally_for
+from tests.examples import examples
 from tests.oracles.group_rule import accepts
 
 TREE = Taxonomy.from_paths([("a", "x", "*"), ("b", "x", "*"), ("c", "y", "*"), ("d", "y", "*"), ("e", "*")])
@@ -59,7 +60,7 @@ def judged(rule_of: list[Requirement], group: list[int], prior: list[int]) -> bo
     return bool(verdict)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(600), deadline=None)
 @given(requirements(), groups())
 def test_agrees_with_the_requirement_read_aloud(requirement: Requirement, case: tuple[list[int], list[int]]) -> None:
     group, prior = case
@@ -76,7 +77,7 @@ def test_agrees_with_the_requirement_read_aloud(requirement: Requirement, case: 
         assert found == expected
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(requirements(), min_size=2, max_size=3), groups())
 def test_several_requirements_must_all_hold(rules: list[Requirement], case: tuple[list[int], list[int]]) -> None:
     group, prior = case
@@ -84,7 +85,7 @@ def test_several_requirements_must_all_hold(rules: list[Requirement], case: tupl
 
 
 @given(*[st.integers(0, (1 << 63) - 1)] * 4)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_products_are_compared_in_128_bits(first: int, second: int, third: int, fourth: int) -> None:
     assert at_most(first, second, third, fourth) == (first * second <= third * fourth)
 

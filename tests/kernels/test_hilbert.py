@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from lookalike.algorithms.shared.axes import axes_of
 from lookalike.kernels.hilbert import hilbert_keys, retrieve
+from tests.examples import examples
 from tests.worlds import tiny_table
 
 
@@ -34,7 +35,7 @@ def test_keys_of_62_bits() -> None:
     assert 0 < hilbert_keys(corner, 31)[0] < 1 << 62
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(
     st.lists(st.lists(st.integers(0, 4), min_size=3, max_size=3).filter(any), min_size=1, max_size=6),
     st.sampled_from([0, 1, 3]),

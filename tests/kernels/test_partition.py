@@ -12,10 +12,11 @@ from lookalike.data.release import cover
 from lookalike.kernels.axes import ATTRIBUTE, TREE_NODE, Axes, sort_by_code
 from lookalike.kernels.partition import widest_first, width
 from lookalike.metrics.loss import certainty_penalty
+from tests.examples import examples
 from tests.strategies import microdatas
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(microdatas(max_rows=40), st.data())
 def test_width_is_the_loss_of_the_least_extent(data: Microdata, draw: st.DataObject) -> None:
     axes = axes_of(data)
@@ -27,7 +28,7 @@ def test_width_is_the_loss_of_the_least_extent(data: Microdata, draw: st.DataObj
         assert width(axes, attr, cutting, members, 0, len(members)) == expected
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.integers(0, 70_000), min_size=1, max_size=400))
 def test_sort_is_stable_for_small_and_large_codes(codes: list[int]) -> None:
     table = np.array(codes, dtype=np.int32).reshape(-1, 1)

@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
 
 from lookalike.audit.buckets import transport
+from tests.examples import examples
 
 
 def most_by_scipy(supplies: np.ndarray, capacities: np.ndarray, left: np.ndarray, right: np.ndarray) -> int:
@@ -19,7 +20,7 @@ def most_by_scipy(supplies: np.ndarray, capacities: np.ndarray, left: np.ndarray
     return int(maximum_flow(csr_array(network), n_left + n_right, n_left + n_right + 1).flow_value)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 @given(seed=st.integers(0, 10**6), n_blocks=st.integers(1, 3), top=st.integers(1, 6))
 def test_as_much_as_another_solver_sends(seed: int, n_blocks: int, top: int) -> None:
     rng = np.random.default_rng(seed)

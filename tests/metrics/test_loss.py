@@ -21,6 +21,7 @@ from lookalike.metrics.loss import (
     information_loss,
     loss_by_column,
 )
+from tests.examples import examples
 from tests.strategies import column_of, microdatas
 
 # HG Table 1: eight people, and the originals behind each published row.
@@ -112,7 +113,7 @@ def test_ranges_of_other_tools_count_as_printed() -> None:
     assert certainty_penalty(data.domains.quasi[0], printed).tolist() == [0.1]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(microdatas(), st.data())
 def test_losses_lie_between_nothing_and_everything_and_grow_with_the_group(
     data: Microdata, draw: st.DataObject

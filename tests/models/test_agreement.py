@@ -22,6 +22,7 @@ from lookalike.models.k_concealment import KConcealment
 from lookalike.models.l_diversity import LDiversity
 from lookalike.models.rho_privacy import RhoPrivacy
 from lookalike.models.t_closeness import TCloseness
+from tests.examples import examples
 from tests.models.building import categories, exposure_of, partitions, with_tree
 from tests.oracles.group_rule import accepts
 
@@ -83,7 +84,7 @@ def both_readings(model: PrivacyModel, groups: list[list[int]]) -> tuple[bool, b
 
 
 @pytest.mark.parametrize("name", RATIONAL)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(data=st.data())
 def test_requirement_and_level_say_the_same(name: str, data: st.DataObject) -> None:
     accepted, held = both_readings(data.draw(RATIONAL[name]), data.draw(partitions()))
@@ -91,7 +92,7 @@ def test_requirement_and_level_say_the_same(name: str, data: st.DataObject) -> N
 
 
 @pytest.mark.parametrize("name", SUFFICIENT)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(data=st.data())
 def test_what_a_requirement_accepts_the_level_confirms(name: str, data: st.DataObject) -> None:
     accepted, held = both_readings(data.draw(SUFFICIENT[name]), data.draw(partitions()))
@@ -99,7 +100,7 @@ def test_what_a_requirement_accepts_the_level_confirms(name: str, data: st.DataO
 
 
 @pytest.mark.parametrize("name", {**RATIONAL, **SUFFICIENT})
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(data=st.data())
 def test_an_eligible_table_keeps_its_promise_as_one_group(name: str, data: st.DataObject) -> None:
     model = data.draw({**RATIONAL, **SUFFICIENT}[name])
@@ -116,7 +117,7 @@ def test_an_eligible_table_keeps_its_promise_as_one_group(name: str, data: st.Da
 
 
 @pytest.mark.parametrize("name", ["simple", "basic", "enhanced", "equal", "family", "delta", "entropy", "recursive"])
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(data=st.data())
 def test_promises_survive_the_union_of_groups(name: str, data: st.DataObject) -> None:
     model = data.draw({**RATIONAL, **SUFFICIENT}[name])

@@ -14,6 +14,7 @@ from lookalike.data.schema import Kind
 from lookalike.errors import Infeasible, RecipeError
 from lookalike.models import parse_model
 from lookalike.models.f_privacy import FPrivacy
+from tests.examples import examples
 from tests.models.building import categories
 
 TEXTS = [
@@ -47,7 +48,7 @@ def nearest_of(model: PrivacyModel, counts: NDArray[np.int64], column: Domain) -
 
 
 @pytest.mark.parametrize("text", TEXTS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(prior=st.lists(st.integers(1, 9), min_size=2, max_size=5))
 def test_the_nearest_is_eligible_and_different(text: str, prior: list[int]) -> None:
     model = parse_model(text)

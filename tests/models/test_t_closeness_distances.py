@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from lookalike.data.exposure import Exposure
 from lookalike.models import t_closeness
 from lookalike.models.shared.exact import enclosure
+from tests.examples import examples
 from tests.models.building import categories, exposure_of, partitions, weighed, with_tree
 from tests.models.test_agreement import TREES
 from tests.oracles import group_rule
@@ -49,7 +50,7 @@ def test_divergences_agree_with_the_definitions(groups: list[list[int]]) -> None
     assert js == pytest.approx([group_rule.js_bits(shares, belief) for belief in beliefs], abs=1e-12)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 @given(partitions())
 def test_sums_of_logarithms_are_the_divergences(groups: list[list[int]]) -> None:
     exposure = exposure_of(groups)

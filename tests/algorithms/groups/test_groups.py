@@ -29,6 +29,7 @@ from lookalike.pipeline.recipe import require as required_by
 from lookalike.pipeline.recipe import settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
+from tests.examples import examples
 from tests.strategies import microdatas
 
 
@@ -62,7 +63,7 @@ def loss_of(data: Microdata, groups: np.ndarray) -> float:
     )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(data=microdatas(min_rows=6), size=st.integers(2, 5), seed=st.integers(0, 5))
 def test_the_loss_that_swaps_save_is_the_loss_that_is_measured(data: Microdata, size: int, seed: int) -> None:
     requirements = (Requirement(min_size=size),)

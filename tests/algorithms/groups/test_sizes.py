@@ -30,6 +30,7 @@ from lookalike.pipeline import run as pipeline
 from lookalike.pipeline.recipe import Recipe, prepare, require, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
+from tests.examples import examples
 
 
 def zipf_counts(n_rows: int, n_values: int, exponent: float) -> np.ndarray:
@@ -73,7 +74,7 @@ def fillable_by_search(counts: list[int], ceilings: list[Fraction], groups: list
     )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     st.lists(st.fractions(0, 1, max_denominator=10**6), min_size=1, max_size=6),
     st.lists(st.integers(1, 10**6), min_size=1, max_size=6),
@@ -83,7 +84,7 @@ def test_rooms_are_exact(ceilings: list[Fraction], sizes: list[int]) -> None:
     assert rooms.tolist() == [[ceiling * size // 1 for ceiling in ceilings] for size in sizes]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     st.lists(st.tuples(st.integers(1, 4), st.integers(1, 6)), min_size=2, max_size=3),
     st.lists(st.integers(1, 5), min_size=1, max_size=4),

@@ -35,6 +35,7 @@ from lookalike.pipeline.recipe import require as required_by
 from lookalike.pipeline.recipe import settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
+from tests.examples import examples
 from tests.strategies import column_of, microdatas
 from tests.worlds import Path, Tape, all_orders, exact_posteriors, orders_within_values, tiny_table
 
@@ -69,7 +70,7 @@ def blocks(draw: st.DrawFn) -> tuple[np.ndarray, int, np.ndarray]:
     return np.array(counts)[list(order)], size, np.array(rooms)[list(order)]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(blocks(), st.booleans())
 def test_no_value_is_in_more_columns_of_a_zone_than_it_may_be(
     block: tuple[np.ndarray, int, np.ndarray], sequence: bool
@@ -97,7 +98,7 @@ def test_the_spec_example_in_sequence() -> None:
     assert [int(zone[0].sum()) for zone in zones] == [2, 1]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(blocks(), st.integers(0, 9))
 def test_tables_hold_every_record_once_in_the_columns_of_its_value(
     block: tuple[np.ndarray, int, np.ndarray], seed: int
@@ -118,7 +119,7 @@ def test_pure_zones_keep_each_groups_values() -> None:
     assert sorted(zone.tolist() for zone in zones) == [[[0, 1], [0, 1], [1, 0]][::-1], [[2, 0], [2, 0], [0, 2]]]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(st.integers(1, 12), min_size=2, max_size=8), st.integers(2, 5))
 def test_two_blocks_share_every_value(counts: list[int], ell: int) -> None:
     number = np.array(counts)
@@ -134,7 +135,7 @@ def test_two_blocks_share_every_value(counts: list[int], ell: int) -> None:
         assert (part <= rooms_for(size, ceilings) * n_groups).all()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.lists(st.tuples(st.integers(1, 9), st.fractions(0, 1, max_denominator=12)), min_size=2, max_size=6))
 @example([(5, Fraction(3, 4)), (2, Fraction(3, 7)), (1, Fraction(1, 4)), (1, Fraction(1, 4))])
 def test_what_is_planned_can_be_laid_out(values: list[tuple[int, Fraction]]) -> None:
@@ -153,7 +154,7 @@ def test_what_is_planned_can_be_laid_out(values: list[tuple[int, Fraction]]) -> 
         assert (part <= rooms_for(size, ceilings) * n_groups).all()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(microdatas(min_rows=4), st.data())
 def test_costs_are_what_groups_grow_by(data: Microdata, draw: st.DataObject) -> None:
     axes = axes_of(data)
@@ -179,7 +180,7 @@ def test_costs_are_what_groups_grow_by(data: Microdata, draw: st.DataObject) -> 
     assert n_columns * row_losses(axes, table, marks).sum() == pytest.approx(expected, abs=1e-9)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(microdatas(max_rows=25))
 def test_the_costliest_attribute_is_that_of_the_mean_pair(data: Microdata) -> None:
     axes = axes_of(data)

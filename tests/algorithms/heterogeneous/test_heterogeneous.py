@@ -33,6 +33,7 @@ from lookalike.pipeline import run as pipeline
 from lookalike.pipeline.recipe import Recipe, prepare, require, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
+from tests.examples import examples
 from tests.strategies import microdatas
 from tests.worlds import Path, all_orders, exact_posteriors, orders_within_values, tiny_table
 
@@ -68,7 +69,7 @@ def test_everybody_sees_l_different_values_once_each(matcher: str, n_rows: int) 
         assert len(set(seen)) == len(seen)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     data=microdatas(min_rows=4, max_rows=40, n_sensitive=st.just(1)),
     model=st.sampled_from(["l-diversity:2", "beta-likeness:1,bound=basic", "beta-likeness:2", "alpha-k:alpha=0.6,k=3"]),
@@ -263,7 +264,7 @@ def test_guessing_among_values_seen_once_gains_nothing() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("buckets", ["equal", "descending", "ascending", "packed", "through-l"])
 @pytest.mark.parametrize("remainder", ["blocks", "suppress"])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(data=microdatas(min_rows=6, max_rows=40, n_sensitive=st.just(1)), seed=st.integers(0, 3))
 def test_other_buckets_keep_the_promise(buckets: str, remainder: str, data: Microdata, seed: int) -> None:
     method = Heterogeneous(buckets=buckets, remainder=remainder)

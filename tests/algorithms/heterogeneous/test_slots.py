@@ -16,6 +16,7 @@ from lookalike.algorithms.heterogeneous.slots import (
     pack_values,
     through_diversity,
 )
+from tests.examples import examples
 
 A6_B7_D12 = np.array([6, 7, 12])
 
@@ -41,7 +42,7 @@ def test_beta_zero_has_pure_buckets() -> None:
     assert (np.count_nonzero(layout, axis=1) == 1).all()
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(
     st.lists(st.integers(1, 30), min_size=2, max_size=6),
     st.fractions(Fraction(1, 4), 4, max_denominator=8),

@@ -15,6 +15,7 @@ from lookalike.data.microdata import Microdata, Table
 from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.errors import RecipeError, SchemaError
 from lookalike.randomness import Randomness
+from tests.examples import examples
 from tests.strategies import column_of, microdatas
 
 LETTERS = "abcdefghij"
@@ -108,7 +109,7 @@ def test_values_that_nobody_has_can_be_drawn() -> None:
     assert len(np.unique(made.data.quasi)) > 1
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(60))
 @given(microdatas(max_rows=40), st.sampled_from(["0.01", "1", "100"]), st.integers(0, 9))
 def test_any_table_gives_records_over_its_columns(data: Microdata, epsilon: str, seed: int) -> None:
     """Missing values, trees, orders, decimals, a single row, carried columns."""

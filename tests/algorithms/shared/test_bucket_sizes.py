@@ -31,6 +31,7 @@ from lookalike.algorithms.shared.buckets import Asked
 from lookalike.kernels.bucketsizes import first_valid_step
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
+from tests.examples import examples
 
 
 def family(counts: list[int], theta: str) -> list[Fraction]:
@@ -161,7 +162,7 @@ def setting(drawn: list[tuple[int, int]]) -> tuple[np.ndarray, list[Fraction]]:
     return counts, [min(Fraction(1), Fraction(count, n_rows) + Fraction(more, 60)) for count, more in drawn]
 
 
-@settings(max_examples=800, deadline=None)
+@settings(max_examples=examples(2000), deadline=None)
 @given(drawn=shares, sizes=st.tuples(st.integers(1, 9), st.integers(1, 5)).map(lambda pair: (pair[0], sum(pair))))
 def test_the_first_valid_candidate_is_found(drawn: list[tuple[int, int]], sizes: tuple[int, int]) -> None:
     counts, ceilings = setting(drawn)
@@ -189,7 +190,7 @@ def feasible(counts: np.ndarray, limits: list[np.ndarray], sizes: tuple[int, int
     return fill(0, tuple(counts.tolist()))
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(
     drawn=st.lists(st.tuples(st.integers(1, 4), st.integers(0, 40)), min_size=1, max_size=3),
     sizes=st.sampled_from([(1, 2), (1, 3), (2, 3), (2, 4), (3, 4)]),
@@ -201,7 +202,7 @@ def test_counting_decides_what_trying_everything_decides(drawn: list[tuple[int, 
         assert two_sizes_valid(counts, limits, pair, sizes) == feasible(counts, limits, sizes, pair)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(drawn=shares, sizes=st.sampled_from([(1, 3), (2, 3), (2, 5), (3, 7)]))
 def test_records_are_divided_within_the_limits(drawn: list[tuple[int, int]], sizes: tuple[int, int]) -> None:
     counts, ceilings = setting(drawn)

@@ -22,6 +22,7 @@ from lookalike.metrics.loss import certainty_penalty
 from lookalike.models import parse_model
 from lookalike.pipeline.recipe import require, settle
 from lookalike.randomness import Randomness
+from tests.examples import examples
 from tests.strategies import microdatas
 
 
@@ -67,7 +68,7 @@ def least_loss(data: Microdata, requirements: tuple) -> float | None:  # type: i
     return min(totals) / data.n_rows / data.quasi.shape[1] if totals else None
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(
     data=microdatas(min_rows=2, max_rows=7),
     model=st.sampled_from(

@@ -21,6 +21,7 @@ from lookalike.pipeline.recipe import settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.algorithms.order_groups import BINARY, groups_of, required
+from tests.examples import examples
 from tests.strategies import microdatas
 from tests.worlds import tiny_table
 
@@ -55,7 +56,7 @@ def test_without_a_positive_a_group_still_has_l_records() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("text", SETTINGS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(data=microdatas(min_rows=2, max_rows=40, n_sensitive=st.just(1)), model=st.sampled_from(MODELS))
 def test_every_setting_keeps_every_promise(text: str, data: Microdata, model: str) -> None:
     algorithm = parse_algorithm(text)

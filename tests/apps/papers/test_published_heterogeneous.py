@@ -32,6 +32,7 @@ from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.algorithms.heterogeneous.test_heterogeneous import census_data, made, matched_table, values_seen
 from tests.algorithms.heterogeneous.test_slots import A6_B7_D12, BETA_SEVEN_TENTHS
+from tests.examples import examples
 from tests.worlds import tiny_table
 
 # Size: the printed beta with each policy, and the dummies that all of them need.
@@ -101,7 +102,7 @@ def test_the_buckets_of_the_15_records() -> None:
     ]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(st.integers(1, 8), min_size=2, max_size=12), st.integers(2, 5))
 def test_published_buckets_come_out_even(numbers: list[int], ell: int) -> None:
     counts = np.array(numbers)
@@ -129,7 +130,7 @@ def test_mixed_is_an_assignment_along_edges() -> None:
     assert all(record in row for row, record in zip(slots.reshape(15, 3).tolist(), given.ravel().tolist(), strict=True))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     st.lists(st.integers(1, 6), min_size=2, max_size=8),
     st.integers(2, 4),

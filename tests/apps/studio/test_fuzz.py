@@ -26,6 +26,7 @@ from lookalike.apps.studio.app import create_app
 from lookalike.apps.studio.jobs import Jobs
 from lookalike.apps.studio.workspace import Project
 from tests.apps.studio.asking import CSV
+from tests.examples import examples
 
 N_EXAMPLES = int(os.environ.get("LOOKALIKE_FUZZ", "6"))
 CHECKS = (not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance)
@@ -97,7 +98,7 @@ def test_nothing_breaks_the_studio(app: FastAPI, project: Project, label: str) -
             await send({"type": f"lifespan.{step}.complete"})
 
     @settings(
-        max_examples=N_EXAMPLES,
+        max_examples=examples(N_EXAMPLES),
         derandomize=N_EXAMPLES < 50,
         database=None,
         deadline=None,

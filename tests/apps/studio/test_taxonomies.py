@@ -22,6 +22,7 @@ from lookalike.data.microdata import Column
 from lookalike.data.schema import ValueType
 from lookalike.data.taxonomy import build
 from lookalike.errors import DataError, SchemaError
+from tests.examples import examples
 
 
 def strings(name: str, *values: str) -> Column:
@@ -74,7 +75,7 @@ def test_text_that_is_no_taxonomy_is_refused_in_words(form: str, text: str, said
 labels = st.text(st.characters(codec="utf-8", exclude_characters="\x85\u2028\u2029"), min_size=1, max_size=6)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(40))
 @given(st.dictionaries(labels, st.lists(labels, min_size=1, max_size=4, unique=True), min_size=1, max_size=4))
 def test_every_tree_comes_back_from_its_text(groups: dict[str, list[str]]) -> None:
     spec = {"tree": {"everything there is": groups}}

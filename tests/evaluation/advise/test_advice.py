@@ -20,6 +20,7 @@ from lookalike.data.schema import Role, Schema, ValueType
 from lookalike.evaluation.advise import advise
 from lookalike.evaluation.advise.advice import MOST_PAIRS, column_advice, singling_pairs
 from lookalike.evaluation.inspect import inspect
+from tests.examples import examples
 from tests.strategies import column_of
 
 SCHEMA = Schema.of(qi=["age", "sex"], sensitive=["diagnosis"], carry=["length_of_stay"])
@@ -104,7 +105,7 @@ def n_alone(rows: list[tuple[int, ...]], places: tuple[int, ...]) -> int:
     return sum(number == 1 for number in Counter(tuple(row[place] for place in places) for row in rows).values())
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(40))
 @given(rows_of_four)
 def test_pairs_and_leverage_against_counting(rows: list[tuple[int, ...]]) -> None:
     table = table_of(rows)

@@ -35,6 +35,7 @@ from lookalike.models.l_diversity import LDiversity
 from lookalike.models.t_closeness import TCloseness
 from lookalike.pipeline.recipe import Recipe, prepare
 from lookalike.pipeline.run import run
+from tests.examples import examples
 from tests.strategies import column_of
 
 histograms = st.lists(st.integers(1, 30), min_size=1, max_size=8)
@@ -67,7 +68,7 @@ def test_entropy_of_equal_values_is_their_number() -> None:
     assert str(bearing_of([5, 5, 5, 5]).models[2].model) == "l-diversity:4,kind=entropy"
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(40))
 @given(histograms)
 def test_nothing_larger_is_eligible(counts: list[int]) -> None:
     prior, column = domain_of(counts)
@@ -121,7 +122,7 @@ def groups_of(n_values: int, size: int) -> Iterator[tuple[int, ...]]:
         yield from ((number, *rest) for rest in groups_of(n_values - 1, size - number))
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(st.lists(st.integers(1, 12), min_size=2, max_size=4))
 def test_least_t_and_its_beliefs_against_every_group(counts: list[int]) -> None:
     shares = [Fraction(number, sum(counts)) for number in counts]
@@ -182,7 +183,7 @@ def tables(draw: st.DrawFn) -> tuple[Table, Schema]:
 
 
 @pytest.mark.slow
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(tables())
 def test_what_is_recommended_can_be_published(given_table: tuple[Table, Schema]) -> None:
     table, schema = given_table

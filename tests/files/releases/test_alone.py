@@ -18,6 +18,7 @@ from lookalike.errors import DataError
 from lookalike.files.releases.alone import MOST_POINTS, read_alone, taxonomy_over
 from lookalike.files.releases.read import ReleaseFolder
 from lookalike.files.releases.write import write_release
+from tests.examples import examples
 from tests.files.releases.release_forms import FORMS, MANIFEST, clinic_release, column, make_release, releases
 
 
@@ -46,7 +47,7 @@ def _held(cells: ExtentCells, unit: int) -> set[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_a_release_is_read_without_its_original(form: str, tmp_path: Path, data: st.DataObject) -> None:
     _, release = data.draw(releases(form))

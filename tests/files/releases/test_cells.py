@@ -22,6 +22,7 @@ from lookalike.files.releases.cells import (
     print_cells,
     unescape_member,
 )
+from tests.examples import examples
 from tests.files.releases.release_forms import column, held, microdata, nasty_texts
 
 
@@ -127,7 +128,7 @@ def test_escapes_are_undone(text: str) -> None:
     assert escape_member(text) not in ("", "*", "(missing)")
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(300))
 @given(microdata())
 def test_every_extent_survives_its_text(data: Microdata) -> None:
     unit_of_record = np.arange(data.n_rows) // 2

@@ -39,6 +39,7 @@ from lookalike.files.releases.read import ReleaseFolder, release_folder
 from lookalike.files.releases.tablefiles import ENDINGS, Part, digest_of, digest_of_part
 from lookalike.files.releases.write import NewRelease, new_release, same_cells, write_release
 from tests.audit.making import moved
+from tests.examples import examples
 from tests.files.releases.part_folders import (
     SPLIT,
     as_said,
@@ -126,7 +127,7 @@ def test_a_folder_of_parts_says_what_its_parts_say(form: str, tmp_path: Path) ->
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
-@settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=examples(8), suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(draw=st.data())
 def test_nasty_parts_read_back_the_same(form: str, draw: st.DataObject) -> None:
     data = draw.draw(microdata(sensitive=1 if form in (Bucketized.form, Perturbed.form) else 0))

@@ -14,6 +14,7 @@ import lookalike as la
 from lookalike.data.release import Bucketized, Release
 from lookalike.files.releases.write import write_release
 from tests.analysis.release_folders import bucketized
+from tests.examples import examples
 from tests.files.releases.release_forms import MANIFEST, clinic_release, releases
 
 
@@ -73,7 +74,7 @@ def test_sums_of_probabilities_are_estimates(clinic: Path, condition: str, where
 
 
 @pytest.mark.slow
-@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(made=releases(Bucketized.form))
 def test_every_row_has_probability_one_whatever_the_names(made: tuple[Any, Release]) -> None:
     _, release = made

@@ -29,6 +29,7 @@ from lookalike.files.releases.read import ReleaseFolder
 from lookalike.files.releases.write import write_release
 from lookalike.pipeline.hidden_data.folder import examine_folder
 from lookalike.pipeline.hidden_data.grounds import list_stated
+from tests.examples import examples
 from tests.files.releases.release_forms import (
     FORMS,
     MANIFEST,
@@ -59,7 +60,7 @@ def test_the_folder_is_a_valid_data_package(form: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
-@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(draw=st.data())
 def test_nasty_releases_read_back_the_same(form: str, draw: st.DataObject) -> None:
     data, release = draw.draw(releases(form))

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from lookalike.errors import DataError, MissingPart, RecipeError
 from lookalike.files.tables import compressed, read_table
 from lookalike.files.tables.formats import ZIP
+from tests.examples import examples
 
 TEXT = b"age,sex\n" + b"".join(b"%d,female\n" % (age % 90) for age in range(2000))
 
@@ -135,7 +136,7 @@ def test_streams_one_after_the_other_and_padding(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("magic", [b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd", ZIP])
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(rest=st.binary(max_size=200))
 def test_whatever_follows_the_first_bytes(tmp_path_factory: pytest.TempPathFactory, magic: bytes, rest: bytes) -> None:
     path = tmp_path_factory.getbasetemp() / "noise.packed"

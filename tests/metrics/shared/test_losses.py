@@ -18,6 +18,7 @@ from lookalike.metrics import METRICS
 from lookalike.metrics.shared.losses import PartLosses, join_losses
 from lookalike.pipeline.run import measure
 from tests.audit.making import bucketized, grouped, mixed_table, mixing_matrix, perturbed, ring
+from tests.examples import examples
 
 N_ROWS = 40
 
@@ -43,7 +44,7 @@ Making = Callable[[np.random.Generator, Microdata, np.ndarray], Release]
 
 @pytest.mark.parametrize("making", [of_groups, of_buckets, of_matrices])
 @given(seed=st.integers(0, 2**32 - 1), n_parts=st.integers(1, 4))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 def test_joined_losses_are_those_of_the_whole(making: Making, seed: int, n_parts: int) -> None:
     rng = np.random.default_rng(seed)
     data = mixed_table(rng, N_ROWS)

@@ -18,6 +18,7 @@ from lookalike.data.schema import ValueType
 from lookalike.errors import DataError, RecipeError, SchemaError
 from lookalike.files.tables import read_table
 from lookalike.files.tables.csv import delimited, encoding
+from tests.examples import examples
 
 
 def read(tmp_path: Path, data: bytes | str, name: str = "table.csv", **given: Any) -> Table:
@@ -238,7 +239,7 @@ def tables(draw: st.DrawFn) -> tuple[list[str], list[list[str]]]:
     return head, draw(st.lists(st.lists(nasty, min_size=len(head), max_size=len(head)), max_size=8))
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(150))
 @given(
     tables(),
     st.sampled_from([",", ";", "\t", "|", ":"]),
@@ -275,7 +276,7 @@ def test_what_is_written_in_a_known_dialect_is_read_back(
 words = st.text(alphabet="abc \"'éN", min_size=1, max_size=6)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(
     st.lists(st.tuples(st.integers(-(10**6), 10**6), words, st.none() | st.floats(-1e6, 1e6), st.dates()), max_size=20),
     st.sampled_from([",", ";", "\t", "|"]),
