@@ -130,7 +130,6 @@ def draw_figure(figure: Figure, one: Reproduced) -> charts.Chart:
         {"series": series, figure.x: at, figure.y: sum(values) / len(values), "low": min(values), "high": max(values)}
         for series in one.results.series
         for at, values in one.results.values(figure.x, figure.y, series).items()
-        if min(values) > 0 or not figure.log_y
     ]
     return charts.lines(
         rows,
