@@ -129,7 +129,7 @@ def test_a_file_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: pytest
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux only: ulimit -v")
 @pytest.mark.parametrize("megabytes", [1_000, 40_000])
 def test_a_limit_on_addresses_is_no_crash(tmp_path: Path, megabytes: int) -> None:
-    """Found by the faults: the library that draws reserves 64 GB of addresses, and ended the process without them."""
+    """Found by the faults: libraries that get no addresses abort, or wait for ever."""
     (tmp_path / "people.csv").write_text("age,ill\n" + "40,flu\n41,cold\n" * 20)
     limit = (
         f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({megabytes} << 20,) * 2); "
@@ -146,7 +146,4 @@ def test_a_limit_on_addresses_is_no_crash(tmp_path: Path, megabytes: int) -> Non
         assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
     else:
         assert done.returncode == 0, done.stderr
-        page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-        assert "Pictures are left out" in page
-        assert "<svg" not in page
-        assert "<figure" not in page
+        assert "<svg" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")

@@ -212,7 +212,6 @@ def _load() -> None:
     import duckdb  # noqa: F401
     import numpy as np
     import polars  # noqa: F401
-    import vl_convert  # noqa: F401
 
     import lookalike.apps.cli
     import lookalike.evaluation.charts

@@ -229,7 +229,9 @@ def test_results_show_what_the_report_says(client: TestClient, project: str, rel
         assert sentence in said
     assert found["beliefs"][0] in said
     assert "may rise from" in said
-    assert html.count('role="img"') == sum(map(bool, json.loads((release.folder / work.PICTURES).read_text()).values()))
+    assert html.count('<div role="img"') == sum(
+        map(bool, json.loads((release.folder / work.PICTURES).read_text()).values())
+    )
     for row in found["preview"]["release"]["rows"]:
         assert " ".join(row) in said, "the first rows of the release"
     assert VALUE in said

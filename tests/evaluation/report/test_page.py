@@ -65,7 +65,7 @@ def test_every_section_is_there_and_every_picture_has_words(reported: Reported, 
     assert set(found.ids) >= PUBLIC
     assert set(found.ids) & SCORED == (SCORED if owners else set())
     assert page.count("<svg") == page.count("<figure") >= (5 if owners else 2)
-    assert page.count('role="img" aria-label=') == page.count("<figure")
+    assert page.count('<figure role="img" aria-label=') == page.count("<figure")
     said = " ".join(found.words)
     for sentence in (
         "Institute of Health",

@@ -120,7 +120,7 @@ def _write(one: Reproduced, folder: Path) -> None:
         "shows": dict(one.verdicts),
     }
     (folder / f"{one.experiment.name}.json").write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
-    for figure in one.experiment.figures if charts.can_draw() else ():
+    for figure in one.experiment.figures:
         charts.write_svg(draw_figure(figure, one), folder / f"{figure.name}.svg")
 
 
@@ -130,7 +130,6 @@ def draw_figure(figure: Figure, one: Reproduced) -> charts.Chart:
         {"series": series, figure.x: at, figure.y: sum(values) / len(values), "low": min(values), "high": max(values)}
         for series in one.results.series
         for at, values in one.results.values(figure.x, figure.y, series).items()
-        if min(values) > 0 or not figure.log_y
     ]
     return charts.lines(
         rows,

@@ -152,7 +152,7 @@ def _under_way(jobs: list[Job]) -> Job | None:
 
 
 def _pictures(job: Job | None) -> dict[str, Markup]:
-    """The SVG comes from the library that draws, which escapes all text in it."""
+    """Charts escape all text in them."""
     return {} if job is None else {name: Markup(svg) for name, svg in results.pictures(job).items()}
 
 

@@ -1,354 +1,225 @@
 """The kinds of charts: lines, scattered marks with a frontier, bars, columns, spans between marks, boxes and tiles.
 
-Labels of a scatter stand beside their marks, on no other mark and on no other label; their places are in pixels, from
-the left and from the top.
+Rows without a number that an axis can show (none, infinite, or not above 0 on a logarithmic axis) are left out.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
-from lookalike.evaluation.charts.style import (
-    COLOURS,
-    DARK,
-    INK,
-    PERCENTS,
-    SHADES,
-    Chart,
-    Row,
-    Scale,
-    axis_of,
-    colour_of,
-    finish_chart,
-    layer_of,
-    names_of,
-    numbers,
-    shape_of,
-    words,
-)
+from lookalike.evaluation.charts.axes import LegendSide, Names, Numbers, Scale, begin_chart, draw_legend
+from lookalike.evaluation.charts.canvas import Chart
+from lookalike.evaluation.charts.labels import label_sides, line_of_steps
+from lookalike.evaluation.charts.style import DARK, INK, SQUARE, Look, Row, clean, looks_of, names_of, shade_of, shorten
 
 
 def lines(
-    rows: Sequence[Row],
-    x: str,
-    y: str,
-    series: str | None = None,
-    *,
-    title: str = "",
-    x_title: str | None = None,
-    y_title: str | None = None,
-    log_x: bool = False,
-    log_y: bool = False,
-    low: str | None = None,
-    high: str | None = None,
-    width: int = 400,
-    height: int = 260,
-) -> Chart:
+    rows: Sequence[Row], x: str, y: str, series: str | None = None, *, title: str = "", x_title: str | None = None,
+    y_title: str | None = None, log_x: bool = False, log_y: bool = False, low: str | None = None,
+    high: str | None = None, width: int = 400, height: int = 260,
+) -> Chart:  # fmt: skip
     """A line for each series, a mark at each point; from `low` to `high` a rule where both are named."""
-    encoding = {"x": axis_of(x, x_title, log_x, False, rows)}
-    upright = axis_of(y, y_title or y, log_y, True)
-    marked: dict[str, Any] = {}
-    if series is not None:
-        order = names_of(rows, series)
-        encoding["color"] = colour_of(series, order)
-        marked = {"shape": shape_of(series, order)}
-    layers = [
-        layer_of("line", rows, {**encoding, "y": upright}, strokeWidth=1.8),
-        layer_of("point", rows, {**encoding, **marked, "y": upright}, filled=True, size=45),
-    ]
-    if low is not None and high is not None:
-        ends = {"y": axis_of(low, y_title or y, log_y, True), "y2": {"field": high}}
-        layers.insert(0, layer_of("rule", rows, {**encoding, **ends}, strokeWidth=1.2))
-    return finish_chart(layers, title, width, height)
+    ends = None if low is None or high is None else (low, high)
+    named = any(isinstance(row.get(x), str) for row in rows)
+    rows = _shown(_shown(rows, () if named else (x,), log_x), (y, *(ends or ())), log_y)
+    across: Scale = Names(tuple(names_of(rows, x)), width) if named else Numbers.over(_all(rows, x), width, log=log_x)
+    upward = Numbers.over(_all(rows, y, *(ends or ())), height, log=log_y, zero=True, upward=True)
+    chart = begin_chart(across, upward, x if x_title is None else x_title, y_title or y)
+    looks = _looks(rows, series)
+    for name, look in looks.items():
+        drawn = sorted((row for row in rows if _name(row, series) == name), key=lambda row: across.place(row[x]))
+        places = [(across.place(row[x]), upward.place(row[y])) for row in drawn]
+        if ends is not None:
+            reach = [[(across.place(row[x]), upward.place(row[end])) for end in ends] for row in drawn]
+            chart.trace(reach, stroke=look.colour, stroke_width=1.2)
+        chart.trace([places], stroke=look.colour, stroke_width=1.8)
+        for place, row in zip(places, drawn, strict=True):
+            chart.mark(*place, look, 45, _tell(row, x, y, series))
+    return _finish(chart, title, looks if series else {})
 
 
 def scatter(
-    rows: Sequence[Row],
-    x: str,
-    y: str,
-    series: str,
-    *,
-    label: str,
-    title: str = "",
-    x_title: str | None = None,
-    y_title: str | None = None,
-    log_x: bool = False,
-    log_y: bool = False,
-    frontier: Sequence[Row] = (),
-    percent: bool = False,
-    width: int = 480,
-    height: int = 320,
-) -> Chart:
+    rows: Sequence[Row], x: str, y: str, series: str, *, label: str, title: str = "", x_title: str | None = None,
+    y_title: str | None = None, log_x: bool = False, log_y: bool = False, frontier: Sequence[Row] = (),
+    percent: bool = False, width: int = 480, height: int = 320,
+) -> Chart:  # fmt: skip
     """A mark for each row, with its label beside it; `frontier` rows are joined by a line of steps.
 
     A label goes where it covers no mark and no other label; those of the frontier choose first, and one that finds no
     room is left out.
     """
-    order = names_of(rows, series)
-    x_scale = Scale.of([row[x] for row in rows], log_x, width)
-    y_scale = Scale.of([row[y] for row in rows], log_y, height, zero=True)
-    axis = PERCENTS if percent else {}
-    places = {
-        "x": numbers(x, x_title, scale=x_scale.draw(), axis=axis),
-        "y": numbers(y, y_title, scale=y_scale.draw(), axis=axis),
-    }
-    seen = {"color": colour_of(series, order), "shape": shape_of(series, order)}
-    layers = [layer_of("point", rows, {**places, **seen}, filled=True, size=70)]
-    if frontier:
-        steps = layer_of(
-            "line", frontier, places, interpolate="step-after", strokeDash=[4, 3], color=INK, strokeWidth=1.2
-        )
-        layers.insert(0, steps)
-    ordered = [*(row for row in rows if row in frontier), *(row for row in rows if row not in frontier)]
-    marks = [(x_scale.place(row[x]), height - y_scale.place(row[y])) for row in ordered]
-    corners = [(x_scale.place(row[x]), height - y_scale.place(row[y])) for row in frontier]
-    sides = label_sides(marks, [str(row[label]) for row in ordered], line_of_steps(sorted(corners)), width, height)
-    for side in dict.fromkeys(side for side in sides if side is not None):
-        beside = [row for row, chosen in zip(ordered, sides, strict=True) if chosen == side]
-        right, down, align = side
-        text = {**places, "text": {"field": label, "type": "nominal"}}
-        look = {"align": align, "dx": right, "dy": down, "baseline": "middle", "fontSize": 10, "color": INK}
-        layers.append(layer_of("text", beside, text, **look))
-    return finish_chart(layers, title, width, height)
+    rows, front = (_shown(_shown(some, (x,), log_x), (y,), log_y) for some in (rows, frontier))
+    across = Numbers.over(_all(rows, x), width, log=log_x, room=True, percent=percent)
+    upward = Numbers.over(_all(rows, y), height, log=log_y, room=True, percent=percent, zero=True, upward=True)
+    chart = begin_chart(across, upward, x if x_title is None else x_title, y if y_title is None else y_title)
+    looks = _looks(rows, series)
+    ordered = [*(row for row in rows if row in front), *(row for row in rows if row not in front)]
+    marks, corners = ([(across.place(row[x]), upward.place(row[y])) for row in some] for some in (ordered, front))
+    line = line_of_steps(sorted(corners))
+    chart.trace([line], stroke_width=1.2, stroke_dasharray="4 3")
+    for place, row in zip(marks, ordered, strict=True):
+        chart.mark(*place, looks[str(row[series])], 70, _tell(row, label, series, x, y), fill_opacity=0.8)
+    labels = [shorten(clean(str(row[label])), 200) for row in ordered]
+    sides = label_sides(marks, labels, line, width, height)
+    for (left, top), said, side in zip(marks, labels, sides, strict=True):
+        if side is not None:
+            chart.write(said, left + side[0], top + side[1], side[2])
+    return _finish(chart, title, looks)
 
 
 def bars(
-    rows: Sequence[Row],
-    x: str,
-    y: str,
-    series: str | None = None,
-    *,
-    title: str = "",
-    x_title: str | None = None,
-    percent: bool = False,
-    width: int = 400,
-) -> Chart:
+    rows: Sequence[Row], x: str, y: str, series: str | None = None, *, title: str = "", x_title: str | None = None,
+    percent: bool = False, width: int = 400,
+) -> Chart:  # fmt: skip
     """Horizontal bars, y being the names, in the order of the rows."""
-    names, order = names_of(rows, y), [""]
-    along = axis_of(x, x_title, log=False, zero=False) | ({"axis": PERCENTS} if percent else {})
-    encoding = {"x": along, "y": words(y, names, title=None)}
-    style: dict[str, Any] = {"color": COLOURS[0]}
-    if series is not None:
-        order, style = names_of(rows, series), {}
-        encoding |= {"color": colour_of(series, order), "yOffset": words(series, order)}
-    drawn = layer_of("bar", rows, encoding, **style)
-    return finish_chart([drawn], title, width, max(40, 14 * len(names) * len(order)))
+    rows = _shown(rows, (x,))
+    names, looks = tuple(names_of(rows, y)), _looks(rows, series)
+    along = Numbers.over(_all(rows, x), width, zero=True, percent=percent)
+    bands = Names(names, max(40, 14 * len(names) * len(looks)), 0.2 if series else 0.1)
+    chart = begin_chart(along, bands, x if x_title is None else x_title, "")
+    return _draw_bars(chart, rows, bands, along, (y, x, series), looks, title)
 
 
 def columns(
-    rows: Sequence[Row],
-    x: str,
-    y: str,
-    series: str | None = None,
-    *,
-    x_title: str | None = None,
-    y_title: str | None = None,
-    width: int = 400,
-    height: int = 200,
-) -> Chart:
+    rows: Sequence[Row], x: str, y: str, series: str | None = None, *, x_title: str | None = None,
+    y_title: str | None = None, width: int = 400, height: int = 200,
+) -> Chart:  # fmt: skip
     """Upright bars of shares, x being the names, in the order of the rows; side by side for each series."""
-    across = words(x, names_of(rows, x), title=x if x_title is None else x_title, axis={"labelAngle": 0})
-    encoding = {"x": across, "y": numbers(y, y_title, axis=PERCENTS)}
-    style: dict[str, Any] = {"color": COLOURS[0]}
-    if series is not None:
-        order, style = names_of(rows, series), {}
-        encoding |= {"color": colour_of(series, order), "xOffset": words(series, order)}
-    drawn = layer_of("bar", [{**row, x: str(row[x])} for row in rows], encoding, **style)
-    return finish_chart([drawn], "", width, height)
+    rows = _shown(rows, (y,))
+    bands, looks = Names(tuple(names_of(rows, x)), width, 0.2 if series else 0.1), _looks(rows, series)
+    upward = Numbers.over(_all(rows, y), height, zero=True, percent=True, upward=True)
+    chart = begin_chart(bands, upward, x if x_title is None else x_title, y if y_title is None else y_title)
+    return _draw_bars(chart, rows, bands, upward, (x, y, series), looks)
+
+
+def _draw_bars(
+    chart: Chart, rows: Sequence[Row], bands: Names, along: Numbers, fields: tuple[str, str, str | None],
+    looks: Mapping[str, Look], title: str = "",
+) -> Chart:  # fmt: skip
+    """A bar from 0 for each row, those of one name side by side."""
+    (name, number, series), thick, turns = fields, bands.band / max(1, len(looks)), list(looks)
+    for row in rows:
+        begin = bands.place(row[name]) - bands.band / 2 + thick * turns.index(_name(row, series))
+        base, end = along.place(0), along.place(row[number])
+        corners = ((begin, base), (begin + thick, end)) if along.upward else ((base, begin), (end, begin + thick))
+        chart.fill(*corners, _tell(row, name, number, series), fill=looks[_name(row, series)].colour)
+    return _finish(chart, title, {name: look._replace(shape=SQUARE) for name, look in looks.items()} if series else {})
 
 
 def spans(
-    rows: Sequence[Row],
-    y: str,
-    marks: Mapping[str, str],
-    *,
-    x_title: str = "",
-    limit: str | None = None,
+    rows: Sequence[Row], y: str, marks: Mapping[str, str], *, x_title: str = "", limit: str | None = None,
     width: int = 400,
-) -> Chart:
+) -> Chart:  # fmt: skip
     """A line for each row, y being its name, from the least to the greatest of its marks, which are shares.
 
     `marks` gives what each number of a row is called; rows may lack some (None). The one named `limit` is drawn as a
     wall.
     """
-    names = [str(row[y]) for row in rows]
-    points = [
-        {y: str(row[y]), "mark": called, "at": row[field]}
-        for row in rows
-        for field, called in marks.items()
-        if row.get(field) is not None
-    ]
-    ends = [
-        {y: name, "low": min(at), "high": max(at)}
-        for name, row in zip(names, rows, strict=True)
-        if (at := [row[field] for field in marks if row.get(field) is not None])
-    ]
-    shown = [called for called in marks.values() if any(point["mark"] == called for point in points)]
-    walls = [] if limit is None else [marks[limit]]
-    shares = {"scale": {"zero": True}, "axis": PERCENTS}
-    upright = words(y, names, title=None, axis={"labelLimit": 220})
-    reach = {"x": numbers("low", x_title, **shares), "x2": {"field": "high"}, "y": upright}
-    seen = {"color": colour_of("mark", shown), "shape": shape_of("mark", shown, walls)}
-    drawn = [
-        layer_of("rule", ends, reach, color=INK, strokeWidth=1.2, opacity=0.7),
-        layer_of(
-            "point",
-            points,
-            {"x": numbers("at", x_title, **shares), "y": upright, **seen},
-            filled=True,
-            size=60,
-            opacity=1,
-        ),
-    ]
-    return finish_chart(drawn, "", width, max(40, 20 * len(names)), legend="top")
+    held = [(row, {mark: row[mark] for mark in marks if _is_shown(row.get(mark))}) for row in rows]
+    along = Numbers.over([at for _, found in held for at in found.values()], width, zero=True, percent=True)
+    bands = Names(tuple(names_of(rows, y)), max(40, 20 * len(names_of(rows, y))))
+    chart = begin_chart(along, bands, x_title, "", limit=220)
+    looks = looks_of([mark for mark in marks if any(mark in found for _, found in held)], [limit or ""])
+    reach = [[(along.place(end), bands.place(row[y])) for end in sorted(found.values())] for row, found in held]
+    chart.trace(reach, stroke_width=1.2, stroke_opacity=0.7)
+    for mark, look in looks.items():
+        for row, found in held:
+            if mark in found:
+                told = _tell({y: row[y], marks[mark]: found[mark]}, y, marks[mark])
+                chart.mark(along.place(found[mark]), bands.place(row[y]), look, 60, told)
+    draw_legend(chart, {marks[mark]: look for mark, look in looks.items()}, "top")
+    return chart
 
 
 def boxes(
-    frames: Sequence[Row],
-    points: Sequence[Row],
-    x: str,
-    y: str,
-    series: str,
-    *,
-    shape: str,
-    title: str = "",
-    y_title: str | None = None,
-    legend: bool = False,
-    width: int = 420,
-    height: int = 280,
-) -> Chart:
+    frames: Sequence[Row], points: Sequence[Row], x: str, y: str, series: str, *, shape: str, title: str = "",
+    y_title: str | None = None, legend: bool = False, width: int = 420, height: int = 280,
+) -> Chart:  # fmt: skip
     """Rectangles over two columns, and points: what a published row covers, and what lies in it.
 
     A frame has `x`, `y` and their other ends under the same names with `_end`. Frames and points of one `series` have
     one colour. Points without one are grey, and large if they are not of the first `shape`. Points have a mark for each
     `shape`, in the order of first appearance. The legend explains shapes, and colours if `legend` asks for it.
     """
-    order, kinds = names_of(frames, series), names_of(points, shape)
-    colour = {"color": colour_of(series, order) | {"legend": {"symbolOpacity": 1} if legend else None}}
-    places = {
-        axis: numbers(name, shown, scale=Scale.of(ends, False, 1).draw())
-        for axis, name, shown in (("x", x, None), ("y", y, y_title))
-        for ends in [[row[name] for row in (*frames, *points)] + [row[f"{name}_end"] for row in frames]]
-    }
-    framed = {**places, "x2": {"field": f"{x}_end"}, "y2": {"field": f"{y}_end"}, **colour}
-    marked = {**places, "shape": shape_of(shape, kinds)}
-    if all(series in row for row in points):
-        marks = layer_of("point", points, {**marked, **colour}, filled=True, size=42, opacity=1)
-    else:
-        usual = {"condition": {"test": {"field": shape, "equal": kinds[0]}, "value": 22}, "value": 130}
-        marks = layer_of("point", points, {**marked, "size": usual}, filled=True, opacity=1, color=INK)
-    layers = [
-        layer_of("rect", frames, framed, opacity=0.14),
-        layer_of("rect", frames, framed, filled=False, strokeWidth=1.4),
-        marks,
-    ]
-    return finish_chart(layers, title, width, height, legend="bottom")
+    across, upward = (
+        Numbers.over(_all(frames, name, f"{name}_end") + _all(points, name), pixels, room=True, upward=name == y)
+        for name, pixels in ((x, width), (y, height))
+    )
+    chart = begin_chart(across, upward, x, y if y_title is None else y_title)
+    colours = {name: look._replace(shape=SQUARE) for name, look in looks_of(names_of(frames, series)).items()}
+    shapes = {name: look._replace(colour=INK) for name, look in looks_of(names_of(points, shape)).items()}
+    for frame in frames:
+        begin, end = ((across.place(frame[x + to]), upward.place(frame[y + to])) for to in ("", "_end"))
+        colour = colours[str(frame[series])].colour
+        chart.fill(begin, end, fill=colour, fill_opacity=0.14, stroke=colour, stroke_width=1.4)
+    coloured = all(series in row for row in points)
+    for row in points:
+        look, first = shapes[str(row[shape])], str(row[shape]) == next(iter(shapes))
+        seen = Look(colours[str(row[series])].colour, look.shape) if coloured else look
+        chart.mark(across.place(row[x]), upward.place(row[y]), seen, 42 if coloured else 22 if first else 130)
+    if legend:
+        draw_legend(chart, colours, "bottom")
+    return _finish(chart, title, shapes, "bottom")
 
 
 def tiles(
-    rows: Sequence[Row],
-    x: str,
-    y: str,
-    fill: str,
-    *,
-    label: str,
-    title: str = "",
-    x_title: str | None = None,
-    y_title: str | None = None,
-    legend: bool = True,
-    size: int = 22,
-    up: bool = False,
-) -> Chart:
+    rows: Sequence[Row], x: str, y: str, fill: str, *, label: str, title: str = "", x_title: str | None = None,
+    y_title: str | None = None, legend: bool = True, size: int = 22, up: bool = False,
+) -> Chart:  # fmt: skip
     """A tile for each row, coloured by `fill`: a name has its colour, a number is the darker the larger.
 
     Every tile has its label in it, so nobody depends on the colours. Columns and lines keep the order of the rows;
     `up` has the first line at the bottom.
     """
-    gap = {"paddingInner": 0.06, "paddingOuter": 0.06}
-    across, along = names_of(rows, x), names_of(rows, y)
-    places = {
-        "x": words(x, across, title=x if x_title is None else x_title, scale=gap),
-        "y": words(y, along[::-1] if up else along, title=y if y_title is None else y_title, scale=gap),
-    }
+    names, lines = names_of(rows, x), names_of(rows, y)
+    across, along = (Names(tuple(some), size * len(some), 0.06) for some in (names, lines[::-1] if up else lines))
+    chart = begin_chart(across, along, x if x_title is None else x_title, y if y_title is None else y_title)
     if any(isinstance(row[fill], str) for row in rows):
-        order = sorted({str(row[fill]) for row in rows})
-        colour = colour_of(fill, order)
-        dark: Any = {"field": fill, "oneOf": [name for turn, name in enumerate(order) if turn % len(COLOURS) in DARK]}
+        looks = {name: look._replace(shape=SQUARE) for name, look in looks_of(sorted(names_of(rows, fill))).items()}
+        colours = [looks[str(row[fill])].colour for row in rows]
+        dark = [colour in DARK for colour in colours]
     else:
-        most = max(row[fill] for row in rows)
-        colour = numbers(fill, scale={"domain": [0, most], "range": list(SHADES)}) | {"title": None}
-        dark = {"field": fill, "gt": most / 2}
-    colour |= {} if legend else {"legend": None}
-    letters = {"condition": {"test": dark, "value": "white"}, "value": "black"}
-    label_text = {"text": {"field": label, "type": "nominal"}, "color": letters}
-    layers = [
-        layer_of("rect", rows, {**places, "color": colour}),
-        layer_of("text", rows, {**places, **label_text}, fontSize=10),
-    ]
-    return finish_chart(layers, title, size * len(across), size * len(along), legend="bottom")
+        most = max((row[fill] for row in rows), default=0) or 1
+        colours, dark = [shade_of(row[fill] / most) for row in rows], [row[fill] > most / 2 for row in rows]
+        ticks = Numbers.over([0, most], 200).ticks
+        looks = {said: Look(shade_of(at / most), SQUARE) for at, said in ticks if at <= most}
+    for row, colour, is_dark in zip(rows, colours, dark, strict=True):
+        at, down, half = across.place(row[x]), along.place(row[y]), across.band / 2
+        chart.fill((at - half, down - half), (at + half, down + half), fill=colour)
+        chart.write(str(row[label]), at, down, "middle", most=size, colour="white" if is_dark else "black")
+    return _finish(chart, title, looks if legend else {}, "bottom")
 
 
-Side = tuple[int, int, Literal["left", "center", "right"]]
-_ACROSS: tuple[tuple[int, Literal["left", "center", "right"]], ...] = ((8, "left"), (-8, "right"), (0, "center"))
-_SIDES: tuple[Side, ...] = tuple(
-    (right, down, align) for down in (-6, 6, 0, -13, 13, -20, 20) for right, align in _ACROSS if right or abs(down) > 9
-)
-"""Where a label may stand: how far to the right and down of its mark, and which end of it that is."""
-Point = tuple[float, float]
-Box = tuple[float, float, float, float]
-_LETTER, _LINE, _MARK = 5.4, 10.0, 5.0
+def _finish(chart: Chart, title: str, looks: dict[str, Look], side: LegendSide = "right") -> Chart:
+    draw_legend(chart, looks, side)
+    chart.name_it(title)
+    return chart
 
 
-def label_sides(
-    marks: Sequence[Point], labels: Sequence[str], lines: Sequence[Box], width: int, height: int
-) -> list[Side | None]:
-    """For each label in turn the best side with room; None if there is no room."""
-    taken: list[Box] = [(left - _MARK, top - _MARK, left + _MARK, top + _MARK) for left, top in marks]
-    found: list[Side | None] = []
-    for (left, top), label in zip(marks, labels, strict=True):
-        boxes = [(side, label_box(left, top, label, side)) for side in _SIDES]
-        free = [
-            (side, box)
-            for side, box in boxes
-            if box[0] >= 0 and box[2] <= width + _MARK and box[1] >= -_LINE and box[3] <= height
-            if not any(overlap(box, other) for other in taken)
-        ]
-        chosen = min(free, key=lambda one: _doubt(one[1], (left, top), marks, lines), default=None)
-        if chosen is not None:
-            taken.append(chosen[1])
-        found.append(None if chosen is None else chosen[0])
-    return found
+def _is_shown(value: Any, log: bool = False) -> bool:
+    return value is not None and math.isfinite(value) and (value > 0 or not log)
 
 
-def _doubt(box: Box, own: Point, marks: Sequence[Point], lines: Sequence[Box]) -> int:
-    """How hard a label is to read there: another mark is as near as its own (2), or lies on a line (1)."""
-    beyond = _distance(box, own)
-    nearer = any(mark != own and _distance(box, mark) <= beyond for mark in marks)
-    return 2 * nearer + any(overlap(box, line) for line in lines)
+def _shown(rows: Sequence[Row], columns: Sequence[str], log: bool = False) -> list[Row]:
+    return [row for row in rows if all(_is_shown(row[column], log) for column in columns)]
 
 
-def _distance(box: Box, mark: Point) -> float:
-    across = max(box[0] - mark[0], mark[0] - box[2], 0.0)
-    return math.hypot(across, max(box[1] - mark[1], mark[1] - box[3], 0.0))
+def _all(rows: Sequence[Row], *columns: str) -> list[float]:
+    return [float(row[column]) for row in rows for column in columns]
 
 
-def line_of_steps(corners: Sequence[Point]) -> list[Box]:
-    """The line of steps through the corners, as boxes: along to the next corner, then up or down to it."""
-    return [
-        box
-        for (left, top), (right, down) in itertools.pairwise(corners)
-        for box in ((left, top - 1, right, top + 1), (right - 1, min(top, down), right + 1, max(top, down)))
-    ]
+def _name(row: Row, series: str | None) -> str:
+    return "" if series is None else str(row[series])
 
 
-def label_box(left: float, top: float, label: str, side: Side) -> Box:
-    length, (right, down, align) = _LETTER * len(label), side
-    begin = left + right - {"left": 0.0, "center": length / 2, "right": length}[align]
-    return begin, top + down - _LINE / 2, begin + length, top + down + _LINE / 2
+def _looks(rows: Sequence[Row], series: str | None) -> dict[str, Look]:
+    """Those of the series, or of the only one; bars need one even where there are no rows."""
+    return looks_of(list(dict.fromkeys(_name(row, series) for row in rows)) or [""])
 
 
-def overlap(one: Box, other: Box) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+def _tell(row: Row, *columns: str | None) -> str:
+    """What a mark stands for, in words."""
+    said = ((name, row[name]) for name in dict.fromkeys(columns) if name is not None)
+    return "; ".join(f"{name}: {f'{value:,.4g}' if isinstance(value, float) else value}" for name, value in said)

@@ -1,36 +1,56 @@
-"""What all pictures share: colours, marks, axes, and how a finished one looks.
+"""What all pictures share: colours, shapes of marks, and letters.
 
 Colours are those of Okabe and Ito, which people with any kind of colour vision tell apart, and every series has a mark
 of its own as well. Text and axes are of a grey that shows on white and on black, and there is no background, so the
-same picture stands on a light page, on a dark one and on paper.
+same picture fits a light page, a dark one and paper.
 """
 
 from __future__ import annotations
 
-import math
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 Row = Mapping[str, Any]
-Chart = dict[str, Any]
-"""A picture, or a layer of one, in the words of Vega-Lite."""
-Channel = dict[str, Any]
-"""How a column of the rows is shown: along an axis, as a colour, as a shape."""
+Shape = tuple[tuple[float, float], ...]
+"""Corners around the middle of a mark, in half its size; none: a circle."""
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F", "#B8A800")
 INK = "#808080"
-DARK = (0,)
-"""The places of the colours on which letters are white."""
-SHADES = ("#DCE9F5", "#003A66")
-_MARKS = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
-_WALL = "M-0.2,-1.5h0.4v3h-0.4Z"
-_FONT = "Helvetica, Arial, sans-serif"
+DARK = (COLOURS[0],)
+"""Colours on which letters are white."""
+SHADES = ((0xDC, 0xE9, 0xF5), (0x00, 0x3A, 0x66))
+FONT = "Helvetica, Arial, sans-serif"
+SMALL, MEDIUM, LARGE = 10, 11, 13
+"""Sizes of letters: labels, titles of axes, the title."""
 
 
-def layer_of(mark: str, rows: Sequence[Row], encoding: Mapping[str, Any], **style: Any) -> Chart:
-    """Marks of one kind, one per row."""
-    return {"mark": {"type": mark, **style}, "data": {"values": [dict(row) for row in rows]}, "encoding": encoding}
+class Look(NamedTuple):
+    """How a series is drawn."""
+
+    colour: str = COLOURS[0]
+    shape: Shape = ()
+
+
+CIRCLE: Shape = ()
+SQUARE: Shape = ((-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9))
+WALL: Shape = ((-0.2, -1.5), (0.2, -1.5), (0.2, 1.5), (-0.2, 1.5))
+_UP: Shape = ((0, -1.15), (1.1, 0.85), (-1.1, 0.85))
+_DIAMOND: Shape = ((0, -1.25), (1.1, 0), (0, 1.25), (-1.1, 0))
+_QUARTER = ((0.4, -0.4), (0.4, -1.15), (-0.4, -1.15))
+_TURNS = ((1, 0), (0, -1), (-1, 0), (0, 1))
+_PLUS: Shape = tuple((x * along - y * up, x * up + y * along) for along, up in _TURNS for x, y in _QUARTER)
+_DOWN, _RIGHT = tuple((x, -y) for x, y in _UP), tuple((-y, x) for x, y in _UP)
+_LEFT = tuple((y, x) for x, y in _UP)
+_SHAPES = (CIRCLE, SQUARE, _UP, _DIAMOND, _PLUS, _DOWN, _RIGHT, _LEFT)
+
+
+def looks_of(names: Sequence[str], walls: Sequence[str] = ()) -> dict[str, Look]:
+    """A colour and a shape for each name."""
+    return {
+        name: Look(COLOURS[turn % len(COLOURS)], WALL if name in walls else _SHAPES[turn % len(_SHAPES)])
+        for turn, name in enumerate(names)
+    }
 
 
 def names_of(rows: Sequence[Row], column: str) -> list[str]:
@@ -38,85 +58,43 @@ def names_of(rows: Sequence[Row], column: str) -> list[str]:
     return list(dict.fromkeys(str(row[column]) for row in rows))
 
 
-def numbers(field: str, title: str | None = None, **style: Any) -> Channel:
-    """A channel of numbers; its title is the field's name, if none is given."""
-    return {"field": field, "type": "quantitative", "title": field if title is None else title, **style}
+def shade_of(share: float) -> str:
+    """The darker the larger, from 0 to 1."""
+    mixed = (round(light + (dark - light) * min(max(share, 0), 1)) for light, dark in zip(*SHADES, strict=True))
+    return "#" + "".join(f"{part:02X}" for part in mixed)
 
 
-def words(field: str, order: Sequence[str] | None, **style: Any) -> Channel:
-    """A channel of names, in this order (None: as they come)."""
-    return {"field": field, "type": "nominal", "sort": order, **style}
+_ADVANCES = {
+    191: "'", 222: "ijl", 260: "|", 278: " !,./:;I[\\]ft", 333: "()-`r{}", 355: '"', 389: "*", 469: "^",
+    500: "Jcksvxyz", 584: "+<=>~", 611: "FTZ", 667: "&ABEKPSVXY", 722: "CDHNRUw", 778: "GOQ", 833: "Mm", 889: "%",
+    944: "W", 1000: "\N{HORIZONTAL ELLIPSIS}", 1015: "@",
+}  # fmt: skip
+_ADVANCE = {chr(code): 556 for code in range(32, 127)} | {
+    letter: wide for wide, letters in _ADVANCES.items() for letter in letters
+}
+"""How wide the letters of Helvetica and Arial are, in thousandths of their size."""
+_FIRST_WIDE = 0x2E80
+"""Letters from here on, of Chinese and other scripts, are as wide as high."""
 
 
-def axis_of(name: str, title: str | None, log: bool, zero: bool, rows: Sequence[Row] = ()) -> Channel:
-    """An axis of numbers, or of names where a row has one."""
-    if any(isinstance(row.get(name), str) for row in rows):
-        return words(name, None, title=name if title is None else title, axis={"labelAngle": 0})
-    return numbers(name, title, scale={"type": "log"} if log else {"zero": zero})
+def measure_text(text: str, size: float = SMALL) -> float:
+    """About how wide a text is, in pixels."""
+    return size / 1000 * sum(_ADVANCE.get(letter) or (611 if ord(letter) < _FIRST_WIDE else 1000) for letter in text)
 
 
-PERCENTS = {"format": ".3~p", "tickCount": 8, "labelFlush": False}
-"""An axis of shares."""
+def shorten(text: str, most: float, size: float = SMALL) -> str:
+    """The text, or as many of its first letters as fit, and an ellipsis."""
+    if measure_text(text[:1000], size) <= most and len(text) <= 1000:
+        return text
+    kept = text[: int(most / size / 0.19)]
+    while kept and measure_text(f"{kept}\N{HORIZONTAL ELLIPSIS}", size) > most:
+        kept = kept[:-1]
+    return f"{kept.rstrip()}\N{HORIZONTAL ELLIPSIS}"
 
 
-@dataclass(frozen=True)
-class Scale:
-    """An axis whose ends are known before it is drawn, so that it is known where its points will lie."""
-
-    low: float
-    high: float
-    log: bool
-    pixels: int
-
-    @classmethod
-    def of(cls, values: Sequence[float], log: bool, pixels: int, zero: bool = False) -> Scale:
-        """An axis over the values, with some room at both ends."""
-        least, most = min(values, default=0.0), max(values, default=1.0)
-        if log:
-            room = max(most / least, 1.1) ** 0.07
-            return cls(least / room, most * room, log, pixels)
-        if zero:
-            least = min(least, 0.0)
-        room = 0.07 * (most - least or abs(most) or 1.0)
-        low = max(0.0, least - room) if least >= 0 else least - room
-        return cls(low, most + room, log, pixels)
-
-    def draw(self) -> dict[str, Any]:
-        kind = "log" if self.log else "linear"
-        return {"type": kind, "domain": [self.low, self.high], "nice": False, "zero": False}
-
-    def place(self, value: float) -> float:
-        """Pixels from the low end."""
-        low, high, value = (math.log(end) if self.log else end for end in (self.low, self.high, value))
-        return (value - low) / (high - low) * self.pixels
+_NOT_IN_XML = re.compile("[^\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def colour_of(series: str, order: list[str]) -> Channel:
-    colours = [COLOURS[turn % len(COLOURS)] for turn in range(len(order))]
-    return words(series, order, title=None, scale={"domain": order, "range": colours})
-
-
-def shape_of(series: str, order: list[str], walls: Sequence[str] = ()) -> Channel:
-    drawn = [_WALL if name in walls else _MARKS[turn % len(_MARKS)] for turn, name in enumerate(order)]
-    return words(series, order, title=None, scale={"domain": order, "range": drawn})
-
-
-def finish_chart(layers: Sequence[Chart], title: str, width: int, height: int, legend: str = "right") -> Chart:
-    """One picture of all layers."""
-    grey = {"labelColor": INK, "titleColor": INK}
-    axis = {"domainColor": INK, "tickColor": INK, "gridColor": INK, "gridOpacity": 0.2, "titleFontWeight": "normal"}
-    symbols = {"symbolStrokeWidth": 1.5, "symbolBaseFillColor": INK, "symbolBaseStrokeColor": INK}
-    return {
-        **({"layer": list(layers)} if len(layers) > 1 else layers[0]),
-        "title": title,
-        "width": width,
-        "height": height,
-        "background": "transparent",
-        "config": {
-            "font": _FONT,
-            "view": {"stroke": None},
-            "axis": {**grey, **axis},
-            "legend": {**grey, **symbols, "labelLimit": 260, "orient": legend},
-            "title": {"color": INK, "fontSize": 13, "anchor": "start", "fontWeight": "bold"},
-        },
-    }
+def clean(text: str) -> str:
+    """Values may hold characters that XML does not; lines and tabs become spaces."""
+    return _NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", re.sub("[\t\n\r]", " ", text))

@@ -188,8 +188,6 @@ def compare(
     notes = [*read.notes]
     if reused:
         notes.append(f"{counted(len(reused), 'run')} of this table and recipe were there already and not made again.")
-    if kept.folder is not None and not charts.can_draw():
-        notes.append(charts.NOT_DRAWN)
     comparison = Comparison(
         runs=runs,
         made=made,
@@ -202,7 +200,7 @@ def compare(
     if kept.folder is not None:
         kept.write(TABLE, comparison.to_csv())
         chart = comparison.chart()
-        if chart is not None and charts.can_draw():
+        if chart is not None:
             kept.write(PICTURE, charts.svg(chart))
         summary = json_text(comparison.to_plain())
         kept.write(SUMMARY, f"{summary}\n")

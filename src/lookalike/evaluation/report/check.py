@@ -21,7 +21,6 @@ from lookalike.data.contracts import Algorithm, Promise
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Release
 from lookalike.errors import LookalikeError, quoted
-from lookalike.evaluation import charts
 from lookalike.evaluation.report.basis import Basis
 from lookalike.evaluation.report.contents import Report
 from lookalike.evaluation.report.examples import Examples, make_up_examples
@@ -39,8 +38,6 @@ _BOTH = f"{REPORT_PAGE}, {REPORT}"
 _SCORED = ("attacks", "attacks_not_made", "answers", "uses", "tradeoff", "bound_sentence")
 """What a published report has only with scores."""
 _VERSION = re.compile(r"[0-9A-Za-z.+-]{1,30}")
-_SVG = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
-_NUMBER = re.compile(r"-?\d{1,20}(?:\.\d{1,20})?(?:e-?\d{1,3})?")
 
 
 @dataclass(frozen=True)
@@ -160,9 +157,6 @@ def _check_report(documents: Mapping[str, bytes], basis: Basis, title: str, exam
         return _fail(f"{REPORT} is not valid JSON")
     if any(stated.get(key) for key in _SCORED):
         return _not_checked("with figures that are scored on the original, which an audit does not work out")
-    left_out = stated.get("left_out")
-    if (isinstance(left_out, list) and charts.NOT_DRAWN in left_out) == charts.can_draw():
-        return _not_checked("its charts cannot be drawn here as they were")
     date, recipient = _date(stated.get("date")), stated.get("recipient")
     if date is None:
         return _fail(f"{REPORT}, date: it is no date")
@@ -190,15 +184,7 @@ def _compare(documents: Mapping[str, bytes], stated: Any, own: Mapping[str, byte
         return _fail(f"{REPORT} says something else than the release: {quoted(place)}")
     if documents[REPORT_PAGE] == own[REPORT_PAGE]:
         return Rebuilt((Check(OWN_REPORT, True, f"{_BOTH}: byte for byte what lookalike writes for this release"),))
-    if len({_without_places(page[REPORT_PAGE]) for page in (documents, own)}) == 1:
-        check = Check(OWN_REPORT, True, f"{_BOTH}: what lookalike writes for this release, but for places in charts")
-        return Rebuilt((check,), not_checked=(f"where {REPORT_PAGE} places what its charts show (other fonts)",))
     return _fail(f"{REPORT_PAGE} is not the page that lookalike writes for this release")
-
-
-def _without_places(page: bytes) -> str:
-    """A page with the numbers in its charts left out: where texts end depends on the fonts of a machine."""
-    return _SVG.sub(lambda chart: _NUMBER.sub("0", chart[0]), page.decode(errors="replace"))
 
 
 def _parse_object(text: bytes) -> dict[str, Any] | None:

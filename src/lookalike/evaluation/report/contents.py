@@ -21,7 +21,6 @@ from lookalike.data.contracts import Finding
 from lookalike.data.parameters import describe
 from lookalike.data.schema import Role
 from lookalike.errors import quoted
-from lookalike.evaluation import charts
 from lookalike.evaluation.evaluate import Answered, Evaluation
 from lookalike.evaluation.report.basis import Basis, BeliefTable, SizeLine, belief_table, size_lines
 from lookalike.evaluation.report.examples import Examples
@@ -152,7 +151,6 @@ class Report:
             bound_sentence=basis.bound_sentence,
             left_out=(
                 *_list_withheld(basis, evaluation),
-                *(() if charts.can_draw() else (charts.NOT_DRAWN,)),
                 *basis.left_out,
                 *(evaluation.left_out if evaluation else ()),
             ),

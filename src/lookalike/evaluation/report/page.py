@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def to_html(report: Report) -> str:
-    # The SVG comes from the library that draws, which escapes all text in it.
+    # Charts escape all text in them.
     shown = {name: Markup(svg) for name, svg in report.pictures.items()}
     return _template().render(report=report, pictures=shown)
 
@@ -103,13 +103,10 @@ def _as_json(plain: Any) -> bytes:
 
 
 _WIDE = 430
-_ONCE = ("sizes", "attacks", "losses", "tradeoff", "answers")
 
 
 def draw_pictures(report: Report) -> dict[str, str]:
     """Every picture of a report by name; empty where there is nothing to draw. `beliefs-N` is that of column N."""
-    if not charts.can_draw():
-        return dict.fromkeys((*(f"beliefs-{place}" for place in range(len(report.beliefs))), *_ONCE), "")
     drawn = {
         **{f"beliefs-{place}": _beliefs(table) if table.lines else None for place, table in enumerate(report.beliefs)},
         "sizes": _sizes(report) if report.sizes else None,
