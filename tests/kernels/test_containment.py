@@ -49,7 +49,7 @@ def test_fitting_pairs_and_largest_assignment_are_those_of_brute_force(seed, n_r
 
     records, published = np.meshgrid(np.arange(n_rows), np.arange(n_rows), indexing="ij")
     units = reading.boxes.class_of_row[published.ravel()]
-    held = holds_each(reading.boxes.cells, units, np.ascontiguousarray(data.quasi), records.ravel())
+    held = holds_each(reading.boxes.cells.for_kernels(), units, np.ascontiguousarray(data.quasi), records.ravel())
     assert (held.reshape(table.shape) == table).all()
 
     allowed = table & oracle.same_values(release, data)
@@ -153,7 +153,7 @@ def test_the_limit_on_listed_pairs_stops_the_listing():
     codes = np.ascontiguousarray(data.quasi)
     for limit, n_listed in ((1599, 0), (1600, 1600)):
         starts, rows = list_fitting(
-            reading.boxes.cells, reading.boxes.class_of_row, everything, codes, everything, limit
+            reading.boxes.cells.for_kernels(), reading.boxes.class_of_row, everything, codes, everything, limit
         )
         assert starts[-1] == 1600
         assert len(rows) == n_listed

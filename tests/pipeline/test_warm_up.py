@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lookalike.algorithms import ALGORITHMS
-from lookalike.audit import KERNELS
+from lookalike.audit import name_kernels
 from lookalike.kernels import list_kernels
 from lookalike.pipeline.warm_up import _divide
 
@@ -49,7 +49,8 @@ def test_every_kernel_that_is_named_exists() -> None:
     known = set(list_kernels())
     for kind in ALGORITHMS.values():
         assert known.issuperset(kind.kernels), kind.name
-    assert known.issuperset(name for names in KERNELS.values() for name in names)
+    for form in ("grouped", "matched", "bucketized", "perturbed"):
+        assert known.issuperset(name_kernels(form, 10**6))
 
 
 @pytest.mark.parametrize("n_processes", [1, 2, 3, 8, 100])

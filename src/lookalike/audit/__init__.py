@@ -11,10 +11,9 @@ from lookalike.audit.exposures import expose
 from lookalike.audit.joining import JoinedAudit, join_audits
 from lookalike.audit.parts import PartAudit, audit_part
 from lookalike.audit.verdicts import Audit, Check, ExactColumn, Grounds, Verdict
-from lookalike.audit.verify import KERNELS, Examined, examine, public_audit, shows_beliefs, verify
+from lookalike.audit.verify import Examined, examine, name_kernels, public_audit, shows_beliefs, verify
 
 __all__ = [
-    "KERNELS",
     "Audit",
     "Check",
     "ExactColumn",
@@ -27,6 +26,7 @@ __all__ = [
     "examine",
     "expose",
     "join_audits",
+    "name_kernels",
     "public_audit",
     "shows_beliefs",
     "verify",

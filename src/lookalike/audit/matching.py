@@ -19,6 +19,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from lookalike.audit.containment import holds_each
 from lookalike.audit.reading import FITS_LIMIT, Ints, Reading
 from lookalike.audit.verdicts import Check
 from lookalike.data.release import MatchGraph
@@ -57,8 +58,6 @@ def graph_checks(graph: MatchGraph, reading: Reading) -> list[Check]:
 
 
 def _inside_containment(reading: Reading, owner: Ints, rows: Ints) -> Check:
-    from lookalike.kernels.containment import holds_each
-
     boxes = reading.boxes
     held = holds_each(boxes.cells, boxes.class_of_row[rows], reading.original.quasi, owner)
     n_outside = int(np.count_nonzero(~held))

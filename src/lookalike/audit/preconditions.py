@@ -20,6 +20,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from lookalike.audit.containment import weight_fitting
 from lookalike.audit.reading import Ints, Reading
 from lookalike.audit.tail_bounds import SELDOM, Chance, cap_counts
 from lookalike.audit.verdicts import Audit, Check
@@ -221,8 +222,6 @@ def _chance_of_made_up_values(reading: Reading) -> float:
     which values were made up: nothing was left out, and no record fits two groups. Elsewhere 1.
     """
     from scipy.stats import hypergeom
-
-    from lookalike.kernels.containment import weight_fitting
 
     release, original = reading.release, reading.original
     if not isinstance(release, Grouped) or release.withheld.n_suppressed:

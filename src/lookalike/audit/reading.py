@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.audit.containment import Cells, list_fitting
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Codes, Domain, Microdata, read_only
 from lookalike.data.release import Bucketized, Extents, Grouped, Matched, Perturbed, Ranges, Release, Sets
@@ -27,8 +28,7 @@ _ROOM = 1 << 62
 class Boxes:
     """Distinct published combinations of extents, and the one of each row."""
 
-    cells: Any
-    """`kernels.containment.Cells`."""
+    cells: Cells
     class_of_row: Ints
     n_classes: int
 
@@ -81,8 +81,6 @@ def means_by_id(ids: Ints, numbers: NDArray[Any], n_ids: int) -> tuple[NDArray[n
 
 def _boxes_of(release: Grouped | Matched) -> Boxes:
     """The classes of a release and their boxes."""
-    from lookalike.kernels.containment import Cells
-
     domains = release.domains.quasi
     used, unit_of_row = np.unique(release.unit_of_row.astype(np.int64), return_inverse=True)
     keys: list[NDArray[Any]] = []
@@ -202,8 +200,6 @@ def largest_placement(
     boxes: Boxes, codes: Codes, value_of_record: Ints, value_of_row: Ints, n_values: int, pairs: int = _PAIRS
 ) -> Placement:
     """`codes` are the records' quasi-identifiers; records may take only rows of their own value."""
-    from lookalike.kernels.containment import assign, list_fitting
-
     n_classes = max(boxes.n_classes, 1)
     keys = value_of_row * n_classes + boxes.class_of_row
     items, item_of_row, capacities = np.unique(keys, return_inverse=True, return_counts=True)
@@ -225,8 +221,11 @@ def largest_placement(
             continue
         starts, fitting = list_fitting(boxes.cells, class_of_item, item_bounds, kind_codes[mine], kind_bounds, pairs)
         if starts[-1] > pairs:
+            from lookalike.kernels.containment import assign
+
             record_bounds = record_starts[first : last + 1]
-            placed = assign(boxes.cells, class_of_item, capacities, item_bounds, codes, records, record_bounds)
+            cells = boxes.cells.for_kernels()
+            placed = assign(cells, class_of_item, capacities, item_bounds, codes, records, record_bounds)
             item_of_record = np.maximum(item_of_record, placed)
             continue
         sent, kind_of_sent, item_of_sent = _flow(starts, fitting, supplies[mine], capacities)
@@ -400,8 +399,6 @@ class Reading:
     @cached_property
     def fits(self) -> tuple[Ints, NDArray[np.int32]] | None:
         """For each record all rows that it fits by its quasi-identifiers (starts, rows); None if far too many."""
-        from lookalike.kernels.containment import list_fitting
-
         codes = np.ascontiguousarray(self.original.quasi)
         all_rows, all_records = np.array([0, self.release.n_rows]), np.array([0, len(codes)])
         starts, rows = list_fitting(self.boxes.cells, self.boxes.class_of_row, all_rows, codes, all_records, FITS_LIMIT)

@@ -40,9 +40,9 @@ from lookalike.errors import RecipeError, unknown_name
 from lookalike.progress import Progress, silent
 
 _PLACING = ("containment.holds_each", "containment.list_fitting", "containment.weight_fitting")
-KERNELS = {Grouped.form: _PLACING, Matched.form: _PLACING, Bucketized.form: ("transport.send_most",)}
-"""Kernels that the audit of a form calls, as module.name."""
 _LEVELS = {Grouped.form: "group", Bucketized.form: "bucket", Perturbed.form: "posterior"}
+_SMALL = 2_000
+"""Rows up to which NumPy compares nearly all pairs of a record and a cell (see `containment`)."""
 _CONFIRMATION = "level B"
 """How a check begins that confirms a verdict without the private graph."""
 _WITH_THE_OWNER = "the level reached depends on more than the release: the owner of the original has it"
@@ -67,6 +67,13 @@ class Examined:
     def exposure(self, column: int | None) -> Exposure:
         """What the adversary can infer about a sensitive column (None: about identity); worked out once."""
         return expose_reading(self.reading, column, self.graph, self.audit.adversary)
+
+
+def name_kernels(form: str, n_rows: int) -> tuple[str, ...]:
+    """Kernels that the audit of such a release calls, as module.name."""
+    if form == Bucketized.form:
+        return ("transport.send_most",)
+    return _PLACING if form in (Grouped.form, Matched.form) and n_rows > _SMALL else ()
 
 
 def verify(original: Microdata, release: Release, promises: Sequence[Promise], **known: Any) -> Audit:

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from lookalike.audit.containment import holds_each, weight_fitting
 from lookalike.audit.order.sorting import Members, OrderedTable, Sign, expected_matches, line_up, permutation_tail
 from lookalike.audit.reading import Ints, Reading, joint_ids_of_two, means_by_id
 from lookalike.data.release import Bucketized, Grouped, Matched
@@ -85,8 +86,6 @@ def _rank_signs(words: str, members: Members) -> Iterator[Sign]:
 
 
 def _extent_signs(reading: Reading) -> Iterator[Sign]:
-    from lookalike.kernels.containment import holds_each, weight_fitting
-
     boxes, placement = reading.boxes, reading.placement
     codes = np.ascontiguousarray(reading.original.quasi)
     n_records, n_rows = reading.original.n_rows, reading.release.n_rows
