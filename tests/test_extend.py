@@ -19,7 +19,7 @@ import pytest
 import lookalike as la
 from lookalike import extend
 from lookalike.apps.samples import hospital, to_csv
-from lookalike.data.families import NAMED, known_elsewhere, load_guests
+from lookalike.data.families import NAMED, known_elsewhere
 from lookalike.errors import RecipeError
 from lookalike.models import parse_model
 from tests.apps.cli.running import lookalike
@@ -29,7 +29,6 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     from tests.apps.studio.asking import ended, promised, studio, upload
 
-GUEST = Path(__file__).with_name("toy_guest.py")
 COLUMNS: dict[str, Any] = {"qi": ["age", "sex"], "sensitive": "diagnosis"}
 ASKED = ["--qi", "age,sex", "--sensitive", "diagnosis"]
 REGISTRIES: list[Any] = [
@@ -40,14 +39,6 @@ REGISTRIES: list[Any] = [
     extend.FIDELITY,
     extend.FORMATS,
 ]
-
-
-@pytest.fixture
-def guest(registries: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv(NAMED, str(GUEST))
-    load_guests()
-    yield
-    del sys.modules[GUEST.stem]
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import signal
 import sys
@@ -22,12 +23,13 @@ from lookalike.data.schema import Schema
 from lookalike.errors import DataError, LookalikeError, Unsupported
 from lookalike.models import parse_promise
 from lookalike.pipeline.backends.local import LocalBackend
-from lookalike.pipeline.backends.spark import SparkBackend
+from lookalike.pipeline.backends.spark import SparkBackend, _in_words
 from lookalike.pipeline.parts.cut import cut, cutting_for
 from lookalike.pipeline.parts.survey import survey
 from lookalike.pipeline.recipe import Recipe, require, settle
 from lookalike.publication import Publication, publish_in_parts
 from lookalike.randomness import Randomness
+from tests.apps.cli.running import lookalike
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -131,6 +133,25 @@ def test_a_published_frame_can_be_read_by_spark_and_audited_elsewhere(
     for audit in (la.verify(tmp_path / "original.csv", tmp_path / "release"), la.spark.verify(on_spark, made)):
         assert audit.passed
         assert {verdict.model: verdict.reached for verdict in audit.verdicts} == reached
+
+
+def test_guests_are_sent_to_the_executors(guest: None, spark: SparkSession, stays: pl.DataFrame, tmp_path: Path) -> None:
+    stays.write_parquet(original := tmp_path / "stays.parquet")
+    for words in (["at-most:0.6", "--algorithm", "one-group"], ["k-anonymity:5", "--algorithm", "mondrian"]):
+        out = tmp_path / words[0].partition(":")[0]
+        columns = ("--qi", "age,sex", "--sensitive", "diagnosis", "--part-rows", "1000")
+        said = lookalike("publish", original, *columns, "--backend", "spark", "--model", *words, "--out", out, "--json")
+        assert said.returncode == 0, said.stderr
+        assert 0 <= json.loads(said.stdout)["loss"]["even_rows"] <= 1
+        assert la.spark.verify(str(original), out).passed
+
+
+@pytest.mark.parametrize(
+    "said", ["ModuleNotFoundError: No module named 'own.guests'", "Can't pickle <class '__main__.AtMost'>: it is not"]
+)
+def test_what_executors_lack_is_named(said: str) -> None:
+    with pytest.raises(LookalikeError, match=r"executors cannot import (own|__main__)\. Put a class of your own into one"):
+        raise _in_words(said, "PYTHON_EXCEPTION")
 
 
 @dataclass(frozen=True)
