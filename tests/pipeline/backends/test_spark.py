@@ -135,7 +135,9 @@ def test_a_published_frame_can_be_read_by_spark_and_audited_elsewhere(
         assert {verdict.model: verdict.reached for verdict in audit.verdicts} == reached
 
 
-def test_guests_are_sent_to_the_executors(guest: None, spark: SparkSession, stays: pl.DataFrame, tmp_path: Path) -> None:
+def test_guests_are_sent_to_the_executors(
+    guest: None, spark: SparkSession, stays: pl.DataFrame, tmp_path: Path
+) -> None:
     stays.write_parquet(original := tmp_path / "stays.parquet")
     for words in (["at-most:0.6", "--algorithm", "one-group"], ["k-anonymity:5", "--algorithm", "mondrian"]):
         out = tmp_path / words[0].partition(":")[0]
@@ -150,7 +152,9 @@ def test_guests_are_sent_to_the_executors(guest: None, spark: SparkSession, stay
     "said", ["ModuleNotFoundError: No module named 'own.guests'", "Can't pickle <class '__main__.AtMost'>: it is not"]
 )
 def test_what_executors_lack_is_named(said: str) -> None:
-    with pytest.raises(LookalikeError, match=r"executors cannot import (own|__main__)\. Put a class of your own into one"):
+    with pytest.raises(
+        LookalikeError, match=r"executors cannot import (own|__main__)\. Put a class of your own into one"
+    ):
         raise _in_words(said, "PYTHON_EXCEPTION")
 
 
