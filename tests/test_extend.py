@@ -165,6 +165,7 @@ def test_the_command_line(guest: None, patients: Path, tmp_path: Path) -> None:
     assert json.loads(said.stdout)["loss"]["largest_group"] == 400
     assert "reader" in lookalike("attack", out, "--original", patients, "--attack", "reader").stdout
     assert "largest-group" in lookalike("compare", "--help").stdout
+    assert "or JSON lines" in " ".join(lookalike("publish", "--help").stdout.split())
 
 
 @pytest.mark.slow

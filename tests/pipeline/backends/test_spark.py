@@ -27,7 +27,7 @@ from lookalike.pipeline.backends.spark import SparkBackend, _in_words
 from lookalike.pipeline.parts.cut import cut, cutting_for
 from lookalike.pipeline.parts.survey import survey
 from lookalike.pipeline.recipe import Recipe, require, settle
-from lookalike.publication import Publication, publish_in_parts
+from lookalike.publication import Publication, _publish_in_parts
 from lookalike.randomness import Randomness
 from tests.apps.cli.running import lookalike
 
@@ -104,8 +104,8 @@ def test_spark_and_one_machine_agree_to_the_byte(
     recipe = recipe_of(algorithm, promise, schema, **more)
     cuts = cuts_for(stays, recipe)
     assert cuts.n_parts >= 2
-    here = publish_in_parts(LocalBackend(stays), recipe, tmp_path / "here", fragments=cuts)
-    there = publish_in_parts(SparkBackend(on_spark), recipe, tmp_path / "there", fragments=cuts)
+    here = _publish_in_parts(LocalBackend(stays), recipe, tmp_path / "here", fragments=cuts)
+    there = _publish_in_parts(SparkBackend(on_spark), recipe, tmp_path / "there", fragments=cuts)
     assert here.audit.passed
     assert str(there) == str(here)
     assert digests(tmp_path / "there") == digests(tmp_path / "here")
@@ -193,10 +193,10 @@ class Failing(Interrupted):
 def test_a_lost_executor_changes_nothing(stays: pl.DataFrame, on_spark: DataFrame, tmp_path: Path) -> None:
     whole = recipe_of("mondrian", "l-diversity:3")
     cuts = cuts_for(stays, whole)
-    publish_in_parts(LocalBackend(stays), whole, tmp_path / "calm", fragments=cuts)
+    _publish_in_parts(LocalBackend(stays), whole, tmp_path / "calm", fragments=cuts)
     marker = tmp_path / "killed"
     broken = recipe_of(Interrupted(marker=str(marker)), "l-diversity:3")
-    publish_in_parts(SparkBackend(on_spark), broken, tmp_path / "stormy", fragments=cuts)
+    _publish_in_parts(SparkBackend(on_spark), broken, tmp_path / "stormy", fragments=cuts)
     assert marker.exists()
     assert digests(tmp_path / "stormy") == digests(tmp_path / "calm")
 
@@ -204,10 +204,10 @@ def test_a_lost_executor_changes_nothing(stays: pl.DataFrame, on_spark: DataFram
 def test_work_that_fails_leaves_what_was_there_and_says_no_value(
     stays: pl.DataFrame, on_spark: DataFrame, tmp_path: Path
 ) -> None:
-    publish_in_parts(LocalBackend(stays), recipe_of("mondrian", "l-diversity:3"), tmp_path / "release")
+    _publish_in_parts(LocalBackend(stays), recipe_of("mondrian", "l-diversity:3"), tmp_path / "release")
     before = digests(tmp_path)
     with pytest.raises(LookalikeError, match="nothing is written") as caught:
-        publish_in_parts(
+        _publish_in_parts(
             SparkBackend(on_spark), recipe_of(Failing(), "l-diversity:3"), tmp_path / "release", overwrite=True
         )
     assert "4711" not in str(caught.value)
