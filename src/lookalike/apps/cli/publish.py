@@ -55,7 +55,7 @@ report_options = options_together(
 class _Publish(click.Command):
     """Its help lists formats when it is asked for: guests add theirs."""
 
-    help = property(  # type: ignore[assignment]
+    help = property(
         lambda self: self._help.format(formats=list_names()), lambda self, text: setattr(self, "_help", text)
     )
 
