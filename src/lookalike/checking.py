@@ -19,7 +19,9 @@ from lookalike.evaluation.fidelity import Fidelity, compare
 from lookalike.evaluation.reopen import Reopened, reopen
 from lookalike.files.releases.parts import mix_parts, parts_of_rows
 from lookalike.files.releases.private import check_belongs, read_graph
+from lookalike.pipeline import run as pipeline
 from lookalike.pipeline.recipe import ModelLike, parse_promises, settle
+from lookalike.pipeline.run import name_domains
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 
@@ -54,7 +56,6 @@ def _audit_reopened(
 ) -> Audit:
     """The audit of a release that was read back; without `promises`, of what it promises itself."""
     from lookalike.evaluation.report.check import Rebuilt, check_documents
-    from lookalike.pipeline import run as pipeline
 
     if not promises and not reopened.promises:
         raise RecipeError(
@@ -109,8 +110,6 @@ class Measured(dict[str, float]):
     """What a release lost against its original: each loss by its name, and beside them what they were measured of."""
 
     def __init__(self, losses: Mapping[str, float], by_column: dict[str, float], reopened: Reopened) -> None:
-        from lookalike.pipeline.run import name_domains
-
         super().__init__(losses)
         self.loss_by_column = by_column
         self.form = reopened.release.form
@@ -138,8 +137,6 @@ def measure(
     **reading: Any,
 ) -> Measured:
     """The losses of a release folder, or of a table that another tool made, against its original."""
-    from lookalike.pipeline import run as pipeline
-
     reopened = reopen(original, release, schema, suppressed=suppressed, progress=progress, **reading)
     return Measured(*pipeline.measure(reopened.data, reopened.release), reopened)
 

@@ -353,12 +353,7 @@ def _publish_in_parts(
     fragments: Fragments | None = None,
     progress: Progress = silent,
 ) -> Publication:
-    """Publish a table that lies at a back end, part by part.
-
-    `options`: what the command needs besides to make such a release again, for the report. `notes`: what reading the
-    table had to say. `fragments`: where to cut, to do on one back end what was done on another; else it is decided from
-    the table.
-    """
+    """Part by part. `notes`: what reading the table had to say; `options` and `fragments` are those of `run_in_parts`."""
     from lookalike.evaluation import report as reports
     from lookalike.files.atomic import check_target
     from lookalike.files.releases.describe import DESCRIPTOR
