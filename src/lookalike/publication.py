@@ -353,7 +353,7 @@ def _publish_in_parts(
     fragments: Fragments | None = None,
     progress: Progress = silent,
 ) -> Publication:
-    """Part by part. `notes`: what reading the table had to say; `options` and `fragments` are those of `run_in_parts`."""
+    """Part by part. `notes`: what reading the table had to say; `options`, `fragments`: those of `run_in_parts`."""
     from lookalike.evaluation import report as reports
     from lookalike.files.atomic import check_target
     from lookalike.files.releases.describe import DESCRIPTOR
