@@ -12,6 +12,7 @@ from __future__ import annotations
 import random
 import re
 import sys
+import textwrap
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
@@ -366,7 +367,7 @@ def _table(
 
 # What the audit sees
 
-GIVEN = ("the published files", "the original table", "the promises to check")
+GIVEN = ("the release", "the original table", "the promises to check")
 WITHHELD = (
     ("the private record map", "who became which row"),
     ("the random numbers", "seed, shuffle, draws"),
@@ -376,8 +377,10 @@ WITHHELD = (
 DECIDES = (
     "Is it a release of this table, one row for every record?",
     "How sure can a reader be of each value? In exact numbers.",
-    "Does the row order follow any column of the original?",
+    "Does the row order follow the original?",
     "Were the values of a perturbed release really redrawn?",
+)
+DECIDES_OF_FILES = (
     "Do the files say more than the tables: extra bytes, notes?",
     "Do the sentences match the promises?",
 )
@@ -399,7 +402,8 @@ def audit() -> str:
         drawing.box(20, y, 190, 36, GREEN)
         drawing.text(32, y + 23, words, 14)
         drawing.line(210, y + 18, 232, y + 18, SOFT)
-    drawing.lines(24, 204, ("matched releases: also the", "private graph, if it is given"), 13)
+    where = ("publish: while it is in memory", "lookalike audit: from its folder", "matched releases: also the")
+    drawing.lines(24, 206, (*where, "private graph, if it is given"), 13)
     drawing.line(232, 70, 232, 162, SOFT)
     drawing.arrow(232, 116, 262, 116)
     drawing.text(20, 306, "It does not see", 16, bold=True, fill=DARK_ROSE)
@@ -413,19 +417,21 @@ def audit() -> str:
     drawing.text(324, 84, "audit", 18, bold=True, at="middle")
     for number, words in enumerate(("thinks like", "the attacker,", "works everything", "out again,", "exactly")):
         drawing.text(324, 110 + number * 18, words, 13, fill=SOFT, at="middle")
-    for number, words in enumerate(("If any check or", "promise fails,", "nothing is", "written.")):
-        drawing.text(324, 440 + number * 18, words, 13, bold=True, at="middle")
+    fails = ("If a check or a", "promise fails,", "publish writes", "nothing, and", "lookalike audit", "exits with 1.")
+    for number, words in enumerate(fails):
+        drawing.text(324, 420 + number * 18, words, 13, bold=True, at="middle")
     drawing.text(416, 36, "It decides", 16, bold=True, fill=DARK_GREEN)
-    for number, words in enumerate(DECIDES):
-        y = 52 + number * 38
+    drawing.text(416, 222, "lookalike audit also decides, of the files in a folder", 13, bold=True, fill=DARK_GREEN)
+    for number, words in enumerate((*DECIDES, *DECIDES_OF_FILES)):
+        y = 52 + number * 38 + (26 if number >= len(DECIDES) else 0)
         drawing.arrow(384, y + 15, 408, y + 15)
         drawing.box(410, y, 376, 30, GREEN)
         drawing.text(420, y + 20, words, 13)
-    drawing.text(416, 306, "It cannot decide", 16, bold=True, fill=DARK_ROSE)
+    drawing.text(416, 334, "It cannot decide", 16, bold=True, fill=DARK_ROSE)
     for number, words in enumerate(LEAVES):
-        y = 320 + number * 44
-        drawing.box(410, y, 376, 34, ROSE, dash="4 3")
-        drawing.text(420, y + 22, words, 13)
+        y = 348 + number * 38
+        drawing.box(410, y, 376, 32, ROSE, dash="4 3")
+        drawing.text(420, y + 21, words, 13)
     return drawing.svg()
 
 
@@ -441,20 +447,24 @@ WHY = (
 
 def parts() -> str:
     """The same records cut into boxes, and dealt out in slices."""
-    drawing = Drawing(612, "Two ways to cut a table into parts: boxes and slices")
+    from lookalike.algorithms import ALGORITHMS
+    from lookalike.data.contracts import Boxes, Slices, Undivided
+
+    boxed, sliced, whole = (
+        textwrap.wrap(
+            ", ".join(name for name, kind in ALGORITHMS.items() if isinstance(kind().in_parts, way)) + ":", 58
+        )
+        for way in (Boxes, Slices, Undivided)
+    )
+    drawing = Drawing(650, "Two ways to cut a table into parts: boxes and slices")
     dice = random.Random(11)
     records = []
     for place in range(96):
         across, down = ((place // 8 + 0.2 + 0.6 * dice.random()) / 12, (place % 8 + 0.2 + 0.6 * dice.random()) / 8)
         records.append((0.03 + 0.94 * across**1.4, down ** (0.75 if across < 0.5 else 1.35), dice.choice(KINDS)))
     drawing.text(20, 32, "Boxes", 17, bold=True, fill=DARK_BLUE)
-    drawing.lines(
-        20,
-        52,
-        ("groups, Mondrian, heterogeneous, perturbation:", "cut where people differ most; each box is a part"),
-        13,
-    )
-    x, y, w, h = 50, 92, 300, 226
+    drawing.lines(20, 52, (*boxed, "cut where people differ most; each box is a part"))
+    x, y, w, h = 50, 100, 300, 218
     for number, (x1, y1, x2, y2) in enumerate(_boxes(records, 3)):
         drawing.box(
             x + x1 * w, y + y1 * h, (x2 - x1) * w, (y2 - y1) * h, (BLUE, GREEN, AMBER, GREY)[number % 4], SOFT, r=0
@@ -464,9 +474,7 @@ def parts() -> str:
     drawing.text(x + w / 2, y + h + 18, "age", 13, fill=SOFT, at="middle")
     drawing.text(x - 34, y + h / 2, "zip", 13, fill=SOFT)
     drawing.text(430, 32, "Slices", 17, bold=True, fill=DARK_BLUE)
-    drawing.lines(
-        430, 52, ("anatomy and the other bucket methods:", "every part gets the same share of each diagnosis"), 13
-    )
+    drawing.lines(430, 52, (*sliced, "every part gets the same share of each diagnosis"))
     for number in range(4):
         drawing.box(430 + number * 90, 112, 80, 206, (BLUE, GREEN, AMBER, GREY)[number], SOFT)
         drawing.text(470 + number * 90, 104, f"part {number + 1}", 13, fill=SOFT, at="middle")
@@ -496,6 +504,8 @@ def parts() -> str:
     drawing.box(20, 490, 760, 104, "#ffffff")
     drawing.text(34, 514, "Why the promise holds for the whole table", 15, bold=True)
     drawing.lines(34, 538, WHY, 13)
+    drawing.text(20, 618, "Not in parts:", 13, bold=True, fill=DARK_ROSE)
+    drawing.lines(112, 618, (" ".join(whole), "they need the whole table at once"))
     return drawing.svg()
 
 

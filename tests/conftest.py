@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ settings.load_profile("checks")
 # It registers guests where it is imported: only the tests of `lookalike.extend` may do that.
 collect_ignore = ["toy_guest.py"]
 
-# What commands do besides takes seconds and is tested by itself (tests/report).
+# What commands do besides takes seconds and is tested by itself (tests/evaluation/report).
 os.environ |= {"LOOKALIKE_REPORT": "brief", "LOOKALIKE_PDF": "0"}
 
 
@@ -64,3 +65,14 @@ def registries() -> Iterator[None]:
     for registry, kept in zip(families, before, strict=True):
         registry.clear()
         registry.update(kept)
+
+
+@pytest.fixture
+def guest(registries: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The guests of toy_guest.py, as the environment names them."""
+    from lookalike.data.families import NAMED, load_guests
+
+    monkeypatch.setenv(NAMED, str(Path(__file__).with_name("toy_guest.py")))
+    load_guests()
+    yield
+    del sys.modules["toy_guest"]

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -19,7 +17,7 @@ import pytest
 import lookalike as la
 from lookalike import extend
 from lookalike.apps.samples import hospital, to_csv
-from lookalike.data.families import NAMED, known_elsewhere, load_guests
+from lookalike.data.families import NAMED, known_elsewhere
 from lookalike.errors import RecipeError
 from lookalike.models import parse_model
 from tests.apps.cli.running import lookalike
@@ -29,7 +27,6 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     from tests.apps.studio.asking import ended, promised, studio, upload
 
-GUEST = Path(__file__).with_name("toy_guest.py")
 COLUMNS: dict[str, Any] = {"qi": ["age", "sex"], "sensitive": "diagnosis"}
 ASKED = ["--qi", "age,sex", "--sensitive", "diagnosis"]
 REGISTRIES: list[Any] = [
@@ -40,14 +37,6 @@ REGISTRIES: list[Any] = [
     extend.FIDELITY,
     extend.FORMATS,
 ]
-
-
-@pytest.fixture
-def guest(registries: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv(NAMED, str(GUEST))
-    load_guests()
-    yield
-    del sys.modules[GUEST.stem]
 
 
 @pytest.fixture
@@ -176,6 +165,7 @@ def test_the_command_line(guest: None, patients: Path, tmp_path: Path) -> None:
     assert json.loads(said.stdout)["loss"]["largest_group"] == 400
     assert "reader" in lookalike("attack", out, "--original", patients, "--attack", "reader").stdout
     assert "largest-group" in lookalike("compare", "--help").stdout
+    assert "or JSON lines" in " ".join(lookalike("publish", "--help").stdout.split())
 
 
 @pytest.mark.slow

@@ -28,6 +28,7 @@ from lookalike.extend import (
     Level,
     MeanOverRows,
     Microdata,
+    PrivacyModel,
     Release,
     Requirement,
     Target,
@@ -78,6 +79,10 @@ class AtMost(WrittenModel):
 
     def holds(self, level: Level) -> bool:
         return level.value <= self.share
+
+    @classmethod
+    def proposals(cls, prior: Any, column: Domain) -> Sequence[tuple[PrivacyModel, str]]:
+        return [(cls(Fraction(int(prior.max()), int(prior.sum()))), "the least share")]
 
 
 @register_algorithm

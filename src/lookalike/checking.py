@@ -17,7 +17,6 @@ from lookalike.data.schema import Schema
 from lookalike.errors import DataError, RecipeError
 from lookalike.evaluation.fidelity import Fidelity, compare
 from lookalike.evaluation.reopen import Reopened, reopen
-from lookalike.evaluation.report.check import Rebuilt, check_documents
 from lookalike.files.releases.parts import mix_parts, parts_of_rows
 from lookalike.files.releases.private import check_belongs, read_graph
 from lookalike.pipeline import run as pipeline
@@ -56,6 +55,8 @@ def _audit_reopened(
     reopened: Reopened, promises: tuple[Promise, ...], private: str | Path | None, progress: Progress
 ) -> Audit:
     """The audit of a release that was read back; without `promises`, of what it promises itself."""
+    from lookalike.evaluation.report.check import Rebuilt, check_documents
+
     if not promises and not reopened.promises:
         raise RecipeError(
             "The release promises nothing that could be checked. Say what to hold it to, for example --model "

@@ -315,7 +315,7 @@ def publish(
         raise RecipeError(unknown_name("back end", backend, BACKENDS))
     if part_rows is not None or backend == SPARK or isinstance(table, Backend) or _is_spark_frame(table):
         lies_at, recipe, notes, options = _open_backend(table, recipe, backend, part_rows, progress, reading)
-        return publish_in_parts(
+        return _publish_in_parts(
             lies_at,
             recipe,
             out,
@@ -339,7 +339,7 @@ def publish(
     return publication
 
 
-def publish_in_parts(
+def _publish_in_parts(
     backend: Backend,
     recipe: Recipe,
     out: str | Path | None,
@@ -353,15 +353,10 @@ def publish_in_parts(
     fragments: Fragments | None = None,
     progress: Progress = silent,
 ) -> Publication:
-    """Publish a table that lies at a back end, part by part.
-
-    `options`: what the command needs besides to make such a release again, for the report. `notes`: what reading the
-    table had to say. `fragments`: where to cut, to do on one back end what was done on another; else it is decided from
-    the table.
-    """
+    """Part by part. `notes`: what reading the table had to say; `options`, `fragments`: those of `run_in_parts`."""
     from lookalike.evaluation import report as reports
     from lookalike.files.atomic import check_target
-    from lookalike.files.releases.describe import DESCRIPTOR, check_titles
+    from lookalike.files.releases.describe import DESCRIPTOR
     from lookalike.files.releases.parts import complete
     from lookalike.files.releases.write import new_release
     from lookalike.pipeline.parts.publish import run_in_parts
@@ -371,7 +366,6 @@ def publish_in_parts(
     n_rows = _PART_ROWS if part_rows is None else part_rows
     if n_rows < LEAST_PART:
         raise RecipeError(f"Parts of {n_rows:,} records are too small. Give at least {LEAST_PART:,} (--part-rows).")
-    check_titles(title=title, recipient=recipient)
     folder = Path(out)
     check_target(folder, marker=DESCRIPTOR, overwrite=overwrite)
     watch = Stopwatch()

@@ -120,7 +120,7 @@ def _in_parts(target: Path, name: str, schema: Schema, algorithm: str, promise: 
     recipe = Recipe(schema=settled, promises=(parse_promise(promise),), algorithm=parse_algorithm(algorithm), seed=SEED)
     backend = LocalBackend(people().select([one.name for one in schema.published]))
     with mock.patch.object(publishing, "LEAST_PART", PART_ROWS):
-        publishing.publish_in_parts(backend, recipe, target / name, title=f"Golden {name}", part_rows=PART_ROWS)
+        publishing._publish_in_parts(backend, recipe, target / name, title=f"Golden {name}", part_rows=PART_ROWS)
 
 
 def answered(target: Path, name: str) -> dict[str, Any]:

@@ -168,7 +168,7 @@ def test_releases_in_parts(house: Path, tmp_path: Path, name: str) -> None:
     recipe = Recipe(schema=schema, promises=(parse_promise("k-anonymity:4"),), algorithm=METHODS[name], seed=SEED)
     frame = pl.read_csv(house / "planted.csv", try_parse_dates=True)
     with mock.patch.object(publishing, "LEAST_PART", 30):
-        publishing.publish_in_parts(LocalBackend(frame), recipe, tmp_path / "out", part_rows=50)
+        publishing._publish_in_parts(LocalBackend(frame), recipe, tmp_path / "out", part_rows=50)
     assert len(next(iter(ReleaseFolder(tmp_path / "out").manifest.parts.values()))) > 1
     check_files(tmp_path / "out")
 

@@ -287,7 +287,7 @@ def test_releases_in_parts(setting: str, tmp_path: Path, monkeypatch: pytest.Mon
         recipe = Recipe(schema=Schema.of(qi=["x"], sensitive=["s"]), promises=(promise,), algorithm=method, seed=seed)
         folder = tmp_path / f"{world}-{seed}"
         try:
-            made = publishing.publish_in_parts(LocalBackend(frame), recipe, folder, part_rows=3)
+            made = publishing._publish_in_parts(LocalBackend(frame), recipe, folder, part_rows=3)
         except la.LookalikeError:
             continue
         n_parts.append(made.n_parts)

@@ -134,6 +134,10 @@ class PrivacyModel(Protocol):
     def measures(cls) -> Sequence[PrivacyModel]:
         """Settings whose levels every audit measures, asked or not."""
 
+    @classmethod
+    def proposals(cls, prior: NDArray[np.int64], column: Domain) -> Sequence[tuple[PrivacyModel, str]]:
+        """Settings that a sensitive column can support, each with why it is shown, as "the largest l"."""
+
     def refuses_form(self, form: str) -> str | None:
         """Why this model says nothing about a release of that form, or None."""
 

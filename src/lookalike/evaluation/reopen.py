@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lookalike import models
 from lookalike.algorithms import parse_algorithm
@@ -17,16 +17,17 @@ from lookalike.data.microdata import Codes, Microdata, Table
 from lookalike.data.release import Release
 from lookalike.data.schema import Schema
 from lookalike.errors import LookalikeError, RecipeError, quoted
-from lookalike.evaluation.report.check import Documents, read_documents
 from lookalike.files.releases.describe import REWRITTEN
 from lookalike.files.releases.other_tools import read_foreign_table
 from lookalike.files.releases.read import ReleaseFolder, check_readable, over_original, release_folder
 from lookalike.files.releases.tablefiles import Parts
 from lookalike.files.tables import read_whole
 from lookalike.files.urls import STANDARD_INPUT, at_hand, is_url
-from lookalike.pipeline.hidden_data.folder import Findings, can_be_audited_alike, examine_folder
-from lookalike.pipeline.hidden_data.grounds import agree_schema, exact_columns, list_declared, list_stated
-from lookalike.pipeline.hidden_data.other_tools import examine_table
+from lookalike.pipeline.hidden_data.grounds import Findings, agree_schema, exact_columns, list_declared, list_stated
+
+# What only an audit needs (reports, charts, the bytes of files) is loaded for audits alone.
+if TYPE_CHECKING:
+    from lookalike.evaluation.report.check import Documents
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,20 +110,25 @@ def _reopen_folder(
     table = read_whole(original, used, **reading)
     data = Microdata.encode(table, used)
     found = over_original(opened, data)
-    examined = examine_folder(opened, found, ignored=ignore) if audited else Findings()
     promises = tuple(Promise(models.parse_model(said.text), said.column) for said in manifest.promises)
-    rewritten = [name for name in REWRITTEN if name in manifest.files] if can_be_audited_alike(manifest) else []
+    examined, documents, ignored = Findings(), None, [f"column {quoted(name)} (ignored on request)" for name in ignore]
+    if audited:
+        from lookalike.evaluation.report.check import read_documents
+        from lookalike.pipeline.hidden_data.folder import can_be_audited_alike, examine_folder
+
+        examined = examine_folder(opened, found, ignored=ignore)
+        rewritten = [name for name in REWRITTEN if name in manifest.files and can_be_audited_alike(manifest)]
+        if not ignore:
+            documents = read_documents(opened, promises, data)
+        elif rewritten:
+            ignored.append(f"{', '.join(rewritten)} (about all columns)")
     algorithm = None
     with suppress(LookalikeError):
         algorithm = parse_algorithm(manifest.algorithm)
     grounds = Grounds(
         publishers_roles=not given.attributes,
         stated=(*list_stated(manifest), *stated),
-        not_checked=(
-            *(f"column {quoted(name)} (ignored on request)" for name in ignore),
-            *([f"{', '.join(rewritten)} (about all columns)"] if ignore and rewritten else []),
-            *examined.not_checked,
-        ),
+        not_checked=(*ignored, *examined.not_checked),
         exact=exact_columns(found),
     )
     return Reopened(
@@ -137,7 +143,7 @@ def _reopen_folder(
         checks=examined.checks,
         grounds=grounds,
         unpublished=_find_unpublished(table, used),
-        documents=read_documents(opened, promises, data) if audited and not ignore else None,
+        documents=documents,
     )
 
 
@@ -155,7 +161,11 @@ def _reopen_table(
     data = Microdata.encode(table, schema)
     notes = list(table.notes)
     found, cells = read_foreign_table(path, data, suppressed=suppressed, note=notes.append)
-    examined = examine_table(path, cells, data, ignore, table.names) if audited else Findings()
+    examined = Findings()
+    if audited:
+        from lookalike.pipeline.hidden_data.other_tools import examine_table
+
+        examined = examine_table(path, cells, data, ignore, table.names)
     grounds = Grounds(
         publishers_roles=False,
         not_checked=examined.not_checked,

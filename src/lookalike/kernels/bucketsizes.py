@@ -175,21 +175,6 @@ def best_pair(rooms, sizes, counts, pruning):  # type: ignore[no-untyped-def]
     return best
 
 
-@entry("i8[:], i8[:], i8[:], i8, i8")
-def first_valid_step(room1, room2, counts, size1, size2):  # type: ignore[no-untyped-def]
-    """The first valid step of one pair of sizes as (b1, b2), or (-1, -1)."""
-    n_rows = counts.sum()
-    b2, divisor = _start(n_rows, size1, size2)
-    if b2 < 0:
-        return np.int64(-1), np.int64(-1)
-    b1, d1, d2 = (n_rows - size2 * b2) // size1, size2 // divisor, size1 // divisor
-    starts, ends = np.empty(len(counts), dtype=np.int64), np.empty(len(counts), dtype=np.int64)
-    step, _ = _find_first_valid(room1, room2, counts, b1, b2, d1, d2, size1, size2, b1 // d1, starts, ends)
-    if step < 0:
-        return np.int64(-1), np.int64(-1)
-    return b1 - step * d1, b2 + step * d2
-
-
 @entry("i8[:], i8, u8[:]r, i8[:]")
 def most_frequent_first(counts, ell, ties, value_of_slot):  # type: ignore[no-untyped-def]
     """Buckets of `ell` different values, always the most frequent of those left; ties by random numbers.

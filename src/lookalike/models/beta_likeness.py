@@ -40,7 +40,10 @@ from lookalike.models.shared.exposures import (
     sensitive_column,
     unit_lacking,
 )
-from lookalike.models.shared.model import WrittenModel
+from lookalike.models.shared.model import MANY_VALUES, WrittenModel
+
+USUAL_BETAS = (3, 2, 1)
+"""Betas to recommend, the usual one first; the smaller ones where it would leave a value more likely than not."""
 
 
 @dataclass(frozen=True)
@@ -163,8 +166,27 @@ class BetaLikeness(WrittenModel):
         return Level(worst, unit, f"negative bound reached: {float(worst):.4g}")
 
     @classmethod
+    def proposals(cls, prior: NDArray[np.int64], column: Domain) -> Sequence[tuple[PrivacyModel, str]]:
+        is_short = np.count_nonzero(prior) <= MANY_VALUES
+        return [(sensible_beta(prior, column), "a sensible beta")] if is_short else ()
+
+    @classmethod
     def measures(cls) -> Sequence[PrivacyModel]:
         return (cls(1, bound="basic"), cls(1, bound="enhanced"))
 
     def holds(self, level: Level) -> bool:
         return level.value <= self.beta
+
+
+def sensible_beta(prior: NDArray[np.int64], column: Domain) -> BetaLikeness:
+    """The first beta under which no value becomes more likely than not that was not so before; else the smallest."""
+    named = [BetaLikeness(beta) for beta in USUAL_BETAS]
+    return next((model for model in named if keeps_minor(model, prior, column)), named[-1])
+
+
+def keeps_minor(model: PrivacyModel, prior: NDArray[np.int64], column: Domain) -> bool:
+    """Whether no value that at most half of the records have can come to be believed by more than one half."""
+    n_records = int(prior.sum())
+    ceilings = model.requirement(prior, column, 0).ceilings or ()
+    bounds = zip(ceilings, prior.tolist(), strict=True)
+    return all(2 * ceiling <= 1 for ceiling, number in bounds if 0 < 2 * number <= n_records)

@@ -22,6 +22,7 @@ from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import Exact, number_text
 from lookalike.data.requirement import Requirement
+from lookalike.models.beta_likeness import sensible_beta
 from lookalike.models.shared.exact import exp_of_negative, grid_down, grid_up, just_above, just_below, sign_of
 from lookalike.models.shared.exposures import (
     column_text,
@@ -32,7 +33,7 @@ from lookalike.models.shared.exposures import (
     sensitive_column,
     unit_lacking,
 )
-from lookalike.models.shared.model import WrittenModel
+from lookalike.models.shared.model import MANY_VALUES, WrittenModel
 
 _GUARD = 1e-9
 
@@ -115,6 +116,14 @@ class DeltaDisclosure(WrittenModel):
     @classmethod
     def measures(cls) -> Sequence[PrivacyModel]:
         return (cls(1),)
+
+    @classmethod
+    def proposals(cls, prior: NDArray[np.int64], column: Domain) -> Sequence[tuple[PrivacyModel, str]]:
+        if np.count_nonzero(prior) > MANY_VALUES:
+            return ()
+        # A belief that grows to 1 + beta times its share has grown by a factor of e^delta.
+        delta = Fraction(math.floor(100 * math.log(1 + sensible_beta(prior, column).beta)), 100)
+        return [(cls(delta), "the same factor, up and down")]
 
     def holds(self, level: Level) -> bool:
         return level.value < self.delta

@@ -49,7 +49,7 @@ from lookalike.models.shared.exposures import (
     sensitive_column,
     unit_sums,
 )
-from lookalike.models.shared.model import WrittenModel
+from lookalike.models.shared.model import WrittenModel, strongest
 
 
 def distinct_values(exposure: Exposure) -> NDArray[np.int64]:
@@ -106,6 +106,7 @@ def _falling_in_units(exposure: Exposure) -> NDArray[np.int64]:
 
 
 _GUARD = 1e-9
+_RECURSIVE_C = 2
 
 
 @dataclass(frozen=True)
@@ -163,6 +164,13 @@ class LDiversity(WrittenModel):
     @classmethod
     def measures(cls) -> Sequence[PrivacyModel]:
         return [cls(1, kind=kind) for kind in ("distinct", "simple", "entropy")]
+
+    @classmethod
+    def proposals(cls, prior: NDArray[np.int64], column: Domain) -> Sequence[tuple[PrivacyModel, str]]:
+        beyond = int(prior.sum()) + 1
+        kinds = [strongest(cls(beyond, kind=kind), prior, column) for kind in ("simple", "distinct", "entropy")]
+        recursive = largest_recursive(prior, column)
+        return [*((model, "the largest l") for model in kinds), (recursive, f"the largest l with c = {_RECURSIVE_C}")]
 
     def promise(self, column: str | None, form: str | None = None) -> str:
         ell, where = number_text(self.ell), column_text(column)
@@ -320,3 +328,13 @@ def _ordinal(number: int) -> str:
     """
     ending = "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{ending}"
+
+
+def largest_recursive(prior: NDArray[np.int64], column: Domain) -> LDiversity:
+    """The recursive kind gets harder with l, so the largest is found by halving."""
+    low, high = 1, int(np.count_nonzero(prior))
+    while low < high:
+        middle = (low + high + 1) // 2
+        asked = LDiversity(middle, kind="recursive", c=_RECURSIVE_C)
+        low, high = (middle, high) if strongest(asked, prior, column) == asked else (low, middle - 1)
+    return LDiversity(low, kind="recursive", c=_RECURSIVE_C)

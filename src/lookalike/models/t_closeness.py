@@ -24,15 +24,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.contracts import Level, PrivacyModel, Slider
-from lookalike.data.exposure import Exposure
+from lookalike.data.exposure import Exposure, counted_exposure
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import Choice, Exact, number_text
+from lookalike.data.release import Grouped
 from lookalike.data.requirement import Distance, Requirement
 from lookalike.data.schema import NUMBER_LIKE, Kind
 from lookalike.data.taxonomy import Taxonomy
-from lookalike.errors import RecipeError, quoted
-from lookalike.models.shared.exact import LogTerm, just_above, sign_of
+from lookalike.errors import RecipeError, counted, quoted
+from lookalike.models.shared.exact import LogTerm, just_above, sign_of, three_decimals_up
 from lookalike.models.shared.exposures import (
     column_text,
     describe_reader,
@@ -42,7 +44,7 @@ from lookalike.models.shared.exposures import (
     sensitive_column,
     unit_sums,
 )
-from lookalike.models.shared.model import WrittenModel
+from lookalike.models.shared.model import MANY_VALUES, WrittenModel
 
 
 def equal_moves(exposure: Exposure) -> NDArray[Any]:
@@ -193,6 +195,8 @@ def _float_sums(terms: NDArray[np.float64], exposure: Exposure) -> NDArray[np.fl
 
 
 _GUARD = 1e-9
+_LARGE_GROUP = 50
+"""Groups of more records than this say little about anybody in them."""
 
 _IN_WORDS = {
     "equal": "earth mover's distance, all values equally far apart",
@@ -311,6 +315,14 @@ class TCloseness(WrittenModel):
     def measures(cls) -> Sequence[PrivacyModel]:
         return (cls(1),)
 
+    @classmethod
+    def proposals(cls, prior: NDArray[np.int64], column: Domain) -> Sequence[tuple[PrivacyModel, str]]:
+        if np.count_nonzero(prior) > MANY_VALUES:
+            return ()
+        size = min(_LARGE_GROUP, max(1, int(prior.sum()) // 2))
+        least = cls(three_decimals_up(least_distance(prior, column, size)))
+        return [(least, f"the least t that a group of up to {counted(size, 'record')} can keep")]
+
     def highest_belief(self, share: Fraction) -> Fraction | None:
         """Where all values are equally far apart, none gains more than t; between near values more may move."""
         return min(share + self.t, Fraction(1)) if self.distance == "equal" else None
@@ -324,3 +336,27 @@ def _has_order(column: Domain) -> bool:
     if column.kind in (Kind.NUMERIC, Kind.ORDERED):
         return True
     return column.type in NUMBER_LIKE and bool(np.all(column.values[1:] > column.values[:-1]))
+
+
+def least_distance(prior: NDArray[np.int64], column: Domain, most_records: int) -> Fraction:
+    """The least t that any group of up to so many records can keep (all values equally far apart).
+
+    Of the groups of one size, that with the shares of the table, rounded by the largest remainders, is nearest.
+    """
+    least = Fraction(1)
+    n_records = int(prior.sum())
+    for size in range(1, most_records + 1):
+        whole, rest = np.divmod(prior * size, n_records)
+        whole[np.argsort(-rest, kind="stable")[: size - int(whole.sum())]] += 1
+        codes = np.repeat(np.arange(len(prior), dtype=np.int32), whole)
+        group = counted_exposure(
+            np.zeros(size, dtype=np.int64),
+            codes,
+            1,
+            adversary=READS_RELEASE,
+            form=Grouped.form,
+            column=column,
+            prior=prior,
+        )
+        least = min(least, Fraction(TCloseness(1).level(group).value))
+    return least

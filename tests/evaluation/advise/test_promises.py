@@ -18,21 +18,17 @@ from lookalike.evaluation.advise import advise
 from lookalike.evaluation.advise.promises import (
     Belief,
     ColumnBearing,
-    keeps_minor,
-    largest_recursive,
-    least_distance,
     most_groups,
     promise_to_start_with,
-    sensible_beta,
-    strongest,
     what_it_bears,
 )
 from lookalike.models import parse_promise
-from lookalike.models.beta_likeness import BetaLikeness
+from lookalike.models.beta_likeness import BetaLikeness, keeps_minor, sensible_beta
 from lookalike.models.delta_disclosure import DeltaDisclosure
 from lookalike.models.k_anonymity import KAnonymity
-from lookalike.models.l_diversity import LDiversity
-from lookalike.models.t_closeness import TCloseness
+from lookalike.models.l_diversity import LDiversity, largest_recursive
+from lookalike.models.shared.model import strongest
+from lookalike.models.t_closeness import TCloseness, least_distance
 from lookalike.pipeline.recipe import Recipe, prepare
 from lookalike.pipeline.run import run
 from tests.examples import examples
@@ -155,6 +151,14 @@ def test_floors_bound_the_number_of_groups() -> None:
 def test_columns_of_very_many_values_get_what_is_cheap() -> None:
     bearing = bearing_of([1] * 1001)
     assert [one.model.name for one in bearing.models] == ["l-diversity"] * 4
+
+
+def test_a_model_from_outside_is_proposed_by_its_class(guest: None) -> None:
+    proposed = bearing_of([6, 3, 1]).models[-1]
+    assert proposed.sentence == (
+        'at-most:0.6: the least share, the belief in "v2" may rise from 10 % to at most 60 %, that in "v0" from 60 % '
+        "to at most 60 %."
+    )
 
 
 def test_one_value_has_nothing_to_hide() -> None:

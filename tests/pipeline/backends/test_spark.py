@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import signal
 import sys
@@ -22,12 +23,13 @@ from lookalike.data.schema import Schema
 from lookalike.errors import DataError, LookalikeError, Unsupported
 from lookalike.models import parse_promise
 from lookalike.pipeline.backends.local import LocalBackend
-from lookalike.pipeline.backends.spark import SparkBackend
+from lookalike.pipeline.backends.spark import SparkBackend, _in_words
 from lookalike.pipeline.parts.cut import cut, cutting_for
 from lookalike.pipeline.parts.survey import survey
 from lookalike.pipeline.recipe import Recipe, require, settle
-from lookalike.publication import Publication, publish_in_parts
+from lookalike.publication import Publication, _publish_in_parts
 from lookalike.randomness import Randomness
+from tests.apps.cli.running import lookalike
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -102,8 +104,8 @@ def test_spark_and_one_machine_agree_to_the_byte(
     recipe = recipe_of(algorithm, promise, schema, **more)
     cuts = cuts_for(stays, recipe)
     assert cuts.n_parts >= 2
-    here = publish_in_parts(LocalBackend(stays), recipe, tmp_path / "here", fragments=cuts)
-    there = publish_in_parts(SparkBackend(on_spark), recipe, tmp_path / "there", fragments=cuts)
+    here = _publish_in_parts(LocalBackend(stays), recipe, tmp_path / "here", fragments=cuts)
+    there = _publish_in_parts(SparkBackend(on_spark), recipe, tmp_path / "there", fragments=cuts)
     assert here.audit.passed
     assert str(there) == str(here)
     assert digests(tmp_path / "there") == digests(tmp_path / "here")
@@ -131,6 +133,29 @@ def test_a_published_frame_can_be_read_by_spark_and_audited_elsewhere(
     for audit in (la.verify(tmp_path / "original.csv", tmp_path / "release"), la.spark.verify(on_spark, made)):
         assert audit.passed
         assert {verdict.model: verdict.reached for verdict in audit.verdicts} == reached
+
+
+def test_guests_are_sent_to_the_executors(
+    guest: None, spark: SparkSession, stays: pl.DataFrame, tmp_path: Path
+) -> None:
+    stays.write_parquet(original := tmp_path / "stays.parquet")
+    for words in (["at-most:0.6", "--algorithm", "one-group"], ["k-anonymity:5", "--algorithm", "mondrian"]):
+        out = tmp_path / words[0].partition(":")[0]
+        columns = ("--qi", "age,sex", "--sensitive", "diagnosis", "--part-rows", "1000")
+        said = lookalike("publish", original, *columns, "--backend", "spark", "--model", *words, "--out", out, "--json")
+        assert said.returncode == 0, said.stderr
+        assert 0 <= json.loads(said.stdout)["loss"]["even_rows"] <= 1
+        assert la.spark.verify(str(original), out).passed
+
+
+@pytest.mark.parametrize(
+    "said", ["ModuleNotFoundError: No module named 'own.guests'", "Can't pickle <class '__main__.AtMost'>: it is not"]
+)
+def test_what_executors_lack_is_named(said: str) -> None:
+    with pytest.raises(
+        LookalikeError, match=r"executors cannot import (own|__main__)\. Put a class of your own into one"
+    ):
+        raise _in_words(said, "PYTHON_EXCEPTION")
 
 
 @dataclass(frozen=True)
@@ -168,10 +193,10 @@ class Failing(Interrupted):
 def test_a_lost_executor_changes_nothing(stays: pl.DataFrame, on_spark: DataFrame, tmp_path: Path) -> None:
     whole = recipe_of("mondrian", "l-diversity:3")
     cuts = cuts_for(stays, whole)
-    publish_in_parts(LocalBackend(stays), whole, tmp_path / "calm", fragments=cuts)
+    _publish_in_parts(LocalBackend(stays), whole, tmp_path / "calm", fragments=cuts)
     marker = tmp_path / "killed"
     broken = recipe_of(Interrupted(marker=str(marker)), "l-diversity:3")
-    publish_in_parts(SparkBackend(on_spark), broken, tmp_path / "stormy", fragments=cuts)
+    _publish_in_parts(SparkBackend(on_spark), broken, tmp_path / "stormy", fragments=cuts)
     assert marker.exists()
     assert digests(tmp_path / "stormy") == digests(tmp_path / "calm")
 
@@ -179,10 +204,10 @@ def test_a_lost_executor_changes_nothing(stays: pl.DataFrame, on_spark: DataFram
 def test_work_that_fails_leaves_what_was_there_and_says_no_value(
     stays: pl.DataFrame, on_spark: DataFrame, tmp_path: Path
 ) -> None:
-    publish_in_parts(LocalBackend(stays), recipe_of("mondrian", "l-diversity:3"), tmp_path / "release")
+    _publish_in_parts(LocalBackend(stays), recipe_of("mondrian", "l-diversity:3"), tmp_path / "release")
     before = digests(tmp_path)
     with pytest.raises(LookalikeError, match="nothing is written") as caught:
-        publish_in_parts(
+        _publish_in_parts(
             SparkBackend(on_spark), recipe_of(Failing(), "l-diversity:3"), tmp_path / "release", overwrite=True
         )
     assert "4711" not in str(caught.value)

@@ -80,6 +80,7 @@ HOSTILE = {
     "blank": ({"x.csv": b"\n\n"}, "is empty"),
     "nothing": ({"x.csv": b""}, "no file with anything in it"),
     "mixed": ({"x.csv": b"a\n1\n", "y.parquet": b"PAR1"}, r"CSV: 1.*glob"),
+    "another format": ({"x.xlsx": b"PK"}, r"1 file \(Excel: 1\)\. Spark reads Parquet or delimited text.*convert"),
     "no Parquet": ({"y.parquet": b"PAR1 or not"}, "damaged or no Parquet"),
     "Delta": ({"y.parquet": b"PAR1", "_delta_log/0.json": b"{}"}, "Delta table.*deleted rows would come back"),
 }

@@ -52,7 +52,15 @@ report_options = options_together(
 )
 
 
-@click.command()
+class _Publish(click.Command):
+    """Its help lists formats when it is asked for: guests add theirs."""
+
+    help = property(
+        lambda self: self._help.format(formats=list_names()), lambda self, text: setattr(self, "_help", text)
+    )
+
+
+@click.command(cls=_Publish)
 @click.argument("data", type=click.Path())
 @column_options
 @model_option("A promise, as in beta-likeness:3 or occupation=l-diversity:5; repeatable, all must hold.", required=True)
@@ -107,9 +115,6 @@ def publish(
     if backend == SPARK or options["part_rows"] is not None:
         options["report"] = "brief"
     run_publish(data, out, as_json, schema=schema, model=models, backend=backend, reading=reading, **options)
-
-
-publish.help = (publish.help or "").format(formats=list_names())
 
 
 def run_publish(

@@ -1,8 +1,8 @@
 """Which promises a sensitive column can bear, what belief each leaves, and which promise to start with.
 
-Eligibility is the models' own: each is asked for more than any table has, and answers with the nearest that can be
-kept. Ceilings come from their requirements. Some models can always be kept, by one group of all records; for those the
-parameter shown is one that still allows groups of some use. Whatever is recommended to start with can be published,
+Which parameters to show is the models' own (`proposals`): the strongest that can be kept or, of models that can always
+be kept by one group of all records, one that still allows groups of some use. Ceilings come from their requirements.
+Whatever is recommended to start with can be published,
 since one group of all records keeps it.
 """
 
@@ -19,31 +19,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.contracts import PrivacyModel, Promise
-from lookalike.data.exposure import counted_exposure
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import number_text
-from lookalike.data.release import Grouped
 from lookalike.data.requirement import Requirement
-from lookalike.errors import Infeasible, RecipeError, counted, quoted
-from lookalike.models import parse_model
-from lookalike.models.beta_likeness import BetaLikeness
-from lookalike.models.delta_disclosure import DeltaDisclosure
+from lookalike.errors import RecipeError, counted, quoted
+from lookalike.models import MODELS
+from lookalike.models.beta_likeness import USUAL_BETAS, BetaLikeness, keeps_minor, sensible_beta
 from lookalike.models.k_anonymity import KAnonymity
 from lookalike.models.l_diversity import LDiversity
-from lookalike.models.shared.exact import three_decimals_up
+from lookalike.models.shared.model import MANY_VALUES, strongest
 from lookalike.models.t_closeness import TCloseness
 
 Counts = NDArray[np.int64]
-
-_BETAS = (3, 2, 1)
-"""Betas to recommend, the usual one first; the smaller ones where it would leave a value more likely than not."""
-_LARGE_GROUP = 50
-"""Groups of more records than this say little about anybody in them."""
-_RECURSIVE_C = 2
-_MANY_VALUES = 1000
-"""Of columns with more values than this, shares of single values mean little, and their ceilings take long."""
 
 
 @dataclass(frozen=True)
@@ -123,27 +111,9 @@ class ColumnBearing:
 
 
 def what_it_bears(prior: Counts, column: Domain) -> ColumnBearing:
-    """The models about values with the strongest parameters, or sensible ones where any can be kept."""
+    """What each model proposes for it, and what that leaves of its rarest and its commonest value."""
     n_records = int(prior.sum())
     n_values, (rarest, commonest) = int(np.count_nonzero(prior)), _find_extremes(prior)
-    named: list[tuple[PrivacyModel, str]] = [
-        *(
-            (strongest(LDiversity(n_records + 1, kind=kind), prior, column), "the largest l")
-            for kind in ("simple", "distinct", "entropy")
-        ),
-        (largest_recursive(prior, column), f"the largest l with c = {_RECURSIVE_C}"),
-    ]
-    if n_values <= _MANY_VALUES:
-        size = min(_LARGE_GROUP, max(1, n_records // 2))
-        least_t = three_decimals_up(least_distance(prior, column, size))
-        beta = sensible_beta(prior, column)
-        # A belief that grows to 1 + beta times its share has grown by a factor of e^delta.
-        delta = Fraction(math.floor(100 * math.log(1 + beta.beta)), 100)
-        named += [
-            (TCloseness(least_t), f"the least t that a group of up to {counted(size, 'record')} can keep"),
-            (beta, "a sensible beta"),
-            (DeltaDisclosure(delta), "the same factor, up and down"),
-        ]
     return ColumnBearing(
         column=column.name,
         n_values=n_values,
@@ -151,65 +121,12 @@ def what_it_bears(prior: Counts, column: Domain) -> ColumnBearing:
         rarest_share=Fraction(int(prior[rarest]), n_records),
         commonest=column.texts[commonest],
         commonest_share=Fraction(int(prior[commonest]), n_records),
-        models=tuple(_bearable(model, meaning, prior, column) for model, meaning in named),
+        models=tuple(
+            _bearable(model, meaning, prior, column)
+            for kind in MODELS.values()
+            for model, meaning in kind.proposals(prior, column)
+        ),
     )
-
-
-def strongest(model: PrivacyModel, prior: Counts, column: Domain | None) -> PrivacyModel:
-    """The model if the table can keep it, else the nearest that it names itself."""
-    try:
-        model.check_eligible(prior, column)
-    except Infeasible as refused:
-        return parse_model(refused.nearest or str(model))
-    return model
-
-
-def largest_recursive(prior: Counts, column: Domain) -> LDiversity:
-    """The recursive kind gets harder with l, so the largest is found by halving."""
-    low, high = 1, int(np.count_nonzero(prior))
-    while low < high:
-        middle = (low + high + 1) // 2
-        asked = LDiversity(middle, kind="recursive", c=_RECURSIVE_C)
-        low, high = (middle, high) if strongest(asked, prior, column) == asked else (low, middle - 1)
-    return LDiversity(low, kind="recursive", c=_RECURSIVE_C)
-
-
-def sensible_beta(prior: Counts, column: Domain) -> BetaLikeness:
-    """The first beta under which no value becomes more likely than not that was not so before; else the smallest."""
-    named = [BetaLikeness(beta) for beta in _BETAS]
-    return next((model for model in named if keeps_minor(model, prior, column)), named[-1])
-
-
-def keeps_minor(model: PrivacyModel, prior: Counts, column: Domain) -> bool:
-    """Whether no value that at most half of the records have can come to be believed by more than one half."""
-    n_records = int(prior.sum())
-    ceilings = model.requirement(prior, column, 0).ceilings or ()
-    bounds = zip(ceilings, prior.tolist(), strict=True)
-    return all(2 * ceiling <= 1 for ceiling, number in bounds if 0 < 2 * number <= n_records)
-
-
-def least_distance(prior: Counts, column: Domain, most_records: int) -> Fraction:
-    """The least t that any group of up to so many records can keep (all values equally far apart).
-
-    Of the groups of one size, that with the shares of the table, rounded by the largest remainders, is nearest.
-    """
-    least = Fraction(1)
-    n_records = int(prior.sum())
-    for size in range(1, most_records + 1):
-        whole, rest = np.divmod(prior * size, n_records)
-        whole[np.argsort(-rest, kind="stable")[: size - int(whole.sum())]] += 1
-        codes = np.repeat(np.arange(len(prior), dtype=np.int32), whole)
-        group = counted_exposure(
-            np.zeros(size, dtype=np.int64),
-            codes,
-            1,
-            adversary=READS_RELEASE,
-            form=Grouped.form,
-            column=column,
-            prior=prior,
-        )
-        least = min(least, Fraction(TCloseness(1).level(group).value))
-    return least
 
 
 def belief_in_extremes(
@@ -295,7 +212,7 @@ def _about_values(prior: Counts, column: Domain) -> tuple[Promise | None, str]:
     if n_values < 2:
         return None, f"No promise about {quoted(column.name)}: it has one value, which every reader learns."
     crowded = f"{quoted(column.name)} has {counted(n_values, 'value')}"
-    if n_values <= _MANY_VALUES:
+    if n_values <= MANY_VALUES:
         beta = sensible_beta(prior, column)
         n_groups = most_groups(beta.requirement(prior, column, 0), prior)
         if n_groups >= min(_FEW_GROUPS, n_records // 2):
@@ -316,7 +233,7 @@ def _why(beta: BetaLikeness, prior: Counts, column: Domain) -> str:
     reason = f"{', '.join([first.sentence, *(one.sentence_after_another for one in rest)])}."
     if not keeps_minor(beta, prior, column):
         return f"{reason} Even so, a value that at most half of the persons have may become more likely than not."
-    if beta.beta != _BETAS[0]:
+    if beta.beta != USUAL_BETAS[0]:
         return f"{reason} A larger beta would let a value become more likely than not."
     return reason
 

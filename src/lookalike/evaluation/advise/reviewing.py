@@ -16,9 +16,10 @@ import numpy as np
 from lookalike.data.contracts import Level, PrivacyModel, Promise
 from lookalike.data.microdata import Domain
 from lookalike.errors import LookalikeError, quoted
-from lookalike.evaluation.advise.promises import Counts, strongest, to_plain
+from lookalike.evaluation.advise.promises import Counts, to_plain
 from lookalike.evaluation.advise.trials import ColumnCost, column_of, possible_changes, rank_costs
 from lookalike.models.shared.exact import three_decimals_down, three_decimals_up
+from lookalike.models.shared.model import strongest
 from lookalike.pipeline.run import MadeWhole
 
 _THOUSANDTH = Fraction(1, 1000)

@@ -38,7 +38,7 @@ _TROUBLES = (
     ("read-?only", "allows reading only. Name a database that may be written"),
     ("is locked|conflicting lock", "is in use by another program. Wait until that is done, then try again"),
     ("depend on it", "has views or other objects that need the table to be replaced. Remove those first"),
-    ("already exists", "has a table of that name by now. Name another, or allow to overwrite it"),
+    ("already exists", "has a table of that name by now. Name another, or replace it (--overwrite)"),
     ("not a database|not a valid duckdb", "does not recognise the file as one of its own. Check the path"),
     ("invalid byte sequence", "cannot keep a character of a value or a name (NUL?). Mend it in the original"),
     ("no space left|is full", "has no space left. Make room, then try again"),

@@ -135,7 +135,10 @@ def _check_free(connection: Connection, table: TableName, overwrite: bool) -> bo
             f"There is a table {quoted(str(table))} that was not made by lookalike. It is not replaced; name another."
         )
     if there and not overwrite:
-        raise RecipeError(f"There is a table {quoted(str(table))} already. Name another, or allow to overwrite it.")
+        raise RecipeError(
+            f"There is a table {quoted(str(table))} already. Name another, or replace it (--overwrite; in Python "
+            "overwrite=True)."
+        )
     return there
 
 

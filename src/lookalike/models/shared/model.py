@@ -13,8 +13,11 @@ from lookalike.data.contracts import Level, PrivacyModel, Promise, Slider
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import Whole, component_text, parse_component
 from lookalike.data.requirement import Requirement
-from lookalike.errors import RecipeError, quoted, unknown_name
+from lookalike.errors import Infeasible, RecipeError, quoted, unknown_name
 from lookalike.models.shared.exposures import EXACT_QUASI, enough_records
+
+MANY_VALUES = 1000
+"""Of columns with more values than this, shares of single values mean little, and their ceilings take long."""
 
 
 class WrittenModel:
@@ -66,6 +69,10 @@ class WrittenModel:
     def measures(cls) -> Sequence[PrivacyModel]:
         return ()
 
+    @classmethod
+    def proposals(cls, prior: NDArray[np.int64], column: Domain) -> Sequence[tuple[PrivacyModel, str]]:
+        return ()
+
     def refuses_form(self, form: str) -> str | None:
         return None
 
@@ -96,6 +103,15 @@ class SizeModel(WrittenModel):
 def example_of(kind: type[PrivacyModel]) -> str:
     """The model as one might write it: its example, its slider's usual number, or else its name."""
     return kind.example or (kind.name if kind.slider is None else kind.slider.text(kind.name))
+
+
+def strongest(model: PrivacyModel, prior: NDArray[np.int64], column: Domain | None) -> PrivacyModel:
+    """The model if the table can keep it, else the nearest that it names itself."""
+    try:
+        model.check_eligible(prior, column)
+    except Infeasible as refused:
+        return read_model(refused.nearest or str(model), {model.name: type(model)})
+    return model
 
 
 Models = Mapping[str, type[PrivacyModel]]

@@ -11,6 +11,8 @@ by the records' own values, and the records of a part are put into an order of t
 from __future__ import annotations
 
 import os
+import re
+import sys
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -18,8 +20,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.algorithms import ALGORITHMS
+from lookalike.data.families import Family
 from lookalike.data.microdata import Codes
 from lookalike.errors import DataError, LookalikeError, MissingPart, quoted
+from lookalike.metrics import METRICS
+from lookalike.models import MODELS
 from lookalike.pipeline.backends import THE_TABLE, Fragments
 from lookalike.pipeline.backends.spark_sessions import without_pandas_warning
 from lookalike.progress import THREADS_VARIABLE as THREADS
@@ -27,7 +33,7 @@ from lookalike.randomness import Randomness
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 
 _MOST_VALUES = 4_000_000
@@ -104,6 +110,7 @@ class SparkBackend:
         return found[order], times[order]
 
     def map(self, work: Callable[[int, Codes], bytes], fragments: Fragments, watch: Callable[[], None]) -> list[bytes]:
+        _send_guests(self._frame.sparkSession)
         columns = self._coded.columns
         ranked = self._rank_records(fragments) if fragments.is_ranked else self._coded
         slots = _slots(fragments)
@@ -135,6 +142,7 @@ class SparkBackend:
                 for number in batch.column("id").to_pylist():
                     yield _batch({"number": [number], "result": [work(number)]})
 
+        _send_guests(self._frame.sparkSession)
         numbers = self._frame.sparkSession.range(0, n_numbers, 1, n_numbers)
         with without_pandas_warning():
             rows = _ask(numbers.mapInArrow(done, "number long, result binary").collect)
@@ -296,6 +304,14 @@ def _refuse_nested(plain: DataFrame, names: Sequence[str]) -> None:
             )
 
 
+def _send_guests(spark: SparkSession) -> None:
+    """The files of guests, which executors import as soon as work names a class of theirs; packages they must have."""
+    families: tuple[Family[Any], ...] = (MODELS, ALGORITHMS, METRICS)
+    names = {kind.__module__ for family in families for kind in family.guests} - {"__main__"}
+    files = sorted(str(sys.modules[name].__file__) for name in names if "." not in name)
+    _ask(lambda: spark.addArtifacts(*files, pyfile=True))
+
+
 def _keep_to_own_cores() -> None:
     """As many threads as the task has cores: the others belong to other tasks."""
     from pyspark import TaskContext
@@ -344,14 +360,15 @@ def _ask(action: Callable[[], Any]) -> Any:
 
 
 def _in_words(said: str, condition: str) -> LookalikeError:
-    if "No module named 'lookalike'" in said:
-        return MissingPart(
-            "The executors have no lookalike. Install it where they run (the same version as here), or send it along: "
-            "see docs/spark.md."
-        )
-    for module in ("pyarrow", "polars", "numba", "numpy", "cryptography", "scipy"):
-        if f"No module named '{module}'" in said:
-            return MissingPart(f"The executors have no {module}. Install lookalike[spark] where they run.")
+    if missing := re.search(r"No module named '(\w+)|Can't pickle <class '(__main__)\.", said):
+        name = missing[1] or missing[2]
+        if name == "lookalike":
+            remedy = "Install it where they run (the same version as here), or send it along: see docs/spark.md."
+        elif name in ("pyarrow", "polars", "numba", "numpy", "cryptography", "scipy"):
+            remedy = "Install lookalike[spark] where they run."
+        else:
+            remedy = "Put a class of your own into one .py file, which is sent along, or install its package there."
+        return MissingPart(f"The executors cannot import {name}. {remedy}")
     if "The table changed while it was read" in said:
         return DataError("The table changed while it was read. Publish a copy that nobody writes to.")
     cause = "an executor was lost" if "ExecutorLostFailure" in said else condition or "it does not say why"

@@ -18,12 +18,13 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from lookalike.errors import DataError, RecipeError, SchemaError, counted, quoted, unknown_name
-from lookalike.files.tables.formats import PARQUET, TEXT
+from lookalike.files.tables.formats import FORMATS, PARQUET, TEXT
 from lookalike.pipeline.backends.spark import condition_of, spark_failures
 
 if TYPE_CHECKING:
@@ -122,23 +123,22 @@ def _is_there(spark: SparkSession, path: str) -> bool:
 
 
 def _kind(files: Collection[str], source: str) -> str:
-    kinds = Counter(_kind_of(file) for file in files)
-    if len(kinds) > 1 or None in kinds:
-        found = ", ".join(f"{kind or 'other'}: {n_files:,}" for kind, n_files in kinds.items())
+    kinds = Counter(map(_kind_of, files))
+    if len(kinds) > 1 or not kinds.keys() <= {PARQUET.name, TEXT.name}:
+        found = ", ".join(f"{kind}: {n_files:,}" for kind, n_files in kinds.items())
         raise DataError(
-            f"{quoted(source)} holds {counted(len(files), 'file')} of which not all are Parquet or all CSV ({found}). "
-            "Name those that are meant by a glob, such as data/*.parquet or data/*.csv.gz."
+            f"{quoted(source)} holds {counted(len(files), 'file')} ({found}). Spark reads Parquet or delimited text "
+            "(CSV), one of them at a time. Name the files by a glob, such as data/*.parquet or data/*.csv.gz; convert "
+            "those of another format to Parquet, or publish without --backend spark."
         )
-    return str(next(iter(kinds)))
+    return next(iter(kinds))
 
 
-def _kind_of(file: str) -> str | None:
+def _kind_of(file: str) -> str:
     name = file.casefold()
-    if name.endswith(PARQUET.endings):
-        return PARQUET.name
-    for packed in _PACKED:
-        name = name.removesuffix(packed)
-    return TEXT.name if name.endswith(TEXT.plain) else None
+    if reduce(str.removesuffix, _PACKED, name).endswith(TEXT.plain):
+        return TEXT.name
+    return next((one.name for one in FORMATS.values() if one is not TEXT and name.endswith(one.endings)), "other")
 
 
 def _parquet(spark: SparkSession, source: str) -> DataFrame:

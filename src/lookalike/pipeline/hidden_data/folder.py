@@ -21,7 +21,7 @@ import os
 import re
 import tempfile
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -47,21 +47,13 @@ from lookalike.files.releases.read import ReleaseFolder
 from lookalike.files.releases.readme import VIEWS, readme, views
 from lookalike.files.releases.tablefiles import digest_of_part
 from lookalike.files.releases.write import README, SCHEMA, file_names, write_matrices
+from lookalike.pipeline.hidden_data.grounds import Findings
 from lookalike.pipeline.hidden_data.tables import TableFindings, differ, examine_tables
 from lookalike.untrusted import load_json, read_bytes
 from lookalike.version import __version__
 
 _FILES, _DESCRIPTION, _PROMISES, _TABLES = "files", "description", "stated promises", "table files"
 _FIRST_VERSION = (0, 1, 0)
-
-
-@dataclass(frozen=True)
-class Findings:
-    """What the files of a release were found to be."""
-
-    checks: tuple[Check, ...] = ()
-    not_checked: tuple[str, ...] = ()
-    normalised: tuple[str, ...] = ()
 
 
 def examine_folder(folder: ReleaseFolder, release: Release, *, ignored: Collection[str] = ()) -> Findings:

@@ -7,12 +7,12 @@ column that both describe differently is refused, and one that only the publishe
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.audit import ExactColumn
+from lookalike.audit import Check, ExactColumn
 from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
 from lookalike.data.release import Release
 from lookalike.data.schema import Attribute, Schema
@@ -22,6 +22,15 @@ from lookalike.files.releases.describe import PublishedManifest, quote_text
 _DESCRIBED = ("kind", "type", "taxonomy", "order", "low", "high", "values", "size")
 _DECLARED = ("taxonomy", "order", "low", "high", "values", "size")
 _NAMES = {"low": "least value", "high": "greatest value", "size": "number of values"}
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What the files of a release were found to be."""
+
+    checks: tuple[Check, ...] = ()
+    not_checked: tuple[str, ...] = ()
+    normalised: tuple[str, ...] = ()
 
 
 def list_declared(attribute: Attribute) -> list[str]:

@@ -34,7 +34,7 @@ from lookalike.files.tables.read import spelling_of
 from lookalike.pipeline.hidden_data.archives import examine_packing
 from lookalike.pipeline.hidden_data.arrow import ARROW_FILE, arrow_file_problem
 from lookalike.pipeline.hidden_data.excel import examine_workbook
-from lookalike.pipeline.hidden_data.folder import Findings
+from lookalike.pipeline.hidden_data.grounds import Findings
 from lookalike.pipeline.hidden_data.metadata import ParquetFacts, is_known_writer, metadata_problem
 from lookalike.pipeline.hidden_data.parquet import BadFooter, Footer, read_footer
 
