@@ -41,7 +41,7 @@ class Chart:
 
     def draw(self, kind: str, box: Box, told: str = "", **attributes: Any) -> None:
         """An element; `told` is shown where the pointer rests on it."""
-        self._elements.append(element(kind, element("title", text_of(told)) if told else "", **attributes))
+        self._elements.append(element(kind, element("title", _text_of(told)) if told else "", **attributes))
         self._extend(box)
 
     def trace(self, lines: Iterable[Sequence[Point]], **attributes: Any) -> None:
@@ -78,7 +78,7 @@ class Chart:
         begin = {"start": 0.0, "middle": length / 2, "end": length}[anchor]
         look: dict[str, Any] = {"text_anchor": None if anchor == "start" else anchor, "fill": colour}
         look |= {"font_size": None if size == SMALL else size, "font_weight": "bold" if bold else None}
-        inside = text_of(shown) + (element("title", text_of(text)) if shown != clean(text) else "")
+        inside = _text_of(shown) + (element("title", _text_of(text)) if shown != clean(text) else "")
         if turned:
             place = {"transform": f"translate({figure(x + 0.35 * size)} {figure(y)}) rotate(-90)"}
             self._extend((x - half, y + begin - length, x + half, y + begin))
@@ -105,12 +105,12 @@ def box_around(boxes: Sequence[Box]) -> Box:
 def element(kind: str, inside: str = "", **attributes: Any) -> str:
     """One element of SVG; attributes that are None are left out, and what is inside is escaped already."""
     given = {name.replace("_", "-"): value for name, value in attributes.items() if value is not None}
-    texts = {name: text_of(value) if isinstance(value, str) else figure(value) for name, value in given.items()}
+    texts = {name: _text_of(value) if isinstance(value, str) else figure(value) for name, value in given.items()}
     said = "".join(f' {name}="{text}"' for name, text in texts.items())
     return f"<{kind}{said}>{inside}</{kind}>" if inside else f"<{kind}{said}/>"
 
 
-def text_of(text: str) -> str:
+def _text_of(text: str) -> str:
     return escape(clean(text))
 
 

@@ -23,7 +23,7 @@ def lines(
     """A line for each series, a mark at each point; from `low` to `high` a rule where both are named."""
     ends = None if low is None or high is None else (low, high)
     named = any(isinstance(row.get(x), str) for row in rows)
-    rows = _shown(_shown(rows, () if named else (x,), log_x), (y, *(ends or ())), log_y)
+    rows = _keep_shown(_keep_shown(rows, () if named else (x,), log_x), (y, *(ends or ())), log_y)
     across: Scale = Names(tuple(names_of(rows, x)), width) if named else Numbers.over(_all(rows, x), width, log=log_x)
     upward = Numbers.over(_all(rows, y, *(ends or ())), height, log=log_y, zero=True, upward=True)
     chart = begin_chart(across, upward, x if x_title is None else x_title, y_title or y)
@@ -50,7 +50,7 @@ def scatter(
     A label goes where it covers no mark and no other label; those of the frontier choose first, and one that finds no
     room is left out.
     """
-    rows, front = (_shown(_shown(some, (x,), log_x), (y,), log_y) for some in (rows, frontier))
+    rows, front = (_keep_shown(_keep_shown(some, (x,), log_x), (y,), log_y) for some in (rows, frontier))
     across = Numbers.over(_all(rows, x), width, log=log_x, room=True, percent=percent)
     upward = Numbers.over(_all(rows, y), height, log=log_y, room=True, percent=percent, zero=True, upward=True)
     chart = begin_chart(across, upward, x if x_title is None else x_title, y if y_title is None else y_title)
@@ -74,7 +74,7 @@ def bars(
     percent: bool = False, width: int = 400,
 ) -> Chart:  # fmt: skip
     """Horizontal bars, y being the names, in the order of the rows."""
-    rows = _shown(rows, (x,))
+    rows = _keep_shown(rows, (x,))
     names, looks = tuple(names_of(rows, y)), _looks(rows, series)
     along = Numbers.over(_all(rows, x), width, zero=True, percent=percent)
     bands = Names(names, max(40, 14 * len(names) * len(looks)), 0.2 if series else 0.1)
@@ -87,7 +87,7 @@ def columns(
     y_title: str | None = None, width: int = 400, height: int = 200,
 ) -> Chart:  # fmt: skip
     """Upright bars of shares, x being the names, in the order of the rows; side by side for each series."""
-    rows = _shown(rows, (y,))
+    rows = _keep_shown(rows, (y,))
     bands, looks = Names(tuple(names_of(rows, x)), width, 0.2 if series else 0.1), _looks(rows, series)
     upward = Numbers.over(_all(rows, y), height, zero=True, percent=True, upward=True)
     chart = begin_chart(bands, upward, x if x_title is None else x_title, y if y_title is None else y_title)
@@ -202,7 +202,7 @@ def _is_shown(value: Any, log: bool = False) -> bool:
     return value is not None and math.isfinite(value) and (value > 0 or not log)
 
 
-def _shown(rows: Sequence[Row], columns: Sequence[str], log: bool = False) -> list[Row]:
+def _keep_shown(rows: Sequence[Row], columns: Sequence[str], log: bool = False) -> list[Row]:
     return [row for row in rows if all(_is_shown(row[column], log) for column in columns)]
 
 
