@@ -173,6 +173,8 @@ def _box(domain: Domain, extents: Extents, sample: Ints) -> tuple[NDArray[Any], 
 
 _PAIRS = 20_000_000
 """Most pairs of a kind and an item listed at once."""
+_FEW_PAIRS = 50_000
+"""Pairs up to which placing in turn is tried first."""
 _BATCH = 20_000
 """Kinds of several values are taken together up to so many."""
 
@@ -249,8 +251,34 @@ def _batches(kind_starts: Ints) -> Iterator[tuple[int, int]]:
         first = last
 
 
+def _fill_in_turn(starts: Ints, fitting: Codes, supplies: Ints, capacities: Ints) -> tuple[Ints, Ints, Ints] | None:
+    """A flow that leaves nobody out, if one is found in a single pass: kinds with the fewest items come first.
+
+    Each fills up the items that fewest others fit. Most releases need no more, and no library that takes a while to
+    load.
+    """
+    room, wanted = capacities.tolist(), np.bincount(fitting, minlength=len(capacities))
+    found = []
+    for kind in np.argsort(np.diff(starts), kind="stable").tolist():
+        items, left = fitting[starts[kind] : starts[kind + 1]], int(supplies[kind])
+        for item in items[np.argsort(wanted[items], kind="stable")].tolist():
+            sent = min(left, room[item])
+            if sent:
+                found.append((kind, item, sent))
+                room[item] -= sent
+                left -= sent
+            if not left:
+                break
+        if left:
+            return None
+    kind_of_sent, item_of_sent, amounts = np.array(sorted(found), dtype=np.int64).T
+    return amounts, kind_of_sent, item_of_sent
+
+
 def _flow(starts: Ints, fitting: Codes, supplies: Ints, capacities: Ints) -> tuple[Ints, Ints, Ints]:
     """A maximum flow from kinds to the items they fit: amounts, and the kind and item of each."""
+    if len(fitting) <= _FEW_PAIRS and (filled := _fill_in_turn(starts, fitting, supplies, capacities)):
+        return filled
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_flow
 

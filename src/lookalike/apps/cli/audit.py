@@ -15,7 +15,7 @@ from lookalike.apps.cli.options import (
     reading_options,
     table_from,
 )
-from lookalike.apps.cli.output import TerminalProgress, note, note_first_use, say_verdict
+from lookalike.apps.cli.output import TerminalProgress, note, say_verdict
 from lookalike.evaluation.plain import json_text
 
 
@@ -42,7 +42,6 @@ def audit(
     """Check RELEASE (a folder, or a table of another tool) against ORIGINAL. Exit 0: it holds; 1: it does not."""
     from lookalike.checking import verify
 
-    note_first_use()
     asked = table_from(options)
     with TerminalProgress() as progress:
         found = verify(
