@@ -22,7 +22,7 @@ from lookalike.data.microdata import Microdata
 from lookalike.data.release import Release
 from lookalike.data.schema import Schema
 from lookalike.files.tables.formats import FORMATS
-from lookalike.metrics import FIDELITY, METRICS
+from lookalike.metrics import FIDELITY, METRICS, QUERIES
 from lookalike.models import MODELS, describe_models, parse_model
 from lookalike.pipeline.recipe import find_refusal, require, settle
 from lookalike.samples import hospital
@@ -33,9 +33,9 @@ MEMBERS: dict[str, Sequence[str]] = {
     "models": list(MODELS),
     "algorithms": list(ALGORITHMS),
     "attacks": list(ATTACKS),
-    "metrics": [*METRICS, *FIDELITY, "query_error"],
+    "metrics": [*METRICS, *FIDELITY, *QUERIES],
 }
-"""What has a page, by family. The error of counts is a metric of many queries, and so in no registry."""
+"""What has a page, by family."""
 SHARED_PAGES = {"anatomy": "bucketization", "greedy-grouping": "grouping"}
 """Pages about what several algorithms have in common, before the first of them."""
 TODO = "TODO"
@@ -98,11 +98,10 @@ def attack_table(old: str) -> str:
 def metric_table(old: str) -> str:
     rows = [
         [link("metrics", name), kind.title or name, forms_of(kind.forms), computed]
-        for kinds, computed in ((METRICS, "every release"), (FIDELITY, "on request"))
+        for kinds, computed in ((METRICS, "every release"), (FIDELITY, "on request"), (QUERIES, "to compare methods"))
         for name, kind in kinds.items()
     ]
-    of_queries = [link("metrics", "query_error"), "error of count queries", forms_of(None), "to compare methods"]
-    return table(["metric", "what it is", "forms", "computed"], [*rows, of_queries])
+    return table(["metric", "what it is", "forms", "computed"], rows)
 
 
 def format_table(old: str) -> str:

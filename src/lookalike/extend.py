@@ -72,7 +72,7 @@ from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Reco
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, LookalikeError, RecipeError, Unsupported, quoted
 from lookalike.files.tables.formats import FORMATS, Asked, Format, register_format
-from lookalike.metrics import FIDELITY, METRICS
+from lookalike.metrics import FIDELITY, METRICS, QUERIES
 from lookalike.metrics.shared.metric import MeanOverRows, WrittenMetric
 from lookalike.models import MODELS
 from lookalike.models.shared.exposures import column_text, describe_reader, highest_beliefs, lowest_beliefs
@@ -193,7 +193,7 @@ def register_attack(kind: _Kind) -> _Kind:
 
 def register_metric(kind: _Kind, *, on_request: bool = False) -> _Kind:
     """Add a metric, measured of every release; `on_request`: of those that are compared with their original alone."""
-    _check(kind, "metric", Metric, {**METRICS, **FIDELITY})
+    _check(kind, "metric", Metric, {**METRICS, **FIDELITY, **QUERIES})
     _check_usual(kind, "metric")
     if kind.needs not in NEEDS:
         raise RecipeError(

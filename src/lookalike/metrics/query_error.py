@@ -1,11 +1,11 @@
-"""How far the answers of a release are from the truth, over a workload."""
+"""How far the answers of a release are from the truth, over a workload of many queries."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from lookalike.data.microdata import Domain, Domains, Microdata
 from lookalike.data.release import Release
 from lookalike.data.schema import Kind, ValueType
 from lookalike.errors import RecipeError, Unsupported, counted
+from lookalike.metrics.shared.metric import WrittenMetric
 
 
 class Workload(Protocol):
@@ -215,3 +216,32 @@ def judge_answers(asked: Drawn, answers: Answers) -> QueryError:
     # Half a record: whole counts are compared with estimates that are none.
     covered = np.abs(answers.counts - asked.truth) <= 1.96 * answers.errors + 0.5
     return QueryError(np.abs(answers.counts - asked.truth) / asked.truth, covered, asked.n_dropped)
+
+
+@dataclass(frozen=True)
+class MedianQueryError(WrittenMetric):
+    """The median relative error of random counts over ranges; not a number if nobody satisfies any of them.
+
+    The same queries for every release of a table, so that releases compare: not random in the sense of being secret.
+    """
+
+    name: ClassVar[str] = "query_error"
+    title: ClassVar[str] = "error of count queries"
+    axis: ClassVar[str | None] = "median error of count queries"
+
+    columns: int = 3
+    n_queries: int = 500
+    seed: int = 500
+
+    def measure(self, original: Microdata, release: Release) -> float:
+        found = self.errors(original, release)
+        return math.nan if found is None else found.median
+
+    def errors(self, original: Microdata, release: Release) -> QueryError | None:
+        workload = RangeWorkload(min(self.columns, len(original.domains.quasi)))
+        try:
+            return query_error(
+                draw_queries(workload, original, self.n_queries, np.random.default_rng(self.seed)), release
+            )
+        except Unsupported:
+            return None

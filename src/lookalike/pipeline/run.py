@@ -28,7 +28,7 @@ from lookalike.data.release import Bucketized, Grouped, Matched, RecordMap, Rele
 from lookalike.data.schema import Kind, Schema
 from lookalike.errors import AuditFailed, counted, quoted
 from lookalike.metrics import METRICS
-from lookalike.metrics.loss import loss_by_column
+from lookalike.metrics.shared.cells import loss_by_column
 from lookalike.models import MODELS
 from lookalike.pipeline.recipe import Prepared, Recipe
 from lookalike.progress import Progress, silent

@@ -16,7 +16,7 @@ from lookalike.errors import RecipeError, unknown_name
 from lookalike.evaluation import charts
 from lookalike.evaluation.compare.runs import DONE, Run
 from lookalike.evaluation.compare.tables import short_promise
-from lookalike.metrics import METRICS
+from lookalike.metrics import METRICS, QUERIES
 from lookalike.metrics.shared.metric import title_of
 from lookalike.pipeline.run import standard_measures
 
@@ -40,14 +40,12 @@ class Axis:
 
 
 def loss_axes() -> dict[str, Axis]:
-    """What a release costs those who analyse it, across: first what the release alone shows, then errors of queries."""
-    found = {
+    """What a release costs those who analyse it, across: first what the release alone shows."""
+    return {
         name.replace("_", "-"): Axis(name, kind.axis or title_of(kind), kind.forms, kind.more_is_better)
-        for name, kind in METRICS.items()
+        for name, kind in sorted({**QUERIES, **METRICS}.items(), key=lambda one: one[1].needs == ORIGINAL)
         if kind.axis is not None
     }
-    private = {name: found.pop(name) for name in list(found) if METRICS[found[name].figure].needs == ORIGINAL}
-    return {**found, "query-error": Axis("query_error", "median error of count queries"), **private}
 
 
 def risk_axes() -> dict[str, Axis]:

@@ -17,7 +17,7 @@ from lookalike.data.microdata import Domain, Domains, Microdata
 from lookalike.data.release import Bucketized, Perturbed, Release
 from lookalike.data.schema import Kind
 from lookalike.errors import RecipeError
-from lookalike.metrics.loss import ColumnLosses, join_columns
+from lookalike.metrics.shared.cells import ColumnLosses, join_columns
 
 _DIGITS = 6
 _NEARNESS = 1e-9

@@ -1,8 +1,6 @@
-"""How much of each value is lost: NCP by cell, GCP over the table, and AIL, the measure of the beta-likeness paper.
+"""How much of each published cell is lost: NCP, by cell and by column.
 
-    NCP   interval: (high - low) / (U - L);  set: (values - 1) / (domain size - 1);  in [0, 1]
-    GCP   the mean of NCP over all published cells of quasi-identifiers, every column alike
-    AIL   as GCP, but a set or taxonomy node of more than one value counts values / domain size
+    interval: (high - low) / (U - L);  set: (values - 1) / (domain size - 1);  in [0, 1]
 
 U, L and domain sizes come from the schema where it declares them, else from the original table; `Domain.declared` says
 which. A cell that holds only missing values loses nothing: it says that the value was missing. An interval that may
@@ -13,22 +11,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.data.contracts import DOMAINS
-from lookalike.data.microdata import Domain, Microdata
+from lookalike.data.microdata import Domain
 from lookalike.data.release import Extents, Grouped, Matched, Ranges, Release
 from lookalike.data.schema import Kind
-from lookalike.metrics.shared.metric import MeanOverRows, WrittenMetric
 
 Losses = NDArray[np.float64]
 
 
-def _value_counts(domain: Domain, extents: Extents) -> Losses:
+def count_values(domain: Domain, extents: Extents) -> Losses:
     """How many values each unit's cell allows (sets, orders and taxonomy nodes)."""
     if isinstance(extents, Ranges):
         return np.asarray(np.maximum(extents.highs - extents.lows + 1, 0) + extents.missing, dtype=np.float64)
@@ -43,15 +38,7 @@ def certainty_penalty(domain: Domain, extents: Extents) -> Losses:
         return np.where(mixed, 1.0, lost)
     if domain.size <= 1:
         return np.zeros(len(extents))
-    return np.maximum(_value_counts(domain, extents) - 1.0, 0.0) / (domain.size - 1)
-
-
-def information_loss(domain: Domain, extents: Extents) -> Losses:
-    """IL of each unit's cell: NCP for intervals; otherwise 0 for one value, else the share of the domain's values."""
-    if isinstance(extents, Ranges) and domain.taxonomy is None:
-        return certainty_penalty(domain, extents)
-    counts = _value_counts(domain, extents)
-    return np.where(counts <= 1, 0.0, counts / domain.size)
+    return np.maximum(count_values(domain, extents) - 1.0, 0.0) / (domain.size - 1)
 
 
 def _interval_loss(domain: Domain, extents: Ranges) -> Losses:
@@ -75,7 +62,7 @@ def loss_by_column(release: Release, lost: Callable[[Domain, Extents], Losses] =
     }
 
 
-def _mean(losses: dict[str, float]) -> float:
+def mean_loss(losses: dict[str, float]) -> float:
     return sum(losses.values()) / len(losses)
 
 
@@ -94,39 +81,3 @@ def join_columns(parts: Sequence[ColumnLosses]) -> dict[str, float]:
     """The mean NCP of each quasi-identifier of the whole."""
     n_rows = max(sum(part.n_rows for part in parts), 1)
     return {name: math.fsum(part.sums[name] for part in parts) / n_rows for name in parts[0].sums}
-
-
-@dataclass(frozen=True)
-class GlobalCertaintyPenalty(WrittenMetric):
-    """The mean share of a quasi-identifier's domain that a published cell spans."""
-
-    name: ClassVar[str] = "gcp"
-    needs: ClassVar[str] = DOMAINS
-    title: ClassVar[str] = "Mean loss over all quasi-identifier cells (GCP, 0 to 1)"
-    axis: ClassVar[str | None] = "loss (GCP)"
-    forms: ClassVar[frozenset[str] | None] = frozenset({Grouped.form, Matched.form})
-
-    joins: ClassVar[bool] = True
-
-    def measure(self, original: Microdata, release: Release) -> float:
-        return _mean(loss_by_column(release))
-
-    def of_part(self, original: Microdata, release: Release) -> ColumnLosses:
-        return ColumnLosses.of(release)
-
-    def join(self, parts: Sequence[ColumnLosses]) -> float:
-        return _mean(join_columns(parts))
-
-
-@dataclass(frozen=True)
-class AverageInformationLoss(MeanOverRows):
-    """The loss measure used with BUREL: taxonomy nodes count their leaves."""
-
-    name: ClassVar[str] = "ail"
-    needs: ClassVar[str] = DOMAINS
-    title: ClassVar[str] = "Average information loss (AIL, 0 to 1)"
-    axis: ClassVar[str | None] = "loss (AIL)"
-    forms: ClassVar[frozenset[str] | None] = frozenset({Grouped.form, Matched.form})
-
-    def measure(self, original: Microdata, release: Release) -> float:
-        return _mean(loss_by_column(release, information_loss))
