@@ -12,14 +12,13 @@ import textwrap
 import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import get_args
 
 from lookalike.algorithms import ALGORITHMS
 from lookalike.attacks import ATTACKS
 from lookalike.data.adversary import KNOWS_METHOD
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata
-from lookalike.data.release import Release
+from lookalike.data.release import FORMS
 from lookalike.data.schema import Schema
 from lookalike.files.tables.formats import FORMATS
 from lookalike.metrics import FIDELITY, METRICS, QUERIES
@@ -111,8 +110,7 @@ def format_table(old: str) -> str:
 
 def forms_of(forms: frozenset[str] | None) -> str:
     """Forms of release in their usual order."""
-    every = [kind.form for kind in get_args(Release)]
-    return "all" if forms is None else ", ".join(form for form in every if form in forms)
+    return "all" if forms is None else ", ".join(form for form in FORMS if form in forms)
 
 
 def model_table(old: str) -> str:
@@ -166,7 +164,7 @@ def counts(old: str) -> str:
     n_models, n_methods, n_attacks, n_metrics = (len(members) for members in MEMBERS.values())
     words = (
         f"It has {n_models} [privacy models](docs/models.md), {n_methods} [methods](docs/algorithms.md) that make "
-        f"{len(get_args(Release))} forms of release, {n_attacks} [attacks](docs/attacks.md) that show what known "
+        f"{len(FORMS)} forms of release, {n_attacks} [attacks](docs/attacks.md) that show what known "
         f"attackers achieve on a release, and {n_metrics} [metrics](docs/metrics.md)."
     )
     return "\n".join(textwrap.wrap(words, 120, break_long_words=False, break_on_hyphens=False)) + "\n"

@@ -1,15 +1,13 @@
 """How much less often a forest is right that learnt from drawn worlds instead of the original.
 
 It predicts a column from the others, and is tested on held-out records of the original. The release was made with these
-records too, so a little of what they say is in it; leaves of many rows remember little of that, but a small loss may
-come out as a small gain.
+records too: large leaves remember little of them, but a small loss may come out as a small gain.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -107,12 +105,11 @@ def _score_forest(inputs: Codes, classes: Ints, asked: Codes, truth: Ints, rng: 
     return float((guesses == truth).mean())
 
 
-@dataclass(frozen=True)
 class AccuracyLoss(WrittenMetric):
     """How much less often forests are right that learnt from the release; the mean over what is predicted."""
 
-    name: ClassVar[str] = "accuracy_loss"
-    title: ClassVar[str] = "predictions lost"
+    name = "accuracy_loss"
+    title = "predictions lost"
 
     def measure(self, original: Microdata, release: Release) -> float:
         found = accuracies(original, release)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 import numpy as np
 
 from lookalike.data.contracts import DOMAINS
@@ -22,15 +19,14 @@ def information_loss(domain: Domain, extents: Extents) -> Losses:
     return np.where(counts <= 1, 0.0, counts / domain.size)
 
 
-@dataclass(frozen=True)
 class AverageInformationLoss(MeanOverRows):
     """The loss measure used with BUREL: taxonomy nodes count their leaves."""
 
-    name: ClassVar[str] = "ail"
-    needs: ClassVar[str] = DOMAINS
-    title: ClassVar[str] = "Average information loss (AIL, 0 to 1)"
-    axis: ClassVar[str | None] = "loss (AIL)"
-    forms: ClassVar[frozenset[str] | None] = frozenset({Grouped.form, Matched.form})
+    name = "ail"
+    needs = DOMAINS
+    title = "Average information loss (AIL, 0 to 1)"
+    axis = "loss (AIL)"
+    forms = frozenset({Grouped.form, Matched.form})
 
     def measure(self, original: Microdata, release: Release) -> float:
         return mean_loss(loss_by_column(release, information_loss))

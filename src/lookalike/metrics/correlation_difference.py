@@ -8,8 +8,7 @@ most 1 in size, and compare original and release with the same parts. Other choi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,12 +31,11 @@ class Association(NamedTuple):
         return abs(self.original - self.release)
 
 
-@dataclass(frozen=True)
 class CorrelationDifference(WrittenMetric):
     """The largest difference of an association; not a number if there is only one column."""
 
-    name: ClassVar[str] = "correlation_difference"
-    title: ClassVar[str] = "largest change of a correlation"
+    name = "correlation_difference"
+    title = "largest change of a correlation"
 
     def measure(self, original: Microdata, release: Release) -> float:
         found = self.associations(original, release)

@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar
-
 from lookalike.data.contracts import DOMAINS
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Grouped, Matched, Release
-from lookalike.metrics.shared.cells import ColumnLosses, join_columns, loss_by_column, mean_loss
-from lookalike.metrics.shared.metric import WrittenMetric
+from lookalike.metrics.shared.cells import loss_by_column, mean_loss
+from lookalike.metrics.shared.metric import MeanOverRows
 
 
-@dataclass(frozen=True)
-class GlobalCertaintyPenalty(WrittenMetric):
+class GlobalCertaintyPenalty(MeanOverRows):
     """The mean share of a quasi-identifier's domain that a published cell spans."""
 
-    name: ClassVar[str] = "gcp"
-    needs: ClassVar[str] = DOMAINS
-    title: ClassVar[str] = "Mean loss over all quasi-identifier cells (GCP, 0 to 1)"
-    axis: ClassVar[str | None] = "loss (GCP)"
-    forms: ClassVar[frozenset[str] | None] = frozenset({Grouped.form, Matched.form})
-    joins: ClassVar[bool] = True
+    name = "gcp"
+    needs = DOMAINS
+    title = "Mean loss over all quasi-identifier cells (GCP, 0 to 1)"
+    axis = "loss (GCP)"
+    forms = frozenset({Grouped.form, Matched.form})
 
     def measure(self, original: Microdata, release: Release) -> float:
         return mean_loss(loss_by_column(release))
-
-    def of_part(self, original: Microdata, release: Release) -> ColumnLosses:
-        return ColumnLosses.of(release)
-
-    def join(self, parts: Sequence[ColumnLosses]) -> float:
-        return mean_loss(join_columns(parts))

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 import numpy as np
 
 from lookalike.data.microdata import Microdata
@@ -13,12 +10,11 @@ from lookalike.metrics.shared.expected import Expected, Observed, all_parts, tot
 from lookalike.metrics.shared.metric import WrittenMetric
 
 
-@dataclass(frozen=True)
 class MarginalDistance(WrittenMetric):
     """How far the counts of single columns are off, on average."""
 
-    name: ClassVar[str] = "marginal_distance"
-    title: ClassVar[str] = "distance of single columns"
+    name = "marginal_distance"
+    title = "distance of single columns"
 
     def measure(self, original: Microdata, release: Release) -> float:
         return float(np.mean(list(self.by_column(original, release).values())))

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 import numpy as np
 
 from lookalike.data.microdata import Microdata
@@ -13,12 +10,11 @@ from lookalike.metrics.shared.expected import list_pairs, total_variation
 from lookalike.metrics.shared.metric import WrittenMetric
 
 
-@dataclass(frozen=True)
 class PairDistance(WrittenMetric):
     """How far the counts of pairs of columns are off, on average; not a number if there is only one column."""
 
-    name: ClassVar[str] = "pair_distance"
-    title: ClassVar[str] = "distance of pairs of columns"
+    name = "pair_distance"
+    title = "distance of pairs of columns"
 
     def measure(self, original: Microdata, release: Release) -> float:
         found = self.by_pair(original, release)

@@ -1,15 +1,13 @@
 """pMSE: how well a tree tells rows of drawn worlds from rows of the original.
 
-The mean square of what it believes beyond one half, on the rows it was trained on; at most 1/4. Rows of both sides are
-taken with replacement, as many of one as of the other, so that even a table compared with itself is two samples of one
-distribution.
+The mean square of what it believes beyond one half, on the rows it was trained on; at most 1/4. As many rows of both
+sides are taken with replacement, so even a table compared with itself is two samples of one distribution.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,12 +63,11 @@ def _join_columns(table: Microdata | World) -> NDArray[np.float32]:
     return np.column_stack((table.quasi, table.sensitive)).astype(np.float32)
 
 
-@dataclass(frozen=True)
 class PropensityMeanSquaredError(WrittenMetric):
     """How well a tree tells rows of the release from rows of the original."""
 
-    name: ClassVar[str] = "propensity_pmse"
-    title: ClassVar[str] = "pMSE of a tree that tells release from original"
+    name = "propensity_pmse"
+    title = "pMSE of a tree that tells release from original"
 
     def measure(self, original: Microdata, release: Release) -> float:
         return propensity(original, release).pmse

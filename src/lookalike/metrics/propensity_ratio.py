@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar
 
 from lookalike.data.contracts import Compared
 from lookalike.data.microdata import Microdata
@@ -13,12 +11,11 @@ from lookalike.metrics.propensity_pmse import propensity
 from lookalike.metrics.shared.metric import WrittenMetric
 
 
-@dataclass(frozen=True)
 class PropensityRatio(WrittenMetric):
     """The same, against what it would find in nothing."""
 
-    name: ClassVar[str] = "propensity_ratio"
-    title: ClassVar[str] = "told apart by a tree (1: no better than chance)"
+    name = "propensity_ratio"
+    title = "told apart by a tree (1: no better than chance)"
 
     def measure(self, original: Microdata, release: Release) -> float:
         return propensity(original, release).ratio

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -220,14 +220,11 @@ def judge_answers(asked: Drawn, answers: Answers) -> QueryError:
 
 @dataclass(frozen=True)
 class MedianQueryError(WrittenMetric):
-    """The median relative error of random counts over ranges; not a number if nobody satisfies any of them.
+    """The median error of random counts over ranges, the same for every release of a table so that releases compare."""
 
-    The same queries for every release of a table, so that releases compare: not random in the sense of being secret.
-    """
-
-    name: ClassVar[str] = "query_error"
-    title: ClassVar[str] = "error of count queries"
-    axis: ClassVar[str | None] = "median error of count queries"
+    name = "query_error"
+    title = "error of count queries"
+    axis = "median error of count queries"
 
     columns: int = 3
     n_queries: int = 500
@@ -239,9 +236,8 @@ class MedianQueryError(WrittenMetric):
 
     def errors(self, original: Microdata, release: Release) -> QueryError | None:
         workload = RangeWorkload(min(self.columns, len(original.domains.quasi)))
+        rng = np.random.default_rng(self.seed)
         try:
-            return query_error(
-                draw_queries(workload, original, self.n_queries, np.random.default_rng(self.seed)), release
-            )
+            return query_error(draw_queries(workload, original, self.n_queries, rng), release)
         except Unsupported:
             return None

@@ -49,10 +49,9 @@ def _measure_run(task: Task, outcome: MadeWhole) -> Run:
     watch.seconds |= outcome.seconds
     levels = _levels_of(outcome.audit)
     with watch.step("measure"):
-        figures = dict(outcome.losses)
-        if (errors := MedianQueryError().errors(outcome.data, outcome.release)) is not None:
+        figures = {**outcome.losses, **_find_worst(levels)}
+        if errors := MedianQueryError().errors(outcome.data, outcome.release):
             figures |= {MedianQueryError.name: errors.median, "query_coverage": errors.coverage}
-        figures |= _find_worst(levels)
     with watch.step("attack"):
         made, not_made = _run_attacks(task, outcome)
     shares = [one["accuracy"] for one in made if one["accuracy"] is not None and one["column"] is not None]

@@ -9,9 +9,7 @@ also hide a missing value loses everything. In sets, missing is one more value. 
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,20 +62,3 @@ def loss_by_column(release: Release, lost: Callable[[Domain, Extents], Losses] =
 
 def mean_loss(losses: dict[str, float]) -> float:
     return sum(losses.values()) / len(losses)
-
-
-class ColumnLosses(NamedTuple):
-    """The mean NCP of each quasi-identifier of one part, times its rows."""
-
-    n_rows: int
-    sums: dict[str, float]
-
-    @classmethod
-    def of(cls, release: Release) -> ColumnLosses:
-        return cls(release.n_rows, {name: loss * release.n_rows for name, loss in loss_by_column(release).items()})
-
-
-def join_columns(parts: Sequence[ColumnLosses]) -> dict[str, float]:
-    """The mean NCP of each quasi-identifier of the whole."""
-    n_rows = max(sum(part.n_rows for part in parts), 1)
-    return {name: math.fsum(part.sums[name] for part in parts) / n_rows for name in parts[0].sums}

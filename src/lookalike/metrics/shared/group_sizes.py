@@ -58,10 +58,10 @@ def _classes(release: Grouped) -> NDArray[np.int64]:
 class OfGroups(WrittenMetric):
     """A figure of three sums over groups: parts hand these on, in whole numbers."""
 
-    needs: ClassVar[str] = RELEASE
+    needs = RELEASE
     axis: ClassVar[str | None] = None
-    forms: ClassVar[frozenset[str] | None] = frozenset({Grouped.form, Bucketized.form})
-    joins: ClassVar[bool] = True
+    forms = frozenset({Grouped.form, Bucketized.form})
+    joins = True
 
     def measure(self, original: Microdata, release: Release) -> float:
         return self.join([self.of_part(original, release)])

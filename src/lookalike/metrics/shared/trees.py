@@ -1,8 +1,4 @@
-"""What metrics that learn share: trees of scikit-learn, of how many rows they are trained, how small their leaves are.
-
-All choices come from `seed`: the same release gives the same figures. These metrics take seconds, so they are computed
-on request.
-"""
+"""What metrics that learn share: trees of scikit-learn, from how many rows they learn, and how small leaves may be."""
 
 from __future__ import annotations
 
