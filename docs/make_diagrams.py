@@ -156,7 +156,7 @@ def _members(name: str) -> str:
     family = importlib.import_module(f"lookalike.{name}")
     counted = len(getattr(family, tables[name]))
     if name == "metrics":
-        counted += len(family.FIDELITY) + 1
+        counted += len(family.FIDELITY) + len(family.QUERIES)
     return f" ({counted})"
 
 

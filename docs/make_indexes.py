@@ -12,17 +12,16 @@ import textwrap
 import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import get_args
 
 from lookalike.algorithms import ALGORITHMS
 from lookalike.attacks import ATTACKS
 from lookalike.data.adversary import KNOWS_METHOD
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata
-from lookalike.data.release import Release
+from lookalike.data.release import FORMS
 from lookalike.data.schema import Schema
 from lookalike.files.tables.formats import FORMATS
-from lookalike.metrics import FIDELITY, METRICS
+from lookalike.metrics import FIDELITY, METRICS, QUERIES
 from lookalike.models import MODELS, describe_models, parse_model
 from lookalike.pipeline.recipe import find_refusal, require, settle
 from lookalike.samples import hospital
@@ -33,9 +32,9 @@ MEMBERS: dict[str, Sequence[str]] = {
     "models": list(MODELS),
     "algorithms": list(ALGORITHMS),
     "attacks": list(ATTACKS),
-    "metrics": [*METRICS, *FIDELITY, "query_error"],
+    "metrics": [*METRICS, *FIDELITY, *QUERIES],
 }
-"""What has a page, by family. The error of counts is a metric of many queries, and so in no registry."""
+"""What has a page, by family."""
 SHARED_PAGES = {"anatomy": "bucketization", "greedy-grouping": "grouping"}
 """Pages about what several algorithms have in common, before the first of them."""
 TODO = "TODO"
@@ -98,11 +97,10 @@ def attack_table(old: str) -> str:
 def metric_table(old: str) -> str:
     rows = [
         [link("metrics", name), kind.title or name, forms_of(kind.forms), computed]
-        for kinds, computed in ((METRICS, "every release"), (FIDELITY, "on request"))
+        for kinds, computed in ((METRICS, "every release"), (FIDELITY, "on request"), (QUERIES, "to compare methods"))
         for name, kind in kinds.items()
     ]
-    of_queries = [link("metrics", "query_error"), "error of count queries", forms_of(None), "to compare methods"]
-    return table(["metric", "what it is", "forms", "computed"], [*rows, of_queries])
+    return table(["metric", "what it is", "forms", "computed"], rows)
 
 
 def format_table(old: str) -> str:
@@ -112,8 +110,7 @@ def format_table(old: str) -> str:
 
 def forms_of(forms: frozenset[str] | None) -> str:
     """Forms of release in their usual order."""
-    every = [kind.form for kind in get_args(Release)]
-    return "all" if forms is None else ", ".join(form for form in every if form in forms)
+    return "all" if forms is None else ", ".join(form for form in FORMS if form in forms)
 
 
 def model_table(old: str) -> str:
@@ -167,7 +164,7 @@ def counts(old: str) -> str:
     n_models, n_methods, n_attacks, n_metrics = (len(members) for members in MEMBERS.values())
     words = (
         f"It has {n_models} [privacy models](docs/models.md), {n_methods} [methods](docs/algorithms.md) that make "
-        f"{len(get_args(Release))} forms of release, {n_attacks} [attacks](docs/attacks.md) that show what known "
+        f"{len(FORMS)} forms of release, {n_attacks} [attacks](docs/attacks.md) that show what known "
         f"attackers achieve on a release, and {n_metrics} [metrics](docs/metrics.md)."
     )
     return "\n".join(textwrap.wrap(words, 120, break_long_words=False, break_on_hyphens=False)) + "\n"

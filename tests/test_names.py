@@ -14,7 +14,7 @@ import pytest
 from lookalike.algorithms import ALGORITHMS
 from lookalike.attacks import ATTACKS
 from lookalike.data.families import Family
-from lookalike.metrics import FIDELITY, METRICS
+from lookalike.metrics import FIDELITY, METRICS, QUERIES
 from lookalike.models import MODELS
 
 ROOT = Path(__file__).parent.parent
@@ -77,7 +77,7 @@ def test_names_that_only_their_own_module_uses_begin_with_an_underscore() -> Non
 
 def members() -> set[tuple[str, str]]:
     """Classes that a registry finds by name."""
-    families: tuple[Family[Any], ...] = (MODELS, ALGORITHMS, ATTACKS, METRICS, FIDELITY)
+    families: tuple[Family[Any], ...] = (MODELS, ALGORITHMS, ATTACKS, METRICS, FIDELITY, QUERIES)
     return {(kind.__module__, kind.__name__) for family in families for kind in family.values()}
 
 

@@ -68,11 +68,11 @@ from lookalike.data.families import load_guests
 from lookalike.data.guests import check_attributes, guard_methods, name_guest
 from lookalike.data.microdata import Domain, Domains, Microdata
 from lookalike.data.parameters import Choice, ChoiceOrNumber, Exact, OptionalExact, Values, Whole
-from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, RecordMap, Release
+from lookalike.data.release import FORMS, Bucketized, Grouped, Matched, Perturbed, RecordMap, Release
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, LookalikeError, RecipeError, Unsupported, quoted
 from lookalike.files.tables.formats import FORMATS, Asked, Format, register_format
-from lookalike.metrics import FIDELITY, METRICS
+from lookalike.metrics import FIDELITY, METRICS, QUERIES
 from lookalike.metrics.shared.metric import MeanOverRows, WrittenMetric
 from lookalike.models import MODELS
 from lookalike.models.shared.exposures import column_text, describe_reader, highest_beliefs, lowest_beliefs
@@ -154,7 +154,6 @@ __all__ = [
 ]
 
 _Kind = TypeVar("_Kind", bound=type[Any])
-_FORMS = [form.form for form in (Grouped, Matched, Bucketized, Perturbed)]
 _NAME = re.compile(r"[a-z][a-z0-9]*([-_][a-z0-9]+)*")
 
 
@@ -193,7 +192,7 @@ def register_attack(kind: _Kind) -> _Kind:
 
 def register_metric(kind: _Kind, *, on_request: bool = False) -> _Kind:
     """Add a metric, measured of every release; `on_request`: of those that are compared with their original alone."""
-    _check(kind, "metric", Metric, {**METRICS, **FIDELITY})
+    _check(kind, "metric", Metric, {**METRICS, **FIDELITY, **QUERIES})
     _check_usual(kind, "metric")
     if kind.needs not in NEEDS:
         raise RecipeError(
@@ -240,11 +239,9 @@ def _check_usual(kind: Any, family: str) -> None:
         raise RecipeError(
             f"The {family} {kind.name} cannot be created without parameters ({error}). Give them defaults."
         ) from error
-    unknown = sorted({*([made.form] if family == "algorithm" else made.forms or ())} - {*_FORMS})
+    unknown = sorted({*([made.form] if family == "algorithm" else made.forms or ())} - {*FORMS})
     if unknown:
-        raise RecipeError(
-            f"The {family} {kind.name} has the form {quoted(unknown[0])}. Use one of {', '.join(_FORMS)}."
-        )
+        raise RecipeError(f"The {family} {kind.name} has the form {quoted(unknown[0])}. Use one of {', '.join(FORMS)}.")
 
 
 def _read_back(kind: Any, text: str) -> None:

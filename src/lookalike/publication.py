@@ -24,9 +24,10 @@ from lookalike.data.schema import Schema
 from lookalike.errors import RecipeError, counted, unknown_name
 from lookalike.evaluation.plain import spell_infinity
 from lookalike.files.tables import read_columns
+from lookalike.metrics.shared.losses import loss_text
 from lookalike.pipeline.backends import BACKENDS, SPARK, Backend, Fragments
 from lookalike.pipeline.recipe import ModelLike, Recipe, prepare
-from lookalike.pipeline.run import Made, MadeInParts, MadeWhole, Stopwatch, loss_text, name_domains, run
+from lookalike.pipeline.run import Made, MadeInParts, MadeWhole, Stopwatch, name_domains, run
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 
@@ -247,7 +248,7 @@ class Publication:
         bound = made.loss_bound if isinstance(made, MadeWhole) else None
         nearness = "" if bound is None else f"{bound.sentence(made.losses['gcp'])}\n"
         rows = f"{made.audit.n_rows:,} rows" + (f" in {counted(self.n_parts, 'part')}" if self.n_parts else "")
-        return f"{rows} that keep {promises}; {loss_text(made.form, made.losses)}\n{nearness}{made.audit}"
+        return f"{rows} that keep {promises}; loss: {loss_text(made.form, made.losses)}\n{nearness}{made.audit}"
 
     def __repr__(self) -> str:
         """One line. A notebook keeps what it shows, so the record map, the seed and the codes must not stand here."""

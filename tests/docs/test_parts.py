@@ -12,7 +12,7 @@ import pytest
 
 from lookalike.algorithms import ALGORITHMS, describe_algorithms
 from lookalike.attacks import ATTACKS, describe_attacks
-from lookalike.metrics import FIDELITY, METRICS
+from lookalike.metrics import FIDELITY, METRICS, QUERIES
 from lookalike.models import MODELS, describe_models, parse_model
 from tests.docs.pages import (
     DOCS,
@@ -148,7 +148,7 @@ def test_methods_keep_what_their_pages_say() -> None:
         assert f"`{row['adversary']}`" in promise, name
 
 
-@pytest.mark.parametrize("name", [*METRICS, *FIDELITY, "query_error"])
+@pytest.mark.parametrize("name", [*METRICS, *FIDELITY, *QUERIES])
 def test_every_metric_has_a_page(name: str) -> None:
     page = DOCS / "metrics" / f"{name}.md"
     assert tuple(headings_of(page)) == (name, *METRIC_HEADINGS)

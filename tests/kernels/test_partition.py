@@ -11,7 +11,7 @@ from lookalike.data.microdata import Microdata
 from lookalike.data.release import cover
 from lookalike.kernels.axes import ATTRIBUTE, TREE_NODE, Axes, sort_by_code
 from lookalike.kernels.partition import widest_first, width
-from lookalike.metrics.loss import certainty_penalty
+from lookalike.metrics.shared.cells import certainty_penalty
 from tests.examples import examples
 from tests.strategies import microdatas
 

@@ -11,14 +11,17 @@ from lookalike.data.microdata import Microdata
 from lookalike.errors import RecipeError, Unsupported
 from lookalike.metrics.query_error import (
     CorrelatedWorkload,
+    MedianQueryError,
     PrefixWorkload,
     RangeWorkload,
     SetWorkload,
     SubsetWorkload,
     draw_queries,
+    query_error,
     range_length,
 )
 from tests.audit.making import number_table
+from tests.files.releases.release_forms import make_release
 
 
 @pytest.fixture(scope="module")
@@ -115,3 +118,18 @@ class CrossedWorkload(SubsetWorkload):
         queries = super().draw(domains, n_queries, rng)
         queries.quasi[0][:], queries.quasi[1][:] = [True, False], [False, True]
         return queries
+
+
+def test_the_metric_asks_the_same_queries_every_time(data: Microdata) -> None:
+    release = make_release("grouped", data, np.arange(data.n_rows) // 10, np.arange(data.n_rows))
+    asked = draw_queries(RangeWorkload(columns=2), data, 50, np.random.default_rng(9))
+    metric = MedianQueryError(columns=2, n_queries=50, seed=9)
+    assert metric.measure(data, release) == metric.measure(data, release) == query_error(asked, release).median
+
+
+def test_the_metric_is_no_number_where_nobody_satisfies_a_query(
+    data: Microdata, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lookalike.metrics.query_error._MOST_TRIED", 0)
+    release = make_release("grouped", data, np.zeros(data.n_rows, dtype=int), np.arange(data.n_rows))
+    assert np.isnan(MedianQueryError().measure(data, release))

@@ -35,7 +35,7 @@ def test_the_share_is_a_mean_over_records() -> None:
     data = tiny_table("aaab", [0, 1, 2, 3])
     release = perturbed(data, [[3, 3], [1, 1]])
     assert ValuesChanged().measure(data, release) == pytest.approx(3 / 8)
-    assert ValuesChanged().weight(data, release) == 4
+    assert ValuesChanged().of_part(data, release) == (pytest.approx(4 * 3 / 8), 4)
 
 
 def test_columns_count_alike() -> None:

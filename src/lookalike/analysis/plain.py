@@ -23,7 +23,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from lookalike.analysis.counts import LEVEL
-from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Release
+from lookalike.data.release import Bucketized, Perturbed, Release
 from lookalike.data.worlds import draw_world
 from lookalike.errors import RecipeError, counted, quoted
 from lookalike.files.releases.alone import read_alone
@@ -38,8 +38,6 @@ _WORLDS = 5
 
 _EVENLY = "Quasi-identifiers are drawn evenly from their ranges and sets; the other columns are as published."
 _SAID = {
-    Grouped.form: _EVENLY,
-    Matched.form: _EVENLY,
     Bucketized.form: "Sensitive values are dealt at random within buckets; every table has the published counts.",
     Perturbed.form: "Sensitive values are drawn back through the published matrix; the other columns are as published.",
 }
@@ -78,7 +76,7 @@ class Plain:
     @property
     def notes(self) -> list[str]:
         """How the tables are drawn, and what they lack, in sentences."""
-        notes = [_SAID[self.release.form]]
+        notes = [_SAID.get(self.release.form, _EVENLY)]
         withheld = self.release.withheld
         if made_up := withheld.n_dummies:
             how = "taken away at random" if withheld.indistinguishable else "set aside"

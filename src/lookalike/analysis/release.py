@@ -47,8 +47,7 @@ from lookalike.files.releases.read import find_release
 
 _BASELINE = "baseline"
 _METHODS = {
-    Grouped.form: ("weighted", "uniform", _BASELINE),
-    Matched.form: ("weighted", "uniform", _BASELINE),
+    **dict.fromkeys((Grouped.form, Matched.form), ("weighted", "uniform", _BASELINE)),
     Bucketized.form: ("buckets", _BASELINE),
     Perturbed.form: ("reconstruction", _BASELINE),
 }

@@ -22,15 +22,11 @@ _Member = TypeVar("_Member")
 
 
 class Family(MutableMapping[str, type[_Member]]):
-    """The classes of a family by the name that users write. Each is loaded from its file when it is first asked for.
+    """The classes of a family by the name that users write. Each is loaded from the file of its name on first use."""
 
-    A file is named after its member; where several members share one, it is given as name=file.
-    """
-
-    def __init__(self, package: str, *names: str, **files: str) -> None:
-        files = {name: name.replace("-", "_") for name in names} | files
-        self._files = {name: f"{package}.{file}" for name, file in files.items()}
-        self._kinds: dict[str, type[_Member] | None] = dict.fromkeys(files)
+    def __init__(self, package: str, *names: str) -> None:
+        self._files = {name: f"{package}.{name.replace('-', '_')}" for name in names}
+        self._kinds: dict[str, type[_Member] | None] = dict.fromkeys(names)
 
     def __getitem__(self, name: str) -> type[_Member]:
         kind = self._kinds[name]

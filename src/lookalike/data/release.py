@@ -163,6 +163,8 @@ class _Published:
 class _Generalised(_Published):
     """Extents in place of quasi-identifiers."""
 
+    headline: ClassVar[tuple[str, str]] = ("gcp", "GCP {:.4f}")
+    """Every form has one: the metric that says most about its loss, and how the figure is written."""
     extents: tuple[Extents, ...]
     """One a quasi-identifier."""
 
@@ -204,6 +206,7 @@ class Bucketized(_Published):
     """Two tables: exact quasi-identifiers with a bucket number, and sensitive values with a bucket number."""
 
     form: ClassVar[str] = "bucketized"
+    headline: ClassVar[tuple[str, str]] = ("msbs", "MSBS {:.3g}")
     quasi: Codes
     bucket_of_quasi: NDArray[np.int32]
     bucket_of_sensitive: NDArray[np.int32]
@@ -235,6 +238,7 @@ class Perturbed(_Published):
     """Exact quasi-identifiers; every sensitive value redrawn independently by a published matrix."""
 
     form: ClassVar[str] = "perturbed"
+    headline: ClassVar[tuple[str, str]] = ("values_changed", "{:.0%} changed")
     quasi: Codes
     randomizers: tuple[Randomizer, ...]
     """One a sensitive column."""
@@ -245,6 +249,7 @@ class Perturbed(_Published):
 
 
 Release = Grouped | Matched | Bucketized | Perturbed
+FORMS: dict[str, type[Release]] = {kind.form: kind for kind in (Grouped, Matched, Bucketized, Perturbed)}
 
 
 @dataclass(frozen=True, eq=False)

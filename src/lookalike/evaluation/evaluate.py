@@ -29,9 +29,7 @@ from lookalike.randomness import Randomness
 
 BOUNDS = (0.05, 0.1, 0.25, 0.5, 1.0)
 """Relative errors up to which answers are counted together."""
-_N_QUERIES = 500
-_MOST_COLUMNS = 3
-_SELECTIVITY = 0.1
+_N_QUERIES, _MOST_COLUMNS = 500, 3
 
 
 @dataclass(frozen=True)
@@ -61,7 +59,7 @@ def answer_queries(
     for columns in range(1, min(_MOST_COLUMNS, len(original.domains.quasi)) + 1):
         progress("queries", (columns - 1) / _MOST_COLUMNS)
         try:
-            asked = draw_queries(RangeWorkload(columns, _SELECTIVITY), original, _N_QUERIES, rng)
+            asked = draw_queries(RangeWorkload(columns), original, _N_QUERIES, rng)
         except Unsupported:
             continue
         found.append(Answered.of(columns, query_error(asked, release)))

@@ -7,6 +7,7 @@ a person), and what was lost. Nothing of these releases is kept.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
@@ -18,9 +19,8 @@ from lookalike.audit import expose
 from lookalike.data.contracts import Algorithm, Promise
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Microdata
-from lookalike.data.release import Release
 from lookalike.errors import LookalikeError
-from lookalike.metrics.query_error import RangeWorkload, draw_queries, query_error
+from lookalike.metrics.query_error import MedianQueryError
 from lookalike.pipeline.recipe import Recipe, prepare
 from lookalike.pipeline.run import measure
 from lookalike.progress import Progress, silent
@@ -28,7 +28,7 @@ from lookalike.randomness import Randomness
 
 MOST_RECORDS = 2000
 _FACTORS = (Fraction(1, 4), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4))
-_N_QUERIES = 200
+_ERROR = MedianQueryError(columns=2, n_queries=200, seed=0)
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,9 @@ def tradeoff(
             release, record_map = prepare(recipe, part).anonymize(rng.child("made", text))
         except LookalikeError:
             continue
-        lost = measure(part, release)[0]["gcp"] if by_cells else _query_error(part, release)
+        lost = measure(part, release)[0]["gcp"] if by_cells else _ERROR.measure(part, release)
+        if math.isnan(lost):
+            continue
         seen = expose(part, release, index, graph=record_map.graph, adversary=adversary)
         settings.append(Setting(text, _belief(seen, variant[-1]), lost, variant == tuple(promises)))
     progress("trade-off", 1.0)
@@ -126,9 +128,3 @@ def _belief(seen: Exposure, promise: Promise) -> float:
     if promise.column is None:
         return float(1 / promise.model.level(seen).value)
     return float((seen.weights / seen.sizes[seen.unit_of_entry]).max(initial=0.0))
-
-
-def _query_error(data: Microdata, release: Release) -> float:
-    columns = min(2, len(data.domains.quasi))
-    asked = draw_queries(RangeWorkload(columns, 0.1), data, _N_QUERIES, np.random.default_rng(0))
-    return query_error(asked, release).median

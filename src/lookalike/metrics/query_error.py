@@ -1,4 +1,4 @@
-"""How far the answers of a release are from the truth, over a workload."""
+"""How far the answers of a release are from the truth, over a workload of many queries."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from lookalike.data.microdata import Domain, Domains, Microdata
 from lookalike.data.release import Release
 from lookalike.data.schema import Kind, ValueType
 from lookalike.errors import RecipeError, Unsupported, counted
+from lookalike.metrics.shared.metric import WrittenMetric
 
 
 class Workload(Protocol):
@@ -215,3 +216,28 @@ def judge_answers(asked: Drawn, answers: Answers) -> QueryError:
     # Half a record: whole counts are compared with estimates that are none.
     covered = np.abs(answers.counts - asked.truth) <= 1.96 * answers.errors + 0.5
     return QueryError(np.abs(answers.counts - asked.truth) / asked.truth, covered, asked.n_dropped)
+
+
+@dataclass(frozen=True)
+class MedianQueryError(WrittenMetric):
+    """The median error of random counts over ranges, the same for every release of a table so that releases compare."""
+
+    name = "query_error"
+    title = "error of count queries"
+    axis = "median error of count queries"
+
+    columns: int = 3
+    n_queries: int = 500
+    seed: int = 500
+
+    def measure(self, original: Microdata, release: Release) -> float:
+        found = self.errors(original, release)
+        return math.nan if found is None else found.median
+
+    def errors(self, original: Microdata, release: Release) -> QueryError | None:
+        workload = RangeWorkload(min(self.columns, len(original.domains.quasi)))
+        rng = np.random.default_rng(self.seed)
+        try:
+            return query_error(draw_queries(workload, original, self.n_queries, rng), release)
+        except Unsupported:
+            return None

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 import numpy as np
 
 from lookalike.data.microdata import Microdata
@@ -12,14 +9,13 @@ from lookalike.data.release import Perturbed, Release
 from lookalike.metrics.shared.metric import MeanOverRows
 
 
-@dataclass(frozen=True)
 class ValuesChanged(MeanOverRows):
     """The expected share of sensitive values that are published as another; the mean over perturbed columns."""
 
-    name: ClassVar[str] = "values_changed"
-    title: ClassVar[str] = "Share of sensitive values changed (0 to 1)"
-    axis: ClassVar[str | None] = "share of values changed"
-    forms: ClassVar[frozenset[str] | None] = frozenset({Perturbed.form})
+    name = "values_changed"
+    title = "Share of sensitive values changed (0 to 1)"
+    axis = "share of values changed"
+    forms = frozenset({Perturbed.form})
 
     def measure(self, original: Microdata, release: Release) -> float:
         if not isinstance(release, Perturbed) or not release.randomizers or not original.n_rows:
@@ -29,6 +25,3 @@ class ValuesChanged(MeanOverRows):
             for index, randomizer in enumerate(release.randomizers)
         ]
         return 1 - sum(kept) / len(kept)
-
-    def weight(self, original: Microdata, release: Release) -> int:
-        return original.n_rows

@@ -24,11 +24,11 @@ from lookalike.data.contracts import Algorithm, PrivacyModel, Promise
 from lookalike.data.exposure import Exposure
 from lookalike.data.guests import explain_fault
 from lookalike.data.microdata import Domains, Microdata
-from lookalike.data.release import Bucketized, Grouped, Matched, RecordMap, Release, Withheld
+from lookalike.data.release import Grouped, Matched, RecordMap, Release, Withheld
 from lookalike.data.schema import Kind, Schema
 from lookalike.errors import AuditFailed, counted, quoted
 from lookalike.metrics import METRICS
-from lookalike.metrics.loss import loss_by_column
+from lookalike.metrics.shared.cells import loss_by_column
 from lookalike.models import MODELS
 from lookalike.pipeline.recipe import Prepared, Recipe
 from lookalike.progress import Progress, available_cores, silent
@@ -223,15 +223,6 @@ def measure(data: Microdata, release: Release) -> tuple[dict[str, float], dict[s
 def name_domains(domains: Domains) -> dict[str, str]:
     """Whether the domain of each quasi-identifier was declared or observed."""
     return {domain.name: "declared" if domain.declared else "observed" for domain in domains.quasi}
-
-
-def loss_text(form: str, losses: Mapping[str, float]) -> str:
-    """What a release of this form lost, in one phrase."""
-    lost = f"loss {losses['gcp']:.4f} (GCP)"
-    if form == Bucketized.form:
-        lost = f"exact quasi-identifiers, buckets of {losses['average_group_size']:.1f} records on average"
-    changed = losses.get("values_changed")
-    return lost if changed is None else f"{lost}, {100 * changed:.0f} % of the sensitive values changed"
 
 
 def _nothing_left(losses: Mapping[str, float]) -> list[str]:

@@ -23,7 +23,7 @@ from lookalike.data.requirement import Requirement
 from lookalike.data.schema import Schema
 from lookalike.errors import RecipeError
 from lookalike.kernels.improving import anneal_pass, swap_pass
-from lookalike.metrics.loss import certainty_penalty
+from lookalike.metrics.shared.cells import certainty_penalty
 from lookalike.models import parse_model
 from lookalike.pipeline.recipe import require as required_by
 from lookalike.pipeline.recipe import settle

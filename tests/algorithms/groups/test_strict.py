@@ -29,7 +29,7 @@ from lookalike.data.requirement import Requirement
 from lookalike.data.schema import Schema, ValueType
 from lookalike.errors import Infeasible, Unsupported
 from lookalike.kernels.matching import growth_costs, row_losses, sort_by_costliest
-from lookalike.metrics.loss import certainty_penalty
+from lookalike.metrics.shared.cells import certainty_penalty
 from lookalike.models import parse_model
 from lookalike.pipeline.recipe import require as required_by
 from lookalike.pipeline.recipe import settle

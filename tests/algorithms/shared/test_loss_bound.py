@@ -18,7 +18,7 @@ from lookalike.data.release import cover
 from lookalike.data.schema import Schema
 from lookalike.errors import Infeasible
 from lookalike.kernels.grouptest import is_group_allowed, tally_for
-from lookalike.metrics.loss import certainty_penalty
+from lookalike.metrics.shared.cells import certainty_penalty
 from lookalike.models import parse_model
 from lookalike.pipeline.recipe import require, settle
 from lookalike.randomness import Randomness

@@ -10,7 +10,7 @@ from lookalike.apps.papers import find
 from lookalike.apps.papers.experiments import Bench, Results
 from lookalike.apps.papers.ma import FREQUENT, QUASI, RARE, anatomize, census
 from lookalike.attacks.minimality.exact import first_bucket_limit
-from lookalike.metrics.group_sizes import group_sizes
+from lookalike.metrics.shared.group_sizes import group_sizes
 from tests.apps.papers.measuring import TINY, altered, has_figures, made_up, measured, missing, shown, stand_ins
 
 BOTH = (RARE, FREQUENT)

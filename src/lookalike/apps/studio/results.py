@@ -20,10 +20,10 @@ from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.schema import Schema
 from lookalike.errors import RecipeError
 from lookalike.evaluation.compare import Comparison
-from lookalike.evaluation.compare.tables import loss_text
 from lookalike.evaluation.report.basis import BeliefLine, BeliefTable
 from lookalike.files.atomic import place_folder
 from lookalike.files.releases.describe import DESCRIPTOR
+from lookalike.metrics.shared.losses import loss_text
 
 SCHEMA_FILE = "schema.yaml"
 _N_PREVIEW = 8

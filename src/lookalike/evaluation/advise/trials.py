@@ -8,6 +8,7 @@ Nothing made here is published or kept: only figures leave.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,15 +22,14 @@ from lookalike.data.release import Grouped, Matched
 from lookalike.data.schema import NUMBER_LIKE, Attribute, Kind, Role, Schema, ValueType
 from lookalike.errors import Unsupported, counted, quoted
 from lookalike.evaluation.inspect.suggestions import taxonomy_hint
-from lookalike.metrics.loss import loss_by_column
-from lookalike.metrics.query_error import RangeWorkload, draw_queries, query_error
+from lookalike.metrics.query_error import MedianQueryError
+from lookalike.metrics.shared.cells import loss_by_column
 from lookalike.pipeline.recipe import Recipe, prepare, settle
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 
 SAMPLE = 1000
-_N_QUERIES = 400
-_QUERIED_COLUMNS, _SELECTIVITY = 2, 0.1
+_ERROR = MedianQueryError(columns=2, n_queries=400, seed=0)
 _WORTH = 0.05
 """A saving of less than this share of what is lost is not worth a change."""
 _MOST_CHANGED = 3
@@ -242,12 +242,8 @@ def _errors(name: str, data: Microdata, trials: Sequence[_Trial]) -> list[float]
     known = replace(data, domains=domains, quasi=np.ascontiguousarray(data.quasi[:, kept]))
     if not known.domains.sensitive:
         return None
-    workload = RangeWorkload(columns=min(_QUERIED_COLUMNS, len(known.domains.quasi)), selectivity=_SELECTIVITY)
-    try:
-        asked = draw_queries(workload, known, _N_QUERIES, np.random.default_rng(0))
-    except Unsupported:
-        return None
-    return [query_error(asked, _release_without(trial.release, name)).median for trial in trials]
+    found = [_ERROR.measure(known, _release_without(trial.release, name)) for trial in trials]
+    return None if math.isnan(found[0]) else found
 
 
 def _release_without(release: Grouped | Matched, name: str) -> Grouped | Matched:

@@ -99,12 +99,12 @@ class Comparison:
         return tables.to_csv(self.runs, self._find_best())
 
     def headings(self) -> tuple[str, ...]:
-        return tables.HEADINGS
+        return tables.headings(tables.list_columns(self.runs, self.x, self.y))
 
     def rows(self) -> list[tuple[str, ...]]:
         """As text, one line a run; a star marks the frontier."""
-        best = self._find_best()
-        return [tables.row(run, place in best, self.sensitive) for place, run in enumerate(self.runs)]
+        best, columns = self._find_best(), tables.list_columns(self.runs, self.x, self.y)
+        return [tables.row(run, place in best, self.sensitive, columns) for place, run in enumerate(self.runs)]
 
     def remarks(self) -> list[str]:
         """What the table leaves open: why runs have no figures, and which have no place in the picture."""

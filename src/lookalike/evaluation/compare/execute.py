@@ -8,37 +8,19 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from lookalike.attacks.run import attack_target
 from lookalike.audit import Audit
 from lookalike.audit.verdicts import without_letter
 from lookalike.data.contracts import Target
 from lookalike.data.microdata import Table
 from lookalike.data.schema import Schema
-from lookalike.errors import AuditFailed, Infeasible, LookalikeError, Unsupported
+from lookalike.errors import AuditFailed, Infeasible, LookalikeError
 from lookalike.evaluation.compare.runs import AUDIT_FAILED, DONE, FAULT, INFEASIBLE, UNFIT, Run, Task
 from lookalike.memory import forget_peak, is_scarce, peak_megabytes
-from lookalike.metrics.query_error import RangeWorkload, draw_queries, query_error
+from lookalike.metrics.query_error import MedianQueryError
 from lookalike.pipeline.recipe import Recipe, prepare
 from lookalike.pipeline.run import MadeWhole, Stopwatch, run, standard_measures
 from lookalike.randomness import Randomness
-
-_QUERIES, _ASKED = 500, 3
-
-
-def _query_errors(outcome: MadeWhole) -> dict[str, float]:
-    """The median error of random range queries, and how often their intervals hold the truth.
-
-    The same queries for every run on a table, so that runs compare: not random in the sense of being secret.
-    """
-    workload = RangeWorkload(columns=min(_ASKED, len(outcome.data.domains.quasi)))
-    try:
-        asked = draw_queries(workload, outcome.data, _QUERIES, np.random.default_rng(_QUERIES))
-    except Unsupported:
-        return {}
-    found = query_error(asked, outcome.release)
-    return {"query_error": found.median, "query_coverage": found.coverage}
 
 
 def execute(task: Task, table: Table, schema: Schema) -> Run:
@@ -67,7 +49,9 @@ def _measure_run(task: Task, outcome: MadeWhole) -> Run:
     watch.seconds |= outcome.seconds
     levels = _levels_of(outcome.audit)
     with watch.step("measure"):
-        figures = {**outcome.losses, **_query_errors(outcome), **_find_worst(levels)}
+        figures = {**outcome.losses, **_find_worst(levels)}
+        if errors := MedianQueryError().errors(outcome.data, outcome.release):
+            figures |= {MedianQueryError.name: errors.median, "query_coverage": errors.coverage}
     with watch.step("attack"):
         made, not_made = _run_attacks(task, outcome)
     shares = [one["accuracy"] for one in made if one["accuracy"] is not None and one["column"] is not None]

@@ -15,9 +15,7 @@ from lookalike.data.contracts import ORIGINAL
 from lookalike.errors import RecipeError, unknown_name
 from lookalike.evaluation import charts
 from lookalike.evaluation.compare.runs import DONE, Run
-from lookalike.evaluation.compare.tables import short_promise
-from lookalike.metrics import METRICS
-from lookalike.metrics.shared.metric import title_of
+from lookalike.metrics import METRICS, QUERIES
 from lookalike.pipeline.run import standard_measures
 
 
@@ -30,24 +28,28 @@ class Axis:
     forms: frozenset[str] | None = None
     """The forms it speaks of; None: all."""
     more_is_better: bool = False
+    share: str = ""
+    """Of a share, which tables show in percent: the heading of its column."""
+
+    def figure_of(self, run: Run) -> float | None:
+        """What a run has reached; None if the figure says nothing about it."""
+        speaks = run.status == DONE and (self.forms is None or run.form in self.forms)
+        return run.figures.get(self.figure) if speaks else None
 
     def of(self, run: Run) -> float | None:
         """Where a run lies on the axis; None if it has no place there."""
-        if run.status != DONE or (self.forms is not None and run.form not in self.forms):
-            return None
-        value = run.figures.get(self.figure)
+        value = self.figure_of(run)
         return value if value is not None and math.isfinite(value) else None
 
 
 def loss_axes() -> dict[str, Axis]:
-    """What a release costs those who analyse it, across: first what the release alone shows, then errors of queries."""
-    found = {
-        name.replace("_", "-"): Axis(name, kind.axis or title_of(kind), kind.forms, kind.more_is_better)
-        for name, kind in METRICS.items()
+    """What a release costs those who analyse it, across: first what the release alone shows."""
+    return {
+        name.replace("_", "-"): Axis(name, kind.axis or kind.title or name, kind.forms, kind.more_is_better, share)
+        for name, kind in sorted({**QUERIES, **METRICS}.items(), key=lambda one: one[1].needs == ORIGINAL)
+        for share in ["queries" if name in QUERIES else ""]
         if kind.axis is not None
     }
-    private = {name: found.pop(name) for name in list(found) if METRICS[found[name].figure].needs == ORIGINAL}
-    return {**found, "query-error": Axis("query_error", "median error of count queries"), **private}
 
 
 def risk_axes() -> dict[str, Axis]:
@@ -59,8 +61,8 @@ def risk_axes() -> dict[str, Axis]:
     }
     axes = [
         *(levels[name] for name in sorted(levels) if not levels[name].more_is_better),
-        Axis("largest_belief", "largest belief in a value"),
-        Axis("attack", "right guesses of the best attack"),
+        Axis("largest_belief", "largest belief in a value", share="belief"),
+        Axis("attack", "right guesses of the best attack", share="attack"),
         *(levels[name] for name in sorted(levels) if levels[name].more_is_better),
     ]
     return {axis.figure.replace("_", "-"): axis for axis in axes}
@@ -104,7 +106,7 @@ def picture(runs: Sequence[Run], x: str, y: str, sensitive: Sequence[str]) -> ch
     across, upwards = loss_axes()[x], risk_axes()[y]
 
     def point(run: Run) -> dict[str, Any]:
-        promise = short_promise(run, sensitive)
+        promise = run.short_promise(sensitive)
         return {x: across.of(run), y: upwards.of(run), "algorithm": run.algorithm, "promise": promise}
 
     points = [point(run) for run in runs if across.of(run) is not None and upwards.of(run) is not None]

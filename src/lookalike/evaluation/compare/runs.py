@@ -68,6 +68,12 @@ class Run:
     def name(self) -> str:
         return f"{self.promise}, {self.algorithm}"
 
+    def short_promise(self, sensitive: Sequence[str]) -> str:
+        """The promise without the name of the column, where there is only one."""
+        if len(sensitive) != 1:
+            return self.promise
+        return " + ".join(part.removeprefix(f"{sensitive[0]}=") for part in self.promise.split(" + "))
+
     def to_plain(self) -> dict[str, Any]:
         """Ready for JSON, which has no infinity."""
         plain: dict[str, Any] = spell_infinity(asdict(self))

@@ -5,24 +5,29 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 
-from lookalike.data.release import Bucketized, Perturbed
+from lookalike.data.release import FORMS
+from lookalike.evaluation.compare.frontier import Axis, loss_axes, risk_axes
 from lookalike.evaluation.compare.runs import DONE, Run
-
-_HEADINGS = "promise algorithm against form result loss queries k l t beta belief attack honest seconds"
-HEADINGS = ("", *_HEADINGS.split())
-_FIGURES = """
-    gcp ail msbs average_group_size discernibility values_changed query_error query_coverage k l l_distinct l_entropy t
-    beta delta largest_belief attack suppressed seconds peak_mb
-"""
+from lookalike.metrics import METRICS, QUERIES
+from lookalike.metrics.shared.losses import loss_text
+from lookalike.pipeline.run import standard_measures
 
 
-def short_promise(run: Run, sensitive: Sequence[str]) -> str:
-    """The promise without the name of the column, where there is only one."""
-    if len(sensitive) != 1:
-        return run.promise
-    return " + ".join(part.removeprefix(f"{sensitive[0]}=") for part in run.promise.split(" + "))
+def list_columns(runs: Sequence[Run], x: str, y: str) -> list[Axis]:
+    """Figures shown beside the loss: both axes, errors of queries, levels that are finite, beliefs, guesses."""
+    chosen = (loss_axes()[x], risk_axes()[y])
+    axes = {axis.figure: axis for axis in (*loss_axes().values(), *risk_axes().values())}
+    levels = {model.letter: None for model in standard_measures() if model.level_name == model.letter != ""}
+    finite = [name for name in levels if {axes[name].of(run) is None for run in runs if name in run.figures} == {False}]
+    usual = [axes[name] for name in (*QUERIES, *finite, "largest_belief", "attack")]
+    return [*(axis for axis in chosen if axis not in usual and not _is_headline(axis, runs)), *usual]
+
+
+def _is_headline(axis: Axis, runs: Sequence[Run]) -> bool:
+    """Whether the loss of every run that has the figure is written by it."""
+    return all(FORMS[run.form].headline[0] == axis.figure for run in runs if axis.figure_of(run) is not None)
 
 
 def _honest_share(run: Run) -> float | None:
@@ -36,7 +41,9 @@ def _honest_share(run: Run) -> float | None:
 
 def to_csv(runs: Sequence[Run], best: Collection[int]) -> str:
     """All figures of all runs, with the names that they have in JSON."""
-    names = _FIGURES.split()
+    levels = [model.level_name for model in standard_measures() if model.level_name]
+    others = ("largest_belief", "attack", "suppressed", "seconds", "peak_mb")
+    names = [*METRICS, *QUERIES, "query_coverage", *levels, *others]
     names += sorted({name for run in runs for name in run.figures} - set(names))
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -51,35 +58,20 @@ def to_csv(runs: Sequence[Run], best: Collection[int]) -> str:
     return text.getvalue()
 
 
-def row(run: Run, best: bool, sensitive: Sequence[str]) -> tuple[str, ...]:
+def headings(columns: Sequence[Axis]) -> tuple[str, ...]:
+    known = ("", "promise", "algorithm", "against", "form", "result", "loss")
+    return (*known, *(axis.share or axis.figure.replace("_", "-") for axis in columns), "honest", "seconds")
+
+
+def row(run: Run, best: bool, sensitive: Sequence[str], columns: Sequence[Axis]) -> tuple[str, ...]:
     """One run as text; a star marks those on the frontier."""
-    known = ("*" if best else "", short_promise(run, sensitive), run.algorithm, run.adversary)
+    known = ("*" if best else "", run.short_promise(sensitive), run.algorithm, run.adversary)
     if run.status != DONE:
-        return (*known, "", run.status.upper() if run.status == "audit failed" else run.status, *[""] * 10)
-    figures = run.figures
-    seconds = figures.get("seconds")
-    return (
-        *known,
-        run.form,
-        "passed",
-        loss_text(run.form, figures),
-        _percent(figures.get("query_error")),
-        *(_number(figures.get(name)) for name in ("k", "l", "t", "beta")),
-        *(_percent(share) for share in (figures.get("largest_belief"), figures.get("attack"), _honest_share(run))),
-        "" if seconds is None else f"{seconds:.1f}",
-    )
-
-
-def loss_text(form: str, figures: Mapping[str, float]) -> str:
-    """The loss that says something about the form."""
-    if form == Bucketized.form:
-        shown = f"MSBS {figures['msbs']:.3g}"
-    elif form == Perturbed.form:
-        shown = f"{100 * figures['values_changed']:.0f} % changed"
-    else:
-        shown = f"GCP {figures['gcp']:.4f}"
-    suppressed = int(figures.get("suppressed", 0))
-    return f"{shown}, {suppressed:,} suppressed" if suppressed else shown
+        shown = run.status.upper() if run.status == "audit failed" else run.status
+        return (*known, "", shown, *[""] * (len(columns) + 3))
+    figures = ((_percent if axis.share else _number)(axis.figure_of(run)) for axis in columns)
+    ends = (_percent(_honest_share(run)), f"{run.figures['seconds']:.1f}" if "seconds" in run.figures else "")
+    return (*known, run.form, "passed", loss_text(run.form, run.figures), *figures, *ends)
 
 
 def _number(value: float | None) -> str:

@@ -19,7 +19,6 @@ from lookalike.evaluation.report.basis import Basis, BeliefTable
 from lookalike.evaluation.report.pdf import find_browser, to_pdf
 from lookalike.evaluation.tradeoff import Tradeoff
 from lookalike.metrics import METRICS
-from lookalike.metrics.shared.metric import title_of
 
 if TYPE_CHECKING:
     from lookalike.evaluation.report.contents import Report
@@ -55,7 +54,7 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "figure": _shorten_figure,
     "reached": _shorten,
     "clip": lambda text, most=None: text,  # Where the studio shortens, the report does not.
-    "loss_name": lambda name: title_of(METRICS[name]) if name in METRICS else name,
+    "loss_name": lambda name: (METRICS[name].title or name) if name in METRICS else name,
 }
 """How numbers and texts are shown, wherever a report is."""
 

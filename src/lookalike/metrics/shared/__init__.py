@@ -1,1 +1,1 @@
-"""What several metrics use: expected losses and workloads of queries."""
+"""What several metrics use: losses of cells, sizes of groups, expected distributions, and trees."""

@@ -11,6 +11,7 @@ records each, the rare values of another one in one part. Cost: units x parts fo
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -240,6 +241,19 @@ class Observed:
 
     def pair(self, one: int, other: int) -> Shares:
         return _normalise(_cross(self._rows[one], self._rows[other], (self._n_parts[one], self._n_parts[other])))
+
+
+def list_pairs(original: Microdata, release: Release) -> Iterator[tuple[Parts, Parts, Shares, Shares]]:
+    """Every pair of columns with the shares of its combinations in the original and, as expected, in the release."""
+    parts = all_parts(original)
+    expected, observed = Expected(release, parts), Observed(original, parts)
+    for one, other in itertools.combinations(range(len(parts)), 2):
+        yield parts[one], parts[other], observed.pair(one, other), expected.pair(one, other)
+
+
+def total_variation(one: Shares, other: Shares) -> float:
+    """Half the sum of differences of shares: the share of people that would have to be counted elsewhere."""
+    return float(np.abs(one - other).sum() / 2)
 
 
 def _cross(one: NDArray[np.int64], other: NDArray[np.int64], shape: tuple[int, int]) -> Shares:

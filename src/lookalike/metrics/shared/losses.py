@@ -14,10 +14,11 @@ from typing import Any
 
 from lookalike.data.contracts import DOMAINS, ORIGINAL, Metric
 from lookalike.data.microdata import Domain, Domains, Microdata
-from lookalike.data.release import Bucketized, Perturbed, Release
+from lookalike.data.release import FORMS, Bucketized, Perturbed, Release
 from lookalike.data.schema import Kind
 from lookalike.errors import RecipeError
-from lookalike.metrics.loss import ColumnLosses, join_columns
+from lookalike.metrics import METRICS
+from lookalike.metrics.shared.cells import loss_by_column
 
 _DIGITS = 6
 _NEARNESS = 1e-9
@@ -27,14 +28,16 @@ _NEARNESS = 1e-9
 class PartLosses:
     """What the losses of the whole need of one part: a few sums."""
 
-    columns: ColumnLosses
+    n_rows: int
+    columns: Mapping[str, float]
+    """The mean NCP of each quasi-identifier."""
     metrics: Mapping[str, Any]
     """For each metric that joins, what its `of_part` says."""
 
     @classmethod
     def of(cls, original: Microdata, release: Release, kinds: Iterable[type[Metric]]) -> PartLosses:
         handed_on = {kind.name: kind().of_part(original, release) for kind in kinds if kind.joins}
-        return cls(ColumnLosses.of(release), handed_on)
+        return cls(release.n_rows, loss_by_column(release), handed_on)
 
 
 def join_losses(
@@ -45,33 +48,8 @@ def join_losses(
         raise RecipeError("There is no part to join. A release has at least one.")
     joined = {kind.name: kind().join([part.metrics[kind.name] for part in parts]) for kind in kinds if kind.joins}
     known = {name: float(loss) for name, loss in joined.items() if not math.isnan(loss)}
-    return known, join_columns([part.columns for part in parts])
-
-
-def public_losses(
-    losses: Mapping[str, float],
-    by_column: Mapping[str, float],
-    domains: Domains,
-    form: str,
-    n_suppressed: int,
-    rounding: Callable[[float], float] | None = None,
-) -> tuple[dict[str, float], dict[str, float]]:
-    """Of the losses of a release and of its columns those that anybody can work out from its folder."""
-    exact = form in (Bucketized.form, Perturbed.form)
-    shown = {domain.name for domain in domains.quasi if exact or _shows_domain(domain, n_suppressed)}
-    rounding = rounding or round_figure
-    hidden = {ORIGINAL} if shown >= set(by_column) else {ORIGINAL, DOMAINS}
-    return (
-        {name: rounding(loss) for name, loss in losses.items() if _needs(name) not in hidden},
-        {name: rounding(loss) for name, loss in by_column.items() if name in shown},
-    )
-
-
-def _needs(name: str) -> str:
-    """What nobody knows of is taken to be about the original."""
-    from lookalike.metrics import METRICS
-
-    return METRICS[name].needs if name in METRICS else ORIGINAL
+    rows = max(sum(part.n_rows for part in parts), 1)
+    return known, {of: math.fsum(part.columns[of] * part.n_rows for part in parts) / rows for of in parts[0].columns}
 
 
 def round_figure(figure: float) -> float:
@@ -81,6 +59,36 @@ def round_figure(figure: float) -> float:
     (0.123457, 1234567.0)
     """
     return figure if figure.is_integer() else float(f"{figure:.{_DIGITS}g}")
+
+
+def public_losses(
+    losses: Mapping[str, float],
+    by_column: Mapping[str, float],
+    domains: Domains,
+    form: str,
+    n_suppressed: int,
+    rounding: Callable[[float], float] = round_figure,
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Of the losses of a release and of its columns those that anybody can work out from its folder."""
+    exact = form in (Bucketized.form, Perturbed.form)
+    shown = {domain.name for domain in domains.quasi if exact or _shows_domain(domain, n_suppressed)}
+    hidden = {ORIGINAL} if shown >= set(by_column) else {ORIGINAL, DOMAINS}
+    return (
+        {
+            name: rounding(loss)
+            for name, loss in losses.items()
+            if name in METRICS and METRICS[name].needs not in hidden
+        },
+        {name: rounding(loss) for name, loss in by_column.items() if name in shown},
+    )
+
+
+def loss_text(form: str, losses: Mapping[str, float]) -> str:
+    """What a release of this form lost, in one phrase."""
+    name, phrase = FORMS[form].headline
+    shown = phrase.format(losses[name]).replace("%", " %")
+    suppressed = int(losses.get("suppressed", 0))
+    return f"{shown}, {suppressed:,} suppressed" if suppressed else shown
 
 
 def same_figure(stated: object, figure: float) -> bool:

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from lookalike.data.contracts import ORIGINAL, Compared, Metric
+from lookalike.data.contracts import ORIGINAL, Compared
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Release
 
@@ -42,22 +42,12 @@ class WrittenMetric:
 class MeanOverRows(WrittenMetric):
     """The base of metrics that are means over published rows: parts hand on sums."""
 
-    joins: ClassVar[bool] = True
-
-    def weight(self, original: Microdata, release: Release) -> int:
-        """What the mean is over: rows."""
-        return release.n_rows
+    joins = True
 
     def of_part(self, original: Microdata, release: Release) -> tuple[float, int] | None:
-        weight = self.weight(original, release)
         mean = self.measure(original, release)
-        return None if math.isnan(mean) else (mean * weight, weight)
+        return None if math.isnan(mean) else (mean * release.n_rows, release.n_rows)
 
     def join(self, parts: Sequence[tuple[float, int] | None]) -> float:
         known = [part for part in parts if part is not None]
         return math.fsum(total for total, _ in known) / max(sum(n for _, n in known), 1) if known else math.nan
-
-
-def title_of(kind: type[Metric]) -> str:
-    """What a report calls it."""
-    return kind.title or kind.name

@@ -1,11 +1,4 @@
-"""How like its original a release is, as a table to count and correlate in: distances between distributions.
-
-    marginal_distance        mean over columns of the total variation distance between original and release
-    pair_distance            the same over all pairs of columns
-    correlation_difference   the largest difference of an association over all pairs of columns
-
-Total variation is half the sum of differences of shares: the share of people that would have to be counted elsewhere.
-Distributions are the expected ones (`expected`): no figure here depends on chance.
+"""The largest difference of an association between two columns, in the original and in the release.
 
 An association is Pearson's correlation of two measured columns (numbers, dates, orders), the correlation ratio (eta)
 where one of them is a category, Cramer's V where both are. All three are read from the table of two columns, are at
@@ -14,31 +7,16 @@ most 1 in size, and compare original and release with the same parts. Other choi
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from lookalike.data.contracts import Compared
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Release
-from lookalike.metrics.shared.expected import Expected, Observed, Parts, Shares, all_parts
+from lookalike.metrics.shared.expected import Parts, Shares, list_pairs
 from lookalike.metrics.shared.metric import WrittenMetric
-
-
-def _distance(one: Shares, other: Shares) -> float:
-    """Total variation."""
-    return float(np.abs(one - other).sum() / 2)
-
-
-def _list_pairs(original: Microdata, release: Release) -> Iterator[tuple[Parts, Parts, Shares, Shares]]:
-    """Every pair of columns with the shares of its combinations in the original and, as expected, in the release."""
-    parts = all_parts(original)
-    expected, observed = Expected(release, parts), Observed(original, parts)
-    for one, other in itertools.combinations(range(len(parts)), 2):
-        yield parts[one], parts[other], observed.pair(one, other), expected.pair(one, other)
 
 
 class Association(NamedTuple):
@@ -53,48 +31,11 @@ class Association(NamedTuple):
         return abs(self.original - self.release)
 
 
-@dataclass(frozen=True)
-class MarginalDistance(WrittenMetric):
-    """How far the counts of single columns are off, on average."""
-
-    name: ClassVar[str] = "marginal_distance"
-    title: ClassVar[str] = "distance of single columns"
-
-    def measure(self, original: Microdata, release: Release) -> float:
-        return float(np.mean(list(self.by_column(original, release).values())))
-
-    def by_column(self, original: Microdata, release: Release) -> dict[str, float]:
-        parts = all_parts(original)
-        expected, observed = Expected(release, parts), Observed(original, parts)
-        return {
-            of.domain.name: _distance(expected.column(place), observed.column(place)) for place, of in enumerate(parts)
-        }
-
-
-@dataclass(frozen=True)
-class PairDistance(WrittenMetric):
-    """How far the counts of pairs of columns are off, on average; not a number if there is only one column."""
-
-    name: ClassVar[str] = "pair_distance"
-    title: ClassVar[str] = "distance of pairs of columns"
-
-    def measure(self, original: Microdata, release: Release) -> float:
-        found = self.by_pair(original, release)
-        return float(np.mean(list(found.values()))) if found else float("nan")
-
-    def by_pair(self, original: Microdata, release: Release) -> dict[tuple[str, str], float]:
-        return {
-            (one.domain.name, other.domain.name): _distance(after, before)
-            for one, other, before, after in _list_pairs(original, release)
-        }
-
-
-@dataclass(frozen=True)
 class CorrelationDifference(WrittenMetric):
     """The largest difference of an association; not a number if there is only one column."""
 
-    name: ClassVar[str] = "correlation_difference"
-    title: ClassVar[str] = "largest change of a correlation"
+    name = "correlation_difference"
+    title = "largest change of a correlation"
 
     def measure(self, original: Microdata, release: Release) -> float:
         found = self.associations(original, release)
@@ -113,7 +54,7 @@ class CorrelationDifference(WrittenMetric):
             Association(
                 (one.domain.name, other.domain.name), association(before, one, other), association(after, one, other)
             )
-            for one, other, before, after in _list_pairs(original, release)
+            for one, other, before, after in list_pairs(original, release)
         ]
 
 

@@ -1,4 +1,4 @@
-"""How coarse the grouping is, whatever the values: discernibility, average group size, MSBS.
+"""How coarse the grouping is, whatever the values: sizes of groups, and what metrics of them share.
 
 A group is what a reader can tell apart: rows whose published quasi-identifiers are identical, or a bucket.
 Releases without groups (matched rows, perturbed columns) have none of these figures: not a number.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 from weakref import WeakKeyDictionary
 
@@ -56,13 +55,13 @@ def _classes(release: Grouped) -> NDArray[np.int64]:
     return classes
 
 
-class _OfGroups(WrittenMetric):
+class OfGroups(WrittenMetric):
     """A figure of three sums over groups: parts hand these on, in whole numbers."""
 
-    needs: ClassVar[str] = RELEASE
+    needs = RELEASE
     axis: ClassVar[str | None] = None
-    forms: ClassVar[frozenset[str] | None] = frozenset({Grouped.form, Bucketized.form})
-    joins: ClassVar[bool] = True
+    forms = frozenset({Grouped.form, Bucketized.form})
+    joins = True
 
     def measure(self, original: Microdata, release: Release) -> float:
         return self.join([self.of_part(original, release)])
@@ -78,37 +77,3 @@ class _OfGroups(WrittenMetric):
     def of_sums(self, n_groups: int, n_rows: int, squares: int) -> float:
         """From the number of groups, their rows, and their squared sizes."""
         raise NotImplementedError
-
-
-@dataclass(frozen=True)
-class Discernibility(_OfGroups):
-    """The sum of squared group sizes: each record is charged the number of records it looks like."""
-
-    name: ClassVar[str] = "discernibility"
-    title: ClassVar[str] = "Discernibility (sum of squared group sizes)"
-
-    def of_sums(self, n_groups: int, n_rows: int, squares: int) -> float:
-        return float(squares)
-
-
-@dataclass(frozen=True)
-class AverageGroupSize(_OfGroups):
-    """Records by groups."""
-
-    name: ClassVar[str] = "average_group_size"
-    title: ClassVar[str] = "Average group size"
-
-    def of_sums(self, n_groups: int, n_rows: int, squares: int) -> float:
-        return n_rows / n_groups
-
-
-@dataclass(frozen=True)
-class MeanSquaredBucketSize(_OfGroups):
-    """MSBS: the sum of (size - 1)^2 over the groups, divided by n - 1; 0 if every record stands alone."""
-
-    name: ClassVar[str] = "msbs"
-    title: ClassVar[str] = "Mean squared bucket size (MSBS)"
-    axis: ClassVar[str | None] = "mean squared bucket size"
-
-    def of_sums(self, n_groups: int, n_rows: int, squares: int) -> float:
-        return (squares - 2 * n_rows + n_groups) / max(n_rows - 1, 1)

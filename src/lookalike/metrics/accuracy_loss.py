@@ -1,0 +1,124 @@
+"""How much less often a forest is right that learnt from drawn worlds instead of the original.
+
+It predicts a column from the others, and is tested on held-out records of the original. The release was made with these
+records too: large leaves remember little of them, but a small loss may come out as a small gain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from lookalike.data.contracts import Compared
+from lookalike.data.microdata import Codes, Microdata
+from lookalike.data.release import Release
+from lookalike.data.worlds import World, draw_world
+from lookalike.metrics.shared.expected import Parts
+from lookalike.metrics.shared.metric import WrittenMetric
+from lookalike.metrics.shared.trees import MOST_ROWS, Ints, import_trees, least_leaf
+from lookalike.randomness import Randomness
+
+_N_CLASSES = 4
+"""Parts that a numeric column is predicted in."""
+_HELD_OUT = 0.3
+_TREES = 50
+
+
+class Accuracy(NamedTuple):
+    """How often a column is predicted rightly for held-out records."""
+
+    column: str
+    original: float
+    """By a forest trained on the original."""
+    release: float
+    """By forests trained on worlds, on average."""
+    guessing: float
+    """By the most frequent value."""
+
+
+def accuracies(original: Microdata, release: Release, *, worlds: int = 3, seed: int = 0) -> list[Accuracy]:
+    """Of each sensitive column from the quasi-identifiers, and of one quasi-identifier from all else."""
+    rng = Randomness(seed).child("accuracy")
+    order = rng.child("held out").permutation(original.n_rows)
+    n_held = max(1, min(round(_HELD_OUT * original.n_rows), MOST_ROWS))
+    held, kept = order[:n_held], order[n_held:][:MOST_ROWS]
+    if not len(kept):
+        return []
+    drawn = []
+    for turn in range(worlds):
+        world = draw_world(release, rng.child("world", turn))
+        drawn.append(world.only(rng.child("rows", turn).permutation(len(world))[: len(kept)]))
+    found = []
+    for target in _targets(original):
+        classes, inputs = target.split(original)
+        train, test = classes[kept], classes[held]
+        name = target.parts.domain.name
+        state = rng.child("forest", name)
+        by_original = _score_forest(inputs[kept], train, inputs[held], test, state)
+        by_worlds = [
+            _score_forest(inputs_of_world, classes_of_world, inputs[held], test, state.child(turn))
+            for turn, (classes_of_world, inputs_of_world) in enumerate(map(target.split, drawn))
+        ]
+        guess = np.bincount(train).argmax()
+        found.append(Accuracy(name, by_original, float(np.mean(by_worlds)), float((test == guess).mean())))
+    return found
+
+
+class _Target(NamedTuple):
+    """A column to be predicted."""
+
+    place: int
+    """Among the sensitive columns, or the quasi-identifiers."""
+    is_sensitive: bool
+    parts: Parts
+
+    def split(self, table: Microdata | World) -> tuple[Ints, Codes]:
+        """The classes of the rows, and what they are predicted from."""
+        if self.is_sensitive:
+            return self.parts.part_of_code[table.sensitive[:, self.place]], table.quasi
+        others = np.delete(table.quasi, self.place, axis=1)
+        return self.parts.part_of_code[table.quasi[:, self.place]], np.column_stack((others, table.sensitive))
+
+
+def _targets(original: Microdata) -> list[_Target]:
+    targets = [
+        _Target(place, True, Parts.of(domain, original.sensitive[:, place], _N_CLASSES))
+        for place, domain in enumerate(original.domains.sensitive)
+    ]
+    if original.quasi.shape[1] + original.sensitive.shape[1] > 1:
+        # A category if there is one: it is predicted as it is.
+        parts = [
+            Parts.of(domain, original.quasi[:, at], _N_CLASSES) for at, domain in enumerate(original.domains.quasi)
+        ]
+        at = next((at for at, of in enumerate(parts) if not of.is_measured), 0)
+        targets.append(_Target(at, False, parts[at]))
+    return targets
+
+
+def _score_forest(inputs: Codes, classes: Ints, asked: Codes, truth: Ints, rng: Randomness) -> float:
+    """How often a forest trained on the one is right about the other."""
+    _, forest = import_trees()
+    model = forest(_TREES, min_samples_leaf=least_leaf(len(classes)), random_state=int(rng.integers(1 << 31, 1)[0]))
+    guesses = model.fit(inputs.astype(np.float32), classes).predict(asked.astype(np.float32))
+    return float((guesses == truth).mean())
+
+
+class AccuracyLoss(WrittenMetric):
+    """How much less often forests are right that learnt from the release; the mean over what is predicted."""
+
+    name = "accuracy_loss"
+    title = "predictions lost"
+
+    def measure(self, original: Microdata, release: Release) -> float:
+        found = accuracies(original, release)
+        return float(np.mean([one.original - one.release for one in found])) if found else float("nan")
+
+    def compare(self, original: Microdata, release: Release, seed: int) -> Sequence[Compared]:
+        found = accuracies(original, release, seed=seed)
+        said = "{} predicted rightly (guessing: {:.2f})"
+        return [
+            Compared(self.name, said.format(one.column, one.guessing), one.original, one.release, signed=True)
+            for one in found
+        ]
