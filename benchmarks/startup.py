@@ -52,19 +52,21 @@ def cpu_of(command: Iterable[str], **environment: str) -> tuple[float, float]:
 
 def warm_commands(folder: Path, table: Path) -> dict[str, list[str]]:
     publish = ["publish", str(table), "--schema", str(sample_schema()), "--model", "l-diversity:4", "--no-pdf"]
-    publish += ["--overwrite", "--out", str(folder / "release")]
+    publish += ["--overwrite", "--out"]
+    release, full = str(folder / "release"), str(folder / "full")
     python = [sys.executable, "-c"]
     return {
         "import pandas, sklearn": [*python, "import pandas, sklearn"],
         "import lookalike": [*python, "import lookalike"],
         "--help": [*LOOKALIKE, "--help"],
-        "publish, brief": [*LOOKALIKE, *publish, "--report", "brief"],
-        "publish, brief, mondrian": [*LOOKALIKE, *publish, "--report", "brief", "--algorithm", "mondrian"],
-        "publish, full": [*LOOKALIKE, *publish],
+        "publish, brief": [*LOOKALIKE, *publish, release, "--report", "brief"],
+        "publish, brief, mondrian": [*LOOKALIKE, *publish, release, "--report", "brief", "--algorithm", "mondrian"],
+        "publish, full": [*LOOKALIKE, *publish, full],
         "inspect": [*LOOKALIKE, "inspect", str(table)],
-        "query": [*LOOKALIKE, "query", str(folder / "release"), "SELECT COUNT(*) FROM release WHERE age > 60"],
-        "audit": [*LOOKALIKE, "audit", str(table), str(folder / "release")],
-        "attack": [*LOOKALIKE, "attack", str(folder / "release"), "--original", str(table)],
+        "query": [*LOOKALIKE, "query", release, "SELECT COUNT(*) FROM release WHERE age > 60"],
+        "audit": [*LOOKALIKE, "audit", str(table), release],
+        "audit, with full report": [*LOOKALIKE, "audit", str(table), full],
+        "attack": [*LOOKALIKE, "attack", release, "--original", str(table)],
     }
 
 

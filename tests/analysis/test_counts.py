@@ -295,3 +295,17 @@ def test_nobody_need_have_the_outermost_leaves_of_a_node() -> None:
     queries = Queries.everything(data.domains, colour.n_codes)
     queries.quasi[2][:] = np.eye(colour.n_codes, dtype=bool)
     assert estimate_counts(queries, release).counts == pytest.approx([60 / colour.n_codes] * colour.n_codes)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_few_queries_are_summed_up_by_numpy_as_by_the_kernel(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(5)
+    data = number_table(rng.integers(0, 12, (60, 3)), rng.permutation(np.arange(60) % 6))
+    target = target_of(form, data, rng)
+    queries = some_queries(data, 9, rng)
+    found = []
+    for few in (-1, 10**9):
+        monkeypatch.setattr("lookalike.analysis.counts._FEW", few)
+        found.append(estimate_counts(queries, target.release))
+    assert np.allclose(found[0].counts, found[1].counts, rtol=1e-12, atol=1e-9)
+    assert np.allclose(found[0].errors, found[1].errors, rtol=1e-9, atol=1e-9)

@@ -112,6 +112,8 @@ _DOUBT, _DOUBT_OF_ENDS, _DOUBT_OF_LINK = 1.0, 0.5, 2.0
 wrong. Tried on releases of all methods: with this, intervals hold about as often as they say."""
 _BLOCK = 64
 """Queries answered side by side."""
+_FEW = 20_000
+"""Units times queries up to which NumPy sums up, instead of a kernel."""
 
 
 class Answers(NamedTuple):
@@ -283,8 +285,6 @@ class _Layout:
         self, queries: Queries, shares_of: list[Any], weights: Any, drift: Numbers | None = None
     ) -> Numbers:
         """[queries, 3] sums of the kernel; `drift` [queries] gets what the answers may move by association."""
-        from lookalike.kernels.counting import sum_entries
-
         found = np.zeros((len(queries), 3))
 
         def work(block: Places, columns: Places) -> None:
@@ -292,16 +292,36 @@ class _Layout:
             sums = np.zeros((3, len(block)))
             by_value = np.zeros((2, 0 if drift is None else len(self.values), len(block)))
             of_values = _joint_weights(weights, self.values, block)
-            sum_entries(
-                np.ascontiguousarray(np.concatenate(shares)), _offsets([len(one) for one in shares]), columns,
-                self.cells, self.starts, self.value_of_entry, self.counts, of_values, sums, by_value,
-            )  # fmt: skip
+            self._sum_entries(shares, columns, of_values, sums, by_value)
             found[block] = sums.T
             if drift is not None:
                 drift[block] = self._drift(by_value, of_values)
 
         _in_blocks(work, queries)
         return found
+
+    def _sum_entries(
+        self, shares: list[Numbers], columns: Places, of_values: Numbers, sums: Numbers, by_value: Numbers
+    ) -> None:
+        """Fill `sums` and `by_value` as the kernel does; a few queries need none, and need not load one."""
+        if len(self.cells) * sums.shape[1] > _FEW:
+            from lookalike.kernels.counting import sum_entries
+
+            sum_entries(
+                np.ascontiguousarray(np.concatenate(shares)), _offsets([len(one) for one in shares]), columns,
+                self.cells, self.starts, self.value_of_entry, self.counts, of_values, sums, by_value,
+            )  # fmt: skip
+            return
+        share = np.ones((len(self.cells), sums.shape[1]))
+        for column in columns:
+            share *= shares[column][self.cells[:, column]]
+        share = np.repeat(share, np.diff(self.starts), axis=0)
+        weight, counts = of_values[self.value_of_entry], self.counts[:, None]
+        part = weight * share
+        sums += [(counts * part).sum(axis=0), (counts * part * weight).sum(axis=0), (counts * part * part).sum(axis=0)]
+        if by_value.shape[1]:
+            np.add.at(by_value[0], self.value_of_entry, counts * share)
+            np.add.at(by_value[1], self.value_of_entry, counts * share * (1.0 - share))
 
     def _drift(self, by_value: Numbers, of_values: Numbers) -> Numbers:
         """What answers move if inside cells, too, those with a value match as much more often as they do between cells.

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
+import numba.np.linalg
 
 
 def _cache_root() -> Path:
@@ -41,6 +42,16 @@ def _make_cache_folder() -> Path:
     # A shared temporary folder could hold somebody else's code: without a home, compile afresh.
     return folder if os.access(folder, os.W_OK) else Path(tempfile.mkdtemp(prefix="lookalike-kernels-"))
 
+
+_linalg: Any = numba.np.linalg
+if "numba.np.arraymath" not in sys.modules:
+    # On its first compilation Numba tries whether SciPy has BLAS, for matrix products. SciPy takes as long to load as
+    # Numba, no kernel multiplies matrices, and whoever does is told by Numba when they do.
+    _try_blas, _linalg.ensure_blas = _linalg.ensure_blas, lambda: None
+    try:
+        importlib.import_module("numba.np.arraymath")
+    finally:
+        _linalg.ensure_blas = _try_blas
 
 _config: Any = numba.config
 if not _config.CACHE_DIR:

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookalike.evaluation import charts
+from tests.examples import examples
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -268,7 +269,7 @@ ROW = st.fixed_dictionaries(
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(rows=st.lists(ROW, max_size=8))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_whatever_the_rows_pictures_are_whole(kind: str, rows: list[dict[str, Any]]) -> None:
     check(charts.svg(KINDS[kind](rows)))
 

@@ -17,6 +17,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -117,6 +118,10 @@ class _Caps:
                 shares = [min(pair) for pair in zip(shares, allowed, strict=True)]
         return cls(column, tuple(shares))
 
+    @cached_property
+    def numbers(self) -> NDArray[np.float64]:
+        return np.array([float(share) for share in self.shares])
+
     def least_size(self, value: int) -> int:
         """Of a group that may hold the value at all."""
         return math.ceil(1 / self.shares[value]) if self.shares[value] > 0 else 1
@@ -138,7 +143,7 @@ def _measure_nearest(distances: NDArray[np.float64], size: int, caps: _Caps, dat
         near = near[np.argsort(distances[near], kind="stable")]
         weights = np.full(len(near), 1.0 / size)
         if caps.shares:
-            _cap(weights, data.sensitive[near, caps.column], np.array([float(share) for share in caps.shares]))
+            _cap(weights, data.sensitive[near, caps.column], caps.numbers)
         total = np.cumsum(weights)
         enough = int(np.searchsorted(total, 1.0 - 1e-9))
         if enough < len(near):

@@ -166,7 +166,7 @@ def _share_like_first(records: Sequence[Sequence[str]]) -> float:
 
 def _likeliest_delimiter(sample: str, expected: Sequence[str], quote: str | None, cut_off: bool) -> str:
     best, best_score = expected[0], (False, 0.0, 0)
-    for delimiter in expected:
+    for delimiter in (one for one in expected if one in sample):
         for sign in _possible_quotes(sample, delimiter, cut_off) if quote is None else (quote or None,):
             records = split_records(sample, delimiter, sign, cut_off)
             if not records or len(records[0]) < 2:
@@ -180,7 +180,9 @@ def _likeliest_delimiter(sample: str, expected: Sequence[str], quote: str | None
 
 
 def _possible_quotes(sample: str, delimiter: str, cut_off: bool) -> tuple[str, ...]:
-    return ('"',) if _begins_with('"', split_records(sample, delimiter, None, cut_off)) else ('"', "'")
+    if "'" not in sample or ('"' in sample and _begins_with('"', split_records(sample, delimiter, None, cut_off))):
+        return ('"',)
+    return ('"', "'")
 
 
 def _begins_with(sign: str, records: Sequence[Sequence[str]]) -> bool:
