@@ -54,6 +54,7 @@ class Publication:
     files: tuple[str, ...] = field(default=(), repr=False)
     """The files of a release in parts."""
     _kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _watch: Stopwatch = field(default_factory=Stopwatch, init=False, repr=False, compare=False)
 
     @property
     def _whole(self) -> MadeWhole:
@@ -123,7 +124,7 @@ class Publication:
             "loss_by_column": made.loss_by_column,
             "loss_bound": bound and bound.to_plain(made.losses["gcp"]),
             "domains": name_domains(made.domains),
-            "seconds": {step: round(seconds, 3) for step, seconds in made.seconds.items()},
+            "seconds": {step: round(took, 3) for step, took in {**made.seconds, **self._watch.seconds}.items()},
         }
 
     def frame(self) -> Any:
@@ -138,7 +139,7 @@ class Publication:
         from lookalike.evaluation.evaluate import evaluate
 
         if "evaluation" not in self._kept:
-            self._kept["evaluation"] = evaluate(self._whole, progress)
+            self._kept["evaluation"] = evaluate(self._whole, progress, self._watch)
         found: Evaluation = self._kept["evaluation"]
         return found
 
@@ -194,20 +195,24 @@ class Publication:
             evaluation = self.evaluate(progress) if owners is not None or publish_scores else None
             manifest = reports.describe_release(made, self.title, safe_csv=safe_csv)
             with new_release(path, overwrite=overwrite, progress=progress) as out:
-                out.write_tables(made.release, safe_csv=safe_csv)
-                opened = out.check(manifest)
+                with self._watch.step("tables"):
+                    out.write_tables(made.release, safe_csv=safe_csv)
+                    opened = out.check(manifest)
                 progress("report", 0.0)
-                examples = (
-                    reports.make_up_examples(opened, made.promises, made.algorithm, made.adversary) if full else None
-                )
-                basis = self._basis
-                if owners is not None:
-                    reported = self._kept["report"] = self._report(basis, evaluation, examples)
-                    owners |= {reports.AUDIT: reports.audit_json(basis), **reports.report_documents(reported, pdf)}
-                    progress("report", 0.5)
-                public = basis.public(with_scores=publish_scores)
-                reported = self._report(public, evaluation if publish_scores else None, examples)
-                out.add({reports.AUDIT: reports.audit_json(basis.public()), **reports.report_documents(reported, pdf)})
+                examples = None
+                if full:
+                    with self._watch.step("examples"):
+                        examples = reports.make_up_examples(opened, made.promises, made.algorithm, made.adversary)
+                with self._watch.step("report"):
+                    basis = self._basis
+                    if owners is not None:
+                        reported = self._kept["report"] = self._report(basis, evaluation, examples)
+                        owners |= {reports.AUDIT: reports.audit_json(basis), **reports.report_documents(reported, pdf)}
+                        progress("report", 0.5)
+                    public = basis.public(with_scores=publish_scores)
+                    reported = self._report(public, evaluation if publish_scores else None, examples)
+                    audited = reports.audit_json(basis.public())
+                    out.add({reports.AUDIT: audited, **reports.report_documents(reported, pdf)})
                 progress("report", 1.0)
                 return out.describe(manifest)
 

@@ -23,7 +23,7 @@ from lookalike.errors import Unsupported
 from lookalike.evaluation.fidelity import Fidelity, compare
 from lookalike.evaluation.tradeoff import Tradeoff, tradeoff
 from lookalike.metrics.query_error import QueryError, RangeWorkload, draw_queries, query_error
-from lookalike.pipeline.run import MadeWhole
+from lookalike.pipeline.run import MadeWhole, Stopwatch
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 
@@ -94,12 +94,12 @@ class Evaluation:
     """What was not done, and what to do about it."""
 
 
-def evaluate(made: MadeWhole, progress: Progress = silent) -> Evaluation:
-    """Attacks, queries, fidelity and trade-off of a release in memory.
+def evaluate(made: MadeWhole, progress: Progress = silent, watch: Stopwatch | None = None) -> Evaluation:
+    """Attacks, queries, fidelity and trade-off of a release in memory; `watch` gets the seconds of each.
 
     Its randomness is the operating system's whatever the recipe's seed: nothing here can help to find that seed.
     """
-    data, release, rng = made.data, made.release, Randomness()
+    data, release, rng, watch = made.data, made.release, Randomness(), watch or Stopwatch()
     target = Target(release=release, original=data, promises=made.promises, algorithm=made.algorithm)
     left_out = []
     slow = [name for name, kind in ATTACKS.items() if kind.most_records is not None and data.n_rows > kind.most_records]
@@ -110,17 +110,21 @@ def evaluate(made: MadeWhole, progress: Progress = silent) -> Evaluation:
             f"With so many records some attacks take long; they were not made for this report ({', '.join(applying)}). "
             "lookalike attack makes them."
         )
-    attacks = attack_target(target, chosen, rng.child("attacks"), progress)
-    answers = answer_queries(data, release, np.random.default_rng(int(rng.child("queries").words(1)[0])), progress)
+    with watch.step("attacks"):
+        attacks = attack_target(target, chosen, rng.child("attacks"), progress)
+    with watch.step("queries"):
+        answers = answer_queries(data, release, np.random.default_rng(int(rng.child("queries").words(1)[0])), progress)
     compared = None
     if data.n_rows <= MOST_RECORDS:
-        compared = compare(data, release, progress=progress)
+        with watch.step("fidelity"):
+            compared = compare(data, release, progress=progress)
         left_out += compared.notes
     else:
         left_out.append(
             "Predictions and distributions were not compared, for the same reason; lookalike fidelity does."
         )
-    around = tradeoff(data, made.promises, made.algorithm, made.adversary, rng.child("tradeoff"), progress)
+    with watch.step("trade-off"):
+        around = tradeoff(data, made.promises, made.algorithm, made.adversary, rng.child("tradeoff"), progress)
     if len(around.settings) < 2:
         left_out.append("No stronger or weaker promise could be made to compare with.")
     return Evaluation(
