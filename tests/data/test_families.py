@@ -12,10 +12,10 @@ from lookalike.data.families import Family
 
 
 def metrics() -> Family[Any]:
-    return Family("lookalike.metrics", "values-changed", gcp="loss")
+    return Family("lookalike.metrics", "values-changed", "gcp")
 
 
-def test_a_file_is_named_after_its_member_or_given() -> None:
+def test_a_file_is_named_after_its_member() -> None:
     family: Family[Any] = Family("lookalike.models", "k-anonymity", "l-diversity")
     assert [kind.__name__ for kind in family.values()] == ["KAnonymity", "LDiversity"]
     assert metrics()["gcp"].__name__ == "GlobalCertaintyPenalty"

@@ -36,7 +36,7 @@ def hostile(draw: st.DrawFn, name: str) -> bytes:
 @pytest.mark.parametrize("name", NAMES)
 def test_hostile_input_is_refused_in_a_sentence(name: str) -> None:
     @settings(
-        max_examples=examples(SLOW.get(name), 40), deadline=None, derandomize=True, database=None,
+        max_examples=examples(SLOW.get(name, 40)), deadline=None, derandomize=True, database=None,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.large_base_example],
     )  # fmt: skip
     @given(hostile(name))

@@ -21,12 +21,11 @@ OTHER_GENERATORS = {
     "pipeline/parts/slices.py": "records dealt to parts, by workers that must agree; keyed by a child of the stream",
     "attacks/minimality/__init__.py": "an attacker's dealings: they are scored, nothing of them is published",
     "evaluation/evaluate.py": "which queries a report asks; seeded from a child of the stream",
-    "evaluation/tradeoff.py": "which queries the trade-off asks, the same for every method",
+    "metrics/query_error.py": "which queries comparisons and trade-offs ask, the same for every method",
     "algorithms/groups/linear_programs.py": "prices drawn once, the same for every table: they choose among plans",
     "audit/order/sorting.py": "which records the test for sorted rows looks at; it publishes nothing",
     "audit/order/input_order.py": "which records the test for row order looks at; it publishes nothing",
     "evaluation/advise/trials.py": "which records trial runs see; advice stays with the steward",
-    "evaluation/compare/execute.py": "which queries a comparison asks, the same for every method",
     "apps/samples/drawing.py": "made-up people, by a seed that is no secret",
     "apps/papers/datasets.py": "the papers' experiments",
     "apps/papers/experiments.py": "the papers' experiments",
@@ -171,8 +170,9 @@ def test_nothing_is_printed_and_what_is_logged_holds_no_value() -> None:
     assert len(said) >= 3
     for sentence in said:
         assert re.search(r"\.error\('(run|request) failed: %s', type\(error\)\.__name__\)$", sentence)
-    assert callers(r"traceback\.\w+") == {"apps/cli/exits.py"}
-    assert {name for _, _, name in calls(r"traceback\.\w+")} == {"traceback.print_tb"}, "a message could quote a value"
+    assert callers(r"traceback\.\w+") == {"apps/cli/exits.py", "data/guests.py"}
+    found = {name for _, _, name in calls(r"traceback\.\w+")}
+    assert found == {"traceback.print_tb", "traceback.extract_tb"}, "files and lines; a message could quote a value"
 
 
 def test_no_file_asks_who_and_where_it_is() -> None:
