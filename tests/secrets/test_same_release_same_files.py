@@ -202,7 +202,7 @@ def owners_figures(outcome: MadeWhole) -> str:
 def telling_scores(monkeypatch: pytest.MonkeyPatch) -> None:
     """An evaluation whose figures tell the original: `world` as a number below 1."""
 
-    def evaluate(outcome: MadeWhole, progress: Any = None) -> Evaluation:
+    def evaluate(outcome: MadeWhole, progress: Any = None, watch: Any = None) -> Evaluation:
         data = outcome.data
         code = int("".join(map(str, data.sensitive[np.lexsort(data.quasi.T), 0].tolist())), 3) + 1
         share = code / 3**data.n_rows

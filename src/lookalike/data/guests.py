@@ -32,8 +32,8 @@ def name_guest(kind: Any, family: str) -> str:
 def explain_fault(kind: type, family: str) -> str:
     """Who has to fix a member that breaks its contract."""
     if _is_guest(kind):
-        return f"{name_guest(kind, family)} is at fault, and no part of lookalike. Tell its author."
-    return "This is a fault of the software, please report it."
+        return f"{name_guest(kind, family)} is at fault, and no part of lookalike. Report this to its author."
+    return "This is a fault of the software. Please report it."
 
 
 def check_attributes(thing: Any, contract: type, who: str) -> None:
@@ -88,9 +88,7 @@ def _locate(error: Exception, method: FunctionType) -> str:
     code = inspect.unwrap(method).__code__
     frames = traceback.extract_tb(error.__traceback__)
     lines = [code.co_firstlineno, *(frame.lineno for frame in frames if frame.filename == code.co_filename)]
-    return (
-        f"{type(error).__name__}: {code.co_filename}, line {lines[-1]}. Fix it there, or tell the author of the file."
-    )
+    return f"{type(error).__name__}: {code.co_filename}, line {lines[-1]}. Fix it there, or report it to its author."
 
 
 def _is_guest(kind: type | FunctionType) -> bool:

@@ -37,13 +37,13 @@ def note(*sentences: str) -> None:
 
 
 def note_first_use() -> None:
-    """Say why the first run on a machine takes longer, before it does."""
+    """Say in advance why the first run on a machine takes longer."""
     from lookalike.kernels import list_compiled
 
     if not list_compiled():
         note(
-            "First use on this machine: inner loops are compiled once, on all cores. That takes some ten seconds, and "
-            "longer on a slow or busy machine."
+            "First use on this machine: lookalike compiles its inner loops once, on all cores. This takes about ten "
+            "seconds, or longer on a slow or busy machine."
         )
 
 

@@ -1,4 +1,4 @@
-"""`warm-up`: what a first run would compile, compiled beforehand."""
+"""`warm-up`: compile in advance what the first run would compile."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def warm_up(as_json: bool) -> None:
     \b
     In a Dockerfile:   RUN pip install lookalike && lookalike warm-up
 
-    Compiled loops are kept in the user's cache folder (XDG_CACHE_HOME, or NUMBA_CACHE_DIR if it is set). They fit this
-    version of lookalike and this kind of processor; others compile their own.
+    Compiled loops are kept in the user's cache folder (XDG_CACHE_HOME, or NUMBA_CACHE_DIR if it is set). They work
+    only with this version of lookalike and this kind of processor; any other compiles its own.
     """
     from lookalike.kernels import cache_folder, list_kernels
     from lookalike.pipeline.warm_up import find_missing

@@ -34,7 +34,7 @@ def read_table(source: Any, **reading: Any) -> Table:
     for name in reading:
         # Every function that reads a table hands on here what it does not know itself.
         if name not in known:
-            raise RecipeError(f"There is no argument {quoted(name)}. Look at the help of the function that was called.")
+            raise RecipeError(f"There is no argument {quoted(name)}. See the help of the function you called.")
     return source if isinstance(source, Table) else read.read_table(source, **reading)
 
 
