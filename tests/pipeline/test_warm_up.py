@@ -12,7 +12,7 @@ import pytest
 from lookalike.algorithms import ALGORITHMS
 from lookalike.audit import name_kernels
 from lookalike.kernels import list_kernels
-from lookalike.pipeline.warm_up import _divide
+from lookalike.pipeline.warm_up import _divide, warm_up
 
 RUNS = """
 import polars
@@ -82,3 +82,47 @@ def test_what_a_process_compiles_the_next_one_finds(tmp_path: Path) -> None:
         check=True,
     )
     assert told.stdout == "['regular.take_apart'] 1 [] 0\n"
+
+
+def test_a_folder_with_a_module_of_some_name_is_not_imported_from(tmp_path: Path) -> None:
+    (tmp_path / "numba.py").write_text("open('imported', 'w').close()")
+    code = "from lookalike.pipeline.warm_up import warm_up; print(warm_up(['regular.take_apart']))"
+    told = subprocess.run(
+        [sys.executable, "-P", "-c", code],
+        cwd=tmp_path,
+        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout == "1\n"
+    assert not (tmp_path / "imported").exists()
+
+
+@pytest.mark.parametrize("executable", [None, "", "/nowhere/python"])
+def test_where_no_process_can_be_started_nothing_fails(executable: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.executable", executable)
+    monkeypatch.setattr("lookalike.pipeline.warm_up.list_compiled", set)
+    assert warm_up(["regular.take_apart"]) == 0
+
+
+def test_without_a_compiler_nothing_is_missing() -> None:
+    code = "from lookalike.pipeline.warm_up import find_missing; print(find_missing())"
+    told = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout == "[]\n"
+
+
+def test_matrix_products_of_others_compile_as_before() -> None:
+    """Kernels do without BLAS, so SciPy is not loaded for it; whoever needs it gets it from Numba."""
+    code = (
+        "import sys, lookalike.kernels, numba, numpy; assert 'scipy.linalg' not in sys.modules\n"
+        "print(numba.njit(lambda one: numpy.dot(one, one))(numpy.eye(2)).tolist())"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout == "[[1.0, 0.0], [0.0, 1.0]]\n"

@@ -121,5 +121,7 @@ def cache_folder() -> Path:
 
 
 def list_compiled() -> set[str]:
-    """The kernels that the cache has."""
+    """The kernels that the cache has; all of them where nothing is compiled (NUMBA_DISABLE_JIT)."""
+    if _config.DISABLE_JIT:
+        return set(list_kernels())
     return {path.name.rpartition("-")[0] for path in cache_folder().glob("*/*.nbi")}

@@ -110,7 +110,7 @@ def run(prepared: Prepared, progress: Progress = silent) -> MadeWhole:
     _require_memory(data, algorithm)
     rng = Randomness(recipe.seed)
     with watch.step("compile"):
-        _compile_kernels(algorithm, data.n_rows, progress)
+        compile_kernels([algorithm], data.n_rows, progress)
     with watch.step("anonymize"):
         release, record_map = prepared.anonymize(rng, progress)
     with watch.step("audit"):
@@ -143,9 +143,9 @@ def run(prepared: Prepared, progress: Progress = silent) -> MadeWhole:
     )
 
 
-def _compile_kernels(algorithm: Algorithm, n_rows: int, progress: Progress) -> None:
-    """On a first run, compile what the method and the audit need; one core alone compiles as it goes."""
-    needed = {*algorithm.kernels, *audit.name_kernels(algorithm.form, n_rows)}
+def compile_kernels(algorithms: Iterable[Algorithm], n_rows: int, progress: Progress) -> None:
+    """On a first run, compile what methods and the audit need; one core alone compiles as it goes."""
+    needed = {name for one in algorithms for name in (*one.kernels, *audit.name_kernels(one.form, n_rows))}
     if needed and available_cores() > 1:
         from lookalike.pipeline.warm_up import warm_up
 

@@ -5,6 +5,7 @@ Processes of their own compile into the cache that every run reads. What they fa
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -33,20 +34,16 @@ def find_missing(kernels: Iterable[str] | None = None) -> list[str]:
 def warm_up(kernels: Collection[str] | None = None, progress: Progress = silent) -> int:
     """Compile these kernels (None: all) on all cores, unless the cache has them; how many are compiled now."""
     missing = find_missing(kernels)
-    command = [sys.executable, "-m", __name__]
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache_folder())}
-    processes = []
+    path = os.pathsep.join(place for place in sys.path if place)
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache_folder()), "PYTHONPATH": path}
+    nobody = subprocess.DEVNULL
+    processes: list[subprocess.Popen[bytes]] = []
     try:
-        for batch in _divide(missing, available_cores()):
-            processes.append(
-                subprocess.Popen(
-                    [*command, *batch],
-                    env=environment,
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.DEVNULL,
-                )
-            )
+        for batch in _divide(missing, available_cores()) if sys.executable else ():
+            # -P: a module of some name in the caller's folder must not be taken for one that kernels need.
+            command = [sys.executable, "-P", "-m", __name__, *batch]
+            with contextlib.suppress(OSError):
+                processes.append(subprocess.Popen(command, env=environment, stdin=nobody, stdout=nobody, stderr=nobody))
         while any(process.poll() is None for process in processes):
             n_left = len(find_missing(missing))
             if progress("compile", 1 - n_left / len(missing), f"{len(missing) - n_left} of {len(missing)} inner loops"):

@@ -36,6 +36,7 @@ from lookalike.evaluation.compare.processes import execute_all
 from lookalike.evaluation.compare.runs import DONE, NOT_RUN, ModelsLike, Run, Task, plan
 from lookalike.evaluation.plain import json_text
 from lookalike.files.tables import read_columns
+from lookalike.pipeline.run import compile_kernels
 from lookalike.progress import Progress, available_cores, silent
 from lookalike.version import __version__
 
@@ -233,6 +234,8 @@ def _carry_out(
             reused.add(place)
     tasks = [task for _, task, _ in waiting]
     total = max(len(tasks), 1)
+    # Once, before processes start: each of them would compile the same.
+    compile_kernels({task.algorithm for task in tasks}, table.n_rows, progress)
     stopped = progress("compare", 0.0, counted(len(tasks), "run"))
     with closing(
         execute_all([] if stopped else tasks, table, schema, jobs or min(available_cores(), total))

@@ -48,12 +48,13 @@ from lookalike.files.releases.parts import WrittenPart, write_part
 from lookalike.metrics import METRICS
 from lookalike.metrics.shared.losses import PartLosses, join_losses
 from lookalike.pipeline.backends import Backend, Fragments
+from lookalike.pipeline.backends.local import LocalBackend
 from lookalike.pipeline.parts.boxes import BoxTree
 from lookalike.pipeline.parts.cut import cut, cutting_for
 from lookalike.pipeline.parts.slices import SlicedBoxes
 from lookalike.pipeline.parts.survey import Survey, survey
 from lookalike.pipeline.recipe import Recipe, prepare, stronger
-from lookalike.pipeline.run import MadeInParts, Stopwatch, notes_on, refuse_failed, standard_measures
+from lookalike.pipeline.run import MadeInParts, Stopwatch, compile_kernels, notes_on, refuse_failed, standard_measures
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 
@@ -110,6 +111,10 @@ def run_in_parts(
             secret=rng,
             folder=folder,
         )
+        if isinstance(backend, LocalBackend):
+            # Elsewhere every machine compiles for itself.
+            with watch.step("compile"):
+                compile_kernels([algorithm], part_rows, progress)
         with watch.step("parts"):
             done = _run_parts(backend, work, fragments, progress)
     finally:
