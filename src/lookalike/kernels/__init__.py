@@ -1,24 +1,32 @@
 """Compiled inner loops (Numba). Kernels take valid arrays and named tuples of arrays; validation happens above.
 
 Compiled code is cached on disk. Numba notices a change in a kernel's own file but not in another file it calls, so the
-cache folder is named after a hash of this folder: any edit, or an upgrade, starts a fresh one. `entry` marks what
-Python may call, `inner` the rest.
+cache folder is named after a hash of this folder: any edit, or an upgrade, starts a fresh one, and removes those that
+no run has used for a month. `entry` marks what Python may call, `inner` the rest.
 """
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import hashlib
 import importlib
 import os
 import pkgutil
+import re
+import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numba
 import numba.np.linalg
+
+_A_DAY = 24 * 60 * 60
+_UNUSED_DAYS = 30
 
 
 def _cache_root() -> Path:
@@ -33,14 +41,34 @@ def _make_cache_folder() -> Path:
     digest = hashlib.sha256(numba.__version__.encode())
     for source in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(source.read_bytes())
-    name = f"kernels-{digest.hexdigest()[:16]}"
-    folder = _cache_root() / "lookalike" / name
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        folder = Path("/nonexistent")
-    # A shared temporary folder could hold somebody else's code: without a home, compile afresh.
-    return folder if os.access(folder, os.W_OK) else Path(tempfile.mkdtemp(prefix="lookalike-kernels-"))
+    folder = _cache_root() / "lookalike" / f"kernels-{digest.hexdigest()[:16]}"
+    with contextlib.suppress(OSError):
+        if not folder.exists():
+            folder.mkdir(parents=True)
+            remove_unused_caches(folder.parent)
+        elif time.time() - folder.stat().st_mtime > _A_DAY:
+            os.utime(folder)
+    return folder if os.access(folder, os.W_OK) else _copy_cache(folder)
+
+
+def _copy_cache(folder: Path) -> Path:
+    """A cache for this run alone, where the user's cannot be written to: read-only containers, users without a home.
+
+    A shared temporary folder could hold somebody else's code, so nothing but the user's own cache is copied.
+    """
+    copy = Path(tempfile.mkdtemp(prefix="lookalike-kernels-"))
+    atexit.register(shutil.rmtree, copy, ignore_errors=True)
+    with contextlib.suppress(OSError, shutil.Error):
+        shutil.copytree(folder, copy, dirs_exist_ok=True)
+    return copy
+
+
+def remove_unused_caches(root: Path) -> None:
+    """Remove the kernels of other versions that no run has used for a month; they take some 30 MB per version."""
+    for folder in root.iterdir():
+        is_ours = re.fullmatch(r"kernels-[0-9a-f]{16}", folder.name) and not folder.is_symlink()
+        if is_ours and time.time() - folder.stat().st_mtime > _UNUSED_DAYS * _A_DAY:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 _linalg: Any = numba.np.linalg

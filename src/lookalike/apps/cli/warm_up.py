@@ -16,7 +16,7 @@ def warm_up(as_json: bool) -> None:
     """Compile the inner loops now, on all cores, so that no later command has to.
 
     \b
-    In a Dockerfile:   RUN pip install lookalike && lookalike warm-up
+    In a Dockerfile:   RUN pip install /src && lookalike warm-up
 
     Compiled loops are kept in the user's cache folder (XDG_CACHE_HOME, or NUMBA_CACHE_DIR if it is set). They work
     only with this version of lookalike and this kind of processor; any other compiles its own.

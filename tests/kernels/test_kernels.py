@@ -1,0 +1,63 @@
+"""Where compiled kernels are kept, and for how long."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from lookalike.kernels import remove_unused_caches
+
+A_DAY = 24 * 60 * 60
+FIND = "import lookalike.kernels as kernels; print(kernels.cache_folder(), kernels.cache_folder().exists())"
+
+
+def make_cache(root: Path, name: str, days: int) -> Path:
+    folder = root / name
+    folder.mkdir(parents=True)
+    (folder / "kernel.nbc").write_bytes(b"code")
+    os.utime(folder, (time.time(), time.time() - days * A_DAY))
+    return folder
+
+
+def find_cache(code: str = FIND, **environment: str) -> tuple[Path, bool]:
+    """The cache of a fresh process, and whether it exists there."""
+    clean = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
+    command = [sys.executable, "-c", code]
+    said = subprocess.run(command, env={**clean, **environment}, capture_output=True, text=True, check=True).stdout
+    folder, exists = said.split()
+    return Path(folder), exists == "True"
+
+
+def test_only_caches_of_other_versions_that_nobody_uses_are_removed(tmp_path):
+    unused = make_cache(tmp_path, "kernels-0123456789abcdef", days=31)
+    used = make_cache(tmp_path, "kernels-fedcba9876543210", days=29)
+    foreign = make_cache(tmp_path, "kernels-by-hand", days=400)
+    link = tmp_path / "kernels-aaaaaaaaaaaaaaaa"
+    link.symlink_to(foreign)
+    remove_unused_caches(tmp_path)
+    assert sorted(tmp_path.iterdir()) == sorted([used, foreign, link])
+    assert not unused.exists()
+    assert (foreign / "kernel.nbc").exists()
+
+
+def test_a_new_version_removes_unused_caches_and_runs_keep_their_own(tmp_path):
+    root = tmp_path / "lookalike"
+    unused = make_cache(root, "kernels-0123456789abcdef", days=31)
+    folder, _ = find_cache(XDG_CACHE_HOME=str(tmp_path))
+    assert folder.parent == root
+    assert not unused.exists()
+    os.utime(folder, (time.time(), time.time() - 31 * A_DAY))
+    assert find_cache(XDG_CACHE_HOME=str(tmp_path)) == (folder, True)
+    assert time.time() - folder.stat().st_mtime < A_DAY
+
+
+def test_a_cache_that_cannot_be_written_to_is_copied_for_the_run_and_the_copy_removed(tmp_path):
+    folder, _ = find_cache(XDG_CACHE_HOME=str(tmp_path))
+    (folder / "kernel.nbc").write_bytes(b"code")
+    read_only = "import os; os.access = lambda *_: False\n"
+    read = "import lookalike.kernels as kernels; f = kernels.cache_folder(); print(f, (f / 'kernel.nbc').exists())"
+    copy, copied = find_cache(read_only + read, XDG_CACHE_HOME=str(tmp_path))
+    assert copied
+    assert copy != folder
+    assert not copy.exists()
