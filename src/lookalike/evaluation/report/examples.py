@@ -19,12 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.data.microdata import Codes, Domain, texts_of
-from lookalike.data.release import Bucketized, ExactCells, ExtentCells, Extents, Grouped, Perturbed, Ranges, Release
+from lookalike.data.release import Bucketized, Extents, Grouped, Perturbed, Ranges, Release
 from lookalike.data.taxonomy import MISSING, ROOT
 from lookalike.data.worlds import World, bounds_of, draw_rows, pick_dummies
+from lookalike.errors import DataError
 from lookalike.files.releases.alone import read_alone
 from lookalike.files.releases.assemble import take
-from lookalike.files.releases.cells import lay_out, print_cells
+from lookalike.files.releases.cells import print_cells
 from lookalike.files.releases.read import ReleaseFolder
 from lookalike.files.releases.tablefiles import digest_of, table_paths
 from lookalike.randomness import Randomness
@@ -45,8 +46,20 @@ class Examples:
     after: tuple[tuple[str, ...], ...]
 
 
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """People who do not exist, row by row."""
+
+    before: World
+    after: Release
+    """Like the real one, with each quasi-identifier shuffled by itself."""
+    rows_of_cells: Rows
+    """[rows, quasi-identifiers] the row of the real release that has the cell."""
+
+
 def make_up_examples(folder: ReleaseFolder) -> Examples | None:
-    """A few rows before and after; None if the release shows every row that its columns can be put together to.
+    """A few rows before and after; None if chance put together only combinations that the release shows, or if a cell
+    may hide too many values to draw from.
 
     They depend on the published tables alone, so that an audit can make them again.
     """
@@ -54,45 +67,47 @@ def make_up_examples(folder: ReleaseFolder) -> Examples | None:
     paths = [path for name in manifest.tables for path in table_paths(name, manifest.parts.get(name, ()))]
     digests = "".join(digest_of(folder.path / path) for path in sorted(paths))
     rng = Randomness(int(hashlib.sha256(digests.encode()).hexdigest(), 16))
-    release = read_alone(folder)
-    people, mixed = make_up_people(release, rng)
-    rows = _pick_rows(release, people, rng)
+    try:
+        release = read_alone(folder)
+    except DataError:
+        return None
+    people = make_up_people(release, rng)
+    rows = _pick_rows(release, people.before, rng)
     if not len(rows):
         return None
     domains = (*release.domains.quasi, *release.domains.sensitive)
-    codes = np.column_stack((people.quasi[rows], people.sensitive[rows]))
+    codes = np.column_stack((people.before.quasi[rows], people.before.sensitive[rows]))
     before = [_before(domain, codes[:, place], rng.child("before", place)) for place, domain in enumerate(domains)]
+    after = [*_known_after(folder, people, rows), *_values_after(people.after, rows)]
     return Examples(
-        tuple(domain.name for domain in domains),
-        tuple(zip(*before, strict=True)),
-        tuple(zip(*_after(mixed, rows), strict=True)),
+        tuple(domain.name for domain in domains), tuple(zip(*before, strict=True)), tuple(zip(*after, strict=True))
     )
 
 
-def make_up_people(release: Release, rng: Randomness) -> tuple[World, Release]:
-    """People about nobody, one per row, and a release of them like the real one."""
-    mixed = _mix_columns(release, rng.child("columns"))
+def make_up_people(release: Release, rng: Randomness) -> Mixture:
+    """One person per row of the release."""
+    mixed, rows_of_cells = _mix_columns(release, rng.child("columns"))
     if not isinstance(mixed, Perturbed):
-        return draw_rows(mixed, rng.child("world")), mixed
+        return Mixture(draw_rows(mixed, rng.child("world")), mixed, rows_of_cells)
     redrawn = [
         _redraw(mixed.sensitive[:, column], randomizer.weights, rng.child("value", column))
         for column, randomizer in enumerate(mixed.randomizers)
     ]
     after = replace(mixed, sensitive=np.column_stack(redrawn).astype(np.int32))
-    return World(mixed.quasi, mixed.sensitive, mixed.carried), after
+    return Mixture(World(mixed.quasi, mixed.sensitive, mixed.carried), after, rows_of_cells)
 
 
-def _mix_columns(release: Release, rng: Randomness) -> Release:
-    """The release with each quasi-identifier shuffled by itself: its cells over groups, its values over rows."""
+def _mix_columns(release: Release, rng: Randomness) -> tuple[Release, Rows]:
+    """Each quasi-identifier shuffled by itself, its cells over groups or its values over rows; and from which rows."""
+    places = range(len(release.domains.quasi))
     if isinstance(release, Bucketized | Perturbed):
-        columns = [column[rng.child(place).permutation(len(column))] for place, column in enumerate(release.quasi.T)]
-        return replace(release, quasi=np.column_stack(columns))
-    return replace(
-        release,
-        extents=tuple(
-            take(extents, rng.child(place).permutation(len(extents))) for place, extents in enumerate(release.extents)
-        ),
-    )
+        rows = np.column_stack([rng.child(place).permutation(release.n_rows) for place in places])
+        return replace(release, quasi=np.take_along_axis(release.quasi, rows, axis=0)), rows
+    units = release.unit_of_row
+    first_rows = np.unique(units, return_index=True)[1].astype(np.int64)
+    orders = [rng.child(place).permutation(len(first_rows)) for place in places]
+    extents = tuple(take(held, order) for held, order in zip(release.extents, orders, strict=True))
+    return replace(release, extents=extents), np.column_stack([first_rows[order][units] for order in orders])
 
 
 def _redraw(codes: Codes, weights: NDArray[np.int64], rng: Randomness) -> Rows:
@@ -166,24 +181,29 @@ def _before(domain: Domain, codes: Codes, rng: Randomness) -> list[str]:
     return [(_ANY if text == ROOT else fill(text)) if _hides_values(domain, text) else text for text in texts]
 
 
-def _after(mixed: Release, rows: Rows) -> list[list[str]]:
-    """The rows column by column, quasi-identifiers first."""
-    n_quasi, table = len(mixed.domains.quasi), mixed.tables()[0]
+def _known_after(folder: ReleaseFolder, people: Mixture, rows: Rows) -> list[list[str]]:
+    """The quasi-identifiers of rows column by column: cells as the release prints them, or plain values."""
+    after = people.after
+    if isinstance(after, Bucketized | Perturbed):
+        return [_value_texts(domain, after.quasi[rows, place]) for place, domain in enumerate(after.domains.quasi)]
+    ((table, listed),) = folder.manifest.tables.items()
+    fields = {field.name: field for field in listed}
     texts = []
-    for cells in table.columns[:n_quasi]:
-        if isinstance(cells, ExtentCells):
-            field, entries, _ = lay_out(replace(cells, extents=take(cells.extents, cells.unit_of_row[rows])))
-            texts.append([MISSING if text is None else text for text in print_cells(field, entries).to_list()])
-        elif isinstance(cells, ExactCells):
-            texts.append(_value_texts(cells.domain, cells.codes[rows]))
-    for column, domain in enumerate(mixed.domains.sensitive):
-        if isinstance(mixed, Bucketized):
-            same = mixed.bucket_of_sensitive == mixed.bucket_of_quasi[rows[0]]
-            listed = sorted(_value_texts(domain, mixed.sensitive[same, column]))
-            texts.append(["one of: " + ", ".join(listed)] * len(rows))
-        else:
-            texts.append(_value_texts(domain, mixed.sensitive[rows, column]))
+    for place, domain in enumerate(after.domains.quasi):
+        cells = folder.frames[table][domain.name].gather(people.rows_of_cells[rows, place])
+        printed = print_cells(fields[domain.name], cells).to_list()
+        texts.append([MISSING if text is None else text for text in printed])
     return texts
+
+
+def _values_after(after: Release, rows: Rows) -> list[list[str]]:
+    """The sensitive values of rows column by column."""
+    domains = after.domains.sensitive
+    if not isinstance(after, Bucketized):
+        return [_value_texts(domain, after.sensitive[rows, column]) for column, domain in enumerate(domains)]
+    same = after.bucket_of_sensitive == after.bucket_of_quasi[rows[0]]
+    lists = [sorted(_value_texts(domain, after.sensitive[same, column])) for column, domain in enumerate(domains)]
+    return [["one of: " + ", ".join(listed)] * len(rows) for listed in lists]
 
 
 def _value_texts(domain: Domain, codes: Codes) -> list[str]:
