@@ -28,6 +28,7 @@ WARM_FLOORS = {
     "inspect": 1.2,
     "query": 1.2,
     "audit": 1.2,
+    "audit, with full report": 1.2,
     "--help": 0.15,
     "import lookalike": 0.1,
 }

@@ -202,7 +202,7 @@ class Publication:
                 examples = None
                 if full:
                     with self._watch.step("examples"):
-                        examples = reports.make_up_examples(opened, made.promises, made.algorithm, made.adversary)
+                        examples = reports.make_up_examples(opened)
                 with self._watch.step("report"):
                     basis = self._basis
                     if owners is not None:

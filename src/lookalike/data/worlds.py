@@ -40,21 +40,23 @@ class World:
 
 def draw_world(release: Release, rng: Randomness) -> World:
     """One world; whoever wants several takes a child of the randomness for each."""
+    world = draw_rows(release, rng)
+    return world.only(~pick_dummies(release, world, rng)) if release.withheld.n_dummies else world
+
+
+def draw_rows(release: Release, rng: Randomness) -> World:
+    """A world with one row per row of the release (of a bucketized one: of its qit), made-up records included."""
     if isinstance(release, Bucketized):
         dealt = _deal_values(release, rng.child("deal"))
-        world = World(release.quasi, release.sensitive[dealt], release.carried[dealt])
-    elif isinstance(release, Perturbed):
-        world = World(release.quasi, draw_back(release, rng.child("back")), release.carried)
-    else:
-        units = release.unit_of_row.astype(np.int64)
-        columns = [
-            draw_from_cells(domain, extents, units, rng.child("cells", place))
-            for place, (domain, extents) in enumerate(zip(release.domains.quasi, release.extents, strict=True))
-        ]
-        world = World(np.column_stack(columns).astype(np.int32), release.sensitive, release.carried)
-    if not release.withheld.n_dummies:
-        return world
-    return world.only(~_pick_dummies(release, world, rng.child("dummies")))
+        return World(release.quasi, release.sensitive[dealt], release.carried[dealt])
+    if isinstance(release, Perturbed):
+        return World(release.quasi, draw_back(release, rng.child("back")), release.carried)
+    units = release.unit_of_row.astype(np.int64)
+    columns = [
+        draw_from_cells(domain, extents, units, rng.child("cells", place))
+        for place, (domain, extents) in enumerate(zip(release.domains.quasi, release.extents, strict=True))
+    ]
+    return World(np.column_stack(columns).astype(np.int32), release.sensitive, release.carried)
 
 
 def _deal_values(release: Bucketized, rng: Randomness) -> Ints:
@@ -69,10 +71,10 @@ def _deal_values(release: Bucketized, rng: Randomness) -> Ints:
     return dealt
 
 
-def _pick_dummies(release: Release, world: World, rng: Randomness) -> NDArray[np.bool_]:
-    """Rows to leave out: by the values of the first sensitive column, else any."""
+def pick_dummies(release: Release, world: World, rng: Randomness) -> NDArray[np.bool_]:
+    """Which of the rows drawn to leave out: by the values of the first sensitive column, else any."""
     made_up = np.zeros(len(world), dtype=bool)
-    shuffled = rng.permutation(len(world))
+    shuffled = rng.child("dummies").permutation(len(world))
     if not release.withheld.dummies:
         made_up[shuffled[: release.withheld.n_dummies]] = True
         return made_up

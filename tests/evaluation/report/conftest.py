@@ -37,7 +37,7 @@ def reported(tmp_path_factory: pytest.TempPathFactory) -> Reported:
     folder = tmp_path_factory.mktemp("reported") / "release"
     made.write(folder, report="full")
     outcome = made.made
-    examples = make_up_examples(ReleaseFolder(folder), outcome.promises, outcome.algorithm, outcome.recipe.adversary)
+    examples = make_up_examples(ReleaseFolder(folder))
     assert examples is not None
     report = Report.on(Basis.of(outcome), "Stays", evaluation=made.evaluate(), examples=examples)
     return Reported(made, folder, report, examples)

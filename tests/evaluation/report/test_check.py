@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -62,6 +64,15 @@ def test_reports_of_other_forms_are_written_again(algorithm: str, model: str, tm
     passed, detail, _, not_checked = about_report(tmp_path / "out")
     assert passed, (detail, not_checked)
     assert "byte for byte" in detail
+
+
+def test_the_audit_of_a_full_report_loads_no_compiler(full: Path) -> None:
+    code = (
+        "import sys, lookalike as la; assert la.verify(*sys.argv[1:]).passed\n"
+        "print(*sorted({'numba', 'sklearn', 'lookalike.algorithms.groups.free'} & set(sys.modules)))"
+    )
+    command = [sys.executable, "-c", code, str(sample_table()), str(full)]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == ""
 
 
 def plain(change: Callable[[dict[str, Any]], object], **style: Any) -> Callable[[Path], None]:

@@ -1,21 +1,33 @@
-"""Made-up people: drawn from the release alone, put together at random, and treated like the table."""
+"""Made-up people: they follow from the release alone, and no combination of values is one that it shows."""
 
 from __future__ import annotations
 
 import inspect
+import json
+import tempfile
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 import lookalike as la
 from lookalike.apps.samples import hospital, sample_schema
-from lookalike.data.schema import Role, Schema
-from lookalike.evaluation.report.examples import make_up_examples, make_up_people
+from lookalike.data.release import Bucketized, ExtentCells, Grouped, Matched, Perturbed, Randomizer, Release, Withheld
+from lookalike.data.schema import Attribute, Role, Schema
+from lookalike.evaluation.report.examples import Examples, make_up_examples, make_up_people
 from lookalike.files.releases.alone import read_alone
 from lookalike.files.releases.read import ReleaseFolder
+from lookalike.files.releases.write import write_release
 from lookalike.randomness import Randomness
+from tests.data.test_worlds import fits, rows_of
 from tests.evaluation.report.conftest import Reported
+from tests.examples import examples
+from tests.files.releases.release_forms import FORMS, MANIFEST, clinic_release, held, releases
 
 
 def test_nobody_of_the_original_is_shown(reported: Reported) -> None:
@@ -27,17 +39,16 @@ def test_nobody_of_the_original_is_shown(reported: Reported) -> None:
     }
     assert reported.examples.before
     assert not people & set(reported.examples.before)
-    assert "original" not in inspect.signature(make_up_examples).parameters
+    assert [*inspect.signature(make_up_examples).parameters] == ["folder"]
 
 
 def test_columns_are_put_together_at_random(reported: Reported) -> None:
-    """Values as in a plain table drawn from the release; which goes with which is drawn anew."""
-    people = make_up_people(ReleaseFolder(reported.folder), Randomness(1))
+    """Cells as in the release; which goes with which is drawn anew."""
     alone = read_alone(ReleaseFolder(reported.folder))
-    assert [domain.texts for domain in people.domains.quasi] == [domain.texts for domain in alone.domains.quasi]
+    people = make_up_people(alone, Randomness(1)).before
     ages, jobs = people.quasi[:, 0], people.quasi[:, 4]
-    children = people.domains.quasi[0].values[ages] < 15
-    retired = np.array([people.domains.quasi[4].texts[code] == "retired" for code in jobs])
+    children = alone.domains.quasi[0].values[ages] < 15
+    retired = np.array([alone.domains.quasi[4].texts[code] == "retired" for code in jobs])
     assert (children & retired).any()
 
 
@@ -48,7 +59,7 @@ def test_rows_after_hold_the_rows_before(reported: Reported) -> None:
     for before, after in zip(reported.examples.before, reported.examples.after, strict=True):
         low, _, high = after[0].partition("-")
         assert int(low) <= int(before[0]) <= int(high or low)
-        assert before[1] in after[1].split("|")
+        assert after[1] == "*" or before[1] in after[1].split("|")
         assert "*" not in before[2]
         assert before[2].startswith(after[2].rstrip("*"))
         assert before[5] == after[5]
@@ -64,19 +75,126 @@ def test_every_form_has_examples(algorithm: str, model: str, tmp_path: Path) -> 
     schema = Schema(tuple(one for one in whole.attributes if one.role is not Role.CARRIED))
     made = la.publish(hospital(200, seed=2), schema=schema, model=model, algorithm=algorithm)
     made.write(tmp_path / "out", report="brief")
-    found = make_up_examples(ReleaseFolder(tmp_path / "out"), made.made.promises, made.made.algorithm, "reads-release")
+    found = make_up_examples(ReleaseFolder(tmp_path / "out"))
     assert found is not None
-    assert len(found.before) == len(found.after) > 0
-    if algorithm == "anatomy":
-        for before, after in zip(found.before, found.after, strict=True):
-            assert after[5].startswith("one of: ")
+    assert found == make_up_examples(ReleaseFolder(tmp_path / "out"))
+    assert len(found.before) == len(found.after) == (3 if algorithm == "anatomy" else 5)
+    for before, after in zip(found.before, found.after, strict=True):
+        assert (before[:5] == after[:5]) == (algorithm != "ring")
+        if algorithm == "anatomy":
             assert before[5] in after[5].removeprefix("one of: ").split(", ")
 
 
-def test_a_promise_that_so_few_cannot_keep_has_no_examples(reported: Reported) -> None:
-    (promise,) = la.publish(
-        hospital(300, seed=3), schema=sample_schema(), model="k-anonymity:300", algorithm="mondrian"
-    ).made.promises
-    algorithm = reported.publication.made.algorithm
-    impossible = la.Promise(la.KAnonymity(301), promise.column)
-    assert make_up_examples(ReleaseFolder(reported.folder), [impossible], algorithm, "reads-release") is None
+def examples_of(release: Release, folder: Path) -> Examples | None:
+    write_release(folder, release, manifest=MANIFEST)
+    return make_up_examples(ReleaseFolder(folder))
+
+
+def published(release: Release) -> set[tuple[str, ...]]:
+    """Quasi-identifiers of all rows that have a plain value in every cell."""
+    if isinstance(release, Bucketized | Perturbed):
+        rows = rows_of(release.quasi)
+    else:
+        columns = release.tables()[0].columns[: len(release.domains.quasi)]
+        cells = zip(*([codes for codes, _ in held(column)] for column in columns), strict=True)
+        rows = [tuple(next(iter(codes)) for codes in row) for row in cells if all(len(codes) == 1 for codes in row)]
+    return {tuple(domain.texts[code] for domain, code in zip(release.domains.quasi, row, strict=True)) for row in rows}
+
+
+def cells_by_column(release: Grouped | Matched) -> list[Counter[object]]:
+    """How many units have which cell, column by column."""
+    columns = zip(release.domains.quasi, release.extents, strict=True)
+    return [
+        Counter(held(ExtentCells(domain, extents, np.arange(len(extents), dtype=np.int32))))
+        for domain, extents in columns
+    ]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@settings(max_examples=examples(30))
+@given(st.data())
+def test_made_up_people_have_the_cells_of_the_release_and_no_combination_that_it_shows(
+    form: str, data: st.DataObject
+) -> None:
+    _, release = data.draw(releases(form))
+    made = make_up_people(release, Randomness(data.draw(st.integers(0, 99))))
+    if isinstance(made.after, Grouped | Matched):
+        assert fits(made.after, made.before)
+        assert cells_by_column(made.after) == cells_by_column(release)
+    else:
+        assert np.array_equal(np.sort(made.before.quasi, axis=0), np.sort(release.quasi, axis=0))
+        assert np.array_equal(made.before.quasi, made.after.quasi)
+    for place, (one, other) in enumerate(zip(release.tables()[0].columns, made.after.tables()[0].columns, strict=True)):
+        if place < len(release.domains.quasi):
+            assert held(other) == [held(one)[row] for row in made.rows_of_cells[:, place]]
+    with tempfile.TemporaryDirectory() as place:
+        found = examples_of(release, Path(place) / "out")
+        alone = read_alone(ReleaseFolder(Path(place) / "out"))
+    if found is not None:
+        assert 0 < len(found.before) == len(found.after) <= 5
+        assume(not any("(missing)" in domain.texts[: len(domain.values)] for domain in alone.domains.quasi))
+        assert not published(alone) & {row[: len(alone.domains.quasi)] for row in found.before}
+
+
+@pytest.mark.parametrize("form", ["grouped", "matched", "bucketized"])
+def test_records_that_the_publisher_made_up_are_not_shown_as_people(form: str, tmp_path: Path) -> None:
+    """Three of the twelve, one per group: all that have a cold."""
+    _, release = clinic_release(form)
+    cold = release.domains.sensitive[0].texts.index("cold")
+    smokers = np.bincount(release.sensitive[release.sensitive[:, 0] == cold, 1], minlength=2)
+    withheld = Withheld(dummies=(np.eye(4, dtype=np.int64)[cold] * 3, smokers), n_dummies=3)
+    found = examples_of(replace(release, withheld=withheld), tmp_path / "out")
+    assert found is not None
+    assert found.columns[5] == "diagnosis"
+    assert "cold" not in {row[5] for row in found.before}
+
+
+def test_values_of_a_perturbed_release_are_redrawn_by_its_matrix() -> None:
+    _, release = clinic_release("perturbed")
+    assert isinstance(release, Perturbed)
+    weights = [3 * np.eye(len(one.weights), dtype=np.int64) + 1 for one in release.randomizers]
+    # Every value becomes the next one.
+    weights[0] = np.roll(np.eye(len(weights[0]), dtype=np.int64), 1, axis=0)
+    known = replace(release, randomizers=tuple(Randomizer(one, int(one[:, 0].sum())) for one in weights))
+    kept = 0
+    for seed in range(500):
+        made = make_up_people(known, Randomness(seed))
+        before, after = made.before.sensitive, made.after.sensitive
+        assert np.array_equal(after[:, 0], (before[:, 0] + 1) % len(weights[0]))
+        kept += int((after[:, 1] == before[:, 1]).sum())
+    share = 4 / (3 + len(weights[1]))
+    n_drawn = 500 * release.n_rows
+    assert abs(kept / n_drawn - share) < 5 * (share * (1 - share) / n_drawn) ** 0.5
+
+
+def publish_examples(folder: Path, schema: Schema, model: str, algorithm: str) -> Examples | None:
+    la.publish(hospital(60, seed=3), schema=schema, model=model, algorithm=algorithm).write(folder, report="brief")
+    return make_up_examples(ReleaseFolder(folder))
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "model"),
+    [("anatomy", "l-diversity:3"), ("perturbation", "beta-likeness:2"), ("mondrian", "k-anonymity:5")],
+)
+def test_a_release_that_shows_every_combination_has_no_examples(algorithm: str, model: str, tmp_path: Path) -> None:
+    schema = Schema.of(qi=["sex"], sensitive=["diagnosis"])
+    assert publish_examples(tmp_path / "out", schema, model, algorithm) is None
+
+
+def test_a_column_that_the_release_hides_may_have_any_value(tmp_path: Path) -> None:
+    prefixes = Attribute(name="zip code", role=Role.QUASI, taxonomy={"prefixes": [3, 2]})
+    schema = Schema((*Schema.of(qi=["age"], sensitive=["diagnosis"]).attributes, prefixes))
+    found = publish_examples(tmp_path / "out", schema, "k-anonymity:60", "mondrian")
+    assert found is not None
+    place = found.columns.index("zip code")
+    assert {row[place] for row in found.after} == {"*"}
+    assert {row[place] for row in found.before} == {"(any value)"}
+
+
+def test_a_cell_that_may_hide_too_many_values_has_no_examples(tmp_path: Path) -> None:
+    table = pl.DataFrame({"income": [*range(0, 9_000_000, 1_000_000)], "diagnosis": ["flu", "cold", "gout"] * 3})
+    income = Attribute(name="income", role=Role.QUASI, taxonomy={"intervals": [10_000_000]})
+    schema = Schema((income, *Schema.of(qi=["x"], sensitive=["diagnosis"]).sensitive))
+    la.publish(table, schema=schema, model="k-anonymity:9", algorithm="mondrian").write(tmp_path / "out", report="full")
+    assert json.loads((tmp_path / "out" / "report.json").read_text())["examples"] is None
+    assert la.verify(table, tmp_path / "out").passed

@@ -15,7 +15,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lookalike.algorithms import parse_algorithm
 from lookalike.audit import Check, Examined
 from lookalike.data.contracts import Algorithm, Promise
 from lookalike.data.microdata import Microdata
@@ -29,7 +28,6 @@ from lookalike.files.releases.describe import REWRITTEN, quote_text, title_probl
 from lookalike.files.releases.read import ReleaseFolder
 from lookalike.metrics.shared.losses import public_losses, round_figure, same_figure
 from lookalike.pipeline.hidden_data.folder import can_be_audited_alike, first_difference
-from lookalike.pipeline.recipe import settle
 from lookalike.pipeline.run import measure
 from lookalike.untrusted import load_json, read_bytes
 
@@ -62,7 +60,7 @@ class Rebuilt:
     not_checked: tuple[str, ...] = ()
 
 
-def read_documents(opened: ReleaseFolder, promises: tuple[Promise, ...], data: Microdata) -> Documents | None:
+def read_documents(opened: ReleaseFolder, data: Microdata) -> Documents | None:
     """The documents of a folder; None if an audit does not have their words."""
     manifest = opened.manifest
     if not can_be_audited_alike(manifest):
@@ -75,11 +73,10 @@ def read_documents(opened: ReleaseFolder, promises: tuple[Promise, ...], data: M
             except OSError:
                 contents[name] = b""
     examples = None
-    # Made-up people take time to make again.
-    if promises and (_parse_object(contents.get(REPORT, b"")) or {}).get("examples") is not None:
+    # A brief report has none.
+    if (_parse_object(contents.get(REPORT, b"")) or {}).get("examples") is not None:
         with suppress(LookalikeError):
-            method = parse_algorithm(manifest.algorithm)
-            examples = make_up_examples(opened, settle(promises, data), method, manifest.adversary)
+            examples = make_up_examples(opened)
     fields = {field.name: field.type for listed in manifest.tables.values() for field in listed}
     same_types = all(fields.get(domain.name) is domain.type for domain in data.domains.sensitive)
     return Documents(manifest.title, contents, examples, same_types)

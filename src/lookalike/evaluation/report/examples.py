@@ -1,35 +1,40 @@
-"""Made-up people before and after: what the method does to rows, without showing a single real one.
+"""Made-up people before and after: what a release does to rows, without showing a single real one.
 
-The people are drawn from the release alone, as any reader could: a plain table that the release may come from, its
-columns shuffled one by one so that no combination of it is anybody's. That table is treated by the same method under
-the same promise.
+They follow from the release alone, as any reader could make them; no method runs. Every quasi-identifier is shuffled by
+itself, over groups where there are groups, so that values and cells stand together that did not before. Then
+
+    Grouped, Matched   before is drawn from the cells of after
+    Bucketized         before has one of the sensitive values of the bucket
+    Perturbed          after is before, redrawn by the published matrix
+
+Chance may put a real person together again. Rows that the release shows exactly so are left out.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.data.contracts import Algorithm, Promise
-from lookalike.data.microdata import Codes, Domain, Microdata
-from lookalike.data.release import Bucketized, Grouped, Release
-from lookalike.data.schema import Schema
-from lookalike.data.worlds import draw_world
-from lookalike.errors import LookalikeError
+from lookalike.data.microdata import Codes, Domain, texts_of
+from lookalike.data.release import Bucketized, Extents, Grouped, Perturbed, Ranges, Release
+from lookalike.data.taxonomy import MISSING, ROOT
+from lookalike.data.worlds import World, bounds_of, draw_rows, pick_dummies
+from lookalike.errors import DataError
 from lookalike.files.releases.alone import read_alone
+from lookalike.files.releases.assemble import take
+from lookalike.files.releases.cells import print_cells
 from lookalike.files.releases.read import ReleaseFolder
 from lookalike.files.releases.tablefiles import digest_of, table_paths
-from lookalike.files.releases.write import frames
-from lookalike.pipeline.recipe import Recipe, prepare
 from lookalike.randomness import Randomness
 
-_MOST_RECORDS = 300
 _MOST_SHOWN = 5
+_ANY = "(any value)"
+"""In a column of which the release shows nothing."""
+
+Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -41,10 +46,20 @@ class Examples:
     after: tuple[tuple[str, ...], ...]
 
 
-def make_up_examples(
-    folder: ReleaseFolder, promises: Sequence[Promise], algorithm: Algorithm, adversary: str
-) -> Examples | None:
-    """A few rows before and after; None if the promise cannot be kept for so few made-up people.
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """People who do not exist, row by row."""
+
+    before: World
+    after: Release
+    """Like the real one, with each quasi-identifier shuffled by itself."""
+    rows_of_cells: Rows
+    """[rows, quasi-identifiers] the row of the real release that has the cell."""
+
+
+def make_up_examples(folder: ReleaseFolder) -> Examples | None:
+    """A few rows before and after; None if chance put together only combinations that the release shows, or if a cell
+    may hide too many values to draw from.
 
     They depend on the published tables alone, so that an audit can make them again.
     """
@@ -52,77 +67,148 @@ def make_up_examples(
     paths = [path for name in manifest.tables for path in table_paths(name, manifest.parts.get(name, ()))]
     digests = "".join(digest_of(folder.path / path) for path in sorted(paths))
     rng = Randomness(int(hashlib.sha256(digests.encode()).hexdigest(), 16))
-    data = make_up_people(folder, rng)
     try:
-        recipe = Recipe(schema=data.schema, promises=tuple(promises), algorithm=algorithm.hurry(), adversary=adversary)
-        release, record_map = prepare(recipe, data).anonymize(rng.child("method"))
-    except LookalikeError:
+        release = read_alone(folder)
+    except DataError:
         return None
-    domains = (*data.domains.quasi, *data.domains.sensitive)
-    codes = np.column_stack((data.quasi, data.sensitive))
-    rows = _pick_rows(release, rng)
-    record_of_row = record_map.record_of_row
-    if isinstance(release, Bucketized) and record_map.record_of_quasi_row is not None:
-        record_of_row = record_map.record_of_quasi_row
-    records = record_of_row[rows]
-    tables = list(frames(release).values())
+    people = make_up_people(release, rng)
+    rows = _pick_rows(release, people.before, rng)
+    if not len(rows):
+        return None
+    domains = (*release.domains.quasi, *release.domains.sensitive)
+    codes = np.column_stack((people.before.quasi[rows], people.before.sensitive[rows]))
+    before = [_before(domain, codes[:, place], rng.child("before", place)) for place, domain in enumerate(domains)]
+    after = [*_known_after(folder, people, rows), *_values_after(people.after, rows)]
     return Examples(
-        tuple(domain.name for domain in domains),
-        tuple(_before(domains, codes[record], data.schema, rng.child("before", record)) for record in records.tolist()),
-        tuple(_after(release, tables, row) for row in rows.tolist()),
+        tuple(domain.name for domain in domains), tuple(zip(*before, strict=True)), tuple(zip(*after, strict=True))
     )
 
 
-def make_up_people(folder: ReleaseFolder, rng: Randomness) -> Microdata:
-    """A table about nobody: values as the release makes them likely, put together at random."""
-    release = read_alone(folder)
-    world = draw_world(release, rng.child("world"))
-    chosen = rng.child("chosen").permutation(len(world))[:_MOST_RECORDS]
-    quasi = world.quasi[chosen].copy()
-    for place in range(quasi.shape[1]):
-        quasi[:, place] = quasi[rng.child("column", place).permutation(len(quasi)), place]
-    # What is carried is not shown, and some methods refuse rows that carry anything.
-    domains = replace(release.domains, carried=())
-    return Microdata(folder.schema, domains, quasi, world.sensitive[chosen], np.zeros((len(quasi), 0), dtype=np.int32))
-
-
-def _pick_rows(release: Release, rng: Randomness) -> NDArray[np.int64]:
-    """Rows of one group or bucket, which look alike; of other forms any."""
-    if isinstance(release, Grouped):
-        unit_of_row: Codes = release.group_of_row
-    elif isinstance(release, Bucketized):
-        unit_of_row = release.bucket_of_quasi
-    else:
-        return rng.child("rows").permutation(release.n_rows)[:_MOST_SHOWN]
-    sizes = np.bincount(unit_of_row)
-    unit = int(np.argmin(np.where(sizes > 1, sizes, len(unit_of_row) + 1)))
-    return np.flatnonzero(unit_of_row == unit)[:_MOST_SHOWN].astype(np.int64)
-
-
-def _before(domains: Sequence[Domain], codes: Codes, schema: Schema, rng: Randomness) -> tuple[str, ...]:
-    texts = []
-    for domain, code in zip(domains, codes.tolist(), strict=True):
-        text = "" if code >= len(domain.texts) else domain.texts[code]
-        if "prefixes" in (schema[domain.name].taxonomy or {}):
-            # Which values begin like this, the release does not tell: any digits will do.
-            digits = iter(rng.integers(10, len(text)).tolist() if text else ())
-            text = "".join(str(next(digits)) if letter == "*" else letter for letter in text)
-        texts.append(text)
-    return tuple(texts)
-
-
-def _after(release: Release, tables: Sequence[Any], row: int) -> tuple[str, ...]:
-    if not isinstance(release, Bucketized):
-        names = [domain.name for domain in (*release.domains.quasi, *release.domains.sensitive)]
-        return tuple(_text(tables[0][name][row]) for name in names)
-    known = [_text(tables[0][domain.name][row]) for domain in release.domains.quasi]
-    same = np.flatnonzero(release.bucket_of_sensitive == release.bucket_of_quasi[row])
-    values = [
-        "one of: " + ", ".join(sorted(_text(tables[1][domain.name][int(entry)]) for entry in same))
-        for domain in release.domains.sensitive
+def make_up_people(release: Release, rng: Randomness) -> Mixture:
+    """One person per row of the release."""
+    mixed, rows_of_cells = _mix_columns(release, rng.child("columns"))
+    if not isinstance(mixed, Perturbed):
+        return Mixture(draw_rows(mixed, rng.child("world")), mixed, rows_of_cells)
+    redrawn = [
+        _redraw(mixed.sensitive[:, column], randomizer.weights, rng.child("value", column))
+        for column, randomizer in enumerate(mixed.randomizers)
     ]
-    return (*known, *values)
+    after = replace(mixed, sensitive=np.column_stack(redrawn).astype(np.int32))
+    return Mixture(World(mixed.quasi, mixed.sensitive, mixed.carried), after, rows_of_cells)
 
 
-def _text(cell: object) -> str:
-    return "" if cell is None else str(cell)
+def _mix_columns(release: Release, rng: Randomness) -> tuple[Release, Rows]:
+    """Each quasi-identifier shuffled by itself, its cells over groups or its values over rows; and from which rows."""
+    places = range(len(release.domains.quasi))
+    if isinstance(release, Bucketized | Perturbed):
+        rows = np.column_stack([rng.child(place).permutation(release.n_rows) for place in places])
+        return replace(release, quasi=np.take_along_axis(release.quasi, rows, axis=0)), rows
+    units = release.unit_of_row
+    first_rows = np.unique(units, return_index=True)[1].astype(np.int64)
+    orders = [rng.child(place).permutation(len(first_rows)) for place in places]
+    extents = tuple(take(held, order) for held, order in zip(release.extents, orders, strict=True))
+    return replace(release, extents=extents), np.column_stack([first_rows[order][units] for order in orders])
+
+
+def _redraw(codes: Codes, weights: NDArray[np.int64], rng: Randomness) -> Rows:
+    """What the matrix makes of each value."""
+    cumulated = np.cumsum(weights, axis=0)
+    drawn = rng.integers(int(cumulated[-1, 0]), len(codes))
+    redrawn = np.empty(len(codes), dtype=np.int64)
+    for code in np.unique(codes).tolist():
+        rows = codes == code
+        redrawn[rows] = np.searchsorted(cumulated[:, code], drawn[rows], side="right")
+    return redrawn
+
+
+def _pick_rows(release: Release, people: World, rng: Randomness) -> Rows:
+    """Rows of the smallest group or bucket of which all can be shown, or else most; of other forms any."""
+    shown = ~_find_published(release, people.quasi, rng.child("sums"))
+    if release.withheld.n_dummies:
+        shown &= ~pick_dummies(release, people, rng)
+    rows: Rows = np.flatnonzero(shown).astype(np.int64)
+    if not isinstance(release, Grouped | Bucketized):
+        return rng.child("rows").shuffle(rows)[:_MOST_SHOWN]
+    unit_of_row = release.group_of_row if isinstance(release, Grouped) else release.bucket_of_quasi
+    sizes = np.bincount(unit_of_row)
+    n_shown = np.bincount(unit_of_row[rows], minlength=len(sizes))
+    unit = np.lexsort((sizes, sizes - n_shown, -np.minimum(n_shown, 2)))[0]
+    chosen: Rows = rows[unit_of_row[rows] == unit]
+    return chosen[:_MOST_SHOWN]
+
+
+def _find_published(release: Release, quasi: Codes, rng: Randomness) -> NDArray[np.bool_]:
+    """Which of these rows the release shows with exactly these quasi-identifiers."""
+    if isinstance(release, Bucketized | Perturbed):
+        plain = release.quasi.astype(np.int64)
+    else:
+        cells = zip(release.domains.quasi, release.extents, strict=True)
+        plain = np.column_stack([_plain_codes(domain, extents) for domain, extents in cells])
+    exact = plain[(plain >= 0).all(axis=1)]
+    # Rows are compared by random sums. Should two have the same by chance, there is one example fewer.
+    factors = rng.words(quasi.shape[1])
+    sums, published = ((codes.astype(np.uint64) * factors).sum(axis=1) for codes in (quasi, exact))
+    return np.isin(sums, published)
+
+
+def _plain_codes(domain: Domain, extents: Extents) -> Rows:
+    """The code of each unit's cell if it hides only one, else -1."""
+    if isinstance(extents, Ranges):
+        lows, lengths, missing = bounds_of(domain, extents)
+        sizes, codes = lengths + missing, np.where(lengths > 0, lows, domain.missing_code)
+    else:
+        sizes, codes = extents.sizes, np.append(extents.members, 0)[extents.starts[:-1]].astype(np.int64)
+    if domain.taxonomy is not None:
+        hiding = np.array([*(_hides_values(domain, text) for text in domain.texts), True])
+        sizes = np.where(hiding[np.minimum(codes, domain.n_codes)], 0, sizes)
+    return np.where(sizes == 1, codes, -1)
+
+
+def _hides_values(domain: Domain, text: str) -> bool:
+    """Whether a text stands for values that the release does not show: 021**, or * for any."""
+    spec = domain.attribute.taxonomy or {}
+    return text.endswith("*") if "prefixes" in spec else text == ROOT and not {"tree", "file"} & set(spec)
+
+
+def _before(domain: Domain, codes: Codes, rng: Randomness) -> list[str]:
+    """Values as text, with random digits where the release tells only how they begin."""
+
+    def fill(text: str) -> str:
+        digits = iter(rng.integers(10, len(text)).tolist())
+        return "".join(str(next(digits)) if letter == "*" else letter for letter in text)
+
+    texts = _value_texts(domain, codes)
+    return [(_ANY if text == ROOT else fill(text)) if _hides_values(domain, text) else text for text in texts]
+
+
+def _known_after(folder: ReleaseFolder, people: Mixture, rows: Rows) -> list[list[str]]:
+    """The quasi-identifiers of rows column by column: cells as the release prints them, or plain values."""
+    after = people.after
+    if isinstance(after, Bucketized | Perturbed):
+        return [_value_texts(domain, after.quasi[rows, place]) for place, domain in enumerate(after.domains.quasi)]
+    ((table, listed),) = folder.manifest.tables.items()
+    fields = {field.name: field for field in listed}
+    texts = []
+    for place, domain in enumerate(after.domains.quasi):
+        cells = folder.frames[table][domain.name].gather(people.rows_of_cells[rows, place])
+        printed = print_cells(fields[domain.name], cells).to_list()
+        texts.append([MISSING if text is None else text for text in printed])
+    return texts
+
+
+def _values_after(after: Release, rows: Rows) -> list[list[str]]:
+    """The sensitive values of rows column by column."""
+    domains = after.domains.sensitive
+    if not isinstance(after, Bucketized):
+        return [_value_texts(domain, after.sensitive[rows, column]) for column, domain in enumerate(domains)]
+    same = after.bucket_of_sensitive == after.bucket_of_quasi[rows[0]]
+    lists = [sorted(_value_texts(domain, after.sensitive[same, column])) for column, domain in enumerate(domains)]
+    return [["one of: " + ", ".join(listed)] * len(rows) for listed in lists]
+
+
+def _value_texts(domain: Domain, codes: Codes) -> list[str]:
+    """How values print; of a column without any, that it may be any."""
+    known = codes < len(domain.values)
+    texts = iter(texts_of(domain.values[codes[known]], domain.type))
+    other = MISSING if domain.has_missing else _ANY
+    return [next(texts) if is_known else other for is_known in known.tolist()]
