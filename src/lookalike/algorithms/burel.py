@@ -58,8 +58,7 @@ class Burel(Grouping):
     seeds: Whole = Whole(low=1, high=64, default=1)
     """How many records are tried as the middle of a group."""
     fill: ChoiceOrNumber = ChoiceOrNumber("auto", default="auto")
-    """A bucket stays below this share of its least ceiling, up to 1 (as published); auto: what makes for small groups."""
-
+    """A bucket stays below this share of its least ceiling, up to 1 (as published); auto: what makes small groups."""
     split: Choice = Choice("yes", "no", default="yes")
     """yes: groups are split further while their own values allow it, which the paper does not print; no: as printed."""
 
