@@ -21,7 +21,7 @@ from lookalike.apps.papers.datasets import Datasets
 from lookalike.attacks import parse_attack
 from lookalike.audit import Audit
 from lookalike.data.adversary import READS_RELEASE
-from lookalike.data.contracts import Finding, Promise, Target
+from lookalike.data.contracts import Algorithm, Finding, Promise, Target
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Release
 from lookalike.errors import AuditFailed, LookalikeError
@@ -35,6 +35,8 @@ from lookalike.randomness import Randomness
 
 Row = dict[str, Any]
 """One measurement: the parameter on the x axis, `series`, `repetition`, and figures by name."""
+Named = str | Algorithm
+"""A method of the registry, as one writes it, or one that only an experiment has."""
 _FEW = 600
 
 
@@ -223,7 +225,7 @@ class Bench:
     datasets: Datasets
     size: Size
     _made: dict[tuple[Any, ...], Made] = field(default_factory=dict)
-    _warm: set[tuple[str, str]] = field(default_factory=set)
+    _warm: set[tuple[str, Named]] = field(default_factory=set)
 
     @property
     def repetitions(self) -> range:
@@ -233,7 +235,7 @@ class Bench:
     def is_full(self) -> bool:
         return self.size.name == "full"
 
-    def publish(self, data: Microdata, model: str, algorithm: str, seed: int) -> Made:
+    def publish(self, data: Microdata, model: str, algorithm: Named, seed: int) -> Made:
         """An audited release; the same one if it was made before in this run."""
         key = id(data), model, algorithm, seed
         if key not in self._made:
@@ -246,7 +248,7 @@ class Bench:
             self._made[key] = _publish(data, model, algorithm, seed)
         return self._made[key]
 
-    def releases(self, data: Microdata, model: str, methods: Mapping[str, str]) -> Iterator[tuple[Row, Made]]:
+    def releases(self, data: Microdata, model: str, methods: Mapping[str, Named]) -> Iterator[tuple[Row, Made]]:
         """A release by each method in each repetition, and the beginning of its row."""
         for series, algorithm in methods.items():
             for repetition in self.repetitions:
@@ -267,8 +269,8 @@ class Bench:
         return min(self.size.most_rows, self.datasets.n_census)
 
 
-def _publish(data: Microdata, model: str, algorithm: str, seed: int) -> Made:
-    method = parse_algorithm(algorithm).facing(READS_RELEASE)
+def _publish(data: Microdata, model: str, algorithm: Named, seed: int) -> Made:
+    method = (parse_algorithm(algorithm) if isinstance(algorithm, str) else algorithm).facing(READS_RELEASE)
     promises = settle([Promise(parse_model(model))], data)
     requirements = require(promises, data)
     begin = time.process_time()
