@@ -15,22 +15,35 @@ from lookalike.algorithms.shared.axes import axes_of
 from lookalike.apps.samples import census
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata, Table
+from lookalike.data.release import Matched
 from lookalike.data.requirement import Requirement
 from lookalike.data.schema import Schema, ValueType
-from lookalike.errors import Unsupported
+from lookalike.errors import RecipeError, Unsupported
+from lookalike.metrics import METRICS
 from lookalike.models import parse_model
 from lookalike.pipeline import run as pipeline
 from lookalike.pipeline.recipe import require, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 from tests.examples import examples
-from tests.strategies import column_of
+from tests.strategies import column_of, microdatas
 from tests.worlds import Tape, tiny_table
 
+PARTS = pytest.mark.parametrize("parts", ["grown", "merged"])
 
-def made(data: Microdata, *models: str, seed: int = 3):  # type: ignore[no-untyped-def]
+
+def made(data: Microdata, *models: str, seed: int = 3, parts: str = "grown"):  # type: ignore[no-untyped-def]
     promises = settle([Promise(parse_model(model)) for model in models], data)
-    return (*Ring().anonymize(data, require(promises, data), Randomness(seed), silent), promises)
+    return (*Ring(parts=parts).anonymize(data, require(promises, data), Randomness(seed), silent), promises)
+
+
+def census_data(rows: int) -> Microdata:
+    table = census(rows, seed=6)
+    return Microdata.encode(table, Schema.of(qi=table.names[:-1], sensitive=table.names[-1:]))
+
+
+def gcp_of(data: Microdata, release: Matched) -> float:
+    return METRICS["gcp"]().measure(data, release)
 
 
 @settings(max_examples=examples(300), deadline=None)
@@ -53,14 +66,62 @@ def test_parts_with_too_frequent_values_are_joined() -> None:
     assert [len(part) for part in _eligible(np.split(np.arange(12), 4), values, 2)] == [6, 6]
 
 
-def test_everybody_sees_l_different_values() -> None:
-    table = census(500, seed=6)
-    names = table.names
-    data = Microdata.encode(table, Schema.of(qi=names[:-1], sensitive=names[-1:]))
-    release, linkage, promises = made(data, "l-diversity:4")
+@settings(max_examples=examples(100), deadline=None)
+@given(st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=6), min_size=1, max_size=9), st.integers(1, 4))
+def test_merged_parts_are_diverse_and_have_every_record_once(codes: list[list[int]], degree: int) -> None:
+    values = np.array([code for part in codes for code in part], dtype=np.int32)
+    assume(_is_eligible(values, degree))
+    parts = _eligible(np.split(np.arange(len(values)), np.cumsum([len(part) for part in codes])[:-1]), values, degree)
+    assert sorted(np.concatenate(parts).tolist()) == list(range(len(values)))
+    assert all(_is_eligible(values[part], degree) for part in parts)
+
+
+@PARTS
+@settings(max_examples=examples(60), deadline=None)
+@given(st.data())
+def test_any_table_that_is_diverse_enough_passes_its_audit(parts: str, draw: st.DataObject) -> None:
+    data = draw.draw(microdatas(min_rows=4, max_rows=30, n_sensitive=st.just(1)))
+    most = data.n_rows // int(data.counts(0).max())
+    assume(most > 1)
+    ell = draw.draw(st.integers(2, most))
+    release, linkage, promises = made(data, f"l-diversity:{ell}", parts=parts)
+    assert pipeline.verify(data, release, promises, graph=linkage.graph).passed
+    for rows in np.split(linkage.graph.rows, linkage.graph.starts[1:-1]):
+        assert len(set(release.sensitive[rows, 0].tolist())) == len(rows) == ell
+
+
+@PARTS
+def test_everybody_sees_l_different_values(parts: str) -> None:
+    data = census_data(500)
+    release, linkage, promises = made(data, "l-diversity:4", parts=parts)
     for rows in np.split(linkage.graph.rows, linkage.graph.starts[1:-1]):
         assert len(set(release.sensitive[rows, 0].tolist())) == 4
     assert pipeline.verify(data, release, promises, graph=linkage.graph).passed
+
+
+@PARTS
+def test_without_values_to_keep_apart_everybody_has_k_rows(parts: str) -> None:
+    data = census_data(203)
+    release, linkage, promises = made(data, "k-anonymity:5", parts=parts)
+    assert np.diff(linkage.graph.starts).tolist() == [5] * 203
+    assert pipeline.verify(data, release, promises, graph=linkage.graph).passed
+
+
+def test_grown_parts_lose_less_than_merged_ones() -> None:
+    data = census_data(2_000)
+    for model in ("l-diversity:2", "l-diversity:6"):
+        grown, merged = (gcp_of(data, made(data, model, parts=parts)[0]) for parts in ("grown", "merged"))
+        assert grown < merged
+
+
+def test_larger_parts_before_merging_lose_more() -> None:
+    with pytest.raises(RecipeError, match="needs parts=merged"):
+        Ring(part=50)
+    data = census_data(400)
+    wide, narrow = Ring(parts="merged", part=50), Ring(parts="merged")
+    requirements = require(settle([Promise(parse_model("l-diversity:3"))], data), data)
+    losses = [gcp_of(data, each.anonymize(data, requirements, Randomness(1), silent)[0]) for each in (narrow, wide)]
+    assert losses[0] < losses[1]
 
 
 class Offset(Tape):
