@@ -60,8 +60,9 @@ def check_nearest(axes: Axes, near: list[int], parts: list[NDArray[np.int64]], v
 @settings(max_examples=examples(100), deadline=None)
 @given(st.data())
 def test_parts_have_different_values_and_take_the_nearest(draw: st.DataObject) -> None:
-    data: Microdata = draw.draw(microdatas(min_rows=2, max_rows=24, n_sensitive=st.just(1)))
-    values = data.sensitive[:, 0].astype(np.int64)
+    data: Microdata = draw.draw(microdatas(min_rows=2, max_rows=24))
+    codes = st.lists(st.integers(0, 6), min_size=data.n_rows, max_size=data.n_rows)
+    values = np.array(draw.draw(codes), dtype=np.int64)
     degree = draw.draw(st.integers(1, len(values) // int(np.bincount(values).max())))
     axes = axes_of(data)
     order = np.random.default_rng(draw.draw(st.integers(0, 99))).permutation(data.n_rows)
