@@ -114,23 +114,31 @@ def _find_wanted(data: Microdata, requirements: Sequence[Requirement]) -> tuple[
 
 
 def _eligible(parts: Sequence[Records], values: NDArray[np.int32], degree: int) -> list[Records]:
-    """Parts in which no value is too frequent: one that is not is joined with the next, the last with those before."""
-    joined: list[Records] = []
-    waiting = np.zeros(0, dtype=np.int64)
+    """Parts in which no value is too frequent: one that is not is merged with the next, the last with those before.
+
+    Values are counted on while a part waits, so each record is looked at twice at most, however long parts become.
+    """
+    merged: list[Records] = []
+    waiting: list[Records] = []
+    counts, size, highest = np.zeros(int(values.max(initial=0)) + 1, dtype=np.int64), 0, 0
+
+    def is_eligible_with(part: Records) -> bool:
+        nonlocal size, highest
+        np.add.at(counts, values[part], 1)
+        size, highest = size + len(part), max(highest, int(counts[values[part]].max()))
+        return highest <= size // degree
+
     for part in parts:
-        waiting = np.concatenate([waiting, part])
-        if _is_eligible(values[waiting], degree):
-            joined.append(waiting)
-            waiting = np.zeros(0, dtype=np.int64)
-    while len(waiting) and joined:
-        waiting = np.concatenate([joined.pop(), waiting])
-        if _is_eligible(values[waiting], degree):
+        waiting.append(part)
+        if is_eligible_with(part):
+            merged.append(np.concatenate(waiting))
+            counts[values[merged[-1]]], size, highest = 0, 0, 0
+            waiting.clear()
+    while waiting and merged:
+        waiting.append(merged.pop())
+        if is_eligible_with(waiting[-1]):
             break
-    return [*joined, waiting] if len(waiting) else joined
-
-
-def _is_eligible(values: NDArray[np.int32], degree: int) -> bool:
-    return bool(np.unique(values, return_counts=True)[1].max() <= len(values) // degree)
+    return [*merged, np.concatenate(waiting)] if waiting else merged
 
 
 def _ring(axes: Axes, rows: Records, values: NDArray[np.int32], degree: int) -> Records:
