@@ -61,7 +61,7 @@ SHOWN = {
     "mondrian-strict": Shown("mondrian-strict", coarse=True),
     "freeform": Shown("freeform", "k-anonymity:3"),
     "heterogeneous": Shown("heterogeneous"),
-    "ring": Shown("ring"),
+    "ring": Shown("ring:parts=merged"),
     "burel": Shown("burel", "beta-likeness:1.5"),
     "sabre": Shown("sabre", "t-closeness:0.4"),
     "lmondrian": Shown("lmondrian", "beta-likeness:1.5"),

@@ -1,9 +1,10 @@
 """Ring: every row covers consecutive records of a ring; the older heterogeneous method that others are compared with.
 
-Records are cut into parts by quasi-identifiers; parts in which one value is too frequent are joined with the next. The
-records of a part stand on a ring in which any d in a row have different values. Slot j covers records j to j + d - 1,
-and all values of a part move by one offset, drawn at random: so each person sees d different values, each equally
-often. What is published of the method says that much; the ring itself is our construction.
+The records of a part stand on a ring in which any d in a row have different values. Slot j covers records j to
+j + d - 1, and all values of a part move by one offset, drawn at random: so each person sees d different values, each
+equally often. What is published of the method says that parts are cut small and merged until they are diverse
+(`parts=merged`); how the ring is laid is our construction. So are the parts by default: they grow from near records of
+different values, so there is nothing to merge. O(n log^2 n) time.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ from lookalike.algorithms.shared.method import (
 )
 from lookalike.data.contracts import Promise, Undivided
 from lookalike.data.microdata import Microdata
-from lookalike.data.parameters import Whole
+from lookalike.data.parameters import Choice, Whole
 from lookalike.data.release import Matched, RecordMap
 from lookalike.data.requirement import Requirement
-from lookalike.errors import Unsupported
+from lookalike.errors import RecipeError, Unsupported
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 
@@ -43,17 +44,23 @@ Records = NDArray[np.int64]
 class Ring(Method):
     """Every row covers consecutive records of a ring; a fast baseline for l-diversity and other ceilings.
 
-    >>> str(Ring(part=50))
-    'ring:part=50'
+    >>> str(Ring(parts="merged", part=50))
+    'ring:parts=merged,part=50'
     """
 
     name: ClassVar[str] = "ring"
-    kernels: ClassVar[Collection[str]] = ("axes.sort_by_code", "matching.sort_by_costliest")
+    kernels: ClassVar[Collection[str]] = ("axes.sort_by_code", "matching.sort_by_costliest", "nearest.grow_parts")
     form: ClassVar[str] = Matched.form
     in_parts: ClassVar[Undivided] = Undivided("it lays the whole table on one ring; use heterogeneous or groups")
 
+    parts: Choice = Choice("grown", "merged", default="grown")
+    """Grown from near records of different values; or cut without looking at values, then merged, as published."""
     part: Whole = Whole(low=0, default=0)
-    """Least number of records on a ring; 0: three times as many as a row covers."""
+    """With `parts=merged`: least number of records before merging; 0: as many as a row covers."""
+
+    def __post_init__(self) -> None:
+        if self.part and self.parts == "grown":
+            raise RecipeError("ring: `part` needs parts=merged. Grown parts have as many records as a row covers.")
 
     def refuses(self, promise: Promise, requirement: Requirement) -> str | None:
         return None if requirement.only_ceilings else "it keeps the number of records and ceilings on values, no more"
@@ -62,24 +69,33 @@ class Ring(Method):
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
     ) -> tuple[Matched, RecordMap]:
         from lookalike.algorithms.shared.axes import axes_of
-        from lookalike.algorithms.shared.matchers import chunks_of
+        from lookalike.algorithms.shared.near_parts import near_parts
 
         axes, values, degree = axes_of(data), *_find_wanted(data, requirements)
-        least = max(self.part or 3 * degree, degree)
         order = rng.child("parts").permutation(data.n_rows)
-        # Halves of what is larger than this have the least number.
-        parts = [order[places] for places in chunks_of(axes, order, 2 * least)]
-        records, slots, givers, done = [], [], np.empty(data.n_rows, dtype=np.int64), 0
-        for number, rows in enumerate(_eligible(parts, values, degree)):
-            ring = _ring(axes, rows, values, degree)
-            around = ring[(np.arange(len(ring))[:, None] + np.arange(degree)) % len(ring)]
-            records.append(around.ravel())
-            slots.append(np.repeat(ring, degree))
-            offset = int(rng.child("offset", number).integers(degree, 1)[0])
-            givers[ring] = around[:, offset]
-            done += len(ring)
-            progress("rings", done / data.n_rows)
-        return publish_matched(data, SlotGraph(np.concatenate(records), np.concatenate(slots), givers), rng)
+        if self.parts == "grown":
+            grown = near_parts(axes, order, values, degree, progress)
+            rings = [_sort_near(axes, rows) if len(rows) > degree else rows for rows in grown]
+        else:
+            least = min(max(self.part, degree), data.n_rows)
+            small = near_parts(axes, order, np.arange(data.n_rows), least, progress)
+            rings = [_ring(axes, rows, values, degree) for rows in _eligible(small, values, degree)]
+        return publish_matched(data, _cover_neighbours(rings, degree, rng), rng)
+
+
+def _cover_neighbours(rings: Sequence[Records], degree: int, rng: Randomness) -> SlotGraph:
+    """A slot for each record, which covers it and those after it; one offset per ring says whose values it shows."""
+    lengths = np.array([len(ring) for ring in rings])
+    offsets = rng.child("offsets").integers(degree, len(rings))
+    records, slots, givers = [], [], np.empty(int(lengths.sum()), dtype=np.int64)
+    for length in np.unique(lengths).tolist():
+        alike = np.flatnonzero(lengths == length)
+        table = np.stack([rings[number] for number in alike.tolist()])
+        around = table[:, (np.arange(length)[:, None] + np.arange(degree)) % length]
+        records.append(around.ravel())
+        slots.append(np.repeat(table.ravel(), degree))
+        givers[table] = around[np.arange(len(table)), :, offsets[alike]]
+    return SlotGraph(np.concatenate(records), np.concatenate(slots), givers)
 
 
 def _find_wanted(data: Microdata, requirements: Sequence[Requirement]) -> tuple[NDArray[np.int32], int]:
@@ -98,23 +114,31 @@ def _find_wanted(data: Microdata, requirements: Sequence[Requirement]) -> tuple[
 
 
 def _eligible(parts: Sequence[Records], values: NDArray[np.int32], degree: int) -> list[Records]:
-    """Parts in which no value is too frequent: one that is not is joined with the next, the last with those before."""
-    joined: list[Records] = []
-    waiting = np.zeros(0, dtype=np.int64)
+    """Parts in which no value is too frequent: one that is not is merged with the next, the last with those before.
+
+    Values are counted on while a part waits, so each record is looked at twice at most, however long parts become.
+    """
+    merged: list[Records] = []
+    waiting: list[Records] = []
+    counts, size, highest = np.zeros(int(values.max(initial=0)) + 1, dtype=np.int64), 0, 0
+
+    def is_eligible_with(part: Records) -> bool:
+        nonlocal size, highest
+        np.add.at(counts, values[part], 1)
+        size, highest = size + len(part), max(highest, int(counts[values[part]].max()))
+        return highest <= size // degree
+
     for part in parts:
-        waiting = np.concatenate([waiting, part])
-        if _is_eligible(values[waiting], degree):
-            joined.append(waiting)
-            waiting = np.zeros(0, dtype=np.int64)
-    while len(waiting) and joined:
-        waiting = np.concatenate([joined.pop(), waiting])
-        if _is_eligible(values[waiting], degree):
+        waiting.append(part)
+        if is_eligible_with(part):
+            merged.append(np.concatenate(waiting))
+            counts[values[merged[-1]]], size, highest = 0, 0, 0
+            waiting.clear()
+    while waiting and merged:
+        waiting.append(merged.pop())
+        if is_eligible_with(waiting[-1]):
             break
-    return [*joined, waiting] if len(waiting) else joined
-
-
-def _is_eligible(values: NDArray[np.int32], degree: int) -> bool:
-    return bool(np.unique(values, return_counts=True)[1].max() <= len(values) // degree)
+    return [*merged, np.concatenate(waiting)] if waiting else merged
 
 
 def _ring(axes: Axes, rows: Records, values: NDArray[np.int32], degree: int) -> Records:
@@ -124,9 +148,7 @@ def _ring(axes: Axes, rows: Records, values: NDArray[np.int32], degree: int) -> 
     turn. Then a value recurs after a whole turn at the earliest: a turn has at least `degree` records, and a value that
     begins in mid-deal skips a turn, because only values with fewer than f records do.
     """
-    from lookalike.algorithms.shared.matchers import chunks_of
-
-    near = rows[np.concatenate(chunks_of(axes, rows, 1))]
+    near = _sort_near(axes, rows)
     codes, counts = np.unique(values[near], return_counts=True)
     frequency = counts[np.searchsorted(codes, values[near])]
     dealt = near[np.lexsort((values[near], -frequency))]
@@ -137,3 +159,10 @@ def _ring(axes: Axes, rows: Records, values: NDArray[np.int32], degree: int) -> 
     ring = np.empty_like(dealt)
     ring[by_turn] = dealt
     return np.asarray(ring[np.lexsort((place, turn))], dtype=np.int64)
+
+
+def _sort_near(axes: Axes, rows: Records) -> Records:
+    """The records in an order in which near ones are near each other."""
+    from lookalike.algorithms.shared.matchers import chunks_of
+
+    return rows[np.concatenate(chunks_of(axes, rows, 1))]
