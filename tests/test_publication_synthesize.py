@@ -76,7 +76,7 @@ def test_a_seed_and_lost_dependence_are_pointed_out(patients: Path) -> None:
 
 @pytest.mark.parametrize("given", [{}, {"epsilon": 1, "beta": 1}, {"epsilon": 1, "method": la.PrivBayes(1)}])
 def test_exactly_one_budget_is_given(patients: Path, given: dict[str, object]) -> None:
-    with pytest.raises(RecipeError, match="Give one of epsilon, beta and method"):
+    with pytest.raises(RecipeError, match="Give one of epsilon, beta and method with its own epsilon"):
         la.synthesize(patients, qi=["age"], **given)
 
 
