@@ -7,6 +7,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from lookalike.algorithms import parse_algorithm, parse_synthesizer
 from lookalike.algorithms.mst import MST, LearnedTree
@@ -18,7 +20,8 @@ from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.errors import MissingPart, RecipeError, SchemaError, Unsupported
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
-from tests.strategies import column_of
+from tests.examples import examples
+from tests.strategies import column_of, microdatas
 
 
 def letters(*columns: np.ndarray, values: str = "abcd") -> Microdata:
@@ -126,6 +129,20 @@ def test_the_model_reconciles_tables_that_contradict_each_other() -> None:
     assert table.counts.sum() == pytest.approx(100)
     assert table.counts.sum(axis=1) == pytest.approx([60, 40], abs=0.1)
     assert table.counts.sum(axis=0) == pytest.approx([50, 25, 25], abs=0.1)
+
+
+@pytest.mark.slow
+@settings(max_examples=examples(6), deadline=None)
+@given(microdatas(max_rows=30), st.sampled_from(["0.1", "100"]))
+def test_any_table_gives_records_over_its_columns(data: Microdata, epsilon: str) -> None:
+    """Missing values, trees, orders, decimals, a single row, carried columns."""
+    made = made_of(data, epsilon)
+    assert [domain.name for domain in made.data.domains.all] == [domain.name for domain in data.domains.all]
+    assert {name for name, _ in made.network} == {domain.name for domain in data.domains.all}
+    assert made.data.n_rows == made.n_records == data.n_rows
+    codes = np.concatenate([made.data.quasi, made.data.sensitive, made.data.carried], axis=1)
+    for domain, column in zip(made.data.domains.all, codes.T, strict=True):
+        assert 0 <= column.min() <= column.max() < domain.n_codes
 
 
 def test_delta_must_be_below_one_in_the_number_of_records() -> None:

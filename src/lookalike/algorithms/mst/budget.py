@@ -13,8 +13,8 @@ between its outputs is at most rho * alpha (Bun and Steinke, TCC 2016). Used her
       delta >= exp((alpha - 1) (alpha rho - epsilon)) / (alpha - 1) * (1 - 1/alpha)^alpha
 
   (Canonne, Kamath and Steinke, NeurIPS 2020; arXiv 2004.00010v3, page 13). It is tighter than the first conversion,
-  epsilon = rho + 2 sqrt(rho ln(1/delta)), for every rho. Solved for rho, every alpha gives a rho that is allowed. So alpha may be found with
-  floats, and only the formula at that alpha must be right: it is computed with 60 digits and rounded down.
+  epsilon = rho + 2 sqrt(rho ln(1/delta)). Solved for rho, every alpha gives a rho that is allowed. So alpha may be
+  found with floats, and only the formula at that alpha must be right: it is computed with 60 digits and rounded down.
 
 All rhos, variances and epsilons are exact fractions, rounded so that the parts never spend more than the whole.
 """

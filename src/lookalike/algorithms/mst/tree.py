@@ -28,7 +28,7 @@ from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 
 SCORE_SENSITIVITY = 2
-MERGED_BELOW = 3
+_MERGED_BELOW = 3
 """Standard deviations of the noise."""
 _SCORE_GRID = 1 << 10
 _MOST_CELLS = 1 << 20
@@ -70,7 +70,7 @@ def measure_column(cells: NDArray[np.int64], size: int, noise: DiscreteGaussian,
 def merge_rare(noisy: NDArray[np.int64], variance: Fraction) -> Merging:
     """Values below three standard deviations become one; a single such value stays as it is."""
     # count < 3 * deviation, in whole numbers and fractions.
-    limit = MERGED_BELOW**2 * variance
+    limit = _MERGED_BELOW**2 * variance
     rare = np.array([count < 0 or count**2 < limit for count in map(int, noisy)])
     merged = np.cumsum(~rare) - 1
     n_kept = int(np.count_nonzero(~rare))
