@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lookalike.algorithms import ALGORITHMS, parse_algorithm
+from lookalike.algorithms import ALGORITHMS, parse_algorithm, parse_synthesizer
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Column, Microdata, Table
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Ranges, RecordMap
@@ -78,8 +78,15 @@ SHOWN = {
 }
 
 
+SYNTHESIZERS = ("mst",)
+"""Methods that draw records. docs/synthesis.md describes the others."""
+SYNTHETIC_ROWS, DECADE, LAST_DECADE = 20_000, 10, 90
+
+
 def picture(name: str) -> charts.Chart:
     """The picture of a method, from a run of it."""
+    if name in SYNTHESIZERS:
+        return synthetic(name)
     shown = SHOWN[name]
     data = few_records(shown.rows, shown.coarse)
     method = parse_algorithm(shown.algorithm)
@@ -245,8 +252,32 @@ def perturbed(release: Perturbed, title: str) -> charts.Chart:
     )
 
 
+def synthetic(name: str) -> charts.Chart:
+    """How many records have each illness, by age: in the table, and as drawn with little and with more epsilon."""
+    data = few_records(SYNTHETIC_ROWS)
+    drawn = {f"epsilon = {epsilon}": parse_synthesizer(name, {"epsilon": epsilon}) for epsilon in ("0.1", "1", "10")}
+    tables = {"table": data} | {said: method.synthesize(data, Randomness(4)).data for said, method in drawn.items()}
+    rows = []
+    for said, table in tables.items():
+        heart = table.domains.sensitive[0].texts.index("heart")
+        ages = np.asarray(table.domains.quasi[0].values)[table.quasi[:, 0]]
+        decades = np.minimum(ages[table.sensitive[:, 0] == heart] // DECADE * DECADE, LAST_DECADE)
+        for decade in range(0, LAST_DECADE + 1, DECADE):
+            count = int(np.count_nonzero(decades == decade))
+            rows.append({"age": float(decade), "records": float(count), "from": said})
+    return charts.lines(
+        rows,
+        "age",
+        "records",
+        series="from",
+        title=f"{SYNTHETIC_ROWS:,} records: heart diseases by age in the table and in synthetic records of {name}",
+        x_title="age, by decade",
+        y_title="records with a heart disease",
+    )
+
+
 def main() -> None:
-    for name in sys.argv[1:] or ALGORITHMS:
+    for name in sys.argv[1:] or [*ALGORITHMS, *SYNTHESIZERS]:
         charts.write_svg(picture(name), FOLDER / f"{name}.svg")
 
 

@@ -13,7 +13,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from lookalike.algorithms import ALGORITHMS
+from lookalike.algorithms import ALGORITHMS, SYNTHESIZERS
 from lookalike.attacks import ATTACKS
 from lookalike.data.adversary import KNOWS_METHOD
 from lookalike.data.contracts import Promise
@@ -37,6 +37,8 @@ MEMBERS: dict[str, Sequence[str]] = {
 """What has a page, by family."""
 SHARED_PAGES = {"anatomy": "bucketization", "greedy-grouping": "grouping"}
 """Pages about what several algorithms have in common, before the first of them."""
+DESCRIBED_ELSEWHERE = {"privbayes"}
+"""Synthesizers without a page of their own: docs/synthesis.md is about this one."""
 TODO = "TODO"
 _REGION = re.compile(
     r"^(?P<begin> *(?:<!--|#) generated: (?P<name>[a-z]+)(?: -->)?\n)(?P<text>.*?)(?P<end>^ *(?:<!--|#) end(?: -->)?$)",
@@ -125,7 +127,9 @@ def link(family: str, name: str) -> str:
 def pages_of(family: str) -> list[str]:
     """The names of a family's pages, in order."""
     shared = SHARED_PAGES if family == "algorithms" else {}
-    return [page for name in MEMBERS[family] for page in (shared.get(name), name) if page is not None]
+    pages = [page for name in MEMBERS[family] for page in (shared.get(name), name) if page is not None]
+    synthesizers = [name for name in SYNTHESIZERS if name not in DESCRIBED_ELSEWHERE]
+    return pages + synthesizers if family == "algorithms" else pages
 
 
 def links_of(family: str) -> Callable[[str], str]:

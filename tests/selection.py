@@ -49,7 +49,7 @@ SLOW_FIXTURES = {"place", "postgres", "server", "spark"}
 """Whatever uses a database or a cluster."""
 
 REASONS = (
-    r"could not import '(sklearn|pyspark\.sql|playwright\.sync_api)'",
+    r"could not import '(sklearn|mbi|pyspark\.sql|playwright\.sync_api)'",
     r"no browser of the Chromium family is installed",
     r"no PostgreSQL server here",
     r"PySpark is not installed",

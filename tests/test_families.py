@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from lookalike.algorithms import ALGORITHMS
-from lookalike.algorithms.privbayes import PrivBayes
+from lookalike.algorithms import ALGORITHMS, SYNTHESIZERS
 from lookalike.attacks import ATTACKS
 from lookalike.data.contracts import PrivacyModel
 from lookalike.metrics import FIDELITY, METRICS, QUERIES
@@ -17,7 +16,7 @@ from lookalike.models import MODELS, parse_model
 
 FAMILIES: dict[str, dict[str, Any]] = {
     "models": dict(MODELS),
-    "algorithms": {**ALGORITHMS, PrivBayes.name: PrivBayes},
+    "algorithms": {**ALGORITHMS, **SYNTHESIZERS},
     "attacks": dict(ATTACKS),
     "metrics": {**METRICS, **FIDELITY, **QUERIES},
 }

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from lookalike.algorithms import ALGORITHMS
+from lookalike.algorithms import ALGORITHMS, SYNTHESIZERS
 from lookalike.attacks import ATTACKS
 from lookalike.data.families import Family
 from lookalike.metrics import FIDELITY, METRICS, QUERIES
@@ -77,7 +77,7 @@ def test_names_that_only_their_own_module_uses_begin_with_an_underscore() -> Non
 
 def members() -> set[tuple[str, str]]:
     """Classes that a registry finds by name."""
-    families: tuple[Family[Any], ...] = (MODELS, ALGORITHMS, ATTACKS, METRICS, FIDELITY, QUERIES)
+    families: tuple[Family[Any], ...] = (MODELS, ALGORITHMS, SYNTHESIZERS, ATTACKS, METRICS, FIDELITY, QUERIES)
     return {(kind.__module__, kind.__name__) for family in families for kind in family.values()}
 
 

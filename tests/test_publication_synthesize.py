@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
 import lookalike as la
 from lookalike.apps import samples
-from lookalike.errors import RecipeError, Unsupported
+from lookalike.errors import MissingPart, RecipeError, Unsupported
 
 
 def test_records_have_the_columns_and_types_of_the_schema(patients: Path) -> None:
@@ -76,7 +79,7 @@ def test_a_seed_and_lost_dependence_are_pointed_out(patients: Path) -> None:
 
 @pytest.mark.parametrize("given", [{}, {"epsilon": 1, "beta": 1}, {"epsilon": 1, "method": la.PrivBayes(1)}])
 def test_exactly_one_budget_is_given(patients: Path, given: dict[str, object]) -> None:
-    with pytest.raises(RecipeError, match="Give one of epsilon, beta and method"):
+    with pytest.raises(RecipeError, match="Give one of epsilon, beta and method with its own epsilon"):
         la.synthesize(patients, qi=["age"], **given)
 
 
@@ -103,7 +106,42 @@ def test_a_file_without_a_known_ending_is_refused(patients: Path, tmp_path: Path
         made.write(tmp_path / "file" / "synthetic.csv")
 
 
-def test_publish_sends_privbayes_elsewhere(patients: Path) -> None:
-    for algorithm in ("privbayes", "privbayes:epsilon=1", la.PrivBayes(1)):
-        with pytest.raises(Unsupported, match="differential privacy, not a model of releases.*lookalike synthesize"):
-            la.publish(patients, qi=["age"], model="k-anonymity:2", algorithm=algorithm)
+@pytest.mark.parametrize("algorithm", ["privbayes", "privbayes:epsilon=1", la.PrivBayes(1), "mst:1", la.MST(1)])
+@pytest.mark.parametrize("part_rows", [None, 1000])
+def test_publish_sends_synthesizers_elsewhere(patients: Path, tmp_path: Path, algorithm: Any, part_rows: Any) -> None:
+    with pytest.raises(Unsupported, match="differential privacy, not a model of releases.*lookalike synthesize"):
+        la.publish(
+            patients, qi=["age"], model="k-anonymity:2", algorithm=algorithm, part_rows=part_rows, out=tmp_path / "out"
+        )
+
+
+def test_another_synthesizer_says_its_own_promise(patients: Path) -> None:
+    pytest.importorskip("mbi")
+    made = la.synthesize(patients, qi=["sex"], epsilon=1, method="mst:delta=1e-6", seed=1)
+    assert made.method == la.MST(1, delta="1e-6")
+    assert (made.epsilon, made.delta) == (1, Fraction(1, 10**6))
+    assert "differential privacy with epsilon = 1 and delta = 1e-06" in made.promise
+    assert "no set of outputs would be more than 2.718 times as likely, plus 1e-06" in made.promise
+    assert (made.to_plain()["epsilon"], made.to_plain()["delta"]) == (1, 1e-6)
+    again = la.synthesize(patients, qi=["sex"], method="mst:1,delta=1e-6", seed=1)
+    assert again.frame().equals(made.frame())
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"method": "mst"}, "Give one of epsilon"),
+        ({"method": "mst:1", "epsilon": 1}, "epsilon is given twice"),
+        ({"method": "mst:bins=3"}, "mst needs epsilon"),
+        ({"method": "mts", "epsilon": 1}, "mst"),
+    ],
+)
+def test_a_named_synthesizer_has_one_epsilon(patients: Path, given: dict[str, Any], said: str) -> None:
+    with pytest.raises(RecipeError, match=said):
+        la.synthesize(patients, qi=["age"], **given)
+
+
+def test_a_missing_package_is_named_before_the_table_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "mbi", None)
+    with pytest.raises(MissingPart, match=r"lookalike\[pgm\]"):
+        la.synthesize("nowhere.csv", qi=["age"], epsilon=1, method="mst")

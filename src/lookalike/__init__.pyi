@@ -4,7 +4,9 @@ from lookalike import spark as spark
 from lookalike.algorithms.groups import Groups as Groups
 from lookalike.algorithms.mondrian import Mondrian as Mondrian
 from lookalike.algorithms.mondrian_strict import StrictMondrian as StrictMondrian
-from lookalike.algorithms.privbayes import PrivBayes as PrivBayes, Synthesis as Synthesis
+from lookalike.algorithms.mst import MST as MST
+from lookalike.algorithms.privbayes import PrivBayes as PrivBayes
+from lookalike.algorithms.shared.synthesis import Synthesis as Synthesis
 from lookalike.analysis.counts import Estimate as Estimate
 from lookalike.analysis.plain import Pooled as Pooled, pool as pool, sample as sample
 from lookalike.analysis.release import PublishedRelease as PublishedRelease, open_release as open_release

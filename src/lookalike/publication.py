@@ -13,7 +13,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lookalike.algorithms.privbayes import PrivBayes, Synthesis, describe_cautions, epsilon_of_beta
+from lookalike.algorithms import parse_synthesizer
+from lookalike.algorithms.shared.mechanisms import epsilon_of_beta
+from lookalike.algorithms.shared.synthesis import Synthesis, Synthesizer, describe_cautions
 from lookalike.audit import Audit
 from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.contracts import Algorithm, Promise
@@ -429,7 +431,7 @@ def synthesize(
     *,
     epsilon: Number | None = None,
     beta: Number | None = None,
-    method: PrivBayes | None = None,
+    method: Synthesizer | str | None = None,
     qi: Iterable[str] = (),
     sensitive: str | Iterable[str] = (),
     schema: Schema | str | Path | None = None,
@@ -443,15 +445,19 @@ def synthesize(
 ) -> Synthesis:
     """Synthetic records over the columns that have a role, under differential privacy.
 
-    Give `epsilon`, or `beta` for the epsilon that the literature sets beside beta-likeness, ln(1 + beta), or a `method`
-    with settings of its own. Roles make no difference here. `rows` is how many records to draw; as many as the table
-    has, if left out.
+    Give `epsilon`, or `beta` for the epsilon that the literature sets beside beta-likeness, ln(1 + beta). `method` is
+    the name of a synthesizer ("mst"; "privbayes" by default), with settings if you like ("mst:delta=1e-10"). One that
+    has an epsilon already (`MST(1)`, "mst:1") needs no other. Roles make no difference here. `rows` is how many records
+    to draw; as many as the table has, if left out.
     """
-    if sum(given is not None for given in (epsilon, beta, method)) != 1:
-        raise RecipeError("Give one of epsilon, beta and method: how much may one record change?")
+    made_already = method if isinstance(method, Synthesizer) else None
+    named = method if isinstance(method, str) else None
+    n_given = sum(given is not None for given in (epsilon, beta, made_already))
+    if n_given > 1 or (n_given == 0 and ":" not in (named or "")):
+        raise RecipeError("Give one of epsilon, beta and method with its own epsilon: how much may one record change?")
     budget = epsilon if beta is None else epsilon_of_beta(beta)
-    chosen = method if budget is None else PrivBayes(budget)
-    assert chosen is not None
+    chosen = made_already or parse_synthesizer(named, {} if budget is None else {"epsilon": budget})
+    chosen.prepare()
     given = Schema.of(schema, qi=qi, sensitive=sensitive, carry=carry, numeric=numeric, categorical=categorical)
     read = read_columns(table, given, progress=progress, **reading)
     data = Microdata.encode(read, given)

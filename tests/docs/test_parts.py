@@ -10,8 +10,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from lookalike.algorithms import ALGORITHMS, describe_algorithms
+from lookalike.algorithms import ALGORITHMS, SYNTHESIZERS, describe_algorithms
 from lookalike.attacks import ATTACKS, describe_attacks
+from lookalike.data.parameters import describe
 from lookalike.metrics import FIDELITY, METRICS, QUERIES
 from lookalike.models import MODELS, describe_models, parse_model
 from tests.docs.pages import (
@@ -105,6 +106,14 @@ def test_every_model_is_pictured() -> None:
 def test_every_algorithm_has_a_page(name: str) -> None:
     rows = {row["name"]: row for row in describe_algorithms()}
     check_page_of(DOCS / "algorithms" / f"{name}.md", ALGORITHM_HEADINGS, rows[name])
+
+
+@pytest.mark.parametrize("name", [name for name in SYNTHESIZERS if name != "privbayes"])
+def test_every_other_synthesizer_has_a_page(name: str) -> None:
+    """What all of them promise, and PrivBayes, are in docs/synthesis.md."""
+    (row,) = (row for row in describe(SYNTHESIZERS) if row["name"] == name)
+    check_page_of(DOCS / "algorithms" / f"{name}.md", ALGORITHM_HEADINGS, row)
+    assert f"(algorithms/{name}.md)" in (DOCS / "synthesis.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", ATTACKS)

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from lookalike.algorithms import ALGORITHMS
+from lookalike.algorithms import ALGORITHMS, SYNTHESIZERS
 from lookalike.attacks import ATTACKS
 from lookalike.evaluation import charts
 
@@ -30,6 +30,7 @@ def scripts() -> Iterator[dict[str, ModuleType]]:
 
 def test_everything_has_a_picture(scripts: dict[str, ModuleType]) -> None:
     assert list(scripts["algorithms"].SHOWN) == list(ALGORITHMS)
+    assert {"privbayes", *scripts["algorithms"].SYNTHESIZERS} == set(SYNTHESIZERS)
     assert list(scripts["attacks"].PICTURES) == list(ATTACKS)
 
 

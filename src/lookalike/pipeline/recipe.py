@@ -8,6 +8,7 @@ from typing import Any
 
 from lookalike import models
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
+from lookalike.algorithms.shared.synthesis import Synthesizer
 from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
 from lookalike.data.contracts import Algorithm, PrivacyModel, Promise
 from lookalike.data.microdata import Domains, Microdata, Table
@@ -204,4 +205,4 @@ def read_algorithm(algorithm: object) -> Algorithm | None:
     if algorithm is None or isinstance(algorithm, Algorithm):
         return algorithm
     otherwise = "An algorithm is an object such as Mondrian() or its text, mondrian:cuts=1."
-    raise Unsupported(getattr(algorithm, "instead", otherwise))
+    raise Unsupported(algorithm.refusal() if isinstance(algorithm, Synthesizer) else otherwise)

@@ -14,9 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.algorithms.privbayes.mechanisms import GRID, Shape, exponents
+from lookalike.algorithms.privbayes.budget import Shape
 from lookalike.algorithms.privbayes.network import (
-    Link,
     Scores,
     candidates,
     choice_sensitivity,
@@ -25,6 +24,8 @@ from lookalike.algorithms.privbayes.network import (
     mutual_information,
     parent_sets,
 )
+from lookalike.algorithms.shared.drawing import Link
+from lookalike.algorithms.shared.mechanisms import GRID, exponents
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookalike.algorithms.privbayes import PrivBayes, Synthesized
+from lookalike.algorithms.privbayes import LearnedNetwork, PrivBayes
+from lookalike.algorithms.shared.synthesis import Synthesized
 from lookalike.apps.samples import census, census_schema
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
@@ -39,6 +40,11 @@ def codes_of(data: Microdata) -> np.ndarray:
     return np.concatenate([data.quasi, data.sensitive, data.carried], axis=1)
 
 
+def learned(made: Synthesized) -> LearnedNetwork:
+    assert isinstance(made.learned, LearnedNetwork)
+    return made.learned
+
+
 def made_of(data: Microdata, epsilon: str, seed: int = 1, **options: object) -> Synthesized:
     return PrivBayes(epsilon, **options).synthesize(data, Randomness(seed))  # type: ignore[arg-type]
 
@@ -54,10 +60,10 @@ def noisy_copies(n: int, flips: float, n_columns: int = 3) -> Microdata:
 @pytest.mark.parametrize("structure", ["0.3", "0.5"])
 def test_the_parts_spend_the_whole_and_no_more(epsilon: str, structure: str) -> None:
     made = made_of(noisy_copies(500, 0.3, 5), epsilon, structure=structure)
-    budget = made.budget
+    budget = learned(made).budget
     assert budget.structure + budget.tables == budget.epsilon == Fraction(epsilon)
     assert budget.n_choices * budget.per_choice + budget.n_tables * budget.per_table == Fraction(epsilon)
-    assert budget.structure == (Fraction(epsilon) * Fraction(structure) if made.shape.degree else 0)
+    assert budget.structure == (Fraction(epsilon) * Fraction(structure) if learned(made).shape.degree else 0)
     assert budget.n_tables == len(made.tables)
     # Replacing a record moves every table's counts by 2 in sum at most: all noise together spends at most this.
     assert budget.n_tables * 2 / budget.noise <= budget.tables
@@ -65,7 +71,7 @@ def test_the_parts_spend_the_whole_and_no_more(epsilon: str, structure: str) -> 
 
 def test_with_the_same_degree_everywhere_a_table_less_is_taken_for_every_parent() -> None:
     made = made_of(noisy_copies(3000, 0.3, 6), "20", degree=2)
-    assert made.shape.degree == 2
+    assert learned(made).shape.degree == 2
     assert [len(parents) for _, parents in made.network] == [0, 1, 2, 2, 2, 2]
     assert len(made.tables) == 6 - 2
 
@@ -96,7 +102,7 @@ def test_a_tiny_epsilon_gives_noise_that_says_nothing_about_the_table() -> None:
     seen = np.zeros(10)
     for seed in range(60):
         made = made_of(always_a, "0.000001", seed)
-        assert made.shape.degree == 0
+        assert learned(made).shape.degree == 0
         assert made.data.n_rows == 200
         seen += np.bincount(codes_of(made.data).ravel(), minlength=10)
     assert seen[0] / seen.sum() < 0.25
@@ -144,11 +150,11 @@ def test_what_is_missing_stays_as_frequent_and_where_it_was() -> None:
 def test_one_column_and_columns_of_one_value() -> None:
     alone = made_of(letters(np.arange(40) % 3), "2")
     assert alone.network == (("c0", ()),)
-    assert (alone.budget.structure, alone.budget.tables) == (0, 2)
+    assert (learned(alone).budget.structure, learned(alone).budget.tables) == (0, 2)
     table = Table(tuple(column_of(name, ["same"] * 5, ValueType.STRING) for name in ("x", "y")))
     same = made_of(Microdata.encode(table, Schema.of(qi=["x"], sensitive=["y"])), "2")
     assert not codes_of(same.data).any()
-    assert (same.tables, same.budget.structure + same.budget.tables) == ((), 0)
+    assert (same.tables, learned(same).budget.structure + learned(same).budget.tables) == ((), 0)
     assert same.network == (("x", ()), ("y", ()))
 
 
@@ -182,7 +188,7 @@ def test_what_is_public_is_all_that_shapes_the_work() -> None:
     rng = np.random.default_rng(1)
     first = made_of(letters(*rng.integers(0, 10, (3, 900))), "3", domains="declared")
     second = made_of(letters(*np.zeros((3, 900), dtype=int)), "3", domains="declared")
-    assert first.shape == second.shape
+    assert learned(first).shape == learned(second).shape
     assert [domain.texts for domain in first.data.domains.all] == [domain.texts for domain in second.data.domains.all]
 
 
@@ -208,9 +214,9 @@ def test_wide_columns_get_no_table_that_is_not_worth_its_noise() -> None:
     sizes = {domain.name: domain.n_codes for domain in made.data.domains.all}
     assert sizes["Age"] == 79
     for names in made.tables:
-        assert len(names) == 1 or np.prod([sizes[name] for name in names]) <= made.shape.most_cells
-    assert made.shape.degree >= 2
-    assert made.budget.n_tables <= 8
+        assert len(names) == 1 or np.prod([sizes[name] for name in names]) <= learned(made).shape.most_cells
+    assert learned(made).shape.degree >= 2
+    assert learned(made).budget.n_tables <= 8
 
 
 def test_progress_is_told() -> None:

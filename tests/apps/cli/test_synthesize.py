@@ -37,6 +37,28 @@ def test_the_command_as_json(patients: Path, tmp_path: Path) -> None:
     assert pl.read_parquet(tmp_path / "made.parquet").height == 400
 
 
+def test_the_command_takes_another_synthesizer(patients: Path, tmp_path: Path) -> None:
+    pytest.importorskip("mbi")
+    words = [
+        "--qi",
+        "sex",
+        "--algorithm",
+        "mst:delta=1e-7",
+        "--epsilon",
+        "2",
+        "--bins",
+        "9",
+        "--out",
+        "made.csv",
+        "--json",
+    ]
+    result = lookalike("synthesize", patients, *words, cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    said = json.loads(result.stdout)
+    assert (said["method"], said["epsilon"], said["delta"]) == ("mst:2,delta=0.0000001,bins=9", 2, 1e-7)
+    assert 0.99 * said["budget"]["rho"] < said["budget"]["spent"] <= said["budget"]["rho"]
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -44,6 +66,9 @@ def test_the_command_as_json(patients: Path, tmp_path: Path) -> None:
         (["--epsilon", "1", "--beta", "1"], "Give --epsilon or --beta"),
         (["--epsilon", "0"], "privbayes: epsilon is 0"),
         (["--beta", "-2"], "beta is -2"),
+        (["--algorithm", "mst"], "Give --epsilon or --beta"),
+        (["--algorithm", "mst:1", "--epsilon", "1"], "epsilon is given twice"),
+        (["--algorithm", "mst", "--epsilon", "1", "--theta", "3"], "theta"),
         (["--epsilon", "1", "--domains", "declared"], "does not declare the values"),
         (["--epsilon", "1", "--out", "taken.csv"], "exists already"),
     ],

@@ -1,4 +1,4 @@
-"""A Bayesian network over the columns, grown one column at a time by private choices; its noisy tables; its records.
+"""A Bayesian network over the columns, grown one column at a time by private choices, and its noisy tables.
 
 The first column is drawn blindly. Then, d - 1 times, a column that is not yet placed and parents among those that are:
 the exponential mechanism picks the pair, with the mutual information of column and parents as the score. Only parent
@@ -8,38 +8,23 @@ After Zhang, Cormode, Procopiuc, Srivastava and Xiao, "PrivBayes" (SIGMOD 2014; 
 
 A table of counts for each link of the network would do; one whose columns all stand in another's is summed up from that
 one instead, so with k parents everywhere d - k tables are made of d. Each gets discrete Laplace noise for its part of
-the budget. What follows is arithmetic on noisy numbers and costs no privacy: negative counts become 0, rows become
-probabilities, records are drawn.
+the budget, and negative counts become 0. Records are drawn from them in shared/drawing.py.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.privbayes.mechanisms import Shape, choose, discrete_laplace, exponents
+from lookalike.algorithms.privbayes.budget import Shape
+from lookalike.algorithms.shared.drawing import Cells, Link, NoisyTable, joint_ids
+from lookalike.algorithms.shared.mechanisms import choose, discrete_laplace, exponents
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
-
-Cells = NDArray[np.int64]
-"""[row, column]: the cell of each record in each column's public domain."""
-
-
-@dataclass(frozen=True)
-class Link:
-    """A column and the columns that it is drawn from."""
-
-    column: int
-    parents: tuple[int, ...]
-
-    @property
-    def members(self) -> frozenset[int]:
-        return frozenset((self.column, *self.parents))
 
 
 def information_sensitivity(n_rows: int, *, binary: bool) -> float:
@@ -67,14 +52,6 @@ def _weigh(counts: NDArray[np.int64]) -> float:
     """The sum of c * log2(c)."""
     counts = counts[counts > 1]
     return float((counts * np.log2(counts)).sum())
-
-
-def _joint_ids(cells: Cells, columns: Sequence[int], sizes: Sequence[int]) -> NDArray[np.int64]:
-    """One number for each record that says its cells in these columns, the last column running fastest."""
-    ids = np.zeros(len(cells), dtype=np.int64)
-    for column in columns:
-        ids = ids * sizes[column] + cells[:, column]
-    return ids
 
 
 def parent_sets(column: int, placed: Sequence[int], sizes: Sequence[int], shape: Shape) -> Iterator[tuple[int, ...]]:
@@ -132,7 +109,7 @@ class Scores:
         if not link.parents:
             return 0.0
         if link.parents != self._parents:
-            self._parents, self._ids = link.parents, _joint_ids(self._cells, link.parents, self._sizes)
+            self._parents, self._ids = link.parents, joint_ids(self._cells, link.parents, self._sizes)
         n_parents, n_values = math.prod(self._sizes[p] for p in link.parents), self._sizes[link.column]
         counts = np.bincount(self._ids * n_values + self._cells[:, link.column], minlength=n_parents * n_values)
         return mutual_information(counts.reshape(n_parents, n_values))
@@ -158,15 +135,6 @@ def grow_network(
     return tuple(network)
 
 
-@dataclass(frozen=True, eq=False)
-class NoisyTable:
-    """Counts over some columns with noise on every cell, negative ones set to 0."""
-
-    columns: tuple[int, ...]
-    """Ascending; the axes of `counts`."""
-    counts: NDArray[np.int64]
-
-
 def list_measured_sets(network: Sequence[Link]) -> list[tuple[int, ...]]:
     """The sets of columns whose counts must be taken: those of links that lie in no other's."""
     members = dict.fromkeys(link.members for link in network)
@@ -186,49 +154,7 @@ def measure(
     for place, columns in enumerate(sets):
         progress("tables", place / len(sets))
         shape = [sizes[column] for column in columns]
-        counts = np.bincount(_joint_ids(cells, columns, sizes), minlength=math.prod(shape))
+        counts = np.bincount(joint_ids(cells, columns, sizes), minlength=math.prod(shape))
         noisy = counts + discrete_laplace(rng.child("table", place), scale, len(counts))
         tables.append(NoisyTable(columns, np.maximum(noisy, 0).reshape(shape)))
     return tables
-
-
-def conditional(link: Link, tables: Sequence[NoisyTable], sizes: Sequence[int]) -> NDArray[np.float64]:
-    """The column's probabilities for each combination of parents [parents, column], from the least table with both.
-
-    Parents that never occur in the noisy counts get the column's overall shares; a column whose counts are all 0, even
-    ones.
-    """
-    wanted = (*link.parents, link.column)
-    table = min((table for table in tables if link.members <= {*table.columns}), key=lambda table: table.counts.size)
-    away = tuple(axis for axis, column in enumerate(table.columns) if column not in link.members)
-    rest = [column for column in table.columns if column in link.members]
-    summed = np.transpose(table.counts.sum(axis=away), [rest.index(column) for column in wanted])
-    counts = summed.reshape(-1, sizes[link.column]).astype(np.float64)
-    overall = counts.sum(axis=0) if counts.any() else np.ones(sizes[link.column])
-    counts[counts.sum(axis=1) == 0] = overall
-    shares: NDArray[np.float64] = counts / counts.sum(axis=1, keepdims=True)
-    return shares
-
-
-def draw_records(
-    network: Sequence[Link],
-    tables: Sequence[NoisyTable],
-    sizes: Sequence[int],
-    n_rows: int,
-    rng: Randomness,
-    progress: Progress,
-) -> Cells:
-    """Records, column after column in the order of the network."""
-    drawn = np.zeros((n_rows, len(sizes)), dtype=np.int64)
-    for place, link in enumerate(network):
-        progress("records", place / len(network))
-        shares = conditional(link, tables, sizes)
-        parents = _joint_ids(drawn, link.parents, sizes)
-        # One search in all rows of cumulated shares, each shifted by its number: row r lies in (r, r + 1]. Dividing
-        # by the last makes it 1 exactly, so that a value without a share is not drawn through rounding.
-        ends = np.cumsum(shares, axis=1)
-        ends /= ends[:, -1:].copy()
-        shifted = (ends + np.arange(len(ends))[:, None]).ravel()
-        found = np.searchsorted(shifted, parents + rng.child("column", place).uniforms(n_rows), side="right")
-        drawn[:, link.column] = np.minimum(found - parents * sizes[link.column], sizes[link.column] - 1)
-    return drawn

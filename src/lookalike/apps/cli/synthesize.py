@@ -15,6 +15,9 @@ from lookalike.apps.cli.output import STDOUT, TerminalProgress, note, peak_megab
 @click.command()
 @click.argument("data", type=click.Path())
 @column_options
+@click.option(
+    "--algorithm", metavar="NAME[:SETTINGS]", help="privbayes (the default) or mst; as in mst:delta=1e-10,bins=32."
+)
 @click.option("--epsilon", metavar="E", help="How much one record may change: by a factor of e^E at most.")
 @click.option("--beta", metavar="B", help="Instead of --epsilon: ln(1 + B), as beta-likeness is compared.")
 @click.option(
@@ -25,16 +28,18 @@ from lookalike.apps.cli.output import STDOUT, TerminalProgress, note, peak_megab
     help="A .csv or .parquet file to make; - is CSV on standard output.",
 )
 @click.option("--rows", type=click.IntRange(1), metavar="N", help="How many records; as many as DATA has if not given.")
-@click.option("--degree", metavar="K", help="The most columns that a column is drawn from; default 10.")
-@click.option("--theta", metavar="T", help="Least average count of a table, in units of its noise; default 4.")
-@click.option("--structure", metavar="SHARE", help="The part of epsilon that finds the structure; default 0.3.")
+@click.option("--degree", metavar="K", help="privbayes: the most columns that a column is drawn from; default 10.")
+@click.option(
+    "--theta", metavar="T", help="privbayes: least average count of a table, in units of its noise; default 4."
+)
+@click.option(
+    "--structure", metavar="SHARE", help="privbayes: the part of epsilon that finds the structure; default 0.3."
+)
 @click.option("--bins", metavar="N", help="The most parts that a range of numbers or dates is cut into; default 128.")
 @click.option(
     "--domains",
     type=click.Choice(["observed", "declared"]),
-    default="observed",
-    show_default=True,
-    help="Whether values that the schema does not declare are read from DATA, or refused.",
+    help="Whether values that the schema does not declare are read from DATA (the default), or refused.",
 )
 @click.option("--seed", type=int, help="Only to repeat a run: whoever knows it can take the noise off.")
 @SAFE_CSV
@@ -46,22 +51,26 @@ def synthesize(data: str, out: str, rows: int | None, seed: int | None, as_json:
     \b
     lookalike synthesize patients.csv --schema schema.yaml --epsilon 1 --out synthetic.csv
     lookalike synthesize patients.csv --qi age,sex --sensitive diagnosis --beta 3 --out synthetic.csv
+    lookalike synthesize patients.csv --schema schema.yaml --epsilon 1 --algorithm mst --out synthetic.csv
 
     This is another promise than the models make: about what any one record can change, not about what is believed of a
     person. Roles make no difference: every column named is drawn anew.
     """
-    from lookalike.algorithms.privbayes import PrivBayes, epsilon_of_beta
+    from lookalike.algorithms import parse_synthesizer
+    from lookalike.algorithms.shared.mechanisms import epsilon_of_beta
     from lookalike.files.releases.plain import check_plain_target
     from lookalike.files.urls import local_path
     from lookalike.pipeline.run import Stopwatch
     from lookalike.publication import synthesize as synthesize_table
 
-    epsilon, beta = options.pop("epsilon"), options.pop("beta")
-    if (epsilon is None) == (beta is None):
+    algorithm, epsilon, beta = options.pop("algorithm"), options.pop("epsilon"), options.pop("beta")
+    if (epsilon is not None) + (beta is not None) + (":" in (algorithm or "")) == 0 or None not in (epsilon, beta):
         raise click.UsageError("Give --epsilon or --beta, one of the two: how much may one record change?")
     asked, safe_csv = table_from(options), options.pop("safe_csv")
     settings = {name: value for name, value in options.items() if value is not None}
-    method = PrivBayes(epsilon if beta is None else epsilon_of_beta(beta), **settings)
+    if epsilon is not None or beta is not None:
+        settings["epsilon"] = epsilon if beta is None else epsilon_of_beta(beta)
+    method = parse_synthesizer(algorithm, settings)
     if out == STDOUT and as_json:
         raise click.UsageError("--json and --out - both write to standard output. Leave out one of them.")
     if out != STDOUT:

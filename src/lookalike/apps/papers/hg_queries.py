@@ -12,7 +12,8 @@ from functools import lru_cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.privbayes import PrivBayes, epsilon_of_beta
+from lookalike.algorithms.privbayes import PrivBayes
+from lookalike.algorithms.shared.mechanisms import epsilon_of_beta
 from lookalike.analysis.counts import Answers, true_counts
 from lookalike.apps.papers.experiments import Bench, Experiment, Figure, Made, Results, Row, Shape, falls
 from lookalike.apps.papers.hg import BETAS, LIKENESS

@@ -1,4 +1,4 @@
-"""Noise and choices that are differentially private on a real machine, not only on paper, and the budget they spend.
+"""Noise and choices that are differentially private on a real machine, not only on paper.
 
 Floats leak: the gaps between them show through Laplace noise, and a probability that underflows makes an output
 impossible for one table and possible for its neighbour. So nothing here is a float that decides an outcome. Every draw
@@ -6,22 +6,14 @@ compares uniform whole numbers with whole numbers, and a coin that shows heads w
 von Neumann's trick, after Canonne, Kamath and Steinke, "The discrete Gaussian for differential privacy" (NeurIPS 2020),
 section 5. What is drawn has exactly the distribution that it is said to have, as far as ChaCha20 is random.
 How long a draw takes is not hidden.
-
-epsilon = structure + tables. The structure is found in d - 1 choices of equal budget, and the tables share the rest
-evenly. Budgets add up (sequential composition): every part looks at all records. A table is useful if its average count
-is at least `theta` times the average noise, 2 * tables / epsilon, that a cell gets. So it may have
-n * epsilon / (2 * tables * theta) cells. The budget looks at no record: sizes of domains and the number of records are
-all it knows.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
-from itertools import takewhile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,13 +28,8 @@ _FLOAT_MARGIN = 1.0 - 2.0**-20
 """Scores are floats, and their errors far below a millionth of the sensitivity; that much budget is kept back."""
 _LARGEST_EXPONENT = 2.0**62
 _SCALE_GRID = 1 << 20
-_COUNTS_SENSITIVITY = 2
-"""Replacing one record takes one from a cell and gives one to another: counts of a table change by 2 in sum."""
-_MOST_CELLS = 1 << 18
-"""No table is larger, however generous the budget: it must fit the machine."""
-_MOST_CANDIDATES = 20_000
-"""More pairs of a column and parents are not scored; the degree is lowered instead."""
 _PLACES = Decimal("1e-12")
+_SPREAD_GRID, _LARGEST_SPREAD, _LARGEST_ROOT = 1 << 21, 1 << 24, 1 << 31
 
 
 def coins(rng: Randomness, numerators: NDArray[np.int64], denominator: int) -> NDArray[np.bool_]:
@@ -105,6 +92,52 @@ def _heads_in_a_row(rng: Randomness, count: int) -> NDArray[np.int64]:
     return rows
 
 
+@dataclass(frozen=True)
+class DiscreteGaussian:
+    """Whole numbers z with probability proportional to exp(-z^2 / (2 variance)), exactly.
+
+    Added to counts that change by whole numbers, of which the squares add up to at most s, it gives
+    s / (2 variance) zero-concentrated differential privacy: Canonne, Kamath and Steinke (NeurIPS 2020).
+
+    The variance is spread * center, and center a whole multiple of 1/parts. As in that paper, a draw from the
+    discrete Laplace distribution of scale `spread` is kept with probability exp(-(|z| - center)^2 / (2 variance)). That
+    gives the same distribution for every spread; one near the standard deviation keeps most draws.
+    """
+
+    spread: int
+    units: int
+    """The center, in parts."""
+    parts: int
+
+    @classmethod
+    def at_least(cls, variance: Fraction) -> DiscreteGaussian:
+        """The one with this variance, rounded up to numbers that a machine word has room for: by a millionth, and to no
+        less than a millionth."""
+        spread = math.isqrt(int(variance)) + 1
+        if spread > _LARGEST_SPREAD:
+            raise RecipeError(
+                f"The noise for this budget would have a standard deviation above {_LARGEST_SPREAD:,}. Raise epsilon, "
+                "or leave out columns."
+            )
+        parts = max(_SPREAD_GRID >> spread.bit_length(), 1)
+        return cls(spread, max(math.ceil(variance * parts / spread), 1), parts)
+
+    @property
+    def variance(self) -> Fraction:
+        return Fraction(self.spread * self.units, self.parts)
+
+    def draw(self, rng: Randomness, count: int) -> NDArray[np.int64]:
+        drawn = np.empty(0, dtype=np.int64)
+        while len(drawn) < count:
+            tried = discrete_laplace(rng, Fraction(self.spread), 2 * (count - len(drawn)) + 16)
+            # Beyond the limit the square would not fit into a word. So far out lies nothing: with chance e^-100 a draw
+            # that is then kept with chance e^-5000.
+            sizes = np.minimum(np.abs(tried), _LARGEST_ROOT // self.parts)
+            off = (sizes * self.parts - self.units) ** 2
+            drawn = np.concatenate([drawn, tried[coins(rng, off, 2 * self.spread * self.units * self.parts)]])
+        return drawn[:count]
+
+
 def exponents(scores: NDArray[np.float64], epsilon: Fraction, sensitivity: float) -> NDArray[np.int64]:
     """The exponents of the exponential mechanism in units of 1/GRID: epsilon * score / (2 * sensitivity), rounded down.
 
@@ -128,41 +161,6 @@ def choose(rng: Randomness, weights: NDArray[np.int64]) -> int:
             return int(drawn[kept[0]])
 
 
-@dataclass(frozen=True)
-class Shape:
-    """What may be built with a budget: parents for each column up to `degree`, tables up to `most_cells`."""
-
-    degree: int
-    most_cells: int
-
-
-@dataclass(frozen=True)
-class Budget:
-    """What each part of the work spends."""
-
-    epsilon: Fraction
-    """The whole."""
-    structure: Fraction
-    """For the structure; 0 where there is nothing to choose."""
-    n_choices: int
-    tables: Fraction
-    """For the tables of counts."""
-    n_tables: int
-
-    @property
-    def per_choice(self) -> Fraction:
-        return self.structure / self.n_choices if self.n_choices else Fraction(0)
-
-    @property
-    def per_table(self) -> Fraction:
-        return self.tables / self.n_tables if self.n_tables else Fraction(0)
-
-    @property
-    def noise(self) -> Fraction:
-        """The scale of the noise on each count."""
-        return noise_scale(self.per_table, _COUNTS_SENSITIVITY) if self.n_tables else Fraction(0)
-
-
 def epsilon_of_beta(beta: Number) -> Fraction:
     """ln(1 + beta), rounded down to twelve places: the epsilon that is compared with beta-likeness.
 
@@ -179,30 +177,3 @@ def epsilon_of_beta(beta: Number) -> Fraction:
         context.prec = 400
         logarithm = (1 + Decimal(exact.numerator) / Decimal(exact.denominator)).ln()
         return Fraction(logarithm.quantize(_PLACES, rounding=ROUND_FLOOR))
-
-
-def useful_cells(n_rows: int, epsilon: Fraction, n_tables: int, theta: Fraction) -> int:
-    """How many cells a table may have to be useful."""
-    return min(int(n_rows * epsilon / (_COUNTS_SENSITIVITY * n_tables * theta)), _MOST_CELLS)
-
-
-def shape_for(sizes: Sequence[int], n_rows: int, epsilon: Fraction, theta: Fraction, most_parents: int) -> Shape:
-    """The degree and the size of tables that `epsilon`, the budget of the tables, is worth.
-
-    The published rule is for two values a column: the largest k for which all d - k tables of 2^(k+1) cells are useful.
-    Here it holds with the k + 1 largest domains in place of 2^(k+1). Where one wide column would forbid what narrow
-    ones can have, each column gets the parents that it has room for, up to the k of the narrowest; then no table need
-    be part of another, and the budget is planned for d of them.
-    """
-    d = len(sizes)
-    narrow, wide = sorted(sizes), sorted(sizes, reverse=True)
-    degrees = range(min(d - 1, most_parents) + 1)
-    allowed = list(takewhile(lambda k: k <= 1 or d * math.comb(d - 1, k) <= _MOST_CANDIDATES, degrees))
-    even = max(
-        (k for k in allowed if math.prod(wide[: k + 1]) <= useful_cells(n_rows, epsilon, d - k, theta)), default=0
-    )
-    room = useful_cells(n_rows, epsilon, d, theta)
-    mixed = max((k for k in allowed if math.prod(narrow[: k + 1]) <= room), default=0)
-    if mixed > even:
-        return Shape(mixed, room)
-    return Shape(even, useful_cells(n_rows, epsilon, d - even, theta))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lookalike.algorithms.privbayes.public_columns import PublicColumn, public_column, require_declared
+from lookalike.algorithms.shared.public_columns import PublicColumn, public_column, require_declared
 from lookalike.data.microdata import Domain, Microdata, Table
 from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.errors import SchemaError

@@ -9,18 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.algorithms.privbayes.mechanisms import Budget, Shape, epsilon_of_beta, shape_for, useful_cells
-from lookalike.errors import RecipeError
-
-
-def test_beta_becomes_its_logarithm_rounded_down() -> None:
-    assert epsilon_of_beta("3") == Fraction("1.386294361119")
-    for beta in ("0.001", "1/3", "5", "1e250"):
-        exact = math.log1p(float(Fraction(beta)))
-        assert 0 <= exact - epsilon_of_beta(beta) < 1e-12 + 1e-14 * exact
-    for wrong in ("0", "-1", "much", "nan"):
-        with pytest.raises(RecipeError, match="above 0"):
-            epsilon_of_beta(wrong)
+from lookalike.algorithms.privbayes.budget import Budget, Shape, shape_for, useful_cells
 
 
 @pytest.mark.parametrize("d", [2, 5, 8, 12])

@@ -10,7 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.algorithms.privbayes.mechanisms import GRID, choose, coins, discrete_laplace, exponents, noise_scale
+from lookalike.algorithms.shared.mechanisms import (
+    GRID,
+    DiscreteGaussian,
+    choose,
+    coins,
+    discrete_laplace,
+    epsilon_of_beta,
+    exponents,
+    noise_scale,
+)
+from lookalike.errors import RecipeError
 from lookalike.randomness import Randomness
 
 DRAWS = 40_000
@@ -91,3 +101,43 @@ def test_exponents_rise_with_the_score() -> None:
     assert found[0] == 0
     assert found / GRID == pytest.approx([0.0, 1.0, 2.0], rel=1e-5)
     assert exponents(np.array([5.0]), Fraction(10**6), 1e-12)[0] > 0
+
+
+@pytest.mark.parametrize("variance", ["1/100", "1/3", "1", "7/2", "100", "12345.678"])
+def test_noise_is_discrete_gaussian(variance: str) -> None:
+    noise = DiscreteGaussian.at_least(Fraction(variance))
+    drawn = noise.draw(Randomness(6), DRAWS)
+    assert (drawn.dtype, len(drawn)) == (np.int64, DRAWS)
+    around = np.arange(-2000, 2001)
+    weights = np.exp(-(around**2) / (2 * float(noise.variance)))
+    for z in (-30, -3, -1, 0, 1, 2, 3, 30):
+        assert near(float((drawn == z).mean()), float(weights[around == z][0] / weights.sum())), z
+    squares = drawn.astype(float) ** 2
+    expected = float((around**2 * weights).sum() / weights.sum())
+    assert abs(squares.mean() - expected) <= 5 * squares.std() / math.sqrt(DRAWS) + 1e-12
+    assert abs(drawn.mean()) <= 5 * drawn.std() / math.sqrt(DRAWS)
+
+
+@given(st.fractions(Fraction(1, 10**6), 10**13))
+def test_the_variance_is_never_rounded_down(variance: Fraction) -> None:
+    noise = DiscreteGaussian.at_least(variance)
+    assert variance <= noise.variance <= variance * (1 + Fraction(1, 10**5)) + Fraction(1, 10**6)
+    # What a draw compares fits into a machine word, with room for the turns of a coin.
+    assert 2 * noise.spread * noise.units * noise.parts < 1 << 53
+
+
+def test_wide_noise_is_as_wide_as_it_says_and_too_wide_is_refused() -> None:
+    noise = DiscreteGaussian.at_least(Fraction(10**13))
+    assert noise.draw(Randomness(8), 4000).std() == pytest.approx(math.sqrt(10**13), rel=0.06)
+    with pytest.raises(RecipeError, match="Raise epsilon"):
+        DiscreteGaussian.at_least(Fraction(10**16))
+
+
+def test_beta_becomes_its_logarithm_rounded_down() -> None:
+    assert epsilon_of_beta("3") == Fraction("1.386294361119")
+    for beta in ("0.001", "1/3", "5", "1e250"):
+        exact = math.log1p(float(Fraction(beta)))
+        assert 0 <= exact - epsilon_of_beta(beta) < 1e-12 + 1e-14 * exact
+    for wrong in ("0", "-1", "much", "nan"):
+        with pytest.raises(RecipeError, match="above 0"):
+            epsilon_of_beta(wrong)
