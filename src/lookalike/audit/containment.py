@@ -107,7 +107,8 @@ def _holds(cells: Cells, units: _Ints, codes: NDArray[np.int32], records: _Ints)
         inside = (cells.lows[units, attr] <= code) & (code <= cells.highs[units, attr])
         listed = np.flatnonzero(inside & (start < cells.ends[units, attr]))
         fits = inside | (cells.missing[units, attr] & (code == cells.missing_codes[attr]))
-        wanted = np.searchsorted(set_starts, start[listed], side="right") * width + code[listed]
-        fits[listed] = np.isin(wanted, keys)
+        if len(listed):
+            wanted = np.searchsorted(set_starts, start[listed], side="right") * width + code[listed]
+            fits[listed] = np.isin(wanted, keys)
         held &= fits
     return held

@@ -91,9 +91,10 @@ def winnings(shares: Shares, blocks: Ints, is_ordered: bool) -> Iterator[float]:
     ends = np.searchsorted(blocks, blocks, "right")
     n_left = ends - np.arange(n_rows)
     left = (sums[ends] - sums[:-1]) / n_left[:, None]
+    reach = _reach(len(base)) if is_ordered else None
     for likely in _expect_shares(shares, sums, base):
-        weights = (likely @ _reach(len(base)) if is_ordered else likely) / base
-        on_row, on_any = (shares * weights).sum(axis=1), (left * weights).sum(axis=1)
+        weights = (likely if reach is None else likely @ reach) / base
+        on_row, on_any = (np.einsum("rc,rc->r", held, weights) for held in (shares, left))
         for stake in _STAKES:
             yield float(np.log(((1 - stake) + stake * on_row) / ((1 - stake) + stake * on_any)).sum())
 
