@@ -25,7 +25,7 @@ from lookalike.errors import RecipeError, Unsupported, quoted
 from lookalike.progress import Progress, available_threads
 from lookalike.randomness import Randomness
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 GROUPS_IN_BOXES = Boxes(
     "A group lies in one cell, cells do not overlap, and every group is tested against the distribution of the whole "
     "table. A record fits rows of its own cell alone, so the groups of all cells are the groups of the release."
@@ -36,7 +36,7 @@ BY_SECONDS = "a search by seconds ends differently each time, and a part that is
 class _Threads(ThreadPoolExecutor):
     """Threads that are started as they are needed: a single piece of work is done where it is asked for."""
 
-    def map(self, fn: Callable[..., T], *iterables: Iterable[Any], **waiting: Any) -> Iterator[T]:
+    def map(self, fn: Callable[..., _T], *iterables: Iterable[Any], **waiting: Any) -> Iterator[_T]:
         pieces = [*zip(*iterables, strict=False)]
         return super().map(fn, *zip(*pieces, strict=True), **waiting) if len(pieces) > 1 else starmap(fn, pieces)
 
