@@ -7,7 +7,9 @@ and sees what is published: cells and values, without the order of rows.
 
 from __future__ import annotations
 
+import copy
 import itertools
+import pickle
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from fractions import Fraction
@@ -17,6 +19,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import optimize
 
 from lookalike.algorithms import ALGORITHMS
 from lookalike.algorithms.anatomy import Anatomy
@@ -165,7 +168,25 @@ def ceiling_of(requirement: Requirement, values: str) -> dict[str, Fraction]:
     return dict(zip(sorted(set(values)), requirement.ceilings, strict=True))
 
 
+@pytest.fixture
+def solved_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same program is solved once, however many worlds lead to it. Programs are compared in full."""
+    for name in ("milp", "linprog"):
+        solve, known = getattr(optimize, name), dict[bytes, Any]()
+
+        def look_up(
+            *arguments: Any, solve: Callable[..., Any] = solve, known: dict[bytes, Any] = known, **options: Any
+        ) -> Any:
+            program = pickle.dumps((arguments, options))
+            if program not in known:
+                known[program] = solve(*arguments, **options)
+            return copy.deepcopy(known[program])
+
+        monkeypatch.setattr(optimize, name, look_up)
+
+
 @pytest.mark.slow
+@pytest.mark.usefixtures("solved_once")
 @pytest.mark.parametrize(
     ("method", "requirement", "values", "points"),
     CASES,

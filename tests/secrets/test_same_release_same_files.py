@@ -10,12 +10,14 @@ way into a folder makes the files differ.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +31,10 @@ from lookalike import publication as publishing
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
 from lookalike.algorithms.perturbation import Bounds, Perturbation, matrix, strict_alphas
 from lookalike.algorithms.shared.method import Method
+from lookalike.attacks.minimality.exact import as_published, box_key
 from lookalike.attacks.run import Attacked, Attacks
 from lookalike.data.contracts import Algorithm, Finding, Promise, Score
+from lookalike.data.microdata import Table
 from lookalike.data.release import Bucketized, Grouped, Matched, MatchGraph, Perturbed, RecordMap, Release
 from lookalike.data.schema import Schema
 from lookalike.evaluation import evaluate as evaluation
@@ -41,17 +45,19 @@ from lookalike.evaluation.report import page as documents
 from lookalike.evaluation.tradeoff import Setting, Tradeoff
 from lookalike.files.releases.assemble import take
 from lookalike.files.releases.private import private_folder
-from lookalike.files.releases.write import frames
+from lookalike.files.tables import read_columns
 from lookalike.models import parse_promise
 from lookalike.models.l_diversity import LDiversity
 from lookalike.pipeline import run as pipeline
 from lookalike.pipeline.backends.local import LocalBackend
-from lookalike.pipeline.recipe import Recipe
+from lookalike.pipeline.recipe import Prepared, Recipe, prepare
 from lookalike.pipeline.run import MadeWhole
+from lookalike.randomness import Randomness
 from tests.worlds import tiny_table, worlds
 
 X, Y = [1, 2, 2, 5, 7, 9], ["u", "u", "v", "v", "v", "w"]
 VALUES, SIX = "aabbc", "aabbcc"
+SCHEMA = Schema.of(qi=["x", "y"], sensitive=["s"])
 PROMISES = ("l-diversity:2", "k-anonymity:2", "beta-likeness:1", "t-closeness:0.5")
 """A method is tried with the first that it serves."""
 SETTINGS = [
@@ -69,10 +75,15 @@ MOST_GROUPS, MOST_ORIGINALS = 2, 2
 
 def in_fixed_order(release: Release, linkage: RecordMap) -> tuple[Release, RecordMap]:
     """The release with its rows, and its buckets, in an order that follows from what is published."""
-    tables = [frame.with_columns(pl.all().cast(pl.String)) for frame in frames(release).values()]
+    values = _rows(release.sensitive, release.carried)
     if isinstance(release, Bucketized):
-        return _buckets_in_fixed_order(release, linkage, tables)
-    order = _ranked(tables[0])
+        return _buckets_in_fixed_order(release, linkage, [_rows(release.quasi), values])
+    if isinstance(release, Grouped | Matched):
+        boxes = [box_key(release.extents, unit) for unit in range(len(release.extents[0]))]
+        cells: list[Any] = [boxes[unit] for unit in release.unit_of_row.tolist()]
+    else:
+        cells = _rows(release.quasi)
+    order = _ranked([*zip(cells, values, strict=True)])
     graph, moved = linkage.graph, replace(linkage, record_of_row=linkage.record_of_row[order])
     if isinstance(release, Matched) and graph is not None:
         place_of_row = np.argsort(order).astype(np.int32)
@@ -88,10 +99,9 @@ def in_fixed_order(release: Release, linkage: RecordMap) -> tuple[Release, Recor
 
 
 def _buckets_in_fixed_order(
-    release: Bucketized, linkage: RecordMap, tables: list[pl.DataFrame]
+    release: Bucketized, linkage: RecordMap, rows: list[list[Any]]
 ) -> tuple[Bucketized, RecordMap]:
     sides = [release.bucket_of_quasi, release.bucket_of_sensitive]
-    rows = [frame.select(pl.exclude("bucket")).rows() for frame in tables]
     contents: dict[int, list[list[Any]]] = defaultdict(lambda: [[], []])
     for side, (buckets, listed) in enumerate(zip(sides, rows, strict=True)):
         for bucket, row in zip(buckets.tolist(), listed, strict=True):
@@ -99,11 +109,9 @@ def _buckets_in_fixed_order(
     ranked = sorted(contents, key=lambda bucket: [sorted(side) for side in contents[bucket]])
     number = {bucket: place for place, bucket in enumerate(ranked)}
     numbered = [np.array([number[bucket] for bucket in side.tolist()], dtype=np.int32) for side in sides]
-    orders = [
-        np.array(sorted(range(len(listed)), key=lambda row: (buckets[row], listed[row])))
-        for buckets, listed in zip(numbered, rows, strict=True)
-    ]
-    quasi, sensitive = orders
+    quasi, sensitive = (
+        _ranked([*zip(buckets.tolist(), listed, strict=True)]) for buckets, listed in zip(numbered, rows, strict=True)
+    )
     assert linkage.record_of_quasi_row is not None
     return (
         replace(
@@ -122,8 +130,12 @@ def _buckets_in_fixed_order(
     )
 
 
-def _ranked(frame: pl.DataFrame) -> np.ndarray:
-    return np.array(sorted(range(len(frame)), key=frame.rows().__getitem__))
+def _rows(*codes: np.ndarray) -> list[tuple[int, ...]]:
+    return [*map(tuple, np.concatenate(codes, axis=1).tolist())]
+
+
+def _ranked(rows: list[Any]) -> np.ndarray:
+    return np.array(sorted(range(len(rows)), key=rows.__getitem__))
 
 
 def key_of(release: Release) -> tuple[Any, ...]:
@@ -131,19 +143,27 @@ def key_of(release: Release) -> tuple[Any, ...]:
     withheld = release.withheld
     randomizers = release.randomizers if isinstance(release, Perturbed) else ()
     return (
-        *(frame.write_csv() for frame in frames(release).values()),
+        as_published(release),
         *(part for one in randomizers for part in (one.total, one.weights.tobytes())),
         withheld.n_suppressed,
         tuple(counts.tobytes() for counts in withheld.dummies),
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Original:
-    """A table with one way to give the values to its records, and its release."""
+    """A table with one way to give the values to its records, about to be published."""
 
     world: str
-    made: la.Publication
+    prepared: Prepared
+
+    def release(self) -> Release:
+        """As in its publication, which adds the audit and the figures."""
+        return self.prepared.anonymize(Randomness(self.prepared.recipe.seed))[0]
+
+    @cached_property
+    def made(self) -> la.Publication:
+        return la.Publication(pipeline.run(self.prepared), "Tiny")
 
 
 @pytest.fixture
@@ -152,19 +172,21 @@ def fixed_order(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Method, "anonymize", lambda self, *given: in_fixed_order(*random_order(self, *given)))
 
 
+@cache
+def table_of(world: str, seed: int) -> Table:
+    """The table in one of its orders."""
+    n_rows = len(world)
+    order = np.random.default_rng(seed).permutation(n_rows)
+    frame = pl.DataFrame({"x": X[:n_rows], "y": Y[:n_rows], "s": list(world)})[order.tolist()]
+    return read_columns(frame, SCHEMA)
+
+
 def originals(method: Algorithm, promise: str, values: str, seeds: range) -> Iterator[Original]:
     """Every way to give the values, in any order of the input, with several seeds."""
     for world, seed in itertools.product(worlds(values), seeds):
-        n_rows = len(world)
-        order = np.random.default_rng(seed).permutation(n_rows)
-        frame = pl.DataFrame({"x": X[:n_rows], "y": Y[:n_rows], "s": list(world)})[order.tolist()]
-        try:
-            made = la.publish(
-                frame, qi=["x", "y"], sensitive="s", model=promise, algorithm=method, seed=seed, title="Tiny"
-            )
-        except la.LookalikeError:
-            continue
-        yield Original(world, made)
+        recipe = Recipe(schema=SCHEMA, promises=(parse_promise(promise),), algorithm=method, seed=seed)
+        with contextlib.suppress(la.LookalikeError):
+            yield Original(world, prepare(recipe, table_of(world, seed)))
 
 
 def alike(setting: str, values: str = VALUES) -> list[list[Original]]:
@@ -175,20 +197,30 @@ def alike(setting: str, values: str = VALUES) -> list[list[Original]]:
     found: dict[tuple[Any, ...], dict[str, Original]] = defaultdict(dict)
     for promise in PROMISES:
         for original in originals(method, promise, values, seeds):
-            found[key_of(original.made.release)].setdefault(original.world, original)
+            with contextlib.suppress(la.LookalikeError):
+                found[key_of(original.release())].setdefault(original.world, original)
         if found:
             break
-    several = [list(group.values()) for group in found.values() if len(group) > 1]
-    picked = []
-    for group in several:
-        telling: dict[str, Original] = {}
-        for original in group:
-            telling.setdefault(owners_figures(original.made.made), original)
-        first = list(telling.values())[:MOST_ORIGINALS]
-        rest = [original for original in group if original not in first]
-        picked.append((len(first), [*first, *rest][:MOST_ORIGINALS]))
-    picked.sort(key=lambda group: -group[0])
-    return [group for _, group in picked[:MOST_GROUPS]]
+    telling, others = [], []
+    for group in found.values():
+        if len(group) > 1:
+            first = _with_other_figures([*group.values()])
+            (telling if len(first) == MOST_ORIGINALS else others).append(
+                [*first, *(original for original in group.values() if original not in first)][:MOST_ORIGINALS]
+            )
+        if len(telling) == MOST_GROUPS:
+            break
+    return [*telling, *others][:MOST_GROUPS]
+
+
+def _with_other_figures(group: list[Original]) -> list[Original]:
+    """The first whose figures differ; only as many are audited as it takes to find them."""
+    found: dict[str, Original] = {}
+    for original in group:
+        found.setdefault(owners_figures(original.made.made), original)
+        if len(found) == MOST_ORIGINALS:
+            break
+    return [*found.values()]
 
 
 def owners_figures(outcome: MadeWhole) -> str:

@@ -97,17 +97,22 @@ def _pair_up(firsts: _Ints, lasts: _Ints) -> tuple[_Ints | None, _Ints]:
 
 
 def _holds(cells: Cells, units: _Ints, codes: NDArray[np.int32], records: _Ints) -> NDArray[np.bool_]:
-    held = np.ones(len(units), dtype=bool)
+    n_pairs = len(units)
     # Each set begins at a place of `members`, and its codes rise from there: so do these keys.
     set_starts = np.unique(cells.starts)
     width = np.int64(1 + max(cells.members.max(initial=0), codes.max(initial=0)))
     keys = np.searchsorted(set_starts, np.arange(len(cells.members)), side="right") * width + cells.members
+    # Pairs that one attribute keeps apart are not looked at again.
+    left = np.arange(len(units))
     for attr in range(codes.shape[1]):
         code, start = codes[records, attr], cells.starts[units, attr]
         inside = (cells.lows[units, attr] <= code) & (code <= cells.highs[units, attr])
         listed = np.flatnonzero(inside & (start < cells.ends[units, attr]))
         fits = inside | (cells.missing[units, attr] & (code == cells.missing_codes[attr]))
-        wanted = np.searchsorted(set_starts, start[listed], side="right") * width + code[listed]
-        fits[listed] = np.isin(wanted, keys)
-        held &= fits
+        if len(listed):
+            wanted = np.searchsorted(set_starts, start[listed], side="right") * width + code[listed]
+            fits[listed] = np.isin(wanted, keys)
+        left, units, records = left[fits], units[fits], records[fits]
+    held = np.zeros(n_pairs, dtype=bool)
+    held[left] = True
     return held

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from fractions import Fraction
-from typing import ClassVar, NamedTuple, Self
+from itertools import starmap
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ from lookalike.errors import RecipeError, Unsupported, quoted
 from lookalike.progress import Progress, available_threads
 from lookalike.randomness import Randomness
 
+_T = TypeVar("_T")
 GROUPS_IN_BOXES = Boxes(
     "A group lies in one cell, cells do not overlap, and every group is tested against the distribution of the whole "
     "table. A record fits rows of its own cell alone, so the groups of all cells are the groups of the release."
@@ -31,10 +33,18 @@ GROUPS_IN_BOXES = Boxes(
 BY_SECONDS = "a search by seconds ends differently each time, and a part that is done again must come out the same"
 
 
+class _Threads(ThreadPoolExecutor):
+    """Threads that are started as they are needed: a single piece of work is done where it is asked for."""
+
+    def map(self, fn: Callable[..., _T], *iterables: Iterable[Any], **waiting: Any) -> Iterator[_T]:
+        pieces = [*zip(*iterables, strict=False)]
+        return super().map(fn, *zip(*pieces, strict=True), **waiting) if len(pieces) > 1 else starmap(fn, pieces)
+
+
 @contextmanager
 def start_threads(stop: Callable[[], None] = lambda: None) -> Iterator[ThreadPoolExecutor]:
     """As many threads as there may be. After an error `stop` ends what runs, and what waits is dropped."""
-    with ThreadPoolExecutor(max_workers=available_threads()) as pool:
+    with _Threads(max_workers=available_threads()) as pool:
         try:
             yield pool
         except BaseException:

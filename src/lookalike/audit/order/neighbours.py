@@ -10,7 +10,6 @@ won. The chance that a bet multiplies its stake by m or more is at most 1/m, for
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,21 +90,28 @@ def winnings(shares: Shares, blocks: Ints, is_ordered: bool) -> Iterator[float]:
     ends = np.searchsorted(blocks, blocks, "right")
     n_left = ends - np.arange(n_rows)
     left = (sums[ends] - sums[:-1]) / n_left[:, None]
-    for likely in _expect_shares(shares, sums, base):
-        weights = (likely @ _reach(len(base)) if is_ordered else likely) / base
-        on_row, on_any = (shares * weights).sum(axis=1), (left * weights).sum(axis=1)
-        for stake in _STAKES:
-            yield float(np.log(((1 - stake) + stake * on_row) / ((1 - stake) + stake * on_any)).sum())
+    reach = _reach(len(base)) if is_ordered else None
 
+    def weigh(likely: Shares) -> Shares:
+        return (likely if reach is None else likely @ reach) / base
 
-def _expect_shares(shares: Shares, sums: Shares, base: Any) -> Iterator[Shares]:
-    """What is expected of each row from those before it."""
-    n_rows = len(shares)
-    for step in _STEPS[: n_rows - 1]:
-        yield np.concatenate((np.tile(base, (step, 1)), shares[:-step]))
     places = np.arange(n_rows)
     begins = np.maximum(places - _LAST, 0)
-    yield (sums[places] - sums[begins] + base) / (places - begins + 1)[:, None]
+    of_last = weigh((sums[places] - sums[begins] + base) / (places - begins + 1)[:, None])
+    on_row, on_any = (_find_stakes(held, weigh(shares), of_last, weigh(base)) for held in (shares, left))
+    won = [np.log(((1 - stake) + stake * on_row) / ((1 - stake) + stake * on_any)).sum(axis=1) for stake in _STAKES]
+    yield from np.column_stack(won).ravel().tolist()
+
+
+def _find_stakes(held: Shares, of_rows: Shares, of_last: Shares, of_none: Shares) -> Shares:
+    """[bets, rows] what each bet puts on each row: as the row some places before weighs, or the last together."""
+    steps = _STEPS[: len(held) - 1]
+    stakes = np.empty((len(steps) + 1, len(held)))
+    for stake, step in zip(stakes, steps, strict=False):
+        np.einsum("rc,c->r", held[:step], of_none, out=stake[:step])
+        np.einsum("rc,rc->r", held[step:], of_rows[:-step], out=stake[step:])
+    np.einsum("rc,rc->r", held, of_last, out=stakes[-1])
+    return stakes
 
 
 def _reach(n_bins: int) -> Shares:
