@@ -1,14 +1,28 @@
-"""The papers' experiments, each under a name: data set, parameters, repetitions, results, figure, and what must show.
+"""The papers' experiments, each under a name: data set, parameters, repetitions, results, figures, and claims judged.
 
-experiments   what an experiment is, its shape tests, and what it measures with: audited releases, losses, query errors
-datasets      the papers' tables, from a folder or as labelled stand-ins
-run           finds them by name, runs them, writes results and pictures
-    bl gb ma hg ff   the experiments, one file a paper; queries of BL and HG have files of their own
+claims        what a paper says it found, how it is tested, and the five verdicts
+experiments   what an experiment is, and what it measures with: audited releases, losses, query errors
+datasets      the papers' tables, from a folder, a package, or invented and called so
+journal       what a run has measured so far
+run           finds experiments by name, runs them, writes results and pictures
+    bl gb ma hg ff   the experiments, one file per paper; queries of BL and HG have files of their own
 """
 
 from __future__ import annotations
 
-from lookalike.apps.papers.experiments import Experiment, Figure, Results, Shape
-from lookalike.apps.papers.run import EXPERIMENTS, find, reproduce
+from lookalike.apps.papers.claims import Claim, Verdict
+from lookalike.apps.papers.experiments import Experiment, Figure, Paper, Results
+from lookalike.apps.papers.run import EXPERIMENTS, PAPERS, find, reproduce
 
-__all__ = ["EXPERIMENTS", "Experiment", "Figure", "Results", "Shape", "find", "reproduce"]
+__all__ = [
+    "EXPERIMENTS",
+    "PAPERS",
+    "Claim",
+    "Experiment",
+    "Figure",
+    "Paper",
+    "Results",
+    "Verdict",
+    "find",
+    "reproduce",
+]

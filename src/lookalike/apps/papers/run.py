@@ -1,21 +1,30 @@
-"""Finds experiments by name, runs them and writes, for each, `NAME.csv`, `NAME.json` (verdicts) and its pictures."""
+"""Finds experiments by name, runs them, judges claims and writes results.
+
+For each experiment there are `NAME.csv` (all measurements), `NAME.json` (claims with verdicts and evidence) and a picture
+per figure; `NAME.points` has what was measured so far, so that a run that was stopped goes on where it was.
+"""
 
 from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lookalike.apps.papers import bl, bl_queries, ff, gb, hg, hg_queries, ma
-from lookalike.apps.papers.datasets import Datasets
-from lookalike.apps.papers.experiments import FULL, QUICK, Bench, Experiment, Figure, Results, Row
+from lookalike.apps.papers.claims import Judged, judge
+from lookalike.apps.papers.datasets import Datasets, Source
+from lookalike.apps.papers.experiments import FULL, QUICK, Bench, Experiment, Figure, Paper, Results
+from lookalike.apps.papers.journal import Journal, Row
 from lookalike.errors import DataError, RecipeError, unknown_name
 from lookalike.evaluation import charts
 from lookalike.progress import Progress, silent
+from lookalike.version import __version__
 
+PAPERS: tuple[Paper, ...] = (bl.PAPER, gb.PAPER, ma.PAPER, hg.PAPER, ff.PAPER)
 EXPERIMENTS: tuple[Experiment, ...] = (
     *bl.EXPERIMENTS,
     *bl_queries.EXPERIMENTS,
@@ -25,6 +34,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     *hg_queries.EXPERIMENTS,
     *ff.EXPERIMENTS,
 )
+_SETTINGS = "run.json"
 
 
 def find(names: Iterable[str]) -> list[Experiment]:
@@ -43,28 +53,45 @@ def find(names: Iterable[str]) -> list[Experiment]:
 
 @dataclass(frozen=True)
 class Reproduced:
-    """What came of an experiment."""
+    """The results of an experiment."""
 
     experiment: Experiment
     results: Results
-    data: str
-    """Where the records came from: a census extract, or a stand-in."""
+    sources: tuple[Source, ...]
+    """Where its records came from."""
     size: str
-    verdicts: tuple[tuple[str, bool], ...]
-    """Each claim, and whether it shows."""
+    judged: tuple[Judged, ...]
 
     @property
-    def holds(self) -> bool:
-        return all(shown for _, shown in self.verdicts)
+    def data(self) -> str:
+        return "; ".join(source.text for source in self.sources)
 
     def to_plain(self) -> dict[str, Any]:
-        """What was measured, on what."""
+        """What was measured, on what, and the verdict on each claim."""
         made = self.experiment
-        return {"experiment": list(made.names), "title": made.title, "data": self.data, "size": self.size}
+        return {
+            "experiment": list(made.names),
+            "title": made.title,
+            "data": self.data,
+            "invented": any(source.invented for source in self.sources),
+            "size": self.size,
+            "claims": [
+                {
+                    "where": one.claim.where,
+                    "says": one.claim.says,
+                    "judged": one.claim.judged,
+                    "verdict": str(one.verdict),
+                    "evidence": one.evidence,
+                    "reason": one.reason,
+                }
+                for one in self.judged
+            ],
+            "infeasible": self.results.infeasible,
+        }
 
     def __str__(self) -> str:
-        lines = [f"{', '.join(self.experiment.names)}: {self.experiment.title} ({self.data}, {self.size})"]
-        lines += [f"  {'shows' if shown else 'DOES NOT SHOW'}: {claim}" for claim, shown in self.verdicts]
+        lines = [f"{', '.join(self.experiment.names)}: {self.experiment.title} ({self.data}; {self.size} size)"]
+        lines += [f"  {one.verdict}: {one.claim.says}" for one in self.judged]
         return "\n".join(lines)
 
 
@@ -73,70 +100,138 @@ def reproduce(
     *,
     data: str | Path | None = None,
     full: bool = False,
+    seed: int = 0,
     out: str | Path | None = None,
     progress: Progress = silent,
 ) -> list[Reproduced]:
-    """Run experiments; with `out`, write each one's results and pictures as soon as it is done."""
+    """Run experiments; with `out`, points are kept as they are measured and a stopped run goes on from there."""
     folder = None if data is None else Path(data)
     if folder is not None and not folder.is_dir():
-        raise DataError(f"{folder} is no folder. Name the one with census*.csv, or leave out --data for stand-ins.")
+        raise DataError(f"{folder} is no folder. Name the one with census*.csv, or leave out --data for invented data.")
     chosen = find(names)
-    target = None if out is None else Path(out)
-    if target is not None:
-        if target.exists() and not target.is_dir():
-            raise DataError(f"{target} is a file. Name a folder for results and figures.")
-        target.mkdir(parents=True, exist_ok=True)
-    datasets = Datasets(folder)
+    bench = Bench(Datasets(folder), FULL if full else QUICK, seed)
+    target = None if out is None else _open(Path(out), bench)
+    clock = _Clock(bench, chosen)
     done = []
-    bench = Bench(datasets, FULL if full else QUICK)
-    for number, experiment in enumerate(chosen):
+    for experiment in chosen:
+        bench.journal = Journal(None if target is None else target / f"{experiment.name}.points")
+        bench.datasets.used.clear()
         rows: list[Row] = []
         for row in experiment.measure(bench):
             rows.append(row)
-            progress(experiment.name, number / len(chosen), f"{len(rows)} measured")
-        results = Results(tuple(rows))
-        verdicts = tuple((shape.claim, bool(shape.test(results))) for shape in experiment.shapes)
-        label = "stand-in" if experiment.stand_in else datasets.label
-        done.append(Reproduced(experiment, results, label, bench.size.name, verdicts))
+            progress(experiment.name, *clock.tick(experiment, row))
+        done.append(conclude(experiment, Results(tuple(rows)), tuple(bench.datasets.used.values()), bench.size.name))
         if target is not None:
             _write(done[-1], target)
     progress("experiments", 1.0)
     return done
 
 
+def conclude(experiment: Experiment, results: Results, sources: tuple[Source, ...], size: str) -> Reproduced:
+    """What the measurements of an experiment say about its claims."""
+    invented = any(source.invented for source in sources)
+    judged = tuple(judge(claim, results, experiment.limits, invented=invented) for claim in experiment.claims)
+    return Reproduced(experiment, results, sources, size, judged)
+
+
+class _Clock:
+    """How far a run is, and how long it takes yet: by what points of the same series took so far."""
+
+    def __init__(self, bench: Bench, chosen: Sequence[Experiment]) -> None:
+        bench.is_planning = True
+        self._left = {one.name: [row["series"] for row in one.measure(bench)] for one in chosen}
+        bench.is_planning = False
+        self._n_points = sum(map(len, self._left.values()))
+        self._taken: dict[tuple[str, str], list[float]] = {}
+        self._last = time.perf_counter()
+
+    def tick(self, experiment: Experiment, row: Row) -> tuple[float, str]:
+        """The share that is done once this row is, and what is left, in words."""
+        now = time.perf_counter()
+        self._taken.setdefault((experiment.name, row["series"]), []).append(now - self._last)
+        self._last = now
+        left = self._left[experiment.name]
+        if row["series"] in left:
+            left.remove(row["series"])
+        n_left = sum(map(len, self._left.values()))
+        said = f"{self._n_points - n_left} of {self._n_points} points, {format_minutes(self._estimate())} left"
+        return 1 - n_left / max(1, self._n_points), said
+
+    def _estimate(self) -> float:
+        """Seconds for the points that are left; those of series that were not met take as long as others do."""
+        everything = [seconds for some in self._taken.values() for seconds in some]
+        usual = sum(everything) / len(everything)
+        total = 0.0
+        for name, many in self._left.items():
+            for series in many:
+                known = self._taken.get((name, series))
+                total += sum(known) / len(known) if known else usual
+        return total
+
+
+def format_minutes(seconds: float) -> str:
+    """A time in words.
+
+    >>> format_minutes(20), format_minutes(100), format_minutes(9000)
+    ('less than a minute', 'about 2 min', 'about 2 h 30 min')
+    """
+    minutes = round(seconds / 60)
+    if minutes < 1:
+        return "less than a minute"
+    return f"about {minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"about {minutes} min"
+
+
+def _open(target: Path, bench: Bench) -> Path:
+    """A folder for results: new, or that of a run with the same settings, which goes on."""
+    if target.exists() and not target.is_dir():
+        raise DataError(f"{target} is a file. Name a folder for results and figures.")
+    target.mkdir(parents=True, exist_ok=True)
+    folder = bench.datasets.folder
+    files = [] if folder is None else sorted(path.name for path in folder.iterdir() if path.is_file())
+    settings = {"size": bench.size.name, "seed": bench.seed, "data": files, "version": __version__}
+    told = target / _SETTINGS
+    if told.exists() and json.loads(told.read_text(encoding="utf-8")) != settings:
+        raise DataError(
+            f"{target} has results of another run ({told.name} says which: size, seed, data, version). Name another "
+            "folder with --out."
+        )
+    told.write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
+    return target
+
+
 def _write(one: Reproduced, folder: Path) -> None:
-    """Results as CSV, verdicts as JSON, a picture for each figure."""
+    """Measurements as CSV, verdicts as JSON, a picture for each figure."""
     names = list(dict.fromkeys(name for row in one.results.rows for name in row))
     with (folder / f"{one.experiment.name}.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, names, lineterminator="\n")
         writer.writeheader()
         writer.writerows(one.results.rows)
-    told = {
+    plain = {
         **one.to_plain(),
         "setting": one.experiment.setting,
-        "reports": one.experiment.reports,
         "differs": one.experiment.differs,
         "repetitions": 1 + max((int(row["repetition"]) for row in one.results.rows), default=0),
-        "shows": dict(one.verdicts),
     }
-    (folder / f"{one.experiment.name}.json").write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+    (folder / f"{one.experiment.name}.json").write_text(json.dumps(plain, indent=2) + "\n", encoding="utf-8")
     for figure in one.experiment.figures:
         charts.write_svg(draw_figure(figure, one), folder / f"{figure.name}.svg")
 
 
 def draw_figure(figure: Figure, one: Reproduced) -> charts.Chart:
-    """Means over repetitions, with the least and the greatest of them; what is 0 has no place on a logarithmic axis."""
+    """Means over repetitions, with the least and the greatest of them; numbers that the paper prints as points."""
     rows = [
         {"series": series, figure.x: at, figure.y: sum(values) / len(values), "low": min(values), "high": max(values)}
         for series in one.results.series
         for at, values in one.results.values(figure.x, figure.y, series).items()
     ]
+    points = [{"series": f"{each.series} (printed)", figure.x: each.x, figure.y: each.y} for each in figure.printed]
     return charts.lines(
         rows,
         figure.x,
         figure.y,
         "series",
-        title=f"{figure.name.upper()}: {one.experiment.title} ({one.data})",
+        points=points,
+        title=f"{figure.name.upper()}: {one.experiment.title}",
         x_title=figure.x_title,
         y_title=figure.y_title,
         log_x=figure.log_x,

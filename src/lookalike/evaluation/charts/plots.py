@@ -16,18 +16,24 @@ from lookalike.evaluation.charts.style import DARK, INK, SQUARE, Look, Row, clea
 
 
 def lines(
-    rows: Sequence[Row], x: str, y: str, series: str | None = None, *, title: str = "", x_title: str | None = None,
-    y_title: str | None = None, log_x: bool = False, log_y: bool = False, low: str | None = None,
-    high: str | None = None, width: int = 400, height: int = 260,
+    rows: Sequence[Row], x: str, y: str, series: str | None = None, *, points: Sequence[Row] = (), title: str = "",
+    x_title: str | None = None, y_title: str | None = None, log_x: bool = False, log_y: bool = False,
+    low: str | None = None, high: str | None = None, width: int = 400, height: int = 260,
 ) -> Chart:  # fmt: skip
-    """A line for each series, a mark at each point; from `low` to `high` a rule where both are named."""
+    """A line for each series, a mark at each point; from `low` to `high` a rule where both are named.
+
+    `points` are series of marks that no line joins.
+    """
     ends = None if low is None or high is None else (low, high)
     named = any(isinstance(row.get(x), str) for row in rows)
     rows = _keep_shown(_keep_shown(rows, () if named else (x,), log_x), (y, *(ends or ())), log_y)
-    across: Scale = Names(tuple(names_of(rows, x)), width) if named else Numbers.over(_all(rows, x), width, log=log_x)
-    upward = Numbers.over(_all(rows, y, *(ends or ())), height, log=log_y, zero=True, upward=True)
+    points = _keep_shown(_keep_shown(points, () if named else (x,), log_x), (y,), log_y)
+    both = [*rows, *points]
+    across: Scale = Names(tuple(names_of(both, x)), width) if named else Numbers.over(_all(both, x), width, log=log_x)
+    heights = _all(rows, y, *(ends or ())) + _all(points, y)
+    upward = Numbers.over(heights, height, log=log_y, zero=True, upward=True)
     chart = begin_chart(across, upward, x if x_title is None else x_title, y_title or y)
-    looks = _looks(rows, series)
+    looks = _looks(both, series)
     for name, look in looks.items():
         drawn = sorted((row for row in rows if _name(row, series) == name), key=lambda row: across.place(row[x]))
         places = [(across.place(row[x]), upward.place(row[y])) for row in drawn]
@@ -37,6 +43,8 @@ def lines(
         chart.trace([places], stroke=look.colour, stroke_width=1.8)
         for place, row in zip(places, drawn, strict=True):
             chart.mark(*place, look, 45, _tell(row, x, y, series))
+        for row in (row for row in points if _name(row, series) == name):
+            chart.mark(across.place(row[x]), upward.place(row[y]), look, 60, _tell(row, x, y, series))
     return _finish(chart, title, looks if series else {})
 
 

@@ -1,0 +1,253 @@
+"""What a paper says it found, how that is tested on our measurements, and the verdict.
+
+A claim has a verdict of five. `reproduced`: its test holds. `reproduced with limits`: it holds, on other data or with a
+method that differs. `not reproduced (data not public)`: it fails, and the paper's data or size may be the reason. `not
+reproduced (our evidence against the paper)`: it fails for a reason that the paper's data would not change. `open`: what
+we measured does not decide. Times are compared by the intervals of their repetitions: intervals that overlap decide
+nothing. What is true by construction, by proof or by arithmetic is a `Statement`: it is listed and not counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lookalike.apps.papers.experiments import Results
+
+
+class Verdict(StrEnum):
+    """How a claim came out."""
+
+    REPRODUCED = "reproduced"
+    LIMITED = "reproduced with limits"
+    NO_DATA = "not reproduced (data not public)"
+    AGAINST = "not reproduced (our evidence against the paper)"
+    OPEN = "open"
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a test found: whether the claim holds (None: undecided), and the figures that show it."""
+
+    holds: bool | None
+    evidence: str
+
+
+Test = Callable[["Results"], Found]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One result that a paper states."""
+
+    where: str
+    """Section and figure of the paper."""
+    says: str
+    """The claim in our words."""
+    test: Test | None = None
+    """None: nothing that we can measure decides it, and the claim stays open."""
+    judged: str = ""
+    """How the test reads the claim, where the paper gives no number: our reading, and marked as such."""
+    limits: str = ""
+    """Why a success counts only with limits, beyond the limits of the experiment."""
+    fails: Verdict = Verdict.AGAINST
+    """The verdict if the test fails."""
+    why: str = ""
+    """The reason for that verdict, or why the claim stays open."""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What a paper says that no measurement could refute, or that it cites: listed, not counted."""
+
+    where: str
+    says: str
+    because: str
+    """By construction, by proof, by arithmetic (with the test that has it), or cited."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A claim with its verdict and the evidence."""
+
+    claim: Claim
+    verdict: Verdict
+    evidence: str
+    reason: str
+
+
+def judge(claim: Claim, results: Results, limits: str = "", *, invented: bool = False) -> Judged:
+    """The verdict on a claim; `limits` are those of its experiment, `invented` whether its records are."""
+    found = Found(None, "") if claim.test is None else claim.test(results)
+    if found.holds is None:
+        return Judged(claim, Verdict.OPEN, found.evidence, claim.why or "The measurements do not decide.")
+    if found.holds:
+        why = " ".join(filter(None, ("Measured on invented records." if invented else "", claim.limits, limits)))
+        return Judged(claim, Verdict.LIMITED if why else Verdict.REPRODUCED, found.evidence, why)
+    if invented and claim.fails is Verdict.AGAINST:
+        return Judged(claim, Verdict.OPEN, found.evidence, "Measured on invented records, which refute nothing.")
+    return Judged(claim, claim.fails, found.evidence, claim.why)
+
+
+def below(x: str, y: str, one: str, *others: str, factor: float = 1.0, at: Sequence[float] = ()) -> Test:
+    """The test that a series' mean is at most `factor` times each other's, at every point (or at some points)."""
+
+    def test(found: Results) -> Found:
+        said, holds = [describe(found, x, y, one)], True
+        for other in others:
+            pairs = found.shared(x, y, one, other, at)
+            failed = [point for point, low, high in pairs if low > factor * high]
+            holds = holds and bool(pairs) and not failed
+            said.append(describe(found, x, y, other) + (f" (fails at {x} {_list(failed)})" if failed else ""))
+        return Found(holds, "; ".join(said))
+
+    return test
+
+
+def quicker(x: str, one: str, *others: str, factor: float = 1.0, y: str = "seconds") -> Test:
+    """The test that a series takes at most `factor` times each other's time, by intervals over the repetitions."""
+
+    def test(found: Results) -> Found:
+        verdicts: list[bool | None] = []
+        for other in others:
+            mine, theirs = found.values(x, y, one), found.values(x, y, other)
+            for point in sorted(set(mine) & set(theirs)):
+                low, high = [factor * value for value in (min(theirs[point]), max(theirs[point]))]
+                verdicts.append(True if max(mine[point]) <= low else False if min(mine[point]) > high else None)
+        evidence = "; ".join(describe(found, x, y, series) for series in (one, *others))
+        if not verdicts:
+            return Found(False, evidence)
+        return Found(False if False in verdicts else None if None in verdicts else True, evidence)
+
+    return test
+
+
+def falls(x: str, y: str, *series: str, slack: float = 0.0) -> Test:
+    """The test that every series falls along an axis, nowhere rising by more than a part of itself."""
+    return _goes(-1, x, y, series, slack)
+
+
+def rises(x: str, y: str, *series: str, slack: float = 0.0) -> Test:
+    """The test that every series rises along an axis, nowhere falling by more than a part of itself."""
+    return _goes(1, x, y, series, slack)
+
+
+def _goes(way: int, x: str, y: str, series: Sequence[str], slack: float) -> Test:
+    def test(found: Results) -> Found:
+        holds = bool(series) and all(found.goes(way, x, y, one, slack) for one in series)
+        return Found(holds, "; ".join(describe(found, x, y, one) for one in series))
+
+    return test
+
+
+def takes_longer(x: str, *series: str, y: str = "seconds") -> Test:
+    """The test that times rise along an axis: first and last differ by intervals, and no step falls by intervals."""
+
+    def test(found: Results) -> Found:
+        verdicts: list[bool | None] = []
+        for one in series:
+            values = found.values(x, y, one)
+            steps = [values[at] for at in sorted(values)]
+            if len(steps) < 2 or max(steps[-1]) < min(steps[0]):
+                verdicts.append(False)
+            elif any(max(after) < min(before) for before, after in pairwise(steps)):
+                verdicts.append(False)
+            else:
+                verdicts.append(True if min(steps[-1]) > max(steps[0]) else None)
+        evidence = "; ".join(describe(found, x, y, one) for one in series)
+        return Found(False if False in verdicts else None if None in verdicts else bool(verdicts), evidence)
+
+    return test
+
+
+def ratio(
+    x: str,
+    y: str,
+    over: str,
+    under: str,
+    least: float,
+    most: float,
+    *,
+    of: Callable[[Iterable[float]], float] = fmean,
+    at: Sequence[float] = (),
+) -> Test:
+    """The test that one series over another lies between two bounds: on average, or what `of` takes (max, min)."""
+
+    def test(found: Results) -> Found:
+        ratios = [high / low for _, high, low in found.shared(x, y, over, under, at) if low]
+        if not ratios:
+            return Found(False, f"{over} and {under} were not measured together")
+        value = of(ratios)
+        said = f"{over} over {under}: {format_figure(value)} ({format_figure(min(ratios))} to {format_figure(max(ratios))})"
+        return Found(least <= value <= most, said)
+
+    return test
+
+
+def between(x: str, y: str, series: str, least: float, most: float, at: Sequence[float] = ()) -> Test:
+    """The test that a series' means lie between two bounds at every point (or at some)."""
+
+    def test(found: Results) -> Found:
+        means = {point: mean for point, mean in found.means(x, y, series).items() if not at or point in at}
+        return Found(
+            bool(means) and all(least <= mean <= most for mean in means.values()), describe(found, x, y, series, at)
+        )
+
+    return test
+
+
+def steady(x: str, y: str, *series: str, factor: float) -> Test:
+    """The test that a series' largest mean is at most `factor` times its least."""
+
+    def test(found: Results) -> Found:
+        means = [list(found.means(x, y, one).values()) for one in series]
+        holds = all(len(some) > 1 and max(some) <= factor * min(some) for some in means)
+        return Found(holds, "; ".join(describe(found, x, y, one) for one in series))
+
+    return test
+
+
+def near_printed(x: str, y: str, series: str, printed: dict[float, float], within: float) -> Test:
+    """The test that measured means are within a part of each printed number, on both sides."""
+
+    def test(found: Results) -> Found:
+        means = found.means(x, y, series)
+        pairs = [(at, means[at], said) for at, said in printed.items() if at in means]
+        holds = bool(pairs) and all(abs(mean - said) <= within * abs(said) for _, mean, said in pairs)
+        shown = (f"{format_figure(mean)} (printed {format_figure(said)}) at {at:g}" for at, mean, said in pairs)
+        return Found(holds, f"{series}: " + (", ".join(shown) or "not measured"))
+
+    return test
+
+
+def every(*tests: Test) -> Test:
+    """The test that all of these hold."""
+
+    def test(found: Results) -> Found:
+        parts = [one(found) for one in tests]
+        decided = [part.holds for part in parts]
+        evidence = "; ".join(dict.fromkeys(piece for part in parts for piece in part.evidence.split("; ") if piece))
+        return Found(False if False in decided else None if None in decided else True, evidence)
+
+    return test
+
+
+def describe(found: Results, x: str, y: str, series: str, at: Sequence[float] = ()) -> str:
+    """A series in one phrase: its means along the axis."""
+    means = {point: mean for point, mean in found.means(x, y, series).items() if not at or point in at}
+    if not means:
+        return f"{series} not measured"
+    return f"{series} {' '.join(format_figure(means[point]) for point in sorted(means))}"
+
+
+def format_figure(value: float) -> str:
+    return f"{value:,.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+
+
+def _list(points: Sequence[float]) -> str:
+    return ", ".join(f"{point:g}" for point in points)
