@@ -4,10 +4,13 @@ Cao, Karras, "Publishing microdata with a robust privacy guarantee" (PVLDB 2012)
 ceilings share a bucket, as few buckets as possible (dynamic program); how many records a group takes of each bucket is
 settled by halving the table again and again while the halves keep every bucket within its least ceiling; then groups
 are taken out of the buckets by quasi-identifiers: along a Hilbert curve in the paper, here by cuts, which lose less.
+A fourth step is not in the paper but in the authors' program (`split`): a finished group is halved further, as long as
+both halves keep every ceiling with the values that they actually have.
 
 A bucket's draw is held to the *least* ceiling of its values, because all records drawn may have that value. So any
-records of the buckets will do, and the last step looks at no sensitive value. It is still not safe against somebody who
-knows the method: who was passed over, though nearer, is in another bucket (docs/algorithms/burel.md).
+records of the buckets will do, and retrieval looks at no sensitive value; the split does. With or without it BUREL is
+not safe against an attacker who knows the method: a record that was passed over, though nearer, is in another bucket
+(docs/algorithms/burel.md).
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.algorithms.shared.method import GROUPS_IN_BOXES, Grouping, least_ceilings
-from lookalike.algorithms.shared.value_buckets import Counts, Drawing, most_groups, retrieve_groups
+from lookalike.algorithms.shared.value_buckets import Counts, Drawing, MayStand, most_groups, retrieve_groups
 from lookalike.data.contracts import Boxes, Promise
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Choice, ChoiceOrNumber, Whole
@@ -44,7 +47,7 @@ class Burel(Grouping):
 
     name: ClassVar[str] = "burel"
     suits: ClassVar[Collection[str]] = ("beta-likeness",)
-    kernels: ClassVar[Collection[str]] = ("halving.cut_in_two",)
+    kernels: ClassVar[Collection[str]] = ("halving.cut_in_two", "grouptest.is_group_allowed")
     in_parts: ClassVar[Boxes] = GROUPS_IN_BOXES
 
     retrieve: Choice = Choice("cuts", "curve", "window", "random", "neighbours", default="cuts")
@@ -55,7 +58,9 @@ class Burel(Grouping):
     seeds: Whole = Whole(low=1, high=64, default=1)
     """How many records are tried as the middle of a group."""
     fill: ChoiceOrNumber = ChoiceOrNumber("auto", default="auto")
-    """How much of its least ceiling a bucket may fill, up to 1 (as published); auto: what makes for small groups."""
+    """A bucket stays below this share of its least ceiling, up to 1 (as published); auto: what makes small groups."""
+    split: Choice = Choice("yes", "no", default="yes")
+    """yes: groups are split further while their own values allow it, which the paper does not print; no: as printed."""
 
     def __post_init__(self) -> None:
         if self.retrieve not in ("window", "random") and self.window != type(self).window:
@@ -73,10 +78,24 @@ class Burel(Grouping):
     ) -> tuple[NDArray[np.int32], int]:
         values, ceilings, least = least_ceilings(self.name, data, requirements)
         counts = np.bincount(values, minlength=len(ceilings))
-        fills = _FILLS if self.fill == "auto" else [Fraction(self.fill)]
-        attempts = (Bounded(value_buckets(counts, ceilings, fill), ceilings, least) for fill in fills)
+        if self.fill == "auto":
+            ways = [value_buckets(counts, ceilings, fill, full=True) for fill in _FILLS]
+        else:
+            ways = [value_buckets(counts, ceilings, Fraction(self.fill))]
+        attempts = (Bounded(buckets, ceilings, least) for buckets in ways)
         drawing = most_groups(attempts, counts)
-        return retrieve_groups(data, drawing.bucket_of(values), drawing, self, rng, progress)
+        may_stand = _test_values(data, requirements) if self.split == "yes" else None
+        return retrieve_groups(data, drawing.bucket_of(values), drawing, self, rng, progress, may_stand)
+
+
+def _test_values(data: Microdata, requirements: Sequence[Requirement]) -> MayStand:
+    """Whether records may form a group, by the values they have: exactly, for all requirements together."""
+    from lookalike.algorithms.shared.axes import roomy_rule_of
+    from lookalike.kernels.grouptest import is_group_allowed, tally_for
+
+    rule = roomy_rule_of(data, requirements)
+    tally = tally_for(rule)
+    return lambda records: bool(is_group_allowed(rule, data.sensitive, records, 0, len(records), tally))
 
 
 class Bounded(Drawing):
@@ -100,10 +119,13 @@ class Bounded(Drawing):
         return all(int(draws[bucket]) <= self.bounds[bucket] * total for bucket in close)
 
 
-def value_buckets(counts: Counts, ceilings: Sequence[Fraction], fill: Fraction = Fraction(1)) -> list[list[int]]:
-    """The fewest buckets of values with neighbouring ceilings whose records all together keep the least of these.
+def value_buckets(
+    counts: Counts, ceilings: Sequence[Fraction], fill: Fraction = Fraction(1), *, full: bool = False
+) -> list[list[int]]:
+    """The fewest buckets of values with neighbouring ceilings whose records together stay below the least of these.
 
-    Values that do not occur are in none.
+    Strictly below, as printed. `full` lets them reach the bound: this keeps the promise too, but may leave no room to
+    halve the first draw. A value by itself is always allowed as a bucket; values that do not occur are in none.
     """
     n_rows = int(counts.sum())
     order = sorted(np.flatnonzero(counts).tolist(), key=lambda value: (ceilings[value], counts[value], value))
@@ -114,8 +136,9 @@ def value_buckets(counts: Counts, ceilings: Sequence[Fraction], fill: Fraction =
         together = int(counts[order[end - 1]])
         for begin in range(end - 1, 0, -1):
             together += int(counts[order[begin - 1]])
+            most = fill * ceilings[order[begin - 1]] * n_rows
             # Further down more records would have to keep a lower ceiling still.
-            if together > fill * ceilings[order[begin - 1]] * n_rows:
+            if together > most or (together == most and not full):
                 break
             if fewest[begin - 1] + 1 < fewest[end]:
                 fewest[end], begins[end] = fewest[begin - 1] + 1, begin

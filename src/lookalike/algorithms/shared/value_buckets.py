@@ -1,8 +1,12 @@
-"""Retrieval: which records a group takes of each bucket, decided from quasi-identifiers alone."""
+"""Retrieval: which records a group takes of each bucket, decided from quasi-identifiers alone.
+
+A method may have finished groups split further where their actual values allow it: the split itself still follows
+quasi-identifiers, but whether it is made depends on sensitive values.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -83,6 +87,8 @@ def most_groups(attempts: Iterable[Made], counts: Counts) -> Made:
 
 
 Records = NDArray[np.int64]
+MayStand = Callable[[Records], bool]
+"""Whether records may form a group, by the values they have."""
 _KEY_BITS, _MOST_BITS = 62, 10
 
 
@@ -104,15 +110,19 @@ def retrieve_groups(
     retrieval: Retrieval,
     rng: Randomness,
     progress: Progress,
+    may_stand: MayStand | None = None,
 ) -> tuple[NDArray[np.int32], int]:
-    """The group of each record, and the number of groups."""
+    """The group of each record, and the number of groups.
+
+    With `may_stand` a group whose draw cannot be halved is still halved, if both halves may stand as groups.
+    """
     from lookalike.algorithms.shared.axes import axes_of
     from lookalike.kernels.hilbert import retrieve
 
     # Records that are alike come in random order, whatever their order in the table.
     order = rng.child("ties").permutation(data.n_rows)
     if retrieval.retrieve == "cuts":
-        return _retrieve_by_cuts(data, order, bucket_of_record, drawing, progress)
+        return _retrieve_by_cuts(data, order, bucket_of_record, drawing, progress, may_stand)
     sizes = np.bincount(bucket_of_record, minlength=drawing.n_buckets)
     draws = drawing.halve_all(sizes)
     keys = curve_keys(data)
@@ -125,11 +135,50 @@ def retrieve_groups(
     at_random = retrieval.retrieve == "random"
     ranks = rng.child("ranks").permutation(data.n_rows).astype(np.float64) if at_random else np.empty(0)
     retrieve(axes_of(data), keys[order], order, starts, turns, words, window, ranks, group_of_record)
-    return group_of_record, len(draws)
+    if may_stand is None:
+        return group_of_record, len(draws)
+    return _split_along(order, bucket_of_record, group_of_record, len(draws), may_stand, progress)
+
+
+def _split_along(
+    order: Records,
+    bucket_of_record: Records,
+    group_of_record: NDArray[np.int32],
+    n_groups: int,
+    may_stand: MayStand,
+    progress: Progress,
+) -> tuple[NDArray[np.int32], int]:
+    """Groups halved again and again while both halves may stand: of every bucket the part that comes first in order.
+
+    `order` is sorted by bucket and along the curve; a half keeps this order.
+    """
+    by_group = order[np.argsort(group_of_record[order], kind="stable")]
+    ends = np.cumsum(np.bincount(group_of_record, minlength=n_groups))
+    stack = np.split(by_group, ends[:-1])
+    finer, n_finer, done = np.empty_like(group_of_record), 0, 0
+    while stack:
+        members = stack.pop()
+        buckets = bucket_of_record[members]
+        counts = np.bincount(buckets)
+        begins = np.cumsum(counts) - counts
+        goes_left = np.arange(len(members)) - begins[buckets] < (counts // 2)[buckets]
+        halves = members[goes_left], members[~goes_left]
+        if may_stand(halves[0]) and may_stand(halves[1]):
+            stack += halves
+            continue
+        finer[members] = n_finer
+        n_finer, done = n_finer + 1, done + len(members)
+        progress("splitting", done / len(order), f"{n_finer:,} groups")
+    return finer, n_finer
 
 
 def _retrieve_by_cuts(
-    data: Microdata, order: Records, bucket_of_record: Records, drawing: Drawing, progress: Progress
+    data: Microdata,
+    order: Records,
+    bucket_of_record: Records,
+    drawing: Drawing,
+    progress: Progress,
+    may_stand: MayStand | None,
 ) -> tuple[NDArray[np.int32], int]:
     """The halves of every draw taken along one attribute, again and again."""
     from lookalike.algorithms.shared.axes import axes_of
@@ -139,10 +188,15 @@ def _retrieve_by_cuts(
     stack, n_groups, done = [order], 0, 0
     while stack:
         members = stack.pop()
-        halves = drawing.halves(np.bincount(bucket_of_record[members], minlength=drawing.n_buckets))
-        if halves is not None:
-            stack += cut_in_two(axes, members, bucket_of_record[members], halves[0])
-            continue
+        buckets = bucket_of_record[members]
+        draws = np.bincount(buckets, minlength=drawing.n_buckets)
+        left = draws // 2
+        is_bounded = drawing.halves(draws) is not None
+        if is_bounded or (may_stand is not None and left.any()):
+            halves = cut_in_two(axes, members, buckets, left)
+            if is_bounded or (may_stand is not None and all(map(may_stand, halves))):
+                stack += halves
+                continue
         group_of_record[members] = n_groups
         n_groups, done = n_groups + 1, done + len(members)
         progress("dividing", done / data.n_rows, f"{n_groups:,} groups")

@@ -25,7 +25,7 @@ from lookalike.apps.papers.journal import Journal, Row
 from lookalike.attacks import parse_attack
 from lookalike.audit import Audit
 from lookalike.data.adversary import READS_RELEASE
-from lookalike.data.contracts import Finding, Promise, Target
+from lookalike.data.contracts import Algorithm, Finding, Promise, Target
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Release
 from lookalike.errors import AuditFailed, Infeasible, LookalikeError, Unsupported
@@ -37,6 +37,8 @@ from lookalike.pipeline.recipe import require, settle
 from lookalike.progress import silent
 from lookalike.randomness import Randomness
 
+Named = str | Algorithm
+"""A method of the registry, as one writes it, or one that only an experiment has."""
 _FEW = 600
 _KEPT = 128
 """Releases kept for other experiments of the same run."""
@@ -233,7 +235,7 @@ class Bench:
     is_planning: bool = False
     """Whether rows are only counted: nothing is measured."""
     _made: OrderedDict[tuple[Any, ...], Made] = field(default_factory=OrderedDict)
-    _warm: set[tuple[str, str]] = field(default_factory=set)
+    _warm: set[tuple[str, Named]] = field(default_factory=set)
 
     @property
     def repetitions(self) -> range:
@@ -260,7 +262,7 @@ class Bench:
     def seed_of(self, repetition: int) -> int:
         return _SEEDS * self.seed + repetition
 
-    def publish(self, data: Microdata, model: str, algorithm: str, repetition: int) -> Made:
+    def publish(self, data: Microdata, model: str, algorithm: Named, repetition: int) -> Made:
         """An audited release; the same one if it was made before in this run."""
         key = id(data), model, algorithm, repetition
         if key not in self._made:
@@ -281,13 +283,13 @@ class Bench:
         at: Row,
         data: Microdata,
         model: str,
-        methods: Mapping[str, str],
+        methods: Mapping[str, Named],
         measure: Callable[[Made, int], Row],
         repetitions: int | None = None,
     ) -> Iterator[Row]:
         """A row for each method and repetition at a point: what `measure` finds in its release."""
 
-        def look(algorithm: str, repetition: int) -> Row:
+        def look(algorithm: Named, repetition: int) -> Row:
             return measure(self.publish(data, model, algorithm, repetition), repetition)
 
         for series, algorithm in methods.items():
@@ -310,8 +312,8 @@ class Bench:
         return self.size.most_rows if self.is_full else min(self.size.most_rows, self.datasets.n_census)
 
 
-def _publish(data: Microdata, model: str, algorithm: str, seed: int) -> Made:
-    method = parse_algorithm(algorithm).facing(READS_RELEASE)
+def _publish(data: Microdata, model: str, algorithm: Named, seed: int) -> Made:
+    method = (parse_algorithm(algorithm) if isinstance(algorithm, str) else algorithm).facing(READS_RELEASE)
     promises = settle([Promise(parse_model(model))], data)
     requirements = require(promises, data)
     begin = time.process_time()

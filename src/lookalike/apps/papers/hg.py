@@ -15,10 +15,7 @@ from lookalike.apps.papers.experiments import Bench, Experiment, Figure, Results
 from lookalike.data.microdata import Microdata
 from lookalike.errors import Infeasible, Unsupported
 
-_FULL_BUCKETS = (
-    "BuReL fills buckets to their ceilings, as published; with so few records that leaves it few groups, and its loss "
-    "goes up and down (`burel` by itself fills less). "
-)
+_FULL_BUCKETS = "BuReL fills buckets as published, and splits finished groups further, as the authors' program does. "
 _MATCHED = {
     "GR": "heterogeneous:matcher=greedy",
     "SG": "heterogeneous:matcher=sorted",
