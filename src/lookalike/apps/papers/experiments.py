@@ -40,7 +40,7 @@ from lookalike.randomness import Randomness
 Named = str | Algorithm
 """A method of the registry, as one writes it, or one that only an experiment has."""
 _FEW = 600
-_KEPT = 128
+_KEPT = 192
 """Releases kept for other experiments of the same run."""
 _SEEDS = 1_000
 """Repetitions of a run with another seed begin so many seeds further on."""
