@@ -98,7 +98,8 @@ def introduce(paper: Paper, found: dict[str, Any]) -> str:
 
 def section(experiment: Experiment, one: dict[str, Any]) -> str:
     """An experiment: its setting, claim by claim what was found, and its figures."""
-    lines = [f"### {', '.join(one['experiment'])}: {experiment.title}\n", f"{experiment.setting} Data: {one['data']}.\n"]
+    data = f" Data: {one['data']}." if one["data"] else ""
+    lines = [f"### {', '.join(one['experiment'])}: {experiment.title}\n", f"{experiment.setting}{data}\n"]
     lines += [f"![{name}](reproduction/{name}.svg)" for name in one["experiment"]]
     lines += ["", "| where | claim | verdict | evidence |", "|---|---|---|---|"]
     for claim in one["claims"]:
