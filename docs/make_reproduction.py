@@ -76,7 +76,7 @@ def main() -> None:
     sizes = {one["size"] for one in found.values()}
     head = HEAD.format(
         verdicts="\n".join([*rows, f"| all | | {sum(counts.values())} |"]),
-        data="; ".join(dict.fromkeys(part for one in found.values() for part in one["data"].split("; "))),
+        data="; ".join(dict.fromkeys(part for one in found.values() for part in one["data"].split("; ") if part)),
         full=" --full" if sizes == {"full"} else "",
         repetitions=max(one["repetitions"] for one in found.values()),
     )
