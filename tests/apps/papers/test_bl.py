@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from lookalike.apps.papers import bl, bl_attacks, bl_closeness, bl_losses, bl_methods, bl_queries, run
+from lookalike.apps.papers import bl, bl_attacks, bl_closeness, bl_guarantees, bl_losses, bl_methods, bl_queries, run
 from lookalike.apps.papers.bl_attacks import MEAN, MOST_FREQUENT, WORST
 from lookalike.apps.papers.bl_closeness import NEAR
 from lookalike.apps.papers.bl_methods import BUREL, PRINTED, SABRE, TMONDRIAN
@@ -24,7 +24,7 @@ from lookalike.evaluation import charts
 NAMES = [
     *(f"bl-{figure}" for figure in ("4a", "4b", "4c", "5a", "5b", "6a", "6b", "7a", "7b")),
     *(f"bl-{number}{letter}" for number in (8, 9) for letter in "abcd"),
-    *("bl-table", "bl-table-t", "bl-nb", "bl-definetti", "bl-minimality", "bl-theorem3"),
+    *("bl-table", "bl-table-t", "bl-nb", "bl-definetti", "bl-similarity", "bl-minimality", "bl-theorem3"),
 ]
 BY_NAME = {experiment.name: experiment for experiment in bl.EXPERIMENTS}
 TINY = Size("tiny", rows=1200, most_rows=800, repetitions=1, queries=40)
@@ -48,9 +48,9 @@ def measured(bench: Bench) -> Iterator[Callable[[str], Results]]:
         patch.setattr(bl_closeness, "TARGETS_T", (0.1,))
         patch.setattr(bl_closeness, "TARGETS_AIL", (0.95,))
         patch.setattr(bl_closeness, "STEPS", 4)
-        patch.setattr(bl_attacks, "_TABLES", 2)
-        patch.setattr(bl_attacks, "_RUNS", 10)
-        for part in (bl_closeness, bl_losses, bl_queries, bl_attacks):
+        patch.setattr(bl_guarantees, "_TABLES", 2)
+        patch.setattr(bl_guarantees, "_RUNS", 10)
+        for part in (bl_closeness, bl_losses, bl_queries, bl_attacks, bl_guarantees):
             patch.setattr(part, "BETAS", (1, 4))
         yield results
 
@@ -133,6 +133,7 @@ def _reached(burel: float, sabre: float, tmondrian: float) -> dict[str, dict[str
 
 def _errors(perturbation: list[float], baseline: list[float], fewer: float = 0) -> dict[str, dict[str, list[float]]]:
     return {
+        "selectivity": {PERTURBED: [0.1, 0.2, 0.3] if perturbation[0] > perturbation[-1] else [0.1, 0.1, 0.1]},
         "error": {PERTURBED: perturbation, BASELINE: baseline},
         "kept_less": {PERTURBED: [0, 0, fewer]},
         "least_kept": {PERTURBED: [0.1, 0.2, 0.3 - fewer / 10]},
@@ -187,15 +188,20 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "bl-nb": (
         "beta",
         {
-            "right": {BUREL: [5, 4.5, 5.5], MOST_FREQUENT: [5, 5, 5]},
+            "right": {BUREL: [5, 4.5, 5.5], PERTURBED: [5, 4.5, 5.5], MOST_FREQUENT: [5, 5, 5]},
             "most_frequent_guessed": {BUREL: [90, 80, 60]},
         },
         {
-            "right": {BUREL: [5, 5, 3.5], MOST_FREQUENT: [5, 5, 5]},
+            "right": {BUREL: [5, 5, 3.5], PERTURBED: [5, 5, 6.5], MOST_FREQUENT: [5, 5, 5]},
             "most_frequent_guessed": {BUREL: [90, 80, 40]},
         },
     ),
     "bl-definetti": ("beta", {"right": {BUREL: [3, 4, 5]}}, {"right": {BUREL: [5, 40, 4]}}),
+    "bl-similarity": (
+        "beta",
+        {"certainty": {"a nervous disease": [50, 60, 70]}},
+        {"certainty": {"a nervous disease": [50, 100, 100]}},
+    ),
     "bl-minimality": ("table", {"certainty": {PRINTED: [1, 1, 1]}}, {"certainty": {PRINTED: [1, 3, 1]}}),
     "bl-theorem3": (
         "share",
@@ -251,7 +257,7 @@ def test_what_is_said_to_be_half_fails_on_both_sides() -> None:
 def test_naive_bayes_may_be_off_by_a_point_above_and_below() -> None:
     for right, holds in ((3.9, False), (4.1, True), (5.9, True), (6.1, False)):
         found = _rows("beta", POINTS, {"right": {BUREL: [5, right], MOST_FREQUENT: [5, 5]}})
-        assert bl_attacks.stays_close(found).holds is holds
+        assert bl_attacks.stays_close(BUREL)(found).holds is holds
 
 
 def test_a_release_of_one_group_has_no_point_on_a_logarithmic_axis() -> None:

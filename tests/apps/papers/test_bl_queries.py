@@ -49,8 +49,19 @@ def test_a_larger_beta_can_keep_rare_values_less() -> None:
 
 @pytest.mark.parametrize(
     ("errors", "holds"),
-    [([1, 2, 1], True), ([2, 1, 2], True), ([1, 2, 3], False), ([3, 2, 1], False), ([1, 2, 1.99], False), ([1], False)],
+    [
+        ([[1, 1.2], [2, 2.1], [0.8, 0.9]], True),
+        ([[2, 2.1], [1, 1.1], [2, 2.1]], True),
+        ([[1, 1.2], [2, 2.1], [1.9, 2.05]], False),
+        ([[1, 1], [2, 2], [3, 3]], False),
+        ([[3, 3], [2, 2], [1, 1]], False),
+        ([[1, 2]], False),
+    ],
 )
-def test_an_error_turns_if_it_rises_and_falls_clearly(errors: list[float], holds: bool) -> None:
-    rows = ({"lambda": at, "series": "BUREL", "repetition": 0, "error": error} for at, error in enumerate(errors))
+def test_an_error_turns_if_it_rises_and_falls_beyond_the_repetitions(errors: list[list[float]], holds: bool) -> None:
+    rows = (
+        {"lambda": at, "series": "BUREL", "repetition": repetition, "error": error}
+        for at, some in enumerate(errors)
+        for repetition, error in enumerate(some)
+    )
     assert turns("lambda", "BUREL")(Results(tuple(rows))).holds is holds

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from itertools import pairwise
+from itertools import combinations
 
 import numpy as np
 
@@ -60,8 +60,6 @@ PERTURBED, BASELINE = "perturbation", "Baseline"
 _PERTURBED: dict[str, Named] = {PERTURBED: "perturbation"}
 _NOISE = 0.1
 """Medians move by up to this part of themselves from one draw of queries, or of values, to the next."""
-_TURN = 0.02
-"""A change of more than this part of itself is a rise or a fall."""
 
 
 @dataclass(frozen=True)
@@ -168,14 +166,14 @@ def _compare_alphas(setting: _Setting) -> Row:
 
 
 def turns(x: str, series: str) -> Test:
-    """The test that an error is not monotone along an axis: it rises and falls, each by more than a little."""
+    """The test that an error is not monotone along an axis: it rises and it falls, beyond the spread of repetitions."""
 
     def test(found: Results) -> Found:
-        means = found.means(x, "error", series)
-        numbers = [means[at] for at in sorted(means)]
-        changes = [after / before - 1 for before, after in pairwise(numbers) if before]
-        holds = any(change > _TURN for change in changes) and any(change < -_TURN for change in changes)
-        return Found(holds, describe(found, x, "error", series))
+        values = found.values(x, "error", series)
+        pairs = list(combinations((values[at] for at in sorted(values)), 2))
+        rises = any(max(before) < min(after) for before, after in pairs)
+        falls = any(min(before) > max(after) for before, after in pairs)
+        return Found(rises and falls, describe(found, x, "error", series))
 
     return test
 
@@ -226,7 +224,7 @@ _NARROW = (
     "outside; this does not depend on the paper's records"
 )
 _UP_TO_NOISE = "nowhere back by more than 10 % of itself"
-_BOTH_WAYS = "it rises and it falls somewhere, each by more than 2 %"
+_BOTH_WAYS = "it rises somewhere and falls somewhere, beyond the spread of the repetitions"
 
 
 def _describe(figure: str, x: str, *claims: Claim, differs: str = "") -> Experiment:
@@ -296,13 +294,12 @@ EXPERIMENTS = (
             _BOTH_WAYS,
             PAPERS,
         ),
-        Claim(
+        *_claim_each(
             "6.2, figure 8a",
-            "It matters little over how many columns a given selectivity is spread.",
-            steady("lambda", "error", *PAPERS, factor=2.0),
-            judged="the largest mean error of each method is at most twice its least",
-            fails=Verdict.NO_DATA,
-            why=NOT_PUBLIC,
+            "For {} it matters little over how many columns a given selectivity is spread.",
+            lambda method: steady("lambda", "error", method, factor=1.5),
+            "the largest mean error is at most one and a half times the least",
+            PAPERS,
         ),
     ),
     _describe(
@@ -344,6 +341,13 @@ EXPERIMENTS = (
             _falls("lambda"),
             _UP_TO_NOISE,
             _BOTH,
+        ),
+        Claim(
+            "6.3, figure 9a",
+            "The reason is that more records satisfy a query that asks about more columns.",
+            rises("lambda", "selectivity", PERTURBED),
+            why="Ranges are chosen so that a query selects the share theta of uniform data however many columns it "
+            "asks about. Only the range of values grows, so that it holds more of the values",
         ),
     ),
     _describe(
