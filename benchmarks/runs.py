@@ -22,7 +22,7 @@ MILLION, LEAST_ROWS = 1_000_000, 10_000
 _RUN = """
 import dataclasses, json, resource, sys
 from lookalike.pipeline import run as pipeline
-from lookalike.pipeline.recipe import Recipe
+from lookalike.pipeline.recipe import Recipe, prepare
 from lookalike.algorithms import parse_algorithm
 from lookalike.errors import Infeasible, Unsupported
 from lookalike.data.microdata import Table
@@ -49,13 +49,13 @@ timed = Timed(**{field.name: getattr(chosen, field.name) for field in dataclasse
 promise = parse_promise(model)
 some = Table(tuple(dataclasses.replace(column, codes=column.codes[:10_000]) for column in table.columns))
 try:
-    pipeline.run(Recipe(schema=schema, promises=(promise,), algorithm=timed, adversary=adversary), some)
+    pipeline.run(prepare(Recipe(schema=schema, promises=(promise,), algorithm=timed, adversary=adversary), some))
 except (Infeasible, Unsupported):
     pass
 spent.clear()
 recipe = Recipe(schema=schema, promises=(promise,), algorithm=timed, adversary=adversary, seed=1)
 try:
-    outcome = pipeline.run(recipe, table)
+    outcome = pipeline.run(prepare(recipe, table))
 except Infeasible as refusal:
     print(json.dumps({"rows": table.n_rows, "infeasible": str(refusal)}))
     sys.exit()
