@@ -258,6 +258,7 @@ def test_naive_bayes_may_be_off_by_a_point_above_and_below() -> None:
     for right, holds in ((3.9, False), (4.1, True), (5.9, True), (6.1, False)):
         found = _rows("beta", POINTS, {"right": {BUREL: [5, right], MOST_FREQUENT: [5, 5]}})
         assert bl_attacks.stays_close(BUREL)(found).holds is holds
+        assert bl_attacks.stays_close(BUREL, below=False)(found).holds is (right < 6)
 
 
 def test_a_release_of_one_group_has_no_point_on_a_logarithmic_axis() -> None:

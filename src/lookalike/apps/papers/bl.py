@@ -23,12 +23,13 @@ PAPER = Paper(
     "distance. BUREL, made for it, is said to lose about half as much information as cutting the table in Mondrian's "
     "way, in half the time, and to answer queries better. A perturbation of values is said to beat publishing the "
     "table's shares alone.",
-    holds="The model does what it promises: at the same t, methods for t-closeness let the certainty about some "
-    "values grow many times more. DMondrian hardly cuts the table at all. With the authors' further split BUREL loses "
-    "less as beta grows. Perturbation beats the plain shares once there are enough records.",
-    fails="LMondrian as described loses far less than BUREL from beta 2 on and takes less time. As printed, without "
-    "a further split that only the authors' program has, BUREL's loss goes up and down with beta. BUREL is not immune "
-    "to an attacker who knows the method. The printed perturbation breaks its promise where one value is frequent.",
+    holds="The model bounds what it says: at the same t, methods for t-closeness let the certainty about some values "
+    "grow many times more. DMondrian hardly cuts the table at all. With the authors' further split, BUREL loses less "
+    "as beta grows. Perturbation mostly beats the plain shares, the more so the more records there are.",
+    fails="LMondrian as described loses far less than BUREL from beta 2 on and takes less time. As printed, without a "
+    "further split that only the authors' program has, BUREL's loss goes up and down with beta. BUREL is not immune "
+    "to an attacker who knows it. The printed perturbation breaks its promise where one value is frequent. Similar "
+    "values can make a kind of disease certain.",
     instead="For tables of generalised rows, `groups` with beta-likeness. For exact quasi-identifiers, "
     "`perturbation`, whose matrix is corrected here.",
     statements=(
