@@ -212,7 +212,7 @@ _BETA = _describe(
     ),
     differs="'Mondrian, narrowest' is a Mondrian that cuts its narrowest column into even halves and tries nothing "
     "else. It follows the only similar class in the authors' program; LMondrian itself was not released. It is shown "
-    "because with it the losses are in the order that the paper reports, at least for small beta. ",
+    "beside the others because the paper's order may come from such a Mondrian; no claim is judged by it. ",
 )
 _COLUMNS = _describe(
     6,

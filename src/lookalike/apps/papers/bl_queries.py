@@ -217,7 +217,7 @@ _AXES = {
 """What is on each axis, and the setting of its experiments."""
 _RECONSTRUCTED = (
     "The matrix is corrected where the paper's would break its promise. Reconstructed counts are clipped to what the "
-    "quasi-identifiers select. "
+    "quasi-identifiers select. At full size each point has two perturbed tables, whose audits take long. "
 )
 _GENDERS = "A range over two genders holds one of them or both, so queries select more or less than theta. "
 _THETA_UNKNOWN = "The paper's values of theta are not legible. "
