@@ -76,7 +76,7 @@ def main() -> None:
     sizes = {one["size"] for one in found.values()}
     head = HEAD.format(
         verdicts="\n".join([*rows, f"| all | | {sum(counts.values())} |"]),
-        data="; ".join(dict.fromkeys(part for one in found.values() for part in one["data"].split("; "))),
+        data="; ".join(dict.fromkeys(part for one in found.values() for part in one["data"].split("; ") if part)),
         full=" --full" if sizes == {"full"} else "",
         repetitions=max(one["repetitions"] for one in found.values()),
     )
@@ -98,7 +98,8 @@ def introduce(paper: Paper, found: dict[str, Any]) -> str:
 
 def section(experiment: Experiment, one: dict[str, Any]) -> str:
     """An experiment: its setting, claim by claim what was found, and its figures."""
-    lines = [f"### {', '.join(one['experiment'])}: {experiment.title}\n", f"{experiment.setting} Data: {one['data']}.\n"]
+    data = f" Data: {one['data']}." if one["data"] else ""
+    lines = [f"### {', '.join(one['experiment'])}: {experiment.title}\n", f"{experiment.setting}{data}\n"]
     lines += [f"![{name}](reproduction/{name}.svg)" for name in one["experiment"]]
     lines += ["", "| where | claim | verdict | evidence |", "|---|---|---|---|"]
     for claim in one["claims"]:

@@ -5,7 +5,7 @@ experiments   what an experiment is, and what it measures with: audited releases
 datasets      the papers' tables, from a folder, a package, or invented and called so
 journal       what a run has measured so far
 run           finds experiments by name, runs them, writes results and pictures
-    bl gb ma hg ff   the experiments, one file per paper; queries of BL and HG have files of their own
+    bl gb ma hg ff   the experiments, one file per paper; where they are many, by topic (bl_queries, hg_queries ...)
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lookalike.apps.papers import bl, bl_queries, ff, gb, hg, hg_queries, ma
+from lookalike.apps.papers import bl, ff, gb, hg, hg_queries, ma
 from lookalike.apps.papers.claims import Judged, judge
 from lookalike.apps.papers.datasets import Datasets, Source
 from lookalike.apps.papers.experiments import FULL, QUICK, Bench, Experiment, Figure, Paper, Results
@@ -27,7 +27,6 @@ from lookalike.version import __version__
 PAPERS: tuple[Paper, ...] = (bl.PAPER, gb.PAPER, ma.PAPER, hg.PAPER, ff.PAPER)
 EXPERIMENTS: tuple[Experiment, ...] = (
     *bl.EXPERIMENTS,
-    *bl_queries.EXPERIMENTS,
     *gb.EXPERIMENTS,
     *ma.EXPERIMENTS,
     *hg.EXPERIMENTS,
