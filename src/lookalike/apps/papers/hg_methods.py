@@ -49,7 +49,6 @@ BY_BUREL: dict[str, Named] = {"BuReL": BUREL}
 BETAS = (1, 2, 3, 4, 5)
 L_DEFAULT = 10
 NAMES = {"a": "CENSUS", "b": "Uniform", "c": "Zipf 0.5"}
-_PRINTED_ROWS = 10_000
 TABLE_10 = {"age": 79, "gender": 2, "education": 17, "marital": 6, "race": 9, "workclass": 10, "country": 83}
 """How many values the paper says each column has."""
 
@@ -79,14 +78,9 @@ def model_of_beta(beta: float) -> str:
     return f"beta-likeness:{beta:g},bound=basic"
 
 
-def default_rows(bench: Bench) -> int:
-    """The paper's 10,000 records, in the quick size too; fewer only in tests."""
-    return _PRINTED_ROWS if bench.size.rows >= _PRINTED_ROWS // 2 else bench.size.rows
-
-
 def table_of(bench: Bench, letter: str, qi: Sequence[str] = QUASI, rows: int | None = None) -> Microdata:
     """CENSUS (a), Uniform (b) or Zipf 0.5 (c)."""
-    datasets, rows = bench.datasets, rows or default_rows(bench)
+    datasets, rows = bench.datasets, rows or bench.size.rows
     if letter == "a":
         return datasets.census(rows, qi, sizes=TABLE_10)
     if letter == "b":

@@ -27,7 +27,6 @@ from lookalike.apps.papers.hg_methods import (
     NH,
     RING,
     THREE,
-    default_rows,
     losses,
     model_of_beta,
     model_of_l,
@@ -56,7 +55,7 @@ def _of_diversity(bench: Bench) -> Iterator[Row]:
             if letter == "a":
                 methods |= RING
             yield from losses(bench, "l", [(ell, table_of(bench, letter), model_of_l(ell))], methods, repetitions)
-        odd = table_of(bench, "a", rows=default_rows(bench) - 1)
+        odd = table_of(bench, "a", rows=bench.size.rows - 1)
         yield from losses(bench, "l", [(ell, odd, model_of_l(ell))], {_PADDED: DIVERSE["HG"]}, 1)
 
 

@@ -17,7 +17,6 @@ from lookalike.apps.papers.hg_methods import (
     THREE,
     THROUGH_L,
     UNSAFE,
-    default_rows,
     model_of_beta,
     table_of,
 )
@@ -91,7 +90,7 @@ def _ask_synthetic(
 
 
 def _table(kind: str, bench: Bench) -> Microdata:
-    return bench.datasets.coil(default_rows(bench)) if kind == "coil" else table_of(bench, "a")
+    return bench.datasets.coil(bench.size.rows) if kind == "coil" else table_of(bench, "a")
 
 
 def _by_beta(kind: str, betas: tuple[float, ...], bench: Bench) -> Iterator[Row]:

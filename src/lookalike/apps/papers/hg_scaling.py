@@ -30,7 +30,6 @@ from lookalike.apps.papers.hg_methods import (
     THREE,
     UNSAFE,
     WITH_THRESHOLD,
-    default_rows,
     in_parts,
     losses,
     model_of_l,
@@ -62,7 +61,7 @@ def _by_rows(bench: Bench) -> Iterator[Row]:
     ]
     yield from losses(bench, "rows", parted, in_parts(DIVERSE, _PART), _TIMED)
     yield from losses(bench, "rows", [one for one in parted if one[0] in _PARTED], RING, _TIMED)
-    threshold = [one for one in whole if one[0] == default_rows(bench)] or whole[-1:]
+    threshold = [one for one in whole if one[0] == bench.size.rows] or whole[-1:]
     yield from losses(bench, "rows", threshold, WITH_THRESHOLD, _TIMED)
 
 
@@ -76,7 +75,7 @@ def _by_part(bench: Bench) -> Iterator[Row]:
 
 
 def _by_skew(bench: Bench) -> Iterator[Row]:
-    rows = default_rows(bench)
+    rows = bench.size.rows
     settings = [(skew, bench.datasets.zipf(skew, rows, sizes=TABLE_10), model_of_l(_L_OF_SKEW)) for skew in ZIPF]
     yield from losses(bench, "zipf", settings, {**DIVERSE, **RING}, _TIMED)
 

@@ -135,7 +135,7 @@ class HeterogeneousAsPublished(Method):
             table = waiting.pop()
             try:
                 if is_free:
-                    found = _match_freely(name, axes, labels, table)
+                    found = match_freely(name, axes, labels, table)
                 else:
                     found = slots_in_turn(axes, labels, table, MATCHERS[name], rng.child("part", len(done)))
             except NoAssignment:
@@ -147,7 +147,7 @@ class HeterogeneousAsPublished(Method):
         return done
 
 
-def _match_freely(matcher: str, axes: Axes, labels: Labels, table: Records) -> Slots:
+def match_freely(matcher: str, axes: Axes, labels: Labels, table: Records) -> Slots:
     """The slots of a table in which every slot may take every record, in compiled loops."""
     if matcher == "hungarian":
         return slots_by_assignment(axes, table)
