@@ -277,7 +277,7 @@ def test_synthetic_records_have_the_originals_codes(bench: Bench) -> None:
     assert synthesize(data, 3, 0) is made
     lacking = synthesize(data, 3, 0, is_lacking=True)
     values = data.domains.sensitive[0].values[lacking.sensitive[:, 0]]
-    assert lacking.n_rows == data.n_rows
+    assert 0 < lacking.n_rows <= data.n_rows
     assert not np.isin(values, OMITTED).any()
 
 

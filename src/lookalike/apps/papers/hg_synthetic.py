@@ -24,17 +24,18 @@ OMITTED = (0, *range(21, 31))
 
 @lru_cache(maxsize=64)
 def synthesize(data: Microdata, beta: float, seed: int, is_lacking: bool = False) -> Microdata:
-    """As many synthetic records as there are, with epsilon = ln(1 + beta), coded as the original is.
+    """Synthetic records with epsilon = ln(1 + beta), coded as the original is; as many as it has.
 
-    `is_lacking`: with the authors' domain file; no synthetic record then has one of the values that it omits.
+    `is_lacking`: with the authors' domain file. Records with a value that it omits are not read, and none is drawn.
     """
     learnt = data
     if is_lacking:
         values = data.domains.sensitive[0].values
         learnt = data.take(np.flatnonzero(~np.isin(values[data.sensitive[:, 0]], OMITTED)))
-    made = PrivBayes(epsilon_of_beta(beta)).synthesize(learnt, Randomness(seed), rows=data.n_rows).data
+    made = PrivBayes(epsilon_of_beta(beta)).synthesize(learnt, Randomness(seed)).data
     if is_lacking:
-        made = _without_values(made, OMITTED, seed)
+        known = made.domains.sensitive[0].values[made.sensitive[:, 0]]
+        made = made.take(np.flatnonzero(~np.isin(known, OMITTED)))
     quasi, sensitive = (
         np.stack([recode(mine, column, theirs) for mine, column, theirs in zip(own, codes.T, known, strict=True)], 1)
         for own, codes, known in (
@@ -45,17 +46,9 @@ def synthesize(data: Microdata, beta: float, seed: int, is_lacking: bool = False
     return Microdata(data.schema, data.domains, quasi, sensitive, np.zeros((len(quasi), 0), dtype=np.int32))
 
 
-def _without_values(made: Microdata, values: tuple[int, ...], seed: int) -> Microdata:
-    """The same number of records, those with one of the values replaced by others, drawn at random."""
-    omitted = np.isin(made.domains.sensitive[0].values[made.sensitive[:, 0]], values)
-    kept = np.flatnonzero(~omitted)
-    drawn = np.random.default_rng([7, seed]).choice(kept, len(omitted) - len(kept))
-    return made.take(np.concatenate([kept, drawn]))
-
-
 def answer(asked: Drawn, synthetic: Microdata) -> QueryError:
     """How synthetic records answer queries: by counting."""
-    counts = true_counts(asked.queries, synthetic) * (asked.n_records / synthetic.n_rows)
+    counts = true_counts(asked.queries, synthetic)
     return judge_answers(asked, Answers(np.asarray(counts, dtype=np.float64), np.zeros(len(counts))))
 
 
