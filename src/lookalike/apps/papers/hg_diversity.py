@@ -36,7 +36,7 @@ from lookalike.apps.papers.journal import Row
 
 NH_OPEN = "NH is our construction; benchmarks/published.py sets its loss beside that of the authors' NH."
 _NH_DECIDES = (
-    "A claim about every point falls with one, and the authors' own programs say the same: their NH loses less than "
+    "One l is enough against it, and the authors' own programs say the same: on these records their NH loses less than "
     "their HG for small l (benchmarks/published.py)."
 )
 
@@ -75,7 +75,6 @@ _EXPERIMENT_2 = Experiment(
     setting="CENSUS (its first 10,000 records), Uniform and Zipf 0.5, seven quasi-identifiers, l = 2 to 10.",
     figures=tuple(Figure(f"hg-2{letter}", "l", on(letter), "l", f"GCP, {name}") for letter, name in NAMES.items()),
     measure=_by_l,
-    limits=REBUILT,
     claims=(
         *(
             Claim(
@@ -83,6 +82,7 @@ _EXPERIMENT_2 = Experiment(
                 says=f"On {name} the gain over NH grows as l goes from 2 to 10.",
                 test=gap_goes(1, "l", on(letter), NH, *THREE, slack=0.05),
                 judged="the loss of NH minus ours, and over ours, rises over all l, for all three; 5 % back is allowed",
+                limits=REBUILT,
                 fails=Verdict.OPEN,
                 why=NH_OPEN,
             )
@@ -93,8 +93,9 @@ _EXPERIMENT_2 = Experiment(
                 where=f"1, 5.1 and 7, figure 2{letter}",
                 says=f"On {name} all three methods lose less than NH.",
                 test=every(*(below("l", on(letter), one, NH) for one in THREE)),
-                fails=Verdict.AGAINST,
-                why=_NH_DECIDES,
+                limits=REBUILT,
+                fails=Verdict.AGAINST if letter == "a" else Verdict.OPEN,
+                why=_NH_DECIDES if letter == "a" else NH_OPEN,
             )
             for letter, name in NAMES.items()
         ),
@@ -103,6 +104,7 @@ _EXPERIMENT_2 = Experiment(
             says="The gain is more visible on CENSUS and Zipf than on Uniform.",
             test=more_at("l", L_DEFAULT, NH, "HG", (on("a"), on("c")), on("b")),
             judged="by the ratio of losses at l = 10",
+            limits=REBUILT,
             fails=Verdict.OPEN,
             why=NH_OPEN,
         ),
@@ -111,6 +113,7 @@ _EXPERIMENT_2 = Experiment(
             says="NH loses up to 3.5 times as much as HG at l = 10 on CENSUS and Zipf.",
             test=higher_ratio("l", L_DEFAULT, NH, "HG", (on("a"), on("c")), 3.0, 4.0),
             judged="the larger of the two ratios is between 3.0 and 4.0",
+            limits=REBUILT,
             fails=Verdict.AGAINST,
             why="The authors' own programs reach less than 3 on these two files (benchmarks/published.py).",
         ),
@@ -142,12 +145,12 @@ _EXPERIMENT_3 = Experiment(
         Figure(f"hg-3{letter}", "columns", on(letter), "columns (d)", f"GCP, {name}") for letter, name in NAMES.items()
     ),
     measure=_by_columns,
-    limits=REBUILT,
     claims=(
         Claim(
             where="5.1, figure 3a",
             says="On CENSUS all three methods lose less than NH for all d.",
             test=every(*(below("columns", on("a"), one, NH) for one in THREE)),
+            limits=REBUILT,
             fails=Verdict.OPEN,
             why=NH_OPEN + " The paper's axis is not legible: d may start at more than 2.",
         ),
@@ -155,6 +158,7 @@ _EXPERIMENT_3 = Experiment(
             where="5.1, figure 3c",
             says="On Zipf they lose less than NH exactly for d > 3.",
             test=below_exactly_from("columns", on("c"), THREE, NH, 4),
+            limits=REBUILT,
             fails=Verdict.OPEN,
             why=NH_OPEN,
         ),
@@ -162,6 +166,7 @@ _EXPERIMENT_3 = Experiment(
             where="5.1, figure 3b",
             says="On Uniform they lose less than NH exactly for d > 6.",
             test=below_exactly_from("columns", on("b"), THREE, NH, 7),
+            limits=REBUILT,
             fails=Verdict.OPEN,
             why=NH_OPEN,
         ),
@@ -191,6 +196,7 @@ _EXPERIMENT_3 = Experiment(
             says="NH suffers more and more as d grows.",
             test=every(*(gap_goes(1, "columns", on(letter), NH, "HG", slack=0.1) for letter in NAMES)),
             judged="the loss of NH minus HG's, and over HG's, rises with d on all three tables; 10 % back is allowed",
+            limits=REBUILT,
             fails=Verdict.OPEN,
             why=NH_OPEN,
         ),
@@ -201,6 +207,7 @@ _EXPERIMENT_3 = Experiment(
                 *(above_elsewhere("columns", NH, on("a"), on(letter), 4) for letter in "bc"),
             ),
             judged="a larger loss of NH on CENSUS than on Uniform and Zipf at every d from 4 on",
+            limits=REBUILT,
             fails=Verdict.OPEN,
             why=NH_OPEN,
         ),

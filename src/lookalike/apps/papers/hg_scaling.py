@@ -88,7 +88,6 @@ _EXPERIMENT_A = Experiment(
         Figure("hg-5a", "rows", "seconds", "records", "CPU seconds", log_x=True, log_y=True),
     ),
     measure=_by_rows,
-    limits=REBUILT,
     claims=(
         Claim(
             where="5.1, figure 4a",
@@ -96,7 +95,7 @@ _EXPERIMENT_A = Experiment(
             test=every(
                 *(below("rows", "gcp", one, NH) for one in THREE), *(below("rows", "gcp", one, NH) for one in IN_PARTS)
             ),
-            limits="Measured to 100,000 records.",
+            limits=REBUILT + " Measured to 100,000 records.",
             fails=Verdict.OPEN,
             why=NH_OPEN,
         ),
@@ -105,6 +104,7 @@ _EXPERIMENT_A = Experiment(
             says="They are up to 3.5 times better than NH.",
             test=largest("rows", "gcp", (*THREE, *IN_PARTS), (NH,), 3.0, 4.0, gain=False),
             judged="the largest ratio is between 3.0 and 4.0",
+            limits=REBUILT,
             fails=Verdict.AGAINST,
             why="The authors' own programs do not reach 3 with 10,000 or 100,000 records (benchmarks/published.py).",
         ),
@@ -119,6 +119,7 @@ _EXPERIMENT_A = Experiment(
             says="In parts their time comes near NH's.",
             test=every(*(quicker("rows", one, NH, factor=2) for one in IN_PARTS)),
             judged="at most twice NH's time at every size",
+            limits=REBUILT,
             fails=Verdict.OPEN,
             why="CPU seconds of our programs; the paper has wall seconds on 24 cores.",
         ),
@@ -127,6 +128,7 @@ _EXPERIMENT_A = Experiment(
             says="The time that the methods take on top is small.",
             test=every(*(quicker("rows", one, NH, factor=2) for one in THREE)),
             judged="at most twice NH's time at every size",
+            limits=REBUILT,
             why="The matching grows with the square of the records at least, NH's cuts do not, whatever the data. The "
             "authors' own programs differ by a factor of a thousand (benchmarks/published.py).",
         ),
@@ -237,6 +239,7 @@ _EXPERIMENT_C = Experiment(
             says="Run times do not change with the skew.",
             test=steady_times("zipf", *THREE, NH, factor=1.5),
             judged="the largest time is at most 1.5 times the least; intervals that overlap decide nothing",
+            limits=REBUILT,
             fails=Verdict.OPEN,
             why="Times of our programs.",
         ),
