@@ -43,7 +43,10 @@ WITH_THRESHOLD: dict[str, Named] = {
     f"{series}t": HeterogeneousAsPublished(matcher=matcher, dummies="yes", tau="0.3")
     for series, matcher in _MATCHERS.items()
 }
-OURS: dict[str, Named] = {"HG, columns exchanged (ours)": "heterogeneous:buckets=ascending", "groups (ours)": "groups"}
+OURS: dict[str, Named] = {
+    "HG, columns exchanged (ours)": "heterogeneous:buckets=ascending",
+    "groups (ours)": "groups:mode=strict",
+}
 RING: dict[str, Named] = {NH: "ring"}
 BY_BUREL: dict[str, Named] = {"BuReL": BUREL}
 BETAS = (1, 2, 3, 4, 5)

@@ -50,7 +50,7 @@ def _errors(bench: Bench, x: str, points: Iterable[Point], *, is_census: bool) -
     repetitions = min(2, bench.size.matched_repetitions)
     for point, data, beta, workload in points:
         is_through_l = is_census and beta >= _L_FROM
-        methods: dict[str, Named] = {**(THROUGH_L if is_through_l else LIKE), **BY_BUREL, _GROUPS: "groups"}
+        methods: dict[str, Named] = {**(THROUGH_L if is_through_l else LIKE), **BY_BUREL, _GROUPS: "groups:mode=strict"}
 
         for repetition in range(repetitions):
             for series, method in methods.items():
