@@ -40,7 +40,7 @@ from lookalike.apps.papers.journal import Row
 ZIPF = (0.5, 0.6, 0.7, 0.8, 0.9)
 _L_OF_SKEW = 5
 _WHOLE, _PARTED = (1_000, 2_000, 5_000, 10_000, 20_000), (50_000, 100_000)
-_PART, _PARTS = 100, (5, 10, 20, 50, 100, 200, 400)
+_PART, _PARTS = 100, (10, 20, 50, 100, 200)
 _TIMED = 3
 _TIMES = "Times are CPU seconds of one compiled language; the paper's are wall seconds of C++ and Java on 24 cores. "
 _OF_PARTS = (
