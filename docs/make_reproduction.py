@@ -39,8 +39,9 @@ python docs/make_reproduction.py results
 ```
 
 `--seed 1` repeats them with other random draws, `lookalike reproduce hg-6a` runs one figure, and a run that was stopped
-goes on where it was. Every release was audited before anything was measured. In the pictures, bars reach from the least
-to the greatest of the repetitions ({repetitions} at most); times are CPU seconds of the method alone.
+goes on where it was. Every release was audited before anything was measured, except those of a method that is studied
+because it breaks its own promise; the experiment then says so. In the pictures, bars reach from the least to the
+greatest of the repetitions ({repetitions} at most); times are CPU seconds of the method alone.
 """
 MEANINGS = {
     Verdict.REPRODUCED: "our measurements show it",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from lookalike.kernels import entry, inner
-from lookalike.kernels.matching import growth_by_code, rank_codes, widest_code
+from lookalike.kernels.matching import growth_by_code, growth_costs, rank_codes, row_losses, widest_code
 
 _SAMPLE = 32
 
@@ -98,6 +98,44 @@ def take_in_order(order, n_records, taken_slot, taken_record):  # type: ignore[n
             left -= 1
             if left == 0:
                 break
+
+
+@entry("Axes, i8[:], i8[:,:], i8[:,:,:]")
+def greedy_slots(axes, labels, table, slots):  # type: ignore[no-untyped-def]
+    """As `match_slots`, by greedy rounds, where no two records have one label; ties go by the order of the table."""
+    n_rows, degree = table.shape
+    marks = np.empty(np.int64(axes.codes.max()) + 1, dtype=np.int64)
+    chosen = np.empty(n_rows, dtype=np.int64)
+    for own in range(degree):
+        around = (own + np.arange(degree)) % degree
+        filled = table[:, around].copy()
+        for turn in range(1, degree):
+            order = np.argsort(row_losses(axes, filled[:, :turn].copy(), marks), kind="mergesort")
+            greedy_round(axes, labels, filled, turn, table[:, around[turn]].copy(), order, chosen)
+            filled[:, turn] = chosen
+        for turn in range(degree):
+            slots[own, :, around[turn]] = filled[:, turn]
+
+
+@entry("Axes, i8[:,:], i8[:,:,:]")
+def cheapest_slots(axes, table, slots):  # type: ignore[no-untyped-def]
+    """As `match_slots`, by the cheapest pair first, where nothing is forbidden; ties go by the order of the table."""
+    n_rows, degree = table.shape
+    marks = np.empty(np.int64(axes.codes.max()) + 1, dtype=np.int64)
+    costs = np.empty((n_rows, n_rows))
+    for own in range(degree):
+        around = (own + np.arange(degree)) % degree
+        filled = table[:, around].copy()
+        for turn in range(1, degree):
+            growth_costs(axes, filled, np.arange(turn), turn, costs)
+            losses = row_losses(axes, filled[:, :turn].copy(), marks)
+            for row in range(n_rows):
+                costs[row] += losses[row]
+            taken, by_record = np.full(n_rows, -1, dtype=np.int64), np.full(n_rows, -1, dtype=np.int64)
+            take_in_order(np.argsort(costs.ravel(), kind="mergesort"), n_rows, taken, by_record)
+            filled[:, turn] = table[taken, around[turn]]
+        for turn in range(degree):
+            slots[own, :, around[turn]] = filled[:, turn]
 
 
 @entry("i8[:], i8[:,:], i8, i8[:], i8[:]")

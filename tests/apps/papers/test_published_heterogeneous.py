@@ -14,17 +14,22 @@ from hypothesis import strategies as st
 
 import lookalike as la
 from lookalike.algorithms.groups.columns import Counts
-from lookalike.algorithms.heterogeneous.slots import Layout, ascending, descending, pack_values
+from lookalike.algorithms.heterogeneous.slots import Layout, ascending, descending, pack_values, slots_in_turn
+from lookalike.algorithms.shared.axes import axes_of
+from lookalike.algorithms.shared.matchers import MATCHERS
 from lookalike.apps.papers.published_heterogeneous import (
     HeterogeneousAsPublished,
+    cut_buckets,
     fewest_first,
     largest_to_pad,
+    match_freely,
     mix_columns,
 )
 from lookalike.apps.samples import census
 from lookalike.data.contracts import Promise
 from lookalike.data.requirement import Requirement
-from lookalike.errors import Unsupported
+from lookalike.errors import Infeasible, Unsupported
+from lookalike.kernels.matching import row_losses
 from lookalike.models import parse_model
 from lookalike.pipeline import run as pipeline
 from lookalike.pipeline.recipe import Recipe, prepare, require, settle
@@ -225,3 +230,57 @@ def test_copied_dummies_are_in_buckets_that_hold_their_value() -> None:
     assert np.count_nonzero(linkage.record_of_row < 0) == release.withheld.n_dummies
     (counts,) = release.withheld.dummies
     assert (np.bincount(release.sensitive[:, 0], minlength=len(counts)) - data.counts(0) == counts).all()
+
+
+def test_parts_are_cut_from_every_bucket() -> None:
+    data = census_data(120)
+    table = np.arange(120).reshape(20, 6)
+    parts = cut_buckets(data, 0, table, 8)
+    assert [part.shape for part in parts] == [(8, 6), (8, 6), (4, 6)]
+    whole = np.concatenate(parts)
+    for bucket in range(6):
+        assert sorted(whole[:, bucket].tolist()) == table[:, bucket].tolist()
+        values = data.sensitive[whole[:, bucket], 0]
+        # Each value's records stand together.
+        assert np.count_nonzero(np.diff(values)) == len(np.unique(values)) - 1
+
+
+@pytest.mark.parametrize("matcher", ["greedy", "sorted", "hungarian"])
+@pytest.mark.parametrize(
+    ("model", "buckets"), [("l-diversity:6", "equal"), ("beta-likeness:3,bound=basic", "ascending")]
+)
+def test_parts_that_cannot_be_matched_are_joined(matcher: str, model: str, buckets: str) -> None:
+    """With parts of two slots values meet themselves; still every row covers one record of each bucket."""
+    data = census_data(300)
+    method = HeterogeneousAsPublished(matcher=matcher, buckets=buckets, part=2)
+    release, linkage = made(data, method, model)
+    assert linkage.graph is not None
+    assert release.n_rows == 300
+    assert len(np.unique(np.diff(linkage.graph.starts))) <= 2
+
+
+@pytest.mark.parametrize("matcher", ["greedy", "sorted", "hungarian"])
+def test_compiled_rounds_lose_as_much_as_rounds_one_by_one(matcher: str) -> None:
+    """Ties fall differently, so losses differ a little."""
+    data = census_data(240)
+    axes, table = axes_of(data), np.arange(240).reshape(12, 20)
+    labels = np.arange(240)
+    quick = match_freely(matcher, axes, labels, table)
+    slow = slots_in_turn(axes, labels, table, MATCHERS[matcher], Randomness(1))
+    for slots in (quick, slow):
+        for own, of in np.ndindex(20, 20):
+            assert sorted(slots[own, :, of].tolist()) == table[:, of].tolist()
+    marks = np.empty(int(axes.codes.max()) + 1, dtype=np.int64)
+    losses = [
+        float(row_losses(axes, np.ascontiguousarray(slots.reshape(240, 20)), marks).mean()) for slots in (quick, slow)
+    ]
+    assert losses[0] == pytest.approx(losses[1], rel=0.05)
+
+
+def test_likeness_through_diversity() -> None:
+    data = census_data(403)
+    model = "beta-likeness:60,bound=basic"
+    release, _ = made(data, HeterogeneousAsPublished(buckets="through-l", dummies="yes"), model)
+    assert release.n_rows >= 403
+    with pytest.raises(Infeasible, match="buckets=ascending"):
+        made(data, HeterogeneousAsPublished(buckets="through-l"), "beta-likeness:1,bound=basic")

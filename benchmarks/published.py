@@ -1,0 +1,96 @@
+"""HG as published beside what the authors' programs reached: loss, bucket size, certainty and CPU seconds.
+
+    python benchmarks/published.py --data folder --reference discont.csv            GR at 10,000 records
+    python benchmarks/published.py --data folder --reference discont.csv --method GR SG HG NH BUREL
+
+The reference is a CSV file with the columns system, model, param, dataset, n, metric and value. Losses divide by the
+domains of the paper's table 10, as in the authors' programs. Of NH and BUREL only the loss is compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from collections import defaultdict
+from pathlib import Path
+
+from lookalike.apps.papers.datasets import Datasets
+from lookalike.apps.papers.experiments import FULL, Bench, Named
+from lookalike.apps.papers.hg_methods import BUREL, DIVERSE, LIKE, TABLE_10, measure
+from lookalike.data.microdata import Microdata
+
+Reference = dict[tuple[str, str, str, str], dict[str, float]]
+"""By system, model, parameter and table: its metrics."""
+LOSSES = ("gcp_real_rows_only", "gcp_mean3", "gcp_as_coded")
+CERTAINTIES = ("orig_side_max_confidence", "max_confidence")
+BETAS = ("orig_side_max_beta", "max_beta_measured")
+
+
+def read_reference(path: Path) -> Reference:
+    found: Reference = defaultdict(dict)
+    with path.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            try:
+                value = float(row["value"])
+            except ValueError:
+                continue
+            found[row["system"], row["model"], row["param"], row["dataset"]][row["metric"]] = value
+    return found
+
+
+def table_of(datasets: Datasets, name: str) -> Microdata | None:
+    rows = {"1k": 1_000, "10k": 10_000}.get(name.removeprefix("census"))
+    if rows is not None:
+        return datasets.census(rows, sizes=TABLE_10)
+    if name == "uniform10k":
+        return datasets.uniform(10_000, sizes=TABLE_10)
+    if name.startswith("zipf10k_"):
+        return datasets.zipf(int(name.removeprefix("zipf10k_")) / 10, 10_000, sizes=TABLE_10)
+    return None
+
+
+def method_of(system: str, model: str) -> Named | None:
+    if system == "NH":
+        return "ring"
+    if system == "BUREL":
+        return BUREL
+    return (DIVERSE if model == "l-diversity" else LIKE).get(system)
+
+
+def first(metrics: dict[str, float], names: tuple[str, ...]) -> str:
+    return next((f"{metrics[name]:.4g}" for name in names if name in metrics), "")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--data", type=Path, required=True, help="folder with census*.csv, uniform10k.csv, zipf10k_*.csv"
+    )
+    parser.add_argument("--reference", type=Path, required=True, help="what the authors' programs reached, as CSV")
+    parser.add_argument("--method", nargs="+", default=["GR"], help="GR, SG, HG, NH, BUREL")
+    options = parser.parse_args()
+    bench = Bench(Datasets(options.data), FULL)
+    print(
+        f"{'method':6} {'promise':22} {'table':11} {'GCP':>7} {'theirs':>7} {'certainty':>9} {'theirs':>7} "
+        f"{'beta':>6} {'theirs':>7} {'matches':>7} {'theirs':>7} {'CPU s':>6} {'theirs':>7}"
+    )
+    for (system, model, parameter, name), metrics in sorted(read_reference(options.reference).items()):
+        key, _, value = parameter.partition("=")
+        data, method = table_of(bench.datasets, name), method_of(system, model)
+        if system not in options.method or not value.isdigit() or data is None or method is None:
+            continue
+        # The authors' BUREL was built for the enhanced bound.
+        bound = ",bound=basic" if key == "beta" and system != "BUREL" else ""
+        promise = f"{model}:{value}{bound}"
+        made = measure(bench.publish(data, promise, method, 0))
+        print(
+            f"{system:6} {promise:22.22} {name:11} {made['gcp']:7.4f} {first(metrics, LOSSES):>7} "
+            f"{made['certainty'] / 100:9.3f} {first(metrics, CERTAINTIES):>7} {made['reached_beta']:6.3g} "
+            f"{first(metrics, BETAS):>7} {made['matches']:7} {first(metrics, ('matches_per_row',)):>7} "
+            f"{made['seconds']:6.2f} {first(metrics, ('time_s_cpu_main_thread', 'time_s_cpu_O2')):>7}",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()
