@@ -113,21 +113,20 @@ PAPER = Paper(
     claimed="A method that merges records only as far as it must gives away, by stopping there, which values forced "
     "it. "
     "The paper asks how much an attacker gains by that. It reports that the gain is bounded, that randomization (RGG) "
-    "and "
-    "even halves (SG) remove it, and that such groups answer counts better than Anatomy.",
+    "and even halves (SG) remove it, and that such groups answer counts better than Anatomy.",
     holds="The mathematics: for greedy groups the attacker's probability stays below e times the promise, and even "
-    "halves, or "
-    "methods that look only at sensitive values, give away almost nothing. Few records are vulnerable. Groups of "
-    "similar "
-    "people do answer counts better than Anatomy alone.",
-    fails="Two reported risks, 2.52 and 2.70, are more than is possible at l = 6; they are sampling noise. "
-    "Randomization does "
-    "not remove the risk: on the paper's own table records stay vulnerable at p = 0.65, and groups nearly triple. "
-    "Dividing "
-    "groups by Anatomy makes the attack worse. Relaxed Mondrian that tries a second column can reveal a value with "
-    "certainty.",
-    instead="`groups` with `--adversary knows-method`, or `symmetric-grouping`, with `anatomize=true` where counts "
-    "matter.",
+    "halves, or methods that look only at sensitive values, give away almost nothing. For a rare value few records are "
+    "vulnerable. Groups of similar people do answer counts better than Anatomy alone.",
+    fails="Two reported risks, 2.52 and 2.70, are more than is possible at l = 6. Randomization does not remove the "
+    "risk: "
+    "on the paper's own table records stay vulnerable at p = 0.65, and groups nearly triple. Of a value that is "
+    "nearly as "
+    "frequent as l allows, many records are vulnerable. Dividing greedy groups by Anatomy makes the attack worse. "
+    "Relaxed "
+    "Mondrian that tries a second column can reveal a value with certainty.",
+    instead="`groups` with `--adversary knows-method`, or `symmetric-grouping`, with `recode=permute,anatomize=true` "
+    "where "
+    "counts matter.",
     statements=_STATEMENTS,
     claims=(
         Claim(

@@ -371,7 +371,7 @@ CLAIMS = (
         "The certainty about any person stays low in practice.",
         at_most("risk", math.e, *(name(method, value) for value in POSITIVES for method in ("RGG", "SG")), ANATOMY),
         judged="no probability above e/l in any undivided release of figure 5",
-        limits="Not so for divided groups of RGG (ma-divided).",
+        limits="Not so for divided groups of GG (ma-divided).",
         why="A probability exceeds e/l.",
     ),
     Claim(
