@@ -44,8 +44,7 @@ _STATEMENTS = (
         "3.2, theorem 5; abstract",
         "If a group is split evenly, the probability of any value is at most 1/(l - 1/2).",
         "by proof, for one refused split per group and children of at least l records; the bound is damaged in the "
-        "text "
-        "that we have, and enumeration meets it exactly",
+        "text that we have, and enumeration meets it exactly",
     ),
     Statement(
         "3.2, appendix C.3", "SG is effectively immune.", "follows from theorem 5; its risk is shown with figure 5"
@@ -99,8 +98,7 @@ _STATEMENTS = (
     Statement(
         "1, 6, appendix A",
         "Others attacked strict Mondrian, Incognito and Zhang's method, proposed Mask and transparent methods, and "
-        "found "
-        "the deFinetti attack, strongest for groups of 2 to 4.",
+        "found the deFinetti attack, strongest for groups of 2 to 4.",
         "cited",
     ),
     Statement("appendix A", "Only uniform beliefs over worlds are considered.", "a limit of the study, not a result"),
@@ -118,15 +116,11 @@ PAPER = Paper(
     "halves, or methods that look only at sensitive values, give away almost nothing. For a rare value few records are "
     "vulnerable. Groups of similar people do answer counts better than Anatomy alone.",
     fails="Two reported risks, 2.52 and 2.70, are more than is possible at l = 6. Randomization does not remove the "
-    "risk: "
-    "on the paper's own table records stay vulnerable at p = 0.65, and groups nearly triple. Of a value that is "
-    "nearly as "
-    "frequent as l allows, many records are vulnerable. Dividing greedy groups by Anatomy makes the attack worse. "
-    "Relaxed "
-    "Mondrian that tries a second column can reveal a value with certainty.",
+    "risk: on the paper's own table records stay vulnerable at p = 0.65, and groups nearly triple. Of a value that "
+    "is nearly as frequent as l allows, many records are vulnerable. Dividing greedy groups by Anatomy makes the "
+    "attack worse. Relaxed Mondrian that tries a second column can reveal a value with certainty.",
     instead="`groups` with `--adversary knows-method`, or `symmetric-grouping`, with `recode=permute,anatomize=true` "
-    "where "
-    "counts matter.",
+    "where counts matter.",
     statements=_STATEMENTS,
     claims=(
         Claim(

@@ -199,9 +199,8 @@ CLAIMS = (
         readings(lambda value: goes_down("qd", "error", *_plain(value))),
         judged="falls at every step, 5 % being noise",
         limits=_OURS,
-        why="True counts shrink with each condition, and relative errors grow as they do. The paper does not say what "
-        "it "
-        "did with queries that nobody satisfies.",
+        why="True counts shrink with each condition, and relative errors grow as they do. The paper does not say "
+        "what it did with queries that nobody satisfies.",
     ),
     Claim(
         "5.3, figure 5b",
@@ -402,17 +401,11 @@ ANSWERS = Experiment(
     measure=answer_queries,
     claims=CLAIMS,
     differs=f"{AXES}{WITHOUT_ADULT}{_ALL}Only binary diversity gives the group sizes that the text reports, so the "
-    "paper's two "
-    "values are protected one at a time and together. Base(Ana) is Anatomy for simple 6-diversity. RGG(Ana) is made "
-    "for "
-    f"this study only: the method refuses to divide its groups. GG(el) is GG with l = {LARGER_ELL}, which "
-    "Craft-Repair does "
-    "not allow. Predicates of no value at all are not drawn, and queries that nobody satisfies are drawn again. "
-    "Correlated "
-    "queries are the tenth of the same queries with the highest and the tenth with the lowest true count over what "
-    "independence would give; the paper calls the former negative and the latter positive, against usage, so ours are "
-    "named "
-    "by their counts. Gaps between methods are means over the same queries; two standard errors of them are noise. "
-    "Three "
-    "repetitions at most.",
+    "paper's two values are protected one at a time and together. Base(Ana) is Anatomy for simple 6-diversity. "
+    "RGG(Ana) is made for this study only: the method refuses to divide its groups. GG(el) is GG with l = "
+    f"{LARGER_ELL}, which Craft-Repair does not allow. Predicates of no value at all are not drawn, and queries that "
+    "nobody satisfies are drawn again. Correlated queries are the tenth of the same queries with the highest and the "
+    "tenth with the lowest true count over what independence would give; the paper calls the former negative and the "
+    "latter positive, against usage, so ours are named by their counts. Gaps between methods are means over the same "
+    "queries; two standard errors of them are noise. Three repetitions at most.",
 )

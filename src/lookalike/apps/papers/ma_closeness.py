@@ -220,10 +220,8 @@ CLOSENESS = Experiment(
         ),
     ),
     differs=f"{AXES}{WITHOUT_ADULT}{_UNKNOWN} Four readings are measured. With all values, distances are by equal "
-    "distance "
-    f"and sampled from {_ACCEPTED:,} accepted dealings of each of {_GROUPS} random groups of a release: all groups "
-    "would take "
-    "hours. Three standard errors are taken off a distance before a record counts as vulnerable. A group for which "
-    f"{_TRIES:,} dealings do not suffice is left out. With one value against the rest everything is exact. No tree of "
-    "occupations is in the paper, so the hierarchical distance is not measured. Two repetitions.",
+    f"distance and sampled from {_ACCEPTED:,} accepted dealings of each of {_GROUPS} random groups of a release: all "
+    "groups would take hours. Three standard errors are taken off a distance before a record counts as vulnerable. A "
+    f"group for which {_TRIES:,} dealings do not suffice is left out. With one value against the rest everything is "
+    "exact. No tree of occupations is in the paper, so the hierarchical distance is not measured. Two repetitions.",
 )

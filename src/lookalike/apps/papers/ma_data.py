@@ -28,9 +28,8 @@ _SHARES = {TECH: 0.031, CRAFT: 1.0}
 AXES = "The paper's text does not give the values on the axes; these are ours. "
 BY_BUCKET = (
     "As in the paper, an attacker knows the order of all records, and all records of a bucket share one probability. "
-    "The "
-    "results also have the same for records with equal quasi-identifiers, whose order nobody knows (risk_by_person, "
-    "vulnerable_by_person), which is less. "
+    "The results also have the same for records with equal quasi-identifiers, whose order nobody knows "
+    "(risk_by_person, vulnerable_by_person), which is less. "
 )
 WITHOUT_ADULT = (
     "Without ADULT the run uses CENSUS and says so; Tech-Support is then the occupation nearest to 3.1 %, "

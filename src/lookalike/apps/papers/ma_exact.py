@@ -264,8 +264,7 @@ LIMITS = Experiment(
             "The probability in the first bucket of RGG is above 1/l for every group.",
             some_rows(lambda risks: min(risks) > 1, "risk", FULL_PAIR, HALF_PAIR),
             why="A group of two buckets with one positive must have grown by the coin, so that its buckets are alike "
-            "and "
-            "hold 1/(2 l).",
+            "and hold 1/(2 l).",
         ),
     ),
     differs="All figures are exact.",
@@ -283,8 +282,7 @@ MONDRIAN = Experiment(
             "Relaxed Mondrian is effectively immune: no probability above 1/(l - 1/2).",
             _test(_even_bound, ONE, TWO),
             why="The bound is for one refused cut. Where a second column is tried after a refusal, both refusals "
-            "together "
-            "can leave one possibility.",
+            "together can leave one possibility.",
         ),
         Claim(
             "3.2; 6",
@@ -303,8 +301,7 @@ MONDRIAN = Experiment(
         ),
     ),
     differs="The paper reports no such measurement. Relaxed Mondrian here cuts the widest column at its median and "
-    "tries "
-    "the other column before it gives up, as the method's authors do.",
+    "tries the other column before it gives up, as the method's authors do.",
 )
 
 DIVIDED = Experiment(
@@ -319,8 +316,7 @@ DIVIDED = Experiment(
             at_most("risk", math.e, *POSITIVES),
             judged="no probability above e/l, the limit for undivided groups",
             why="The first bucket of a group of two holds both positives; a part with a single record of that bucket "
-            "and "
-            "one positive reveals it. Parts are drawn at random, so this happens on every table.",
+            "and one positive reveals it. Parts are drawn at random, so this happens on every table.",
         ),
     ),
     differs=f"{WITHOUT_ADULT}The paper claims this without a measurement. Groups of 2 to {_MOST_BUCKETS} buckets are "
@@ -343,8 +339,6 @@ SIMPLE = Experiment(
         ),
     ),
     differs=f"{WITHOUT_ADULT}The paper shows no figure for it. Probabilities are sampled from 500 accepted dealings "
-    "per "
-    "group, and three standard errors are taken off before they are compared with e/l. On ADULT larger l leave almost "
-    "no "
-    "groups.",
+    "per group, and three standard errors are taken off before they are compared with e/l. On ADULT larger l leave "
+    "almost no groups.",
 )

@@ -239,13 +239,10 @@ GREEDY = Experiment(
         ),
     ),
     differs=f"{AXES}{BY_BUCKET}{WITHOUT_ADULT}Risks are exact; the sampled series repeat the paper's procedure with "
-    "20, "
-    "100 and 1,000 accepted dealings per group (one repetition; a group for which 20,000 dealings do not suffice is "
-    "left "
-    "out). Craft-Repair has 13.3 % of ADULT, so l = 8 and more cannot be kept. The last records of the order, which "
-    "form "
-    "no group, are not attacked, as in the paper. A second order, along a Hilbert curve, is shown because the paper "
-    "does not say how it sorts. Three repetitions at most: other orders of equal records.",
+    "20, 100 and 1,000 accepted dealings per group (one repetition; a group for which 20,000 dealings do not suffice "
+    "is left out). Craft-Repair has 13.3 % of ADULT, so l = 8 and more cannot be kept. The last records of the "
+    "order, which form no group, are not attacked, as in the paper. A second order, along a Hilbert curve, is shown "
+    "because the paper does not say how it sorts. Three repetitions at most: other orders of equal records.",
 )
 
 RANDOMIZED = Experiment(
@@ -281,8 +278,7 @@ RANDOMIZED = Experiment(
                 _falls_quickly("vulnerable", series, 0.0),
                 judged="falls at every step, to half or less at p = 0.4",
                 why="Growing on joins buckets to groups that would have been safe by themselves, and groups that are "
-                "as "
-                "full as they may be stay vulnerable at any p.",
+                "as full as they may be stay vulnerable at any p.",
             )
             for series in POSITIVES
         ),
@@ -353,9 +349,7 @@ RANDOMIZED = Experiment(
         ),
     ),
     differs=f"{BY_BUCKET}{WITHOUT_ADULT}Risks are exact for groups of any size, where the paper sampled. The records "
-    "at "
-    "the end that form no group are merged into the group before, which is not attacked; the paper drops them. The "
-    "queries "
-    "of figure 4d are not described; ours are those of figure 5 with three quasi-identifiers and subsets of up to 0.3. "
-    "Three repetitions at most.",
+    "at the end that form no group are merged into the group before, which is not attacked; the paper drops them. "
+    "The queries of figure 4d are not described; ours are those of figure 5 with three quasi-identifiers and subsets "
+    "of up to 0.3. Three repetitions at most.",
 )
