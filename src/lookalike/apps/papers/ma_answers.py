@@ -45,7 +45,11 @@ def under(low: str, high: str) -> Test:
         if not n_points:
             return Found(None, f"{low} and {high} were not measured together")
         said = f"{low} minus {high}: {span(gaps)} points of per cent"
-        said += f", higher at {', '.join(above)}" if above else ""
+        said += (
+            f", higher at {', '.join(above) if len(above) < 4 else f'{len(above)} of {n_points} points'}"
+            if above
+            else ""
+        )
         said += f", within noise at {unsure} of {n_points} points" if unsure else ""
         return Found(False if above else None if unsure else True, said)
 
@@ -53,18 +57,17 @@ def under(low: str, high: str) -> Test:
 
 
 def goes_down(axis: str, y: str, *series: str, slack: float = 0.05) -> Test:
-    """The test that every series falls along an axis, with a slack for noise; only the ends are said."""
+    """The test that every series falls along an axis, with a slack for noise; two of those that do not are shown."""
 
     def test(found: Results) -> Found:
-        said, holds = [], bool(series)
-        for one in series:
-            means = found.means(axis, y, one)
-            falls = found.goes(-1, axis, y, one, slack)
-            holds = holds and falls
-            numbers = [means[point] for point in sorted(means)]
-            if numbers:
-                said.append(f"{one} {' '.join(map(format_figure, numbers))}" + ("" if falls else " (does not fall)"))
-        return Found(holds if said else None, "; ".join(said) or "not measured")
+        known = {one: found.means(axis, y, one) for one in series}
+        falling = [one for one in series if found.goes(-1, axis, y, one, slack)]
+        shown = [one for one in series if one not in falling and known[one]][:2] or falling[:1]
+        said = [f"{one} {' '.join(format_figure(known[one][point]) for point in sorted(known[one]))}" for one in shown]
+        if not said:
+            return Found(None, "not measured")
+        start = f"{len(falling)} of {len(series)} series fall with {axis}, "
+        return Found(len(falling) == len(series), start + "; ".join(said))
 
     return test
 
