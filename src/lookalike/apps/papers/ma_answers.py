@@ -45,11 +45,8 @@ def under(low: str, high: str) -> Test:
         if not n_points:
             return Found(None, f"{low} and {high} were not measured together")
         said = f"{low} minus {high}: {span(gaps)} points of per cent"
-        said += (
-            f", higher at {', '.join(above) if len(above) < 4 else f'{len(above)} of {n_points} points'}"
-            if above
-            else ""
-        )
+        if above:
+            said += ", higher at " + (", ".join(above) if len(above) < 4 else f"{len(above)} of {n_points} points")
         said += f", within noise at {unsure} of {n_points} points" if unsure else ""
         return Found(False if above else None if unsure else True, said)
 
