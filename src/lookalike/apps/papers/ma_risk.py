@@ -221,7 +221,7 @@ GREEDY = Experiment(
                 "risk",
                 *(sampled(series, DEALINGS[-1]) for series in POSITIVES),
             ),
-            limits="With 1,000 accepted dealings per group; the paper does not give its number.",
+            limits="With up to 1,000 accepted dealings per group; the paper does not give its number.",
         ),
         Claim(
             "5.1, figure 3b",
