@@ -47,10 +47,11 @@ Sizes = Mapping[str, int]
 
 @dataclass(frozen=True)
 class Source:
-    """Where records came from, in words, and whether they are invented."""
+    """Where records came from, in words, and whether they are invented, or stand in for the paper's own table."""
 
     text: str
     invented: bool = False
+    stands_in: bool = False
 
 
 @dataclass(frozen=True)

@@ -129,7 +129,9 @@ def reproduce(
 def conclude(experiment: Experiment, results: Results, sources: tuple[Source, ...], size: str) -> Reproduced:
     """What the measurements of an experiment say about its claims."""
     invented = any(source.invented for source in sources)
-    judged = tuple(judge(claim, results, experiment.limits, invented=invented) for claim in experiment.claims)
+    other = "Measured on other records than the paper's." if any(source.stands_in for source in sources) else ""
+    limits = " ".join(filter(None, (other, experiment.limits)))
+    judged = tuple(judge(claim, results, limits, invented=invented) for claim in experiment.claims)
     return Reproduced(experiment, results, sources, size, judged)
 
 
