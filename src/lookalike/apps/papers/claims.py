@@ -110,17 +110,17 @@ def below(x: str, y: str, one: str, *others: str, factor: float = 1.0, at: Seque
     return test
 
 
-def quicker(x: str, one: str, *others: str, factor: float = 1.0, y: str = "seconds") -> Test:
+def quicker(x: str, one: str, *others: str, factor: float = 1.0, y: str = "seconds", at: Sequence[float] = ()) -> Test:
     """The test that a series takes at most `factor` times each other's time, by intervals over the repetitions."""
 
     def test(found: Results) -> Found:
         verdicts: list[bool | None] = []
         for other in others:
             mine, theirs = found.values(x, y, one), found.values(x, y, other)
-            for point in sorted(set(mine) & set(theirs)):
+            for point in sorted(point for point in mine if point in theirs and (not at or point in at)):
                 low, high = [factor * value for value in (min(theirs[point]), max(theirs[point]))]
                 verdicts.append(True if max(mine[point]) <= low else False if min(mine[point]) > high else None)
-        evidence = "; ".join(describe(found, x, y, series) for series in (one, *others))
+        evidence = "; ".join(describe(found, x, y, series, at) for series in (one, *others))
         return Found(_all_hold(verdicts), evidence)
 
     return test
@@ -146,12 +146,20 @@ def _goes(way: int, x: str, y: str, series: Sequence[str], slack: float) -> Test
 
 def takes_longer(x: str, *series: str, y: str = "seconds") -> Test:
     """The test that times rise along an axis: first and last differ by intervals, and no step falls by intervals."""
+    return _time_goes(1, x, y, series)
 
+
+def takes_less(x: str, *series: str, y: str = "seconds") -> Test:
+    """The test that times fall along an axis: first and last differ by intervals, and no step rises by intervals."""
+    return _time_goes(-1, x, y, series)
+
+
+def _time_goes(way: int, x: str, y: str, series: Sequence[str]) -> Test:
     def test(found: Results) -> Found:
         verdicts: list[bool | None] = []
         for one in series:
             values = found.values(x, y, one)
-            steps = [values[at] for at in sorted(values)]
+            steps = [[way * number for number in values[at]] for at in sorted(values)]
             if len(steps) < 2:
                 verdicts.append(None)
             elif any(max(after) < min(before) for before, after in (*pairwise(steps), (steps[0], steps[-1]))):

