@@ -9,7 +9,7 @@ import pytest
 
 from lookalike.apps.papers import EXPERIMENTS, run
 from tests.apps.cli.running import lookalike
-from tests.apps.papers.test_run import EXAMPLE, TINY
+from tests.apps.papers.test_run import EXAMPLE, FALLS, RISES, TINY
 
 
 def test_the_list_names_every_figure() -> None:
@@ -27,14 +27,28 @@ def test_without_an_experiment_it_says_how_to_name_one(words: list[str], said: s
     assert said in refused.stderr
 
 
-def test_claims_that_do_not_show_are_said_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_claim_has_its_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "QUICK", TINY)
-    monkeypatch.setattr(run, "find", lambda names: [EXAMPLE])
+    monkeypatch.setattr(run, "EXPERIMENTS", (EXAMPLE,))
     done = lookalike("reproduce", "xx-1a", "--out", tmp_path / "figures")
     assert done.returncode == 0, done.stderr
-    assert "DOES NOT SHOW: loss falls with k" in done.stdout
+    assert f"reproduced with limits: {RISES}" in done.stdout
+    assert f"not reproduced (data not public): {FALLS}" in done.stdout
+    assert "1 reproduced with limits; 1 not reproduced (data not public)\n" in done.stdout
     assert done.stdout.endswith(f"Results and figures: {tmp_path / 'figures'}\n")
     assert (tmp_path / "figures" / "xx-1a.svg").exists()
     (plain,) = json.loads(lookalike("reproduce", "xx-1a", "--json").stdout)
-    assert plain["shows"] == {"loss rises with k": True, "loss falls with k": False}
+    assert [claim["verdict"] for claim in plain["claims"]] == [
+        "reproduced with limits",
+        "not reproduced (data not public)",
+    ]
     assert len(plain["rows"]) == 4
+
+
+def test_another_seed_needs_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "QUICK", TINY)
+    monkeypatch.setattr(run, "EXPERIMENTS", (EXAMPLE,))
+    assert lookalike("reproduce", "xx-1a", "--out", tmp_path).returncode == 0
+    refused = lookalike("reproduce", "xx-1a", "--out", tmp_path, "--seed", "1")
+    assert refused.returncode != 0
+    assert "Name another folder with --out" in refused.stderr

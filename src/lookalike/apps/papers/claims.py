@@ -4,7 +4,8 @@ A claim has a verdict of five. `reproduced`: its test holds. `reproduced with li
 method that differs. `not reproduced (data not public)`: it fails, and the paper's data or size may be the reason. `not
 reproduced (our evidence against the paper)`: it fails for a reason that the paper's data would not change. `open`: what
 we measured does not decide. Times are compared by the intervals of their repetitions: intervals that overlap decide
-nothing. What is true by construction, by proof or by arithmetic is a `Statement`: it is listed and not counted.
+nothing, and neither does a series that was not measured. What is true by construction, by proof or by arithmetic is a
+`Statement`: it is listed and not counted.
 """
 
 from __future__ import annotations
@@ -98,31 +99,29 @@ def below(x: str, y: str, one: str, *others: str, factor: float = 1.0, at: Seque
     """The test that a series' mean is at most `factor` times each other's, at every point (or at some points)."""
 
     def test(found: Results) -> Found:
-        said, holds = [describe(found, x, y, one)], True
+        said, verdicts = [describe(found, x, y, one, at)], []
         for other in others:
             pairs = found.shared(x, y, one, other, at)
             failed = [point for point, low, high in pairs if low > factor * high]
-            holds = holds and bool(pairs) and not failed
-            said.append(describe(found, x, y, other) + (f" (fails at {x} {_list(failed)})" if failed else ""))
-        return Found(holds, "; ".join(said))
+            verdicts.append(not failed if pairs else None)
+            said.append(describe(found, x, y, other, at) + (f" (fails at {x} {_list(failed)})" if failed else ""))
+        return Found(_all_hold(verdicts), "; ".join(said))
 
     return test
 
 
-def quicker(x: str, one: str, *others: str, factor: float = 1.0, y: str = "seconds") -> Test:
+def quicker(x: str, one: str, *others: str, factor: float = 1.0, y: str = "seconds", at: Sequence[float] = ()) -> Test:
     """The test that a series takes at most `factor` times each other's time, by intervals over the repetitions."""
 
     def test(found: Results) -> Found:
         verdicts: list[bool | None] = []
         for other in others:
             mine, theirs = found.values(x, y, one), found.values(x, y, other)
-            for point in sorted(set(mine) & set(theirs)):
+            for point in sorted(point for point in mine if point in theirs and (not at or point in at)):
                 low, high = [factor * value for value in (min(theirs[point]), max(theirs[point]))]
                 verdicts.append(True if max(mine[point]) <= low else False if min(mine[point]) > high else None)
-        evidence = "; ".join(describe(found, x, y, series) for series in (one, *others))
-        if not verdicts:
-            return Found(False, evidence)
-        return Found(False if False in verdicts else None if None in verdicts else True, evidence)
+        evidence = "; ".join(describe(found, x, y, series, at) for series in (one, *others))
+        return Found(_all_hold(verdicts), evidence)
 
     return test
 
@@ -139,28 +138,36 @@ def rises(x: str, y: str, *series: str, slack: float = 0.0) -> Test:
 
 def _goes(way: int, x: str, y: str, series: Sequence[str], slack: float) -> Test:
     def test(found: Results) -> Found:
-        holds = bool(series) and all(found.goes(way, x, y, one, slack) for one in series)
-        return Found(holds, "; ".join(describe(found, x, y, one) for one in series))
+        verdicts = [found.goes(way, x, y, one, slack) if len(found.means(x, y, one)) > 1 else None for one in series]
+        return Found(_all_hold(verdicts), "; ".join(describe(found, x, y, one) for one in series))
 
     return test
 
 
 def takes_longer(x: str, *series: str, y: str = "seconds") -> Test:
     """The test that times rise along an axis: first and last differ by intervals, and no step falls by intervals."""
+    return _time_goes(1, x, y, series)
 
+
+def takes_less(x: str, *series: str, y: str = "seconds") -> Test:
+    """The test that times fall along an axis: first and last differ by intervals, and no step rises by intervals."""
+    return _time_goes(-1, x, y, series)
+
+
+def _time_goes(way: int, x: str, y: str, series: Sequence[str]) -> Test:
     def test(found: Results) -> Found:
         verdicts: list[bool | None] = []
         for one in series:
             values = found.values(x, y, one)
-            steps = [values[at] for at in sorted(values)]
-            if len(steps) < 2 or max(steps[-1]) < min(steps[0]):
-                verdicts.append(False)
-            elif any(max(after) < min(before) for before, after in pairwise(steps)):
+            steps = [[way * number for number in values[at]] for at in sorted(values)]
+            if len(steps) < 2:
+                verdicts.append(None)
+            elif any(max(after) < min(before) for before, after in (*pairwise(steps), (steps[0], steps[-1]))):
                 verdicts.append(False)
             else:
                 verdicts.append(True if min(steps[-1]) > max(steps[0]) else None)
         evidence = "; ".join(describe(found, x, y, one) for one in series)
-        return Found(False if False in verdicts else None if None in verdicts else bool(verdicts), evidence)
+        return Found(_all_hold(verdicts), evidence)
 
     return test
 
@@ -181,9 +188,10 @@ def ratio(
     def test(found: Results) -> Found:
         ratios = [high / low for _, high, low in found.shared(x, y, over, under, at) if low]
         if not ratios:
-            return Found(False, f"{over} and {under} were not measured together")
+            return Found(None, f"{over} and {under} were not measured together")
         value = of(ratios)
-        said = f"{over} over {under}: {format_figure(value)} ({format_figure(min(ratios))} to {format_figure(max(ratios))})"
+        spread = f"{format_figure(min(ratios))} to {format_figure(max(ratios))}"
+        said = f"{over} over {under}: {format_figure(value)} ({spread})"
         return Found(least <= value <= most, said)
 
     return test
@@ -194,9 +202,8 @@ def between(x: str, y: str, series: str, least: float, most: float, at: Sequence
 
     def test(found: Results) -> Found:
         means = {point: mean for point, mean in found.means(x, y, series).items() if not at or point in at}
-        return Found(
-            bool(means) and all(least <= mean <= most for mean in means.values()), describe(found, x, y, series, at)
-        )
+        verdicts = [least <= mean <= most for mean in means.values()]
+        return Found(_all_hold(verdicts), describe(found, x, y, series, at))
 
     return test
 
@@ -206,8 +213,8 @@ def steady(x: str, y: str, *series: str, factor: float) -> Test:
 
     def test(found: Results) -> Found:
         means = [list(found.means(x, y, one).values()) for one in series]
-        holds = all(len(some) > 1 and max(some) <= factor * min(some) for some in means)
-        return Found(holds, "; ".join(describe(found, x, y, one) for one in series))
+        verdicts = [max(some) <= factor * min(some) if len(some) > 1 else None for some in means]
+        return Found(_all_hold(verdicts), "; ".join(describe(found, x, y, one) for one in series))
 
     return test
 
@@ -218,7 +225,7 @@ def near_printed(x: str, y: str, series: str, printed: dict[float, float], withi
     def test(found: Results) -> Found:
         means = found.means(x, y, series)
         pairs = [(at, means[at], said) for at, said in printed.items() if at in means]
-        holds = bool(pairs) and all(abs(mean - said) <= within * abs(said) for _, mean, said in pairs)
+        holds = _all_hold([abs(mean - said) <= within * abs(said) for _, mean, said in pairs])
         shown = (f"{format_figure(mean)} (printed {format_figure(said)}) at {at:g}" for at, mean, said in pairs)
         return Found(holds, f"{series}: " + (", ".join(shown) or "not measured"))
 
@@ -230,11 +237,15 @@ def every(*tests: Test) -> Test:
 
     def test(found: Results) -> Found:
         parts = [one(found) for one in tests]
-        decided = [part.holds for part in parts]
         evidence = "; ".join(dict.fromkeys(piece for part in parts for piece in part.evidence.split("; ") if piece))
-        return Found(False if False in decided else None if None in decided else True, evidence)
+        return Found(_all_hold([part.holds for part in parts]), evidence)
 
     return test
+
+
+def _all_hold(verdicts: Sequence[bool | None]) -> bool | None:
+    """Whether all of these hold: not if one fails; undecided if one is, or if there is none."""
+    return False if False in verdicts else None if None in verdicts or not verdicts else True
 
 
 def describe(found: Results, x: str, y: str, series: str, at: Sequence[float] = ()) -> str:
@@ -246,7 +257,7 @@ def describe(found: Results, x: str, y: str, series: str, at: Sequence[float] = 
 
 
 def format_figure(value: float) -> str:
-    return f"{value:,.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+    return f"{value:,.3g}" if abs(value) < 999.5 else f"{value:,.0f}"
 
 
 def _list(points: Sequence[float]) -> str:

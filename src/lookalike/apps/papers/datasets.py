@@ -10,7 +10,8 @@ Zipf's law without a file are drawn on the records of zipf10k_05.csv. Every expe
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.util import find_spec
@@ -125,7 +126,7 @@ class Datasets:
 
     def adult(self, qi: Sequence[str]) -> Microdata:
         """The records of ADULT without missing values, 45,222, occupations being sensitive."""
-        self.used["adult"] = Source("ADULT, its 45,222 complete records")
+        self.used["adult"] = Source(f"ADULT, its {self._adult.n_rows:,} complete records")
         return self._once(("adult", *qi), lambda: _encode_adult(self._adult, qi))
 
     @cached_property
@@ -154,6 +155,16 @@ class Datasets:
         data = self._once(("coil",), lambda: _read_coil(found))
         self.used["coil"] = Source(f"COIL2000, {data.n_rows:,} records")
         return data
+
+    @contextmanager
+    def unrecorded(self) -> Iterator[None]:
+        """What is asked for here does not count as used: nothing is measured on it."""
+        before = dict(self.used)
+        try:
+            yield
+        finally:
+            self.used.clear()
+            self.used.update(before)
 
     def _once(self, key: tuple[object, ...], make: Callable[[], Microdata]) -> Microdata:
         if key not in self._kept:

@@ -275,7 +275,7 @@ class Bench:
             if kind not in self._warm:
                 # Kernels compile on first use, which is none of the method's time.
                 self._warm.add(kind)
-                with suppress(LookalikeError):
+                with suppress(LookalikeError), self.datasets.unrecorded():
                     _publish(self.datasets.census(_FEW), model, algorithm, 0)
             self._made[key] = _publish(data, model, algorithm, self.seed_of(repetition))
             if len(self._made) > _KEPT:

@@ -11,7 +11,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.privbayes import PrivBayes, epsilon_of_beta
+from lookalike.algorithms.privbayes import PrivBayes
+from lookalike.algorithms.shared.mechanisms import epsilon_of_beta
 from lookalike.analysis.counts import Answers, true_counts
 from lookalike.data.microdata import Codes, Domain, Microdata
 from lookalike.metrics.query_error import Drawn, QueryError, judge_answers
