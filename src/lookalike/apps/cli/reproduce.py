@@ -15,10 +15,14 @@ from lookalike.errors import RecipeError
 @click.command()
 @click.argument("experiments", nargs=-1)
 @click.option("--list", "as_list", is_flag=True, help="List all experiments and end.")
-@click.option("--data", type=click.Path(), metavar="DIR", help="Folder with the papers' tables; default: invented data.")
+@click.option(
+    "--data", type=click.Path(), metavar="DIR", help="Folder with the papers' tables; default: invented data."
+)
 @click.option("--full", is_flag=True, help="Records, repetitions and queries as in the papers.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Another number measures with other random draws.")
-@click.option("--out", type=click.Path(), metavar="DIR", help="Folder for results, verdicts and figures (CSV, JSON, SVG).")
+@click.option(
+    "--out", type=click.Path(), metavar="DIR", help="Folder for results, verdicts and figures (CSV, JSON, SVG)."
+)
 @JSON
 def reproduce(
     experiments: tuple[str, ...], as_list: bool, data: str | None, full: bool, seed: int, out: str | None, as_json: bool

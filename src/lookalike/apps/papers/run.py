@@ -1,7 +1,7 @@
 """Finds experiments by name, runs them, judges claims and writes results.
 
-For each experiment there are `NAME.csv` (all measurements), `NAME.json` (claims with verdicts and evidence) and a picture
-per figure; `NAME.points` has what was measured so far, so that a run that was stopped goes on where it was.
+For each experiment there are `NAME.csv` (all measurements), `NAME.json` (claims with verdicts and evidence) and a
+picture per figure; `NAME.points` has what was measured so far, so that a run that was stopped goes on where it was.
 """
 
 from __future__ import annotations
