@@ -26,10 +26,10 @@ says how it came out. Nothing is left out because it failed.
 |---|---|---|
 {verdicts}
 
-"With limits" means: the claim holds, but on other records than the paper's, or with a method that we had to rebuild; the
-reason is given. Intervals of repeated timings that overlap decide nothing: such claims are open. What is true by
-construction, proof or arithmetic is listed per paper and not counted. *Our reading* marks tests whose threshold the paper
-does not give.
+"With limits" means: the claim holds, but on other records than the paper's, or with a method that we had to rebuild;
+the reason is given. Intervals of repeated timings that overlap decide nothing: such claims are open. What is true by
+construction, proof or arithmetic is listed per paper and not counted. *Our reading* marks tests whose threshold the
+paper does not give.
 
 The measurements: {data}. To repeat them:
 

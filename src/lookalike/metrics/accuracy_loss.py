@@ -6,6 +6,7 @@ records too: large leaves remember little of them, but a small loss may come out
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -41,15 +42,22 @@ class Accuracy(NamedTuple):
 def accuracies(original: Microdata, release: Release, *, worlds: int = 3, seed: int = 0) -> list[Accuracy]:
     """Of each sensitive column from the quasi-identifiers, and of one quasi-identifier from all else."""
     rng = Randomness(seed).child("accuracy")
+    drawn = [draw_world(release, rng.child("world", turn)) for turn in range(worlds)]
+    return learned_accuracies(original, drawn, seed=seed)
+
+
+def learned_accuracies(original: Microdata, tables: Sequence[World | Microdata], *, seed: int = 0) -> list[Accuracy]:
+    """The same for forests that learn from these tables, whose codes are those of the original."""
+    rng = Randomness(seed).child("accuracy")
     order = rng.child("held out").permutation(original.n_rows)
     n_held = max(1, min(round(_HELD_OUT * original.n_rows), MOST_ROWS))
     held, kept = order[:n_held], order[n_held:][:MOST_ROWS]
     if not len(kept):
         return []
-    drawn = []
-    for turn in range(worlds):
-        world = draw_world(release, rng.child("world", turn))
-        drawn.append(world.only(rng.child("rows", turn).permutation(len(world))[: len(kept)]))
+    learned = []
+    for turn, table in enumerate(tables):
+        rows = rng.child("rows", turn).permutation(len(table.quasi))[: len(kept)]
+        learned.append(table.only(rows) if isinstance(table, World) else table.take(rows))
     found = []
     for target in _targets(original):
         classes, inputs = target.split(original)
@@ -57,12 +65,13 @@ def accuracies(original: Microdata, release: Release, *, worlds: int = 3, seed: 
         name = target.parts.domain.name
         state = rng.child("forest", name)
         by_original = _score_forest(inputs[kept], train, inputs[held], test, state)
-        by_worlds = [
-            _score_forest(inputs_of_world, classes_of_world, inputs[held], test, state.child(turn))
-            for turn, (classes_of_world, inputs_of_world) in enumerate(map(target.split, drawn))
+        by_tables = [
+            _score_forest(inputs_of_table, classes_of_table, inputs[held], test, state.child(turn))
+            for turn, (classes_of_table, inputs_of_table) in enumerate(map(target.split, learned))
         ]
+        by_release = float(np.mean(by_tables)) if by_tables else math.nan
         guess = np.bincount(train).argmax()
-        found.append(Accuracy(name, by_original, float(np.mean(by_worlds)), float((test == guess).mean())))
+        found.append(Accuracy(name, by_original, by_release, float((test == guess).mean())))
     return found
 
 

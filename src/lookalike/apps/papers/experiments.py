@@ -29,7 +29,7 @@ from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.contracts import Algorithm, Finding, Promise, Target
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import MatchGraph, Release
-from lookalike.errors import AuditFailed, Infeasible, LookalikeError, Unsupported
+from lookalike.errors import AuditFailed, Infeasible, LookalikeError, MissingPart, Unsupported
 from lookalike.metrics import METRICS
 from lookalike.metrics.query_error import Drawn, QueryError, Workload, draw_queries, judge_answers
 from lookalike.models import parse_model
@@ -259,7 +259,7 @@ class Bench:
             begin = time.perf_counter()
             try:
                 figures = measure()
-            except (Infeasible, Unsupported) as error:
+            except (Infeasible, Unsupported, MissingPart) as error:
                 figures = {"infeasible": str(error)}
             found = self.journal.add(at, figures, time.perf_counter() - begin)
         return found

@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.privbayes import PrivBayes
+from lookalike.algorithms import parse_synthesizer
 from lookalike.algorithms.shared.mechanisms import epsilon_of_beta
 from lookalike.analysis.counts import Answers, true_counts
 from lookalike.data.microdata import Codes, Domain, Microdata
@@ -24,7 +24,9 @@ OMITTED = (0, *range(21, 31))
 
 
 @lru_cache(maxsize=64)
-def synthesize(data: Microdata, beta: float, seed: int, is_lacking: bool = False) -> Microdata:
+def synthesize(
+    data: Microdata, beta: float, seed: int, is_lacking: bool = False, method: str = "privbayes"
+) -> Microdata:
     """Synthetic records with epsilon = ln(1 + beta), coded as the original is; as many as it has.
 
     `is_lacking`: with the authors' domain file. Records with a value that it omits are not read, and none is drawn.
@@ -33,7 +35,8 @@ def synthesize(data: Microdata, beta: float, seed: int, is_lacking: bool = False
     if is_lacking:
         values = data.domains.sensitive[0].values
         learnt = data.take(np.flatnonzero(~np.isin(values[data.sensitive[:, 0]], OMITTED)))
-    made = PrivBayes(epsilon_of_beta(beta)).synthesize(learnt, Randomness(seed)).data
+    synthesizer = parse_synthesizer(method, {"epsilon": str(epsilon_of_beta(beta))})
+    made = synthesizer.synthesize(learnt, Randomness(seed)).data
     if is_lacking:
         known = made.domains.sensitive[0].values[made.sensitive[:, 0]]
         made = made.take(np.flatnonzero(~np.isin(known, OMITTED)))
