@@ -1,7 +1,8 @@
 """Generalised bucketization for flexible privacy settings (GB): its story, and what no experiment decides.
 
 gb_tables   its two tables and its ceilings
-gb_losses   figures 3 to 5
+gb_losses   figures 3 and 4
+gb_errors   figure 5
 gb_times    figures 6 and 7
 gb_search   the number of settings, and two rules of the search
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 from lookalike.apps.papers.claims import Claim, Statement
 from lookalike.apps.papers.experiments import Paper
+from lookalike.apps.papers.gb_errors import ERRORS
 from lookalike.apps.papers.gb_losses import LOSSES, NEEDS
 from lookalike.apps.papers.gb_search import COUNT, RULES
 from lookalike.apps.papers.gb_times import ROW_TIMES, VALUE_TIMES
@@ -89,4 +91,4 @@ PAPER = Paper(
     ),
 )  # fmt: skip
 
-EXPERIMENTS = (NEEDS, LOSSES, ROW_TIMES, VALUE_TIMES, COUNT, RULES)
+EXPERIMENTS = (NEEDS, LOSSES, ERRORS, ROW_TIMES, VALUE_TIMES, COUNT, RULES)
