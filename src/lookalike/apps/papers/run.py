@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lookalike.apps.papers import bl, ff, gb, hg, hg_queries, ma, today
+from lookalike.apps.papers import bl, ff, gb, hg, ma, today
 from lookalike.apps.papers.claims import Judged, judge
 from lookalike.apps.papers.datasets import Datasets, Source
 from lookalike.apps.papers.experiments import FULL, QUICK, Bench, Experiment, Figure, Paper, Results
@@ -30,7 +30,6 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     *gb.EXPERIMENTS,
     *ma.EXPERIMENTS,
     *hg.EXPERIMENTS,
-    *hg_queries.EXPERIMENTS,
     *ff.EXPERIMENTS,
     *today.EXPERIMENTS,
 )
