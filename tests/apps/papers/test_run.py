@@ -200,7 +200,7 @@ def test_a_file_is_no_folder_for_results(tmp_path: Path, tiny: None) -> None:
     assert (tmp_path / "results").read_text() == "mine"
 
 
-def _write_census(folder: Path, rows: int) -> None:
+def write_census(folder: Path, rows: int) -> None:
     to_csv(census(rows, seed=9), folder / "census1k.csv")
     head, rest = (folder / "census1k.csv").read_text(encoding="utf-8").split("\n", 1)
     (folder / "census1k.csv").write_text(head.casefold().replace("work class", "workclass") + "\n" + rest)
@@ -208,7 +208,7 @@ def _write_census(folder: Path, rows: int) -> None:
 
 @pytest.mark.usefixtures("tiny")
 def test_a_folder_of_real_records_is_used_and_said(tmp_path: Path) -> None:
-    _write_census(tmp_path, 500)
+    write_census(tmp_path, 500)
     (done,) = reproduce(["xx-1a"], data=tmp_path)
     assert done.data == "a census extract of 500 records"
     assert [one.verdict for one in done.judged] == [Verdict.REPRODUCED, Verdict.NO_DATA]
@@ -216,7 +216,7 @@ def test_a_folder_of_real_records_is_used_and_said(tmp_path: Path) -> None:
 
 
 def test_larger_tables_are_resampled_and_say_so(tmp_path: Path) -> None:
-    _write_census(tmp_path, 300)
+    write_census(tmp_path, 300)
     datasets = Datasets(tmp_path)
     large = datasets.census(1000, QUASI[:2])
     assert large.n_rows == 1000

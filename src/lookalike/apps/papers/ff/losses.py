@@ -56,7 +56,7 @@ def _tables(bench: Bench) -> Sequence[str]:
 
 
 def _rows(bench: Bench) -> int:
-    return 2_000 if bench.is_full else max(60, bench.size.rows // 10)
+    return 5_000 if bench.is_full else max(60, bench.size.rows // 10)
 
 
 def _few(bench: Bench) -> int:
@@ -207,7 +207,7 @@ _LIMITS = "Tables and settings are ours: the text that we have of the paper hold
 
 LOSSES = Experiment(
     title="loss by k and by number of records",
-    setting="CENSUS and ADULT, seven quasi-identifiers: 2,000 records (a quick run: 500), k = 2 to 20; 10 to 10,000 "
+    setting="CENSUS and ADULT, seven quasi-identifiers: 5,000 records (a quick run: 500), k = 2 to 20; 10 to 10,000 "
     "records (8 to 1,000), k = 3; tables of 10 records (8), k = 2 and 3.",
     figures=(
         *_figures("k", "k", "k"),
@@ -256,7 +256,7 @@ LOSSES = Experiment(
 
 RING_PARTS = Experiment(
     title="what parts and what rings gain",
-    setting="CENSUS and ADULT, seven quasi-identifiers, 2,000 records (a quick run: 500), k = 2, 5 and 10; parts of 3 "
+    setting="CENSUS and ADULT, seven quasi-identifiers, 5,000 records (a quick run: 500), k = 2, 5 and 10; parts of 3 "
     "k to 6 k records.",
     figures=_figures("ring", "ring_k", "k"),
     measure=_rings,

@@ -26,12 +26,12 @@ _REPETITIONS = 3
 def _times(bench: Bench) -> Iterator[Row]:
     """CPU seconds of every method on one part, by records and by k, and of MIP by records."""
     sample = sampling(bench)
-    largest = 2_000 if bench.is_full else 400
+    largest = 4_000 if bench.is_full else 1_000
     for rows in (largest // 8, largest // 4, largest // 2, largest):
         yield from _time(bench, "rows", rows, rows, _K, _whole(rows))
     for k in (5, 10, 20):
         yield from _time(bench, "k", k, largest // 4, k, _whole(largest // 4))
-    for rows in (6, 8, 10) if bench.is_full else (5, 6, 8):
+    for rows in (6, 8, 10, 12) if bench.is_full else (6, 8, 10):
         for repetition in range(_REPETITIONS):
             at = {"few": rows, "series": MIP, "repetition": repetition}
             look = partial(_spend, bench, sample("census", rows, repetition), 2, "freeform:matcher=exact", repetition)
@@ -120,8 +120,8 @@ _RING = (
 
 TIMES = Experiment(
     title="time by number of records and by k",
-    setting="CENSUS, seven quasi-identifiers, all records in one part: 250 to 2,000 (a quick run: 50 to 400) at k = 3, "
-    "and k = 5 to 20 at 500 (100); MIP on 6 to 10 records (5 to 8), k = 2.",
+    setting="CENSUS, seven quasi-identifiers, all records in one part: 500 to 4,000 (a quick run: 125 to 1,000) at "
+    "k = 3, and k = 5 to 20 at 1,000 (250); MIP on 6 to 12 records (6 to 10), k = 2.",
     figures=(
         Figure("ff-time-n", "rows", "seconds", "records", "CPU seconds", log_x=True, log_y=True),
         Figure("ff-time-k", "k", "seconds", "k", "CPU seconds", log_x=True, log_y=True),

@@ -1,7 +1,8 @@
 """Generalised bucketization for flexible privacy settings (GB): its story, and what no experiment decides.
 
 tables   its two tables and its ceilings
-losses   figures 3 to 5
+losses   figures 3 and 4
+errors   figure 5
 times    figures 6 and 7
 search   the number of settings, and two rules of the search
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 from lookalike.apps.papers.claims import Claim, Statement
 from lookalike.apps.papers.experiments import Paper
+from lookalike.apps.papers.gb.errors import ERRORS
 from lookalike.apps.papers.gb.losses import LOSSES, NEEDS
 from lookalike.apps.papers.gb.search import COUNT, RULES
 from lookalike.apps.papers.gb.times import ROW_TIMES, VALUE_TIMES
@@ -89,4 +91,4 @@ PAPER = Paper(
     ),
 )  # fmt: skip
 
-EXPERIMENTS = (NEEDS, LOSSES, ROW_TIMES, VALUE_TIMES, COUNT, RULES)
+EXPERIMENTS = (NEEDS, LOSSES, ERRORS, ROW_TIMES, VALUE_TIMES, COUNT, RULES)

@@ -16,9 +16,8 @@ import numpy as np
 from lookalike.algorithms.shared.bucket_sizes import Range, smallest_size
 from lookalike.algorithms.shared.buckets import Counts
 from lookalike.apps.papers.claims import Test, on_each
-from lookalike.apps.papers.datasets import QUASI, SENSITIVE
+from lookalike.apps.papers.datasets import SENSITIVE
 from lookalike.apps.papers.experiments import Bench
-from lookalike.data.microdata import Microdata
 from lookalike.models.f_privacy import FPrivacy
 
 THETAS = (2, 4, 8, 16, 32)
@@ -33,11 +32,6 @@ class Base:
 
     letters: str
     sensitive: str
-
-    def data(self, bench: Bench) -> Microdata:
-        """As many records as the paper has, or as a quick run takes."""
-        quasi = [name for name in (*QUASI, SENSITIVE) if name != self.sensitive]
-        return bench.datasets.census(min(DEFAULT_ROWS, bench.most_rows), quasi, self.sensitive)
 
     def count_known(self, bench: Bench) -> Counts:
         """Numbers of records of each value in all records that there are."""
