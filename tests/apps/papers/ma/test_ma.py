@@ -30,7 +30,7 @@ from lookalike.apps.papers.ma.exact import (
     divide,
     risk_of_parts,
 )
-from lookalike.apps.papers.ma.risk import ALONG_CURVE, DEALINGS, RANDOMIZED, sampled
+from lookalike.apps.papers.ma.risk import ALONG_CURVE, DEALINGS, RANDOMIZED, name_sampled
 from lookalike.apps.papers.ma.risk import GREEDY as BY_L
 from lookalike.metrics.shared.group_sizes import group_sizes
 from tests.apps.papers.measuring import TINY, has_figures, measured, stand_ins
@@ -140,7 +140,7 @@ def by_l() -> Results:
     made = rows("l", ELLS, TECH, vulnerable=[0.2, 1, 2, 4], risk=[2, 2.3, 2.52, 2.5])
     made += rows("l", ELLS, CRAFT, vulnerable=[3, 8, 15, 19], risk=[2, 2.3, 2.70, 2.5])
     for series in POSITIVES:
-        made += rows("l", ELLS, sampled(series, DEALINGS[-1]), risk=[2, 2.4, 2.6, 2.6])
+        made += rows("l", ELLS, name_sampled(series, DEALINGS[-1]), risk=[2, 2.4, 2.6, 2.6])
     for series in ALONG_CURVE:
         made += rows("l", ELLS, series, vulnerable=[1, 2, 3, 19])
     return Results(tuple(made))
@@ -160,7 +160,7 @@ def test_claims_about_greedy_grouping() -> None:
     assert failing(BY_L, changed(holding, TECH, vulnerable=lambda share: 5 - share)) == [says[2]]
     assert failing(BY_L, changed(holding, CRAFT, vulnerable=lambda share: 20 - share)) == [says[3]]
     for wrong in (1.9, 2.8):
-        beyond = changed(holding, sampled(TECH, DEALINGS[-1]), risk=lambda risk, wrong=wrong: wrong)
+        beyond = changed(holding, name_sampled(TECH, DEALINGS[-1]), risk=lambda risk, wrong=wrong: wrong)
         assert failing(BY_L, beyond) == [says[4]]
     assert failing(BY_L, changed(holding, TECH, risk=lambda risk: risk - 0.04)) == [says[5]]
     assert failing(BY_L, changed(holding, CRAFT, risk=lambda risk: risk + 0.04)) == [says[6]]

@@ -58,7 +58,7 @@ from lookalike.data.contracts import Target
 from lookalike.data.microdata import Microdata
 from lookalike.progress import silent
 
-WORST, MEAN, WORST_EQUAL = "BUREL, worst group", "BUREL, mean over groups", "BUREL, worst group, equal distance"
+WORST, MEAN, _WORST_EQUAL = "BUREL, worst group", "BUREL, mean over groups", "BUREL, worst group, equal distance"
 MOST_FREQUENT = "most frequent value"
 _PRINTED_T: dict[str, dict[float, float]] = {
     WORST: {1: 0.02, 2: 0.09, 3: 0.13, 4: 0.16, 5: 0.17},
@@ -81,7 +81,7 @@ def _levels(bench: Bench) -> Iterator[Row]:
     names = {
         WORST: ("ordered t", "l"),
         MEAN: ("mean ordered t", "mean l"),
-        WORST_EQUAL: ("equal t", None),
+        _WORST_EQUAL: ("equal t", None),
     }
 
     def look(t: str, ell: str | None, made: Made, _: int) -> Row:

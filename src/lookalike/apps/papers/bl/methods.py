@@ -20,7 +20,7 @@ BETAS = (1, 2, 3, 4, 5)
 BETA = 4
 BUREL, PRINTED, LMONDRIAN, DMONDRIAN = "BUREL", "BUREL as printed", "LMondrian", "DMondrian"
 SABRE, TMONDRIAN = "SABRE (rebuilt)", "tMondrian"
-NARROWEST = "Mondrian, narrowest"
+_NARROWEST = "Mondrian, narrowest"
 RIVALS = (LMONDRIAN, DMONDRIAN)
 PAPERS = (BUREL, *RIVALS)
 """What figures 5 to 8 compare."""
@@ -30,7 +30,7 @@ GENERALIZED: dict[str, Named] = {
     DMONDRIAN: "dmondrian",
 }
 AS_PRINTED: dict[str, Named] = {PRINTED: "burel:retrieve=curve,fill=1,split=no"}
-BESIDE: dict[str, Named] = {**AS_PRINTED, NARROWEST: NarrowestMondrian()}
+BESIDE: dict[str, Named] = {**AS_PRINTED, _NARROWEST: NarrowestMondrian()}
 """Shown beside them where beta varies; they take part in no comparison."""
 CLOSE: dict[str, Named] = {SABRE: "sabre:retrieve=curve", TMONDRIAN: "tmondrian"}
 

@@ -180,7 +180,7 @@ def turns(x: str, series: str) -> Test:
     return test
 
 
-def rises_least(x: str, one: str, *others: str) -> Test:
+def _rises_least(x: str, one: str, *others: str) -> Test:
     """The test that from the first to the last x the error of one series grows by the fewest points."""
 
     def test(found: Results) -> Found:
@@ -195,7 +195,7 @@ def rises_least(x: str, one: str, *others: str) -> Test:
     return test
 
 
-def never_kept_less(found: Results) -> Found:
+def _never_kept_less(found: Results) -> Found:
     """Whether every value is kept with a chance that grows with beta."""
     fewer = found.means("beta", "kept_less", PERTURBED)
     said = f"values kept less than with the beta before: {' '.join(f'{fewer[beta]:g}' for beta in sorted(fewer))}"
@@ -322,7 +322,7 @@ EXPERIMENTS = (
         Claim(
             "6.2, figure 8c",
             "With more quasi-identifiers the error of BUREL rises least.",
-            rises_least("columns", BUREL, *RIVALS),
+            _rises_least("columns", BUREL, *RIVALS),
             judged="by the fewest points from one to five",
             fails=Verdict.NO_DATA,
             why=NOT_PUBLIC,
@@ -361,7 +361,7 @@ EXPERIMENTS = (
         Claim(
             "6.3, figure 9b",
             "A larger beta keeps every value with a larger probability.",
-            never_kept_less,
+            _never_kept_less,
             why="The probability is divided by a term that grows with the largest gamma of all values, so it can fall "
             "for rare values while their own bound rises; this is arithmetic of the printed formula",
         ),

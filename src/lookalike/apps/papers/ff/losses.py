@@ -29,7 +29,7 @@ MONDRIAN, RING, MIP = "Mondrian", "ring (our construction)", "MIP"
 EARLIER = {MONDRIAN: "mondrian:choose=widest", RING: "ring"}
 EXTRA = {"Mondrian by gain (ours)": "mondrian", "symmetric (ours)": "freeform:reciprocal=yes"}
 ONE_RING, RINGS, GROUPS = "one ring", "rings in parts", "groups of the same parts"
-TABLES = ("census", "adult")
+_TABLES = ("census", "adult")
 KS = (2, 3, 5, 10, 20)
 _K = 3
 _SMALL_KS = (2, 3)
@@ -52,7 +52,7 @@ def sampling(bench: Bench) -> Sample:
 
 
 def _tables(bench: Bench) -> Sequence[str]:
-    return TABLES if bench.datasets.has_adult() else TABLES[:1]
+    return _TABLES if bench.datasets.has_adult() else _TABLES[:1]
 
 
 def _rows(bench: Bench) -> int:
@@ -105,7 +105,10 @@ def _rings(bench: Bench) -> Iterator[Row]:
             data = sample(table, _rows(bench), repetition)
             for k in (2, 5, 10):
                 at = {"table": table, "ring_k": k}
-                methods = {ONE_RING: f"ring:part={data.n_rows}", RINGS: f"ring:part={_PART * k}"}
+                methods = {
+                    ONE_RING: f"ring:parts=merged,part={data.n_rows}",
+                    RINGS: f"ring:parts=merged,part={_PART * k}",
+                }
                 yield from _look(bench, at, data, k, methods, repetition)
                 point = {**at, "series": GROUPS, "repetition": repetition}
                 yield bench.row(point, partial(group, data, table, k, repetition))
@@ -126,11 +129,11 @@ def lose_as_groups(data: Microdata, least: int, seed: int) -> float:
     return METRICS["gcp"]().measure(data, release)
 
 
-def on_tables(x: str, build: Callable[[str], Test]) -> Test:
+def _on_tables(x: str, build: Callable[[str], Test]) -> Test:
     """A test that must hold on each table that was measured; it is built with the name of the table's loss."""
 
     def test(found: Results) -> Found:
-        measured = [table for table in TABLES if any(f"{table}_gcp" in row and x in row for row in found.rows)]
+        measured = [table for table in _TABLES if any(f"{table}_gcp" in row and x in row for row in found.rows)]
         by = {"k": "by k", "small_k": "small tables", "rows": "by records", "ring_k": "by k"}[x]
         return on_each({f"{table.upper()} {by}": build(f"{table}_gcp") for table in measured})(found)
 
@@ -143,13 +146,13 @@ def _loses_less(earlier: str) -> Test:
     def build(x: str) -> Callable[[str], Test]:
         return lambda y: every(*(ratio(x, y, series, earlier, 0, 0.9) for series in MATCHED))
 
-    return every(*(on_tables(x, build(x)) for x in ("k", "rows")))
+    return every(*(_on_tables(x, build(x)) for x in ("k", "rows")))
 
 
 def _largest_gain(found: Results) -> Found:
     """Whether the best matching gains between 30 and 55 % on an earlier method where it gains most."""
     gains: dict[str, float] = {}
-    for table in TABLES:
+    for table in _TABLES:
         for earlier in EARLIER:
             some = [
                 1 - low / high
@@ -198,7 +201,7 @@ def _parts_matter_more(y: str) -> Test:
 def _figures(name: str, x: str, title: str, *, log_x: bool = False) -> tuple[Figure, ...]:
     return tuple(
         Figure(f"ff-{name}-{table}", x, f"{table}_gcp", title, f"GCP on {table.upper()}", log_x=log_x)
-        for table in TABLES
+        for table in _TABLES
     )
 
 
@@ -238,14 +241,14 @@ LOSSES = Experiment(
         ),
         Claim(
             "1, abstract", "Freeform comes close to the least possible loss.",
-            on_tables("small_k", lambda y: every(*(ratio("small_k", y, series, MIP, 0, 1.1) for series in MATCHED))),
+            _on_tables("small_k", lambda y: every(*(ratio("small_k", y, series, MIP, 0, 1.1) for series in MATCHED))),
             judged="each of the three matchings within 10 % of the optimum, on average, on tables of a few records",
             fails=Verdict.NO_DATA,
             why=_UNKNOWN + " Ours have a few records only, because the optimum of larger ones takes too long.",
         ),
         Claim(
             "abstract", "The enhanced greedy matching loses less than the plain one, and Hungarian least.",
-            every(*(on_tables(x, _in_order(x)) for x in ("k", "rows"))),
+            every(*(_on_tables(x, _in_order(x)) for x in ("k", "rows"))),
             judged="on average over k and over numbers of records, on each table", fails=Verdict.NO_DATA, why=_UNKNOWN,
         ),
     ),
@@ -265,7 +268,7 @@ RING_PARTS = Experiment(
         Claim(
             "2.1",
             "What rings gained in earlier work came mainly from cutting the table into parts, not from the rings.",
-            on_tables("ring_k", _parts_matter_more),
+            _on_tables("ring_k", _parts_matter_more),
             judged="parts lower the loss of a ring by more than rings lower that of the same parts as groups, on "
             "average",
             limits="The ring is our construction.", fails=Verdict.NO_DATA,

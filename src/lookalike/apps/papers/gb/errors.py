@@ -14,7 +14,7 @@ from lookalike.apps.papers.gb.tables import BASES, LARGEST, THETAS, Base, some_p
 from lookalike.apps.papers.journal import Row
 from lookalike.metrics.query_error import Drawn, SetWorkload
 
-METHODS = {
+_METHODS = {
     "TwoSize": f"two-size:largest={LARGEST}",
     "MultiSize": f"multi-size:largest={LARGEST}",
     "Optimal": f"optimal-buckets:largest={LARGEST}",
@@ -38,7 +38,7 @@ def _measure(bench: Bench) -> Iterator[Row]:
             data = bench.datasets.census(rows, quasi, base.sensitive, start=repetition * rows)
             ask = cache(partial(bench.draw_queries, _WORKLOAD, data, repetition, bench.size.queries // 2))
             for theta in some_points(bench, THETAS):
-                for series, algorithm in METHODS.items():
+                for series, algorithm in _METHODS.items():
                     at = {"table": base.letters, "theta": theta, "series": series, "repetition": repetition}
                     yield bench.row(at, partial(look, base, algorithm, theta, repetition))
 
@@ -59,7 +59,7 @@ def _errors(found: Results) -> list[float]:
     return [
         mean
         for base in BASES
-        for series in METHODS
+        for series in _METHODS
         for mean in found.means("theta", f"{base.letters}_error", series).values()
     ]
 
@@ -67,7 +67,7 @@ def _errors(found: Results) -> list[float]:
 def _describe_errors(found: Results) -> str:
     return "; ".join(
         f"{base.letters.upper()}: "
-        + ", ".join(describe(found, "theta", f"{base.letters}_error", one) for one in METHODS)
+        + ", ".join(describe(found, "theta", f"{base.letters}_error", one) for one in _METHODS)
         for base in BASES
     )
 
@@ -123,7 +123,7 @@ def _follows_loss(found: Results) -> Found:
     for base in BASES:
         points = [
             (loss, found.means("theta", f"{base.letters}_error", series)[at])
-            for series in METHODS
+            for series in _METHODS
             for at, loss in found.means("theta", f"{base.letters}_msbs", series).items()
         ]
         if len(points) < 3:

@@ -31,7 +31,7 @@ from lookalike.errors import Infeasible
 
 ANATOMY = "Anatomy (by its sizes)"
 NEEDED, ALLOWED = "needed", "allowed by the table"
-METHODS = ("TwoSize", "MultiSize", "Optimal")
+_METHODS = ("TwoSize", "MultiSize", "Optimal")
 _REPETITIONS = 2
 
 
@@ -62,18 +62,18 @@ def _losses(bench: Bench) -> Iterator[Row]:
 
     def lose(base: Base, series: str, theta: int, repetition: int) -> Row:
         rng = np.random.default_rng([4, theta, bench.seed_of(repetition)])
-        return measure_sizes(base, series, theta, base.count_drawn(bench, DEFAULT_ROWS, rng))
+        return _measure_sizes(base, series, theta, base.count_drawn(bench, DEFAULT_ROWS, rng))
 
     for base in BASES:
         base.count_known(bench)
         for theta in some_points(bench, THETAS):
-            for series in (ANATOMY, *METHODS):
+            for series in (ANATOMY, *_METHODS):
                 for repetition in range(bench.repeat(_REPETITIONS)):
                     at = {"table": base.letters, "theta": theta, "series": series, "repetition": repetition}
                     yield bench.row(at, partial(lose, base, series, theta, repetition))
 
 
-def measure_sizes(base: Base, series: str, theta: int, counts: Counts) -> Row:
+def _measure_sizes(base: Base, series: str, theta: int, counts: Counts) -> Row:
     """What the sizes of a method lose; Anatomy's whether or not l-diversity can be kept."""
     counts, n_rows = counts[counts > 0], int(counts.sum())
     bounds = ceilings(counts, theta)
@@ -110,7 +110,7 @@ def _shares_as_printed(found: Results) -> Found:
     return Found(every(*tests)(found).holds, "; ".join(dict.fromkeys(said)))
 
 
-def _kept(base: Base, found: Results) -> dict[float, bool]:
+def _find_kept(base: Base, found: Results) -> dict[float, bool]:
     """For each theta whether the table allows the l-diversity that it corresponds to."""
     return {at: need <= allowed for at, need, allowed in found.shared("theta", f"{base.letters}_l", NEEDED, ALLOWED)}
 
@@ -124,14 +124,14 @@ def _not_kept(base: Base, *thetas: int) -> Test:
     """The test that l-diversity cannot be kept at any of these theta."""
 
     def test(found: Results) -> Found:
-        kept = {at: can for at, can in _kept(base, found).items() if at in thetas}
+        kept = {at: can for at, can in _find_kept(base, found).items() if at in thetas}
         return Found(None if not kept else not any(kept.values()), _describe_needs(base, found))
 
     return test
 
 
 def _kept_at_32(found: Results) -> Found:
-    kept = _kept(OCC, found)
+    kept = _find_kept(OCC, found)
     shares = found.means("theta", "occ_share", NEEDED)
     told = f"; the rarest occupation has {format_figure(shares[32])} %" if 32 in shares else ""
     return Found(kept.get(32), _describe_needs(OCC, found) + told)
@@ -149,7 +149,7 @@ def _mostly_above_ten(found: Results) -> Found:
 
 
 def _mostly_not_kept(found: Results) -> Found:
-    kept = [can for base in BASES for can in _kept(base, found).values()]
+    kept = [can for base in BASES for can in _find_kept(base, found).values()]
     failed = sum(not can for can in kept)
     return Found(None if not kept else 2 * failed > len(kept), f"{failed} of {len(kept)} settings cannot be kept")
 
@@ -171,7 +171,7 @@ def _below_on_both(build: str, one: str, *others: str, factor: float = 1.0) -> T
 
 
 def _beats_anatomy(factor: float) -> Test:
-    return every(*(_below_on_both("msbs", series, ANATOMY, factor=factor) for series in METHODS))
+    return every(*(_below_on_both("msbs", series, ANATOMY, factor=factor) for series in _METHODS))
 
 
 _EXTRACT = "The records come from a public extract of 100,000, not from the paper's 500,000."

@@ -26,8 +26,8 @@ from lookalike.apps.papers.journal import Row
 
 RULE = "rule as printed"
 ANY, SOME = "any numbers of buckets", "some of either size"
-PRINTED_SETTINGS = 2_077_869
-VALUES = (2, 3, 4, 5, 6)
+_PRINTED_SETTINGS = 2_077_869
+_VALUES = (2, 3, 4, 5, 6)
 _TOTALS = (1_000, 10_000, 100_000, 1_000_000)
 _SIZES = range(3, 21)
 
@@ -152,7 +152,7 @@ def search_as_printed(counts: Counts, tried: Range) -> tuple[int, bool] | None:
     return None if best is None else (best, valid)
 
 
-def draw_task(rng: np.random.Generator, n_values: int) -> Task | None:
+def _draw_task(rng: np.random.Generator, n_values: int) -> Task | None:
     """A small table with ceilings between the values' shares and 1, and two sizes."""
     counts = rng.integers(1, 13, n_values)
     n_rows = int(counts.sum())
@@ -167,11 +167,11 @@ def draw_task(rng: np.random.Generator, n_values: int) -> Task | None:
     return Task(line, counts, room1, room2)
 
 
-def judge_rules(rng: np.random.Generator, n_values: int, n_tasks: int) -> Row:
+def _judge_rules(rng: np.random.Generator, n_values: int, n_tasks: int) -> Row:
     """How many of random lists the rules get wrong, in per cent."""
     wrong = empty = lists = settings = 0
     while lists < n_tasks:
-        task = draw_task(rng, n_values)
+        task = _draw_task(rng, n_values)
         if task is None:
             continue
         right = task.try_all()
@@ -204,11 +204,11 @@ def count_settings(n_rows: int, sizes: Sequence[int] = _SIZES, *, fewest: int = 
 def _rules(bench: Bench) -> Iterator[Row]:
     """Both rules on random tables, and the search as printed on the paper's own settings."""
     n_tasks = 4_000 if bench.is_full else 400
-    for n_values in VALUES:
+    for n_values in _VALUES:
         for repetition in bench.repetitions[:2]:
             rng = np.random.default_rng([54, n_values, bench.seed_of(repetition)])
             at = {"values": n_values, "series": RULE, "repetition": repetition}
-            yield bench.row(at, partial(judge_rules, rng, n_values, n_tasks))
+            yield bench.row(at, partial(_judge_rules, rng, n_values, n_tasks))
     for base in BASES:
         base.count_known(bench)
         for theta in THETAS:
@@ -242,7 +242,7 @@ def _count(total: int, fewest: int) -> Row:
 def _number_as_printed(found: Results) -> Found:
     means = [found.means("records", "settings", series).get(_TOTALS[-1]) for series in (ANY, SOME)]
     said = "; ".join(describe(found, "records", "settings", series, _TOTALS[-1:]) for series in (ANY, SOME))
-    return Found(None if None in means else PRINTED_SETTINGS in means, f"{said} (printed {PRINTED_SETTINGS:,})")
+    return Found(None if None in means else _PRINTED_SETTINGS in means, f"{said} (printed {_PRINTED_SETTINGS:,})")
 
 
 def _right_on_the_tables(found: Results) -> Found:
@@ -262,13 +262,13 @@ COUNT = Experiment(
     figures=(
         Figure(
             "gb-count", "records", "settings", "records", "settings", log_x=True, log_y=True,
-            printed=(Printed(ANY, _TOTALS[-1], PRINTED_SETTINGS),),
+            printed=(Printed(ANY, _TOTALS[-1], _PRINTED_SETTINGS),),
         ),
     ),
     measure=_counts,
     claims=(
         Claim(
-            "3.4", f"A million records have {PRINTED_SETTINGS:,} settings of two sizes from 3 to 20.",
+            "3.4", f"A million records have {_PRINTED_SETTINGS:,} settings of two sizes from 3 to 20.",
             _number_as_printed,
             fails=Verdict.AGAINST, why="It is arithmetic, and neither way of counting gives the printed number.",
         ),

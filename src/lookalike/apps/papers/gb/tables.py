@@ -21,7 +21,7 @@ from lookalike.apps.papers.experiments import Bench
 from lookalike.models.f_privacy import FPrivacy
 
 THETAS = (2, 4, 8, 16, 32)
-THETA = 8
+_THETA = 8
 LARGEST = 50
 DEFAULT_ROWS = 300_000
 
@@ -46,7 +46,7 @@ class Base:
 OCC, EDU = BASES = Base("occ", SENSITIVE), Base("edu", "education")
 
 
-def ceilings(counts: Counts, theta: int = THETA) -> list[Fraction]:
+def ceilings(counts: Counts, theta: int = _THETA) -> list[Fraction]:
     asked = FPrivacy(theta=theta).requirement(counts, None, 0).ceilings
     assert asked is not None
     return list(asked)

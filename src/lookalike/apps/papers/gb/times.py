@@ -35,13 +35,13 @@ from lookalike.apps.papers.experiments import Bench, Experiment, Figure, Results
 from lookalike.apps.papers.gb.tables import BASES, Base, ceilings, on_both, sizes_to_try, some_points
 from lookalike.apps.papers.journal import Row
 
-NONE, LOSS, FULL = PRUNINGS = ("No-pruning", "Loss-pruning", "Full-pruning")
+NONE, LOSS, FULL = _PRUNINGS = ("No-pruning", "Loss-pruning", "Full-pruning")
 MULTI = "MultiSize"
 PAIRS, ALL = "Optimal (estimated)", "Optimal of all sizes"
-ROWS = (100_000, 200_000, 300_000, 400_000, 500_000)
-GAMMAS = (1, 2, 4, 8, 16, 32, 64)
-_MOST_ROWS = ROWS[-1]
-_PROVEN_AT = (GAMMAS[0], GAMMAS[-1])
+_ROWS = (100_000, 200_000, 300_000, 400_000, 500_000)
+_GAMMAS = (1, 2, 4, 8, 16, 32, 64)
+_MOST_ROWS = _ROWS[-1]
+_PROVEN_AT = (_GAMMAS[0], _GAMMAS[-1])
 _ENOUGH = 0.02
 """CPU seconds: a search is repeated until so many are spent."""
 _PRUNING = {NONE: "none", LOSS: "loss", FULL: "full"}
@@ -64,7 +64,7 @@ def _by_rows(bench: Bench) -> Iterator[Row]:
 
     for base in BASES:
         base.count_known(bench)
-        for rows in some_points(bench, ROWS):
+        for rows in some_points(bench, _ROWS):
             for repetition in _repetitions(bench):
                 at = {"table": base.letters, "rows": rows, "repetition": repetition}
                 yield from _time_searches(bench, base, at, partial(draw, base, rows, repetition))
@@ -81,7 +81,7 @@ def _by_values(bench: Bench) -> Iterator[Row]:
 
     for base in BASES:
         base.count_known(bench)
-        for gamma in some_points(bench, GAMMAS):
+        for gamma in some_points(bench, _GAMMAS):
             for repetition in _repetitions(bench):
                 at = {"table": base.letters, "gamma": gamma, "repetition": repetition}
                 drawn = partial(draw, base, gamma, repetition)
@@ -92,7 +92,7 @@ def _by_values(bench: Bench) -> Iterator[Row]:
 
 def _time_searches(bench: Bench, base: Base, at: Row, draw: Draw) -> Iterator[Row]:
     """A row for each search: CPU seconds, and the tests that it made."""
-    for series in (*PRUNINGS, MULTI):
+    for series in (*_PRUNINGS, MULTI):
         yield bench.row({**at, "series": series}, partial(_time_search, base, series, draw))
     n_programs = 60 if bench.is_full else 12
     yield bench.row({**at, "series": PAIRS}, partial(_time_programs, base, n_programs, draw))
@@ -108,7 +108,7 @@ def _time_search(base: Base, series: str, draw: Draw) -> Row:
         found = search(counts, tried)
         times += 1
     spent = (time.process_time() - begin) / times
-    return {**_spent(base, spent, counts), f"{base.letters}_tests": found.tests if found else 0}
+    return {**_list_spent(base, spent, counts), f"{base.letters}_tests": found.tests if found else 0}
 
 
 def _time_programs(base: Base, n_programs: int, draw: Draw) -> Row:
@@ -122,7 +122,7 @@ def _time_programs(base: Base, n_programs: int, draw: Draw) -> Row:
     for pair in some:
         all_sizes(counts, Range(np.array(pair), rooms(bounds, pair)), nodes=_NODES)
     spent = (time.process_time() - begin) / len(some) * len(pairs)
-    return {**_spent(base, spent, counts), "programs": len(some), "pairs": len(pairs)}
+    return {**_list_spent(base, spent, counts), "programs": len(some), "pairs": len(pairs)}
 
 
 def _solve_all(base: Base, draw: Draw) -> Row:
@@ -135,10 +135,10 @@ def _solve_all(base: Base, draw: Draw) -> Row:
     spent = time.process_time() - begin
     # A thousandth: bounds are real numbers and losses whole ones.
     proven = solved.parts is not None and loss_of(solved.parts) <= 1.001 * solved.bound
-    return {**_spent(base, spent, counts), f"{base.letters}_proven": int(proven)}
+    return {**_list_spent(base, spent, counts), f"{base.letters}_proven": int(proven)}
 
 
-def _spent(base: Base, seconds: float, counts: Counts) -> Row:
+def _list_spent(base: Base, seconds: float, counts: Counts) -> Row:
     return {f"{base.letters}_seconds": seconds, "values": len(counts)}
 
 
@@ -281,8 +281,8 @@ VALUE_TIMES = Experiment(
             "7.3.1, 7.3.2", "Optimal is faster than No-pruning for few values and slower for many.",
             on_both(
                 lambda table: every(
-                    quicker("gamma", PAIRS, NONE, y=f"{table}_seconds", at=GAMMAS[:1]),
-                    quicker("gamma", NONE, PAIRS, y=f"{table}_seconds", at=GAMMAS[-1:]),
+                    quicker("gamma", PAIRS, NONE, y=f"{table}_seconds", at=_GAMMAS[:1]),
+                    quicker("gamma", NONE, PAIRS, y=f"{table}_seconds", at=_GAMMAS[-1:]),
                 )
             ),
             judged="by intervals, at gamma = 1 and at gamma = 64", why=_CODE, fails=Verdict.OPEN,
@@ -291,8 +291,8 @@ VALUE_TIMES = Experiment(
             "1.2, 6.1, 7.2", "The integer program over all sizes solves tables of few values only.",
             on_both(
                 lambda table: every(
-                    between("gamma", f"{table}_proven", ALL, 1, 1, at=GAMMAS[:1]),
-                    between("gamma", f"{table}_proven", ALL, 0, 0, at=GAMMAS[-1:]),
+                    between("gamma", f"{table}_proven", ALL, 1, 1, at=_GAMMAS[:1]),
+                    between("gamma", f"{table}_proven", ALL, 0, 0, at=_GAMMAS[-1:]),
                 )
             ),
             judged=f"within {_NODES} nodes the least loss is proven, to a thousandth, at gamma = 1 and not at 64",

@@ -13,9 +13,9 @@ from lookalike.apps.papers.hg.synthetic import LACKING, PRIVBAYES, naive_bayes, 
 from lookalike.apps.papers.journal import Row
 from lookalike.data.microdata import Microdata
 
-CLASSIC, LAPLACE = 0.1, 0.0495
+CLASSIC, _LAPLACE = 0.1, 0.0495
 """The printed distances within which a synthetic value counts."""
-_REACHES = (0.0, 0.02, LAPLACE, CLASSIC, 0.2, 0.4, 0.7, 1.0)
+_REACHES = (0.0, 0.02, _LAPLACE, CLASSIC, 0.2, 0.4, 0.7, 1.0)
 _MOST_FREQUENT = "most frequent value"
 _OURS = "PrivBayes is our implementation of its paper."
 _SAME = "The published method on the authors' own records."
@@ -48,7 +48,7 @@ def _guess_from_synthetic(data: Microdata, beta: float, seed: int, is_lacking: b
     synthetic = synthesize(data, beta, seed, is_lacking)
     return {
         "classic": 100 * naive_bayes(synthetic, data, smoothing=0.0, reach=CLASSIC),
-        "laplace": 100 * naive_bayes(synthetic, data, smoothing=1.0, reach=LAPLACE),
+        "laplace": 100 * naive_bayes(synthetic, data, smoothing=1.0, reach=_LAPLACE),
     }
 
 
@@ -167,7 +167,7 @@ _BY_REACH = Experiment(
         Claim(
             where="6",
             says="A distance of 0.0495 is best with the Laplace correction.",
-            test=best_at("reach", "laplace", PRIVBAYES, LAPLACE),
+            test=best_at("reach", "laplace", PRIVBAYES, _LAPLACE),
             fails=Verdict.OPEN,
             why=_OURS,
         ),

@@ -111,7 +111,7 @@ def losses(
 
 def measure(made: Made) -> Row:
     """Loss and time of a release, how sure it makes somebody of a value, and the beta that it reaches."""
-    seen = count_seen(made)
+    seen = _count_seen(made)
     shares = seen / seen.sum(axis=1, keepdims=True)
     n_values = made.data.domains.sensitive[0].n_codes
     prior = made.data.counts(0)[:n_values] / made.data.n_rows
@@ -129,7 +129,7 @@ def measure(made: Made) -> Row:
     }
 
 
-def count_seen(made: Made) -> NDArray[np.int64]:
+def _count_seen(made: Made) -> NDArray[np.int64]:
     """[records, values] how often each value is in the rows that a record may be behind, as the method matched them."""
     published = made.release.sensitive[:, 0]
     n_codes = int(published.max()) + 1

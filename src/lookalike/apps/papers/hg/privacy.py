@@ -36,7 +36,7 @@ from lookalike.apps.papers.hg.readings import at_most
 from lookalike.apps.papers.hg.worlds import Tiny, worst_gain
 from lookalike.apps.papers.journal import Row
 
-PROMISED = "promised"
+_PROMISED = "promised"
 _CASES = 2_000
 _LS = (2, 5, 10)
 _PADDED = "HG, records no multiple of l"
@@ -49,7 +49,7 @@ _DRAW = (
 def _of_diversity(bench: Bench) -> Iterator[Row]:
     repetitions = bench.repeat(2)
     for ell in _LS:
-        yield bench.row({"l": ell, "series": PROMISED, "repetition": 0}, partial(_promise_l, ell))
+        yield bench.row({"l": ell, "series": _PROMISED, "repetition": 0}, partial(_promise_l, ell))
         for letter, name in NAMES.items():
             methods = {f"{series}, {name}": method for series, method in DIVERSE.items()}
             if letter == "a":
@@ -67,21 +67,21 @@ def _of_likeness(bench: Bench) -> Iterator[Row]:
     repetitions = min(2, bench.size.matched_repetitions)
     data = table_of(bench, "a")
     for beta in BETAS:
-        yield bench.row({"beta": beta, "series": PROMISED, "repetition": 0}, partial(dict, reached_beta=beta))
+        yield bench.row({"beta": beta, "series": _PROMISED, "repetition": 0}, partial(dict, reached_beta=beta))
         settings = [(beta, data, model_of_beta(beta))]
         yield from losses(bench, "beta", settings, {**LIKE, **BY_BUREL}, repetitions)
 
 
 def _of_worlds(tiny: Tiny, bench: Bench) -> Iterator[Row]:
     for place in range(1, 4):
-        for series in ("HG", "HG, columns exchanged (ours)", PROMISED):
+        for series in ("HG", "HG, columns exchanged (ours)", _PROMISED):
             at = {"table": place, "series": series, "repetition": 0}
             seed = [place, bench.seed_of(0)]
             yield bench.row(at, partial(_look_at_worlds, tiny, series, seed))
 
 
 def _look_at_worlds(tiny: Tiny, series: str, seed: list[int]) -> Row:
-    if series == PROMISED:
+    if series == _PROMISED:
         return {"gain": float(tiny.promised), "above": 0}
     points = sorted(np.random.default_rng(seed).permutation(100)[: len(tiny.values)].tolist())
     found = worst_gain(tiny, points, aligned=series != "HG")
@@ -178,7 +178,7 @@ _THEOREM_3 = Experiment(
             where="abstract and 3.5, theorem 3",
             says="A release with l-diversity keeps every belief in a value at 1/l at most.",
             test=every(
-                at_most("l", "certainty", PROMISED, *_ALL_DIVERSE), at_most("l", "repeats", PROMISED, *_ALL_DIVERSE)
+                at_most("l", "certainty", _PROMISED, *_ALL_DIVERSE), at_most("l", "repeats", _PROMISED, *_ALL_DIVERSE)
             ),
             why=_DRAW,
         ),
@@ -192,7 +192,7 @@ _THEOREM_3 = Experiment(
         Claim(
             where="3.1, footnote 2",
             says="Filling up to a multiple of l with dummies of values that nobody has loses no generality.",
-            test=_at_least("l", "real_values", PROMISED, _PADDED),
+            test=_at_least("l", "real_values", _PROMISED, _PADDED),
             judged="everybody still sees l different values of real people",
             why="A dummy's value is recognized, and whoever is matched with it has one possible value less.",
         ),
@@ -210,14 +210,14 @@ _THEOREM_7 = Experiment(
         Claim(
             where="4.6, theorem 7",
             says="A release with beta-likeness keeps beta.",
-            test=at_most("beta", "reached_beta", PROMISED, *THREE),
+            test=at_most("beta", "reached_beta", _PROMISED, *THREE),
             why=_DRAW,
         ),
         Claim(
             where="6, footnote 6",
             says="BuReL gives the same guarantee.",
             test=every(
-                at_most("beta", "reached_beta", PROMISED, "BuReL"), at_most("beta", "reached_beta", PROMISED, "HG")
+                at_most("beta", "reached_beta", _PROMISED, "BuReL"), at_most("beta", "reached_beta", _PROMISED, "HG")
             ),
             judged="both keep beta at every beta",
             why="BuReL keeps it, HG does not. " + _DRAW,
@@ -236,7 +236,7 @@ _BAYES = tuple(
             Figure(f"{name}-share", "table", "above", "set of places", "beliefs above the promise, %"),
         ),
         measure=partial(_of_worlds, tiny),
-        claims=(Claim(where=where, says=says, test=at_most("table", "gain", PROMISED, "HG"), why=_WORLDS + _DRAW),),
+        claims=(Claim(where=where, says=says, test=at_most("table", "gain", _PROMISED, "HG"), why=_WORLDS + _DRAW),),
         differs="The draw as published (one of a random set of disjoint assignments, all sets equally likely) beside "
         "ours, which exchanges whole columns. The attacker sees ranges and values, not who is in a row.",
     )

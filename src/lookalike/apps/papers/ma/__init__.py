@@ -117,10 +117,10 @@ PAPER = Paper(
     holds="The mathematics: for greedy groups the attacker's probability stays below e times the promise, and even "
     "halves, or methods that look only at sensitive values, give away almost nothing. For a rare value few records are "
     "vulnerable. Groups of similar people do answer counts better than Anatomy alone.",
-    fails="Two reported risks, 2.52 and 2.70, are more than is possible at l = 6. Randomization does not remove the "
-    "risk: on the paper's own table records stay vulnerable at p = 0.65, and groups nearly triple. Of a value that "
-    "is nearly as frequent as l allows, many records are vulnerable. Dividing greedy groups by Anatomy makes the "
-    "attack worse. Relaxed Mondrian that tries a second column can reveal a value with certainty.",
+    fails="Two reported risks, 2.52 and 2.70, exceed what is possible at l = 6. Randomization does not remove the "
+    "risk: on the paper's table records stay vulnerable at p = 0.65, and groups nearly triple. Of a value nearly as "
+    "frequent as l allows, many records are vulnerable. Dividing greedy groups by Anatomy makes the attack worse. "
+    "Relaxed Mondrian that tries a second column can reveal a value with certainty.",
     instead="`groups` with `--adversary knows-method`, or `symmetric-grouping`, with `recode=permute,anatomize=true` "
     "where counts matter.",
     statements=_STATEMENTS,

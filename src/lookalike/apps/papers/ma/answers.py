@@ -35,7 +35,7 @@ def _plain(value: str) -> list[str]:
     return [name("RGG", value), name("SG", value), BASE, name("RGG(Ana)", value), name("SG(Ana)", value), ANATOMY]
 
 
-def _correlated(value: str) -> list[str]:
+def _list_correlated(value: str) -> list[str]:
     methods = [name("RGG", value), name("RGG(Ana)", value), BASE, ANATOMY]
     return [f"{one}, {kind}" for kind in (ABOVE, BELOW) for one in methods]
 
@@ -182,7 +182,7 @@ CLAIMS = (
     Claim(
         "5.3, figure 5c",
         "Errors of both kinds of correlated queries fall as more quasi-identifiers are asked about.",
-        readings(lambda value: goes_down("qd", "correlated_error", *_correlated(value))),
+        readings(lambda value: goes_down("qd", "correlated_error", *_list_correlated(value))),
         judged="falls at every step, 5 % being noise",
         limits=_OURS,
         why="True counts shrink with each condition, and relative errors grow as they do.",
@@ -190,7 +190,7 @@ CLAIMS = (
     Claim(
         "5.3, figure 5d",
         "Errors of both kinds of correlated queries fall as the selectivity grows.",
-        readings(lambda value: goes_down("sel", "correlated_error", *_correlated(value))),
+        readings(lambda value: goes_down("sel", "correlated_error", *_list_correlated(value))),
         judged="falls at every step, 5 % being noise",
         limits=_OURS,
         fails=Verdict.OPEN,

@@ -33,9 +33,9 @@ from lookalike.pipeline import run as pipeline
 from lookalike.pipeline.recipe import require, settle
 from lookalike.randomness import Randomness
 
-BY_RECORD, BY_BUCKET = "all values, record by record", f"all values, buckets of {ELL}"
-AGAINST_REST = {f"{value} against the rest, buckets of {ELL}": value for value in (TECH, CRAFT)}
-KINDS = (BY_RECORD, BY_BUCKET, *AGAINST_REST)
+_BY_RECORD, _BY_BUCKET = "all values, record by record", f"all values, buckets of {ELL}"
+_AGAINST_REST = {f"{value} against the rest, buckets of {ELL}": value for value in (TECH, CRAFT)}
+KINDS = (_BY_RECORD, _BY_BUCKET, *_AGAINST_REST)
 _GROUPS = 60
 """Groups that are sampled, of those of a release."""
 _ACCEPTED, _TRIES = 1000, 10_000
@@ -43,7 +43,7 @@ _SURE = 3.0
 _METHOD = GreedyGrouping(recode="permute")
 
 
-def binary_table(data: Microdata, code: int) -> Microdata:
+def _binary_table(data: Microdata, code: int) -> Microdata:
     """The same records with one value and the rest."""
     others = 0 if code else 1
     return replace(data, sensitive=np.where(data.sensitive == code, code, others).astype(np.int32))
@@ -80,7 +80,7 @@ def _row(distances: list[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], int]]
     }
 
 
-def _sampled(data: Microdata, t: str, step: int, seed: int) -> Row:
+def _sample_risk(data: Microdata, t: str, step: int, seed: int) -> Row:
     model = f"t-closeness:{t}"
     grown, _, _ = _grow(data, model, step, seed)
     requirements = require(settle([Promise(parse_model(model))], data), data)
@@ -114,7 +114,7 @@ def _distance(gaps: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 def _exact(data: Microdata, value: str, t: str, seed: int) -> Row:
     code = positive(data, value)[0]
-    two = binary_table(data, code)
+    two = _binary_table(data, code)
     share = float(data.counts(0)[code] / data.n_rows)
     grown, _, _ = _grow(two, f"t-closeness:{t}", ELL, seed)
     stands = partial(close, float(t), share)
@@ -135,9 +135,9 @@ def _risk_by_t(bench: Bench) -> Iterator[Row]:
 
     def measure(series: str, t: str, repetition: int) -> Row:
         seed = bench.seed_of(repetition)
-        if series in AGAINST_REST:
-            return _exact(data, AGAINST_REST[series], t, seed)
-        return _sampled(data, t, 1 if series == BY_RECORD else ELL, seed)
+        if series in _AGAINST_REST:
+            return _exact(data, _AGAINST_REST[series], t, seed)
+        return _sample_risk(data, t, 1 if series == _BY_RECORD else ELL, seed)
 
     for t in ("0.1", "0.2", "0.3", "0.4", "0.5") if bench.is_full else ("0.2", "0.3", "0.5"):
         for series in KINDS:

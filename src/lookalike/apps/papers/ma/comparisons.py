@@ -71,7 +71,7 @@ def mean_drop(low: str, high: str, least: float) -> Test:
     return test
 
 
-def size(found: Results, series: str) -> float | None:
+def _measure_size(found: Results, series: str) -> float | None:
     sizes = [row["group_size"] for row in found.rows if row["series"] == series and row.get("group_size") is not None]
     return fmean(sizes) if sizes else None
 
@@ -80,7 +80,7 @@ def sizes(check: Callable[..., bool], *series: str) -> Test:
     """A test of average group sizes."""
 
     def test(found: Results) -> Found:
-        known = [size(found, one) for one in series]
+        known = [_measure_size(found, one) for one in series]
         if None in known:
             return Found(None, f"groups of {', '.join(series)} not measured")
         said = "; ".join(f"{one} {format_figure(each or 0)} records" for one, each in zip(series, known, strict=True))

@@ -73,7 +73,7 @@ def _near_e(found: Results) -> Found:
     return Found(any(limit >= 0.99 * math.e for limit in limits.values()), f"{told}; e is {math.e:.3f}")
 
 
-def tiny_table(columns: list[list[int]], positives: int) -> Microdata:
+def _tiny_table(columns: list[list[int]], positives: int) -> Microdata:
     """Records with these numbers; the first so many have the value 1."""
     values = [*columns, [1] * positives + [0] * (len(columns[0]) - positives)]
     made, attributes = [], []
@@ -93,7 +93,7 @@ def tiny_table(columns: list[list[int]], positives: int) -> Microdata:
     return Microdata.encode(Table(tuple(made), "tiny"), Schema(tuple(attributes)))
 
 
-def largest_belief(algorithm: str, data: Microdata, ell: int, seeds: int) -> float:
+def _largest_belief(algorithm: str, data: Microdata, ell: int, seeds: int) -> float:
     """The largest probability of the positive value over all releases of all worlds; equal records share theirs."""
     method = parse_algorithm(algorithm).facing(READS_RELEASE)
     model = f"l-diversity:{ell},kind=binary,subset=1"
@@ -109,7 +109,7 @@ def largest_belief(algorithm: str, data: Microdata, ell: int, seeds: int) -> flo
     return largest
 
 
-def _mirrored(n_rows: int, ell: int) -> list[int]:
+def _mirror(n_rows: int, ell: int) -> list[int]:
     """A second column whose smaller half shares only two records with the first column's, on either side."""
     half = n_rows // 2
     low, high = list(range(half)), list(range(n_rows - half, n_rows))
@@ -134,12 +134,12 @@ def _mondrian(bench: Bench) -> Iterator[Row]:
         n_rows = 4 * ell - 1
         first = list(range(n_rows))
         if series == STRICT:
-            ties = tiny_table([[*range(ell), *[ell] * (2 * ell)]], 2)
-            return {"risk": ell * largest_belief("mondrian-strict:cuts=1,choose=widest", ties, ell, 1)}
+            ties = _tiny_table([[*range(ell), *[ell] * (2 * ell)]], 2)
+            return {"risk": ell * _largest_belief("mondrian-strict:cuts=1,choose=widest", ties, ell, 1)}
         if series == GREEDY:
-            return {"risk": ell * largest_belief("greedy-grouping", tiny_table([first], 2), ell, 1)}
-        columns = [first] if series == ONE else [first, _mirrored(n_rows, ell)]
-        return {"risk": ell * largest_belief(once, tiny_table(columns, 2), ell, 1)}
+            return {"risk": ell * _largest_belief("greedy-grouping", _tiny_table([first], 2), ell, 1)}
+        columns = [first] if series == ONE else [first, _mirror(n_rows, ell)]
+        return {"risk": ell * _largest_belief(once, _tiny_table(columns, 2), ell, 1)}
 
     for ell in (2, 3, 4, 6):
         for series in (ONE, TWO, STRICT, GREEDY):
@@ -212,7 +212,7 @@ def risk_of_parts(data: Microdata, grown: Grown, parts: NDArray[np.int32], code:
     return {"risk": risk, "above_e": 100 * above / max(attacked, 1), "certain": certain, "records_attacked": attacked}
 
 
-def _divided(bench: Bench) -> Iterator[Row]:
+def _measure_divided(bench: Bench) -> Iterator[Row]:
     data = table(bench)
 
     def measure(series: str, p: str, repetition: int) -> Row:
@@ -289,6 +289,7 @@ MONDRIAN = Experiment(
             every(partial(_is_above_bound, STRICT), partial(_even_bound, ONE)),
             judged="strict cuts exceed 1/(l - 1/2), relaxed cuts of one column never do",
             limits="With one column only; see the claim above.",
+            why="By enumeration on small tables: strict cuts stay within the bound, or relaxed ones exceed it.",
         ),
         Claim(
             "1",
@@ -307,7 +308,7 @@ DIVIDED = Experiment(
     title="risk of groups that Anatomy divides",
     setting=f"Binary 6-diversity of one occupation; GG(Ana) is p = 0, RGG(Ana) p = {SAFE}.",
     figures=(Figure("ma-divided", "p", "risk", "p", "largest risk times l"),),
-    measure=_divided,
+    measure=_measure_divided,
     claims=(
         Claim(
             "3.1, 4.3, 5.3",

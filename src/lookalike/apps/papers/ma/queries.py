@@ -53,7 +53,7 @@ def name(method: str, value: str) -> str:
     return f"{method}, {value}"
 
 
-def compared(value: str) -> dict[str, list[str]]:
+def _list_compared(value: str) -> dict[str, list[str]]:
     """For each series whose errors should be higher, those that should be lower."""
     pairs = {
         name("SG", value): [name("RGG", value), name("SG(Ana)", value)],
@@ -72,7 +72,7 @@ def compared(value: str) -> dict[str, list[str]]:
 def all_pairs() -> dict[str, list[str]]:
     pairs: dict[str, list[str]] = {BASE: [ANATOMY], ANATOMY: []}
     for value in READINGS:
-        for high, lows in compared(value).items():
+        for high, lows in _list_compared(value).items():
             pairs.setdefault(high, []).extend(lows)
         pairs.setdefault(name("RGG(Ana)", value), [])
     return pairs

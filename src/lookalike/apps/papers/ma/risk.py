@@ -40,7 +40,7 @@ ALONG_CURVE = {f"{series}, Hilbert order": series for series in POSITIVES}
 """The paper does not say how records are sorted, so a second order is tried."""
 
 
-def sampled(series: str, accepted: int) -> str:
+def name_sampled(series: str, accepted: int) -> str:
     return f"{series}, sampled ({accepted})"
 
 
@@ -62,7 +62,7 @@ def _risk_by_l(bench: Bench) -> Iterator[Row]:
                 yield bench.row(at, partial(measure, series, ell, repetition, None))
                 if repetition == 0:
                     for accepted in DEALINGS:
-                        at = {"l": ell, "series": sampled(series, accepted), "repetition": repetition}
+                        at = {"l": ell, "series": name_sampled(series, accepted), "repetition": repetition}
                         yield bench.row(at, partial(measure, series, ell, repetition, accepted))
         for curve, series in ALONG_CURVE.items():
             at = {"l": ell, "series": curve, "repetition": 0}
@@ -111,7 +111,7 @@ def _is_printed(series: str, said: float) -> Test:
         exact = found.means("l", "risk", series).get(ELL)
         if exact is None:
             return Found(None, f"{series} not measured")
-        noisy = {accepted: found.means("l", "risk", sampled(series, accepted)).get(ELL) for accepted in DEALINGS}
+        noisy = {accepted: found.means("l", "risk", name_sampled(series, accepted)).get(ELL) for accepted in DEALINGS}
         told = ", ".join(
             f"{format_figure(risk)} with {accepted}" for accepted, risk in noisy.items() if risk is not None
         )
@@ -198,6 +198,7 @@ GREEDY = Experiment(
             "The share of vulnerable records tends to rise with l: Tech-Support.",
             tends_upwards("l", "vulnerable", TECH),
             judged="rank correlation above 0, and more at the largest l than at the smallest",
+            why="The paper's text does not give the values of l on its axis. It may have stopped at smaller l.",
         ),
         Claim(
             "5.1, figure 3a",
@@ -214,9 +215,10 @@ GREEDY = Experiment(
             some_rows(
                 lambda risks: min(risks) >= 2 - 1e-9 and max(risks) <= math.e,
                 "risk",
-                *(sampled(series, DEALINGS[-1]) for series in POSITIVES),
+                *(name_sampled(series, DEALINGS[-1]) for series in POSITIVES),
             ),
             limits="With up to 1,000 accepted dealings per group; the paper does not give its number.",
+            why="Sampled risks are noisy, and the paper does not give its number of dealings.",
         ),
         Claim(
             "5.1, figure 3b",
