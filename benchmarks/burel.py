@@ -21,7 +21,7 @@ from pathlib import Path
 from foundation import schema_for
 from runs import resampled, run, tables_in
 
-from lookalike.apps.papers.bl import DEFAULT, likeness
+from lookalike.apps.papers.bl.methods import DEFAULT, likeness
 from lookalike.apps.papers.datasets import QUASI, Datasets
 from lookalike.apps.papers.experiments import FULL, Bench
 

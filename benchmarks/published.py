@@ -16,7 +16,7 @@ from pathlib import Path
 
 from lookalike.apps.papers.datasets import Datasets
 from lookalike.apps.papers.experiments import FULL, Bench, Named
-from lookalike.apps.papers.hg_methods import BUREL, DIVERSE, LIKE, TABLE_10, measure
+from lookalike.apps.papers.hg.methods import BUREL, DIVERSE, LIKE, TABLE_10, measure
 from lookalike.data.microdata import Microdata
 
 Reference = dict[tuple[str, str, str, str], dict[str, float]]

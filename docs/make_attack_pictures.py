@@ -19,7 +19,7 @@ from make_algorithm_pictures import few_records
 
 from lookalike.algorithms import parse_algorithm
 from lookalike.algorithms.heterogeneous import Heterogeneous
-from lookalike.apps.papers.published_heterogeneous import HeterogeneousAsPublished
+from lookalike.apps.papers.hg.published_heterogeneous import HeterogeneousAsPublished
 from lookalike.attacks import ATTACKS, parse_attack
 from lookalike.data.contracts import Algorithm, Finding, Promise, Target
 from lookalike.data.microdata import Microdata, Table

@@ -4,18 +4,23 @@
     python docs/make_reproduction.py results
 
 Every sentence about a paper or an experiment comes from its class, every verdict and every figure from the results.
+Experiments that belong to no paper are in a last section, without claims, and the summary does not count them.
 """
 
 from __future__ import annotations
 
+import csv
 import json
 import shutil
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from lookalike.apps.papers import EXPERIMENTS, PAPERS, Experiment, Paper, Verdict
+from lookalike.apps.papers.claims import format_figure
 
 HEAD = """# The papers, claim by claim
 
@@ -52,36 +57,76 @@ MEANINGS = {
 }
 
 
+TODAY = """## What to pick today
+
+These experiments belong to no paper. They compare the papers' methods with newer ones on the same records, to help you
+choose. They judge no claim, and the table at the top does not count them. In the tables below:
+
+- Query error: median error of count queries, in % of the true count.
+- Prediction: share of held-out records whose occupation a random forest predicts correctly after it learned from the
+  release.
+- Naive Bayes: share of records whose occupation an attacker guesses correctly.
+- Largest share: the share of the most frequent occupation among the rows that a person may be behind, at worst.
+- GCP: information loss (0 = exact, 1 = fully blanked).
+- CPU seconds: time of the method alone.
+
+All figures are means over the repetitions. "-" means that the figure does not exist for this method.
+"""
+COLUMNS = {
+    "query_error": "query error, %",
+    "prediction": "prediction, %",
+    "naive_bayes": "naive Bayes, %",
+    "largest_share": "largest share, %",
+    "gcp": "GCP",
+    "seconds": "CPU seconds",
+}
+
+
 def main() -> None:
-    results = Path(sys.argv[1])
-    here = Path(__file__).parent
-    figures = here / "reproduction"
+    write(Path(sys.argv[1]), Path(__file__).parent)
+
+
+def write(results: Path, target: Path) -> None:
+    """Write reproduction.md and its figures into a folder, from a folder of results."""
+    figures = target / "reproduction"
     shutil.rmtree(figures, ignore_errors=True)
     figures.mkdir()
-    found = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(results.glob("*-*.json"))}
+    everything = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(results.glob("*-*.json"))}
+    letters = {paper.letters for paper in PAPERS}
+    today = [one for one in EXPERIMENTS if one.paper not in letters and one.name in everything]
+    of_papers = {one.name for one in EXPERIMENTS if one.paper in letters}
+    found = {name: one for name, one in everything.items() if name in of_papers}
     parts = []
     for paper in PAPERS:
         parts.append(introduce(paper, found))
         for experiment in EXPERIMENTS:
             if experiment.paper == paper.letters and experiment.name in found:
                 parts.append(section(experiment, found[experiment.name]))
-                for name in experiment.names:
-                    shutil.copyfile(results / f"{name}.svg", figures / f"{name}.svg")
         if paper.claims:
             parts.append(f"### {paper.letters}: claims that no experiment decides\n\n{list_open(paper)}\n")
         if paper.statements:
             parts.append(f"### {paper.letters}: listed, not counted\n\n{list_statements(paper)}\n")
+    if today:
+        parts.append(TODAY)
+        parts += [section_today(one, everything[one.name], results / f"{one.name}.csv") for one in today]
+    for experiment in EXPERIMENTS:
+        if experiment.name in everything:
+            for name in experiment.names:
+                shutil.copyfile(results / f"{name}.svg", figures / f"{name}.svg")
+    (target / "reproduction.md").write_text("\n".join([summarize(found), *parts]).rstrip() + "\n", encoding="utf-8")
+
+
+def summarize(found: dict[str, Any]) -> str:
+    """The head of the page: how many claims of all papers came out how, on which data."""
     counts = Counter(claim["verdict"] for one in found.values() for claim in one["claims"])
     counts[str(Verdict.OPEN)] += sum(len(paper.claims) for paper in PAPERS)
     rows = [f"| {verdict} | {MEANINGS[verdict]} | {counts[str(verdict)]} |" for verdict in Verdict]
-    sizes = {one["size"] for one in found.values()}
-    head = HEAD.format(
+    return HEAD.format(
         verdicts="\n".join([*rows, f"| all | | {sum(counts.values())} |"]),
         data="; ".join(dict.fromkeys(part for one in found.values() for part in one["data"].split("; ") if part)),
-        full=" --full" if sizes == {"full"} else "",
-        repetitions=max(one["repetitions"] for one in found.values()),
+        full=" --full" if {one["size"] for one in found.values()} == {"full"} else "",
+        repetitions=max((one["repetitions"] for one in found.values()), default=0),
     )
-    (here / "reproduction.md").write_text("\n".join([head, *parts]).rstrip() + "\n", encoding="utf-8")
 
 
 def introduce(paper: Paper, found: dict[str, Any]) -> str:
@@ -99,23 +144,56 @@ def introduce(paper: Paper, found: dict[str, Any]) -> str:
 
 def section(experiment: Experiment, one: dict[str, Any]) -> str:
     """An experiment: its setting, claim by claim what was found, and its figures."""
-    data = f" Data: {one['data']}." if one["data"] else ""
-    lines = [f"### {', '.join(one['experiment'])}: {experiment.title}\n", f"{experiment.setting}{data}\n"]
-    lines += [f"![{name}](reproduction/{name}.svg)" for name in one["experiment"]]
+    lines = begin_section(f"{', '.join(one['experiment'])}: {experiment.title}", experiment, one)
     lines += ["", "| where | claim | verdict | evidence |", "|---|---|---|---|"]
     for claim in one["claims"]:
         reading = f" *Our reading: {claim['judged']}*" if claim["judged"] else ""
         told = ". ".join(part.strip().removesuffix(".") for part in (claim["evidence"], claim["reason"]) if part)
         verdict = claim["verdict"] if claim["verdict"] == Verdict.REPRODUCED else f"**{claim['verdict']}**"
         lines.append(f"| {claim['where']} | {_cell(claim['says'] + reading)} | {verdict} | {_cell(told)} |")
-    lines.append("")
-    if one["infeasible"]:
-        points = Counter(row["series"] for row in one["infeasible"])
-        told = ", ".join(f"{series} ({number})" for series, number in points.items())
-        lines.append(f"Points without a release, because the method cannot keep the promise there: {told}.\n")
+    lines += ["", *list_infeasible(one)]
     if experiment.differs:
         lines.append(f"What differs from the paper: {experiment.differs.strip()}\n")
     return "\n".join(lines)
+
+
+def section_today(experiment: Experiment, one: dict[str, Any], file: Path) -> str:
+    """An experiment of no paper: its setting, its figures, a table at the middle point, and how promises differ."""
+    with file.open(encoding="utf-8", newline="") as opened:
+        rows = list(csv.DictReader(opened))
+    x = experiment.figures[0].x
+    points = sorted({float(row[x]) for row in rows})
+    middle = points[len(points) // 2]
+    lines = begin_section(f"{experiment.title[0].upper()}{experiment.title[1:]}", experiment, one)
+    lines += ["", f"At {x} = {middle:g}:", "", f"| method | {' | '.join(COLUMNS.values())} |", "|---" * 7 + "|"]
+    at_middle = [row for row in rows if float(row[x]) == middle]
+    for series in dict.fromkeys(row["series"] for row in at_middle):
+        own = [row for row in at_middle if row["series"] == series]
+        lines.append(f"| {_cell(series)} | {' | '.join(mean_of(own, name) for name in COLUMNS)} |")
+    lines += ["", *list_infeasible(one)]
+    if experiment.differs:
+        lines.append(f"{experiment.differs.strip()}\n")
+    return "\n".join(lines)
+
+
+def begin_section(title: str, experiment: Experiment, one: dict[str, Any]) -> list[str]:
+    data = f" Data: {one['data']}." if one["data"] else ""
+    pictures = [f"![{name}](reproduction/{name}.svg)" for name in one["experiment"]]
+    return [f"### {title}\n", f"{experiment.setting}{data}\n", *pictures]
+
+
+def mean_of(rows: Sequence[dict[str, str]], name: str) -> str:
+    """The mean of a figure over the repetitions that have it."""
+    values = [float(row[name]) for row in rows if row.get(name)]
+    return format_figure(fmean(values)) if values else "-"
+
+
+def list_infeasible(one: dict[str, Any]) -> list[str]:
+    if not one["infeasible"]:
+        return []
+    points = Counter(row["series"] for row in one["infeasible"])
+    told = ", ".join(f"{series} ({number})" for series, number in points.items())
+    return [f"Points without a release, because the method cannot keep the promise there: {told}.\n"]
 
 
 def list_open(paper: Paper) -> str:

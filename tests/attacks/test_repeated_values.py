@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lookalike.algorithms.heterogeneous import Heterogeneous
-from lookalike.apps.papers.published_heterogeneous import HeterogeneousAsPublished
+from lookalike.apps.papers.hg.published_heterogeneous import HeterogeneousAsPublished
 from lookalike.attacks import parse_attack
 from lookalike.data.contracts import Algorithm, Promise, Target
 from lookalike.errors import Unsupported

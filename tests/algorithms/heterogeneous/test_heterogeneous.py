@@ -19,7 +19,7 @@ from lookalike.algorithms.freeform import Freeform
 from lookalike.algorithms.heterogeneous import Heterogeneous, slots
 from lookalike.algorithms.heterogeneous.slots import exchange_columns, slot_graph, slots_by_assignment
 from lookalike.algorithms.shared.axes import axes_of
-from lookalike.apps.papers.published_heterogeneous import HeterogeneousAsPublished
+from lookalike.apps.papers.hg.published_heterogeneous import HeterogeneousAsPublished
 from lookalike.apps.samples import census
 from lookalike.data.contracts import Algorithm, Promise
 from lookalike.data.microdata import Microdata

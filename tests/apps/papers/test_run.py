@@ -15,7 +15,19 @@ from pathlib import Path
 
 import pytest
 
-from lookalike.apps.papers import EXPERIMENTS, PAPERS, Claim, Experiment, Figure, Results, Verdict, find, reproduce, run
+from lookalike.apps.papers import (
+    EXPERIMENTS,
+    PAPERS,
+    Claim,
+    Experiment,
+    Figure,
+    Results,
+    Verdict,
+    find,
+    reproduce,
+    run,
+    today,
+)
 from lookalike.apps.papers.claims import falls, rises
 from lookalike.apps.papers.datasets import QUASI, Datasets
 from lookalike.apps.papers.experiments import Bench, Made, Printed, Row, Size
@@ -252,7 +264,7 @@ def test_coil_is_read_from_either_file(tmp_path: Path) -> None:
     assert by_place.n_rows == 6
     assert [domain.n_codes for domain in by_place.domains.quasi] == [1, 3, 1, 1]
     assert by_place.domains.sensitive[0].n_codes == 2
-    assert (datasets.used["coil"].text, datasets.used["coil"].invented) == ("COIL2000", False)
+    assert (datasets.used["coil"].text, datasets.used["coil"].invented) == ("COIL2000, 6 records", False)
     named = tmp_path / "named"
     named.mkdir()
     head = "subtype,houses,household,age,type,other"
@@ -296,13 +308,16 @@ def test_experiments_are_found_by_figure_paper_or_all() -> None:
         find(["xx-1z"])
 
 
+OF_PAPERS = [one for one in EXPERIMENTS if one not in today.EXPERIMENTS]
+
+
 def test_every_figure_has_one_experiment_of_a_paper() -> None:
     names = [name for experiment in EXPERIMENTS for name in experiment.names]
     assert len(set(names)) == len(names)
-    assert {experiment.paper for experiment in EXPERIMENTS} == {paper.letters for paper in PAPERS}
+    assert {experiment.paper for experiment in OF_PAPERS} == {paper.letters for paper in PAPERS}
 
 
-@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.name)
+@pytest.mark.parametrize("experiment", OF_PAPERS, ids=lambda experiment: experiment.name)
 def test_every_claim_says_where_it_stands_and_why_it_would_fail(experiment: Experiment) -> None:
     is_complete(experiment)
 

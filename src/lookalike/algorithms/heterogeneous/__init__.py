@@ -62,7 +62,7 @@ class Heterogeneous(Method):
     elsewhere: ClassVar[Mapping[str, str]] = dict.fromkeys(
         ("randomization", "dummies", "tau"),
         "The method as published breaks its own promise and is never released; to study it, see "
-        "lookalike.apps.papers.published_heterogeneous.",
+        "lookalike.apps.papers.hg.published_heterogeneous.",
     )
 
     def __post_init__(self) -> None:

@@ -5,7 +5,8 @@ experiments   what an experiment is, and what it measures with: audited releases
 datasets      the papers' tables, from a folder, a package, or invented and called so
 journal       what a run has measured so far
 run           finds experiments by name, runs them, writes results and pictures
-    bl gb ma hg ff   the experiments, one file per paper; where they are many, by topic (bl_queries, hg_queries ...)
+    bl gb ma hg ff   a folder per paper: its story and the list of its experiments, and a module per topic
+    today            what a user would pick today: experiments that belong to no paper
 """
 
 from __future__ import annotations

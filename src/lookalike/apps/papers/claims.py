@@ -10,7 +10,7 @@ nothing, and neither does a series that was not measured. What is true by constr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
@@ -105,7 +105,7 @@ def below(x: str, y: str, one: str, *others: str, factor: float = 1.0, at: Seque
             failed = [point for point, low, high in pairs if low > factor * high]
             verdicts.append(not failed if pairs else None)
             said.append(describe(found, x, y, other, at) + (f" (fails at {x} {_list(failed)})" if failed else ""))
-        return Found(_all_hold(verdicts), "; ".join(said))
+        return Found(all_hold(verdicts), "; ".join(said))
 
     return test
 
@@ -121,7 +121,7 @@ def quicker(x: str, one: str, *others: str, factor: float = 1.0, y: str = "secon
                 low, high = [factor * value for value in (min(theirs[point]), max(theirs[point]))]
                 verdicts.append(True if max(mine[point]) <= low else False if min(mine[point]) > high else None)
         evidence = "; ".join(describe(found, x, y, series, at) for series in (one, *others))
-        return Found(_all_hold(verdicts), evidence)
+        return Found(all_hold(verdicts), evidence)
 
     return test
 
@@ -139,7 +139,7 @@ def rises(x: str, y: str, *series: str, slack: float = 0.0) -> Test:
 def _goes(way: int, x: str, y: str, series: Sequence[str], slack: float) -> Test:
     def test(found: Results) -> Found:
         verdicts = [found.goes(way, x, y, one, slack) if len(found.means(x, y, one)) > 1 else None for one in series]
-        return Found(_all_hold(verdicts), "; ".join(describe(found, x, y, one) for one in series))
+        return Found(all_hold(verdicts), "; ".join(describe(found, x, y, one) for one in series))
 
     return test
 
@@ -167,7 +167,7 @@ def _time_goes(way: int, x: str, y: str, series: Sequence[str]) -> Test:
             else:
                 verdicts.append(True if min(steps[-1]) > max(steps[0]) else None)
         evidence = "; ".join(describe(found, x, y, one) for one in series)
-        return Found(_all_hold(verdicts), evidence)
+        return Found(all_hold(verdicts), evidence)
 
     return test
 
@@ -203,7 +203,7 @@ def between(x: str, y: str, series: str, least: float, most: float, at: Sequence
     def test(found: Results) -> Found:
         means = {point: mean for point, mean in found.means(x, y, series).items() if not at or point in at}
         verdicts = [least <= mean <= most for mean in means.values()]
-        return Found(_all_hold(verdicts), describe(found, x, y, series, at))
+        return Found(all_hold(verdicts), describe(found, x, y, series, at))
 
     return test
 
@@ -214,7 +214,7 @@ def steady(x: str, y: str, *series: str, factor: float) -> Test:
     def test(found: Results) -> Found:
         means = [list(found.means(x, y, one).values()) for one in series]
         verdicts = [max(some) <= factor * min(some) if len(some) > 1 else None for some in means]
-        return Found(_all_hold(verdicts), "; ".join(describe(found, x, y, one) for one in series))
+        return Found(all_hold(verdicts), "; ".join(describe(found, x, y, one) for one in series))
 
     return test
 
@@ -225,7 +225,7 @@ def near_printed(x: str, y: str, series: str, printed: dict[float, float], withi
     def test(found: Results) -> Found:
         means = found.means(x, y, series)
         pairs = [(at, means[at], said) for at, said in printed.items() if at in means]
-        holds = _all_hold([abs(mean - said) <= within * abs(said) for _, mean, said in pairs])
+        holds = all_hold([abs(mean - said) <= within * abs(said) for _, mean, said in pairs])
         shown = (f"{format_figure(mean)} (printed {format_figure(said)}) at {at:g}" for at, mean, said in pairs)
         return Found(holds, f"{series}: " + (", ".join(shown) or "not measured"))
 
@@ -238,12 +238,23 @@ def every(*tests: Test) -> Test:
     def test(found: Results) -> Found:
         parts = [one(found) for one in tests]
         evidence = "; ".join(dict.fromkeys(piece for part in parts for piece in part.evidence.split("; ") if piece))
-        return Found(_all_hold([part.holds for part in parts]), evidence)
+        return Found(all_hold([part.holds for part in parts]), evidence)
 
     return test
 
 
-def _all_hold(verdicts: Sequence[bool | None]) -> bool | None:
+def on_each(tests: Mapping[str, Test]) -> Test:
+    """The test that holds if it does in each case, such as on each table; the evidence names the cases."""
+
+    def test(found: Results) -> Found:
+        parts = {name: one(found) for name, one in tests.items()}
+        evidence = "; ".join(f"{name}: {part.evidence}" for name, part in parts.items())
+        return Found(all_hold([part.holds for part in parts.values()]), evidence)
+
+    return test
+
+
+def all_hold(verdicts: Sequence[bool | None]) -> bool | None:
     """Whether all of these hold: not if one fails; undecided if one is, or if there is none."""
     return False if False in verdicts else None if None in verdicts or not verdicts else True
 

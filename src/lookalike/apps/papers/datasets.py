@@ -95,7 +95,7 @@ class Datasets:
         text = f"{whole} of {self.n_census:,} records" + (f", resampled to {rows:,}" if is_drawn else "")
         self.used["census" if not is_drawn else f"census {rows}"] = Source(text, self.folder is None)
         return self._once(
-            ("census", rows, tuple(qi), sensitive, start, *_sorted(sizes)),
+            ("census", rows, tuple(qi), sensitive, start, *_sort_sizes(sizes)),
             lambda: self._encode(
                 _draw(self._census, rows) if is_drawn else _part(self._census, start, rows), qi, sensitive, sizes
             ),
@@ -108,7 +108,7 @@ class Datasets:
         self.census(rows, qi, sizes=sizes)
         chosen = np.random.default_rng([501, rows]).permutation(self.n_census)[:rows]
         return self._once(
-            ("census subset", rows, tuple(qi), *_sorted(sizes)),
+            ("census subset", rows, tuple(qi), *_sort_sizes(sizes)),
             lambda: self._encode(_take(self._census, chosen), qi, SENSITIVE, sizes),
         )
 
@@ -190,7 +190,7 @@ class Datasets:
                 table = _rename(census(rows, seed=2, occupation=law))
             return self._encode(_part(table, 0, rows), qi, SENSITIVE, sizes)
 
-        return self._once((law, rows, tuple(qi), *_sorted(sizes)), make)
+        return self._once((law, rows, tuple(qi), *_sort_sizes(sizes)), make)
 
     def _encode(self, table: Table, qi: Sequence[str], sensitive: str, sizes: Sizes | None = None) -> Microdata:
         attributes = [self._attribute(name, Role.QUASI, table, (sizes or {}).get(name)) for name in qi]
@@ -209,7 +209,7 @@ class Datasets:
         return Attribute(name=name, role=role, kind=Kind.CATEGORICAL, type=ValueType.INTEGER, size=n_values)
 
 
-def _sorted(sizes: Sizes | None) -> list[tuple[str, int]]:
+def _sort_sizes(sizes: Sizes | None) -> list[tuple[str, int]]:
     return sorted((sizes or {}).items())
 
 

@@ -246,6 +246,10 @@ class Bench:
     def repetitions(self) -> range:
         return range(self.size.repetitions)
 
+    def repeat(self, most: int) -> int:
+        """Repetitions where these are enough: where more hardly differ, or take too long."""
+        return min(most, self.size.repetitions)
+
     @property
     def is_full(self) -> bool:
         return self.size.name == "full"
@@ -315,6 +319,11 @@ class Bench:
     def most_rows(self) -> int:
         """Records of the largest tables: at the papers' size more than the data have, drawn from them again."""
         return self.size.most_rows if self.is_full else min(self.size.most_rows, self.datasets.n_census)
+
+
+def share_most_frequent(data: Microdata) -> float:
+    """What someone gets right who guesses the most frequent value for everybody, in per cent."""
+    return 100 * float(data.counts(0).max() / data.n_rows)
 
 
 def _publish(data: Microdata, model: str, algorithm: Named, seed: int) -> Made:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lookalike.apps.papers import bl, ff, gb, hg, hg_queries, ma, today
+from lookalike.apps.papers import bl, ff, gb, hg, ma, today
 from lookalike.apps.papers.claims import Judged, judge
 from lookalike.apps.papers.datasets import Datasets, Source
 from lookalike.apps.papers.experiments import FULL, QUICK, Bench, Experiment, Figure, Paper, Results
@@ -30,7 +30,6 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     *gb.EXPERIMENTS,
     *ma.EXPERIMENTS,
     *hg.EXPERIMENTS,
-    *hg_queries.EXPERIMENTS,
     *ff.EXPERIMENTS,
     *today.EXPERIMENTS,
 )
@@ -120,14 +119,14 @@ def reproduce(
         for row in experiment.measure(bench):
             rows.append(row)
             progress(experiment.name, *clock.tick(experiment, row))
-        done.append(conclude(experiment, Results(tuple(rows)), tuple(bench.datasets.used.values()), bench.size.name))
+        done.append(_conclude(experiment, Results(tuple(rows)), tuple(bench.datasets.used.values()), bench.size.name))
         if target is not None:
             _write(done[-1], target)
     progress("experiments", 1.0)
     return done
 
 
-def conclude(experiment: Experiment, results: Results, sources: tuple[Source, ...], size: str) -> Reproduced:
+def _conclude(experiment: Experiment, results: Results, sources: tuple[Source, ...], size: str) -> Reproduced:
     """What the measurements of an experiment say about its claims."""
     invented = any(source.invented for source in sources)
     other = "Measured on other records than the paper's." if any(source.stands_in for source in sources) else ""
@@ -156,7 +155,7 @@ class _Clock:
         if row["series"] in left:
             left.remove(row["series"])
         n_left = sum(map(len, self._left.values()))
-        said = f"{self._n_points - n_left} of {self._n_points} points, {format_minutes(self._estimate())} left"
+        said = f"{self._n_points - n_left} of {self._n_points} points, {_format_minutes(self._estimate())} left"
         return 1 - n_left / max(1, self._n_points), said
 
     def _estimate(self) -> float:
@@ -171,10 +170,10 @@ class _Clock:
         return total
 
 
-def format_minutes(seconds: float) -> str:
+def _format_minutes(seconds: float) -> str:
     """A time in words.
 
-    >>> format_minutes(20), format_minutes(100), format_minutes(9000)
+    >>> _format_minutes(20), _format_minutes(100), _format_minutes(9000)
     ('less than a minute', 'about 2 min', 'about 2 h 30 min')
     """
     minutes = round(seconds / 60)

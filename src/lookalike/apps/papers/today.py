@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from functools import partial
 
 from lookalike.apps.papers.datasets import QUASI
-from lookalike.apps.papers.experiments import Bench, Experiment, Figure, Made
-from lookalike.apps.papers.hg_learning import CLASSIC
-from lookalike.apps.papers.hg_synthetic import answer, naive_bayes, synthesize
+from lookalike.apps.papers.experiments import Bench, Experiment, Figure, Made, share_most_frequent
+from lookalike.apps.papers.hg.learning import CLASSIC
+from lookalike.apps.papers.hg.synthetic import answer, naive_bayes, synthesize
 from lookalike.apps.papers.journal import Row
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Release
@@ -25,6 +25,7 @@ from lookalike.metrics.query_error import RangeWorkload
 from lookalike.randomness import Randomness
 
 _BETAS, _LS = (1, 3, 5), (2, 5, 10)
+_REPETITIONS = 3
 _GROUPS, _SABRE = "groups", "SABRE (rebuilt)"
 _METHODS = {
     _GROUPS: "groups:mode=free",
@@ -39,7 +40,7 @@ _ORIGINAL, _GUESSING = "original", "most frequent value"
 
 
 def _by_beta(bench: Bench) -> Iterator[Row]:
-    data, repetitions = _table(bench), _repetitions(bench)
+    data, repetitions = _table(bench), bench.repeat(_REPETITIONS)
     for beta in _BETAS:
         model = f"beta-likeness:{beta},bound=basic"
         yield from bench.rows_of({"beta": beta}, data, model, _METHODS, partial(_look, bench), repetitions)
@@ -56,16 +57,12 @@ def _by_l(bench: Bench) -> Iterator[Row]:
     data, methods = _table(bench), {**_METHODS, **_RINGS}
     for ell in _LS:
         look = partial(_look, bench)
-        yield from bench.rows_of({"l": ell}, data, f"l-diversity:{ell}", methods, look, _repetitions(bench))
+        yield from bench.rows_of({"l": ell}, data, f"l-diversity:{ell}", methods, look, bench.repeat(_REPETITIONS))
         yield from _bounds(bench, {"l": ell}, data)
 
 
 def _table(bench: Bench) -> Microdata:
     return bench.datasets.census(bench.size.rows, QUASI)
-
-
-def _repetitions(bench: Bench) -> int:
-    return min(3, bench.size.repetitions)
 
 
 def _bounds(bench: Bench, at: Row, data: Microdata) -> Iterator[Row]:
@@ -121,7 +118,7 @@ def _look_at_original(bench: Bench, data: Microdata) -> Row:
 
 
 def _guess_blindly(data: Microdata) -> Row:
-    share = 100 * float(data.counts(0).max() / data.n_rows)
+    share = share_most_frequent(data)
     return {"prediction": share, "naive_bayes": share}
 
 

@@ -1,0 +1,330 @@
+"""How HG's sentences are read as tests, where the general tests do not say it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+
+from lookalike.apps.papers.claims import Found, Test, all_hold, describe, format_figure
+from lookalike.apps.papers.experiments import Results
+
+
+def gap_goes(way: int, x: str, y: str, over: str, *unders: str, slack: float) -> Test:
+    """The gap of a series over each other one rises (1) or falls (-1), as a difference and as a ratio.
+
+    Nowhere may it go back by more than a part of its largest value.
+    """
+
+    def test(found: Results) -> Found:
+        verdicts, said = [], []
+        for under in unders:
+            shared = [(high, low) for _, high, low in found.shared(x, y, over, under)]
+            for sign, gaps in (
+                ("-", [high - low for high, low in shared]),
+                ("/", [high / low for high, low in shared]),
+            ):
+                verdicts.append(_is_monotone(way, gaps, slack))
+                said.append(f"{over} {sign} {under}: {' '.join(map(format_figure, gaps)) or 'not measured'}")
+        return Found(bool(verdicts) and all(verdicts), "; ".join(said))
+
+    return test
+
+
+def _is_monotone(way: int, values: Sequence[float], slack: float) -> bool:
+    if len(values) < 2 or way * values[-1] <= way * values[0]:
+        return False
+    room = slack * max(map(abs, values))
+    return all(way * (after - before) >= -room for before, after in pairwise(values))
+
+
+def below_exactly_from(x: str, y: str, ours: Sequence[str], other: str, first: float) -> Test:
+    """Each of ours is below the other from one point on, and not before."""
+
+    def test(found: Results) -> Found:
+        wrong, n_points = [], 0
+        for one in ours:
+            for at, mine, theirs in found.shared(x, y, one, other):
+                n_points += 1
+                if (mine < theirs) != (at >= first):
+                    wrong.append(f"{one} at {at:g}")
+        said = "; ".join(describe(found, x, y, series) for series in (*ours, other))
+        return Found(bool(n_points) and not wrong, said + (f" (otherwise: {', '.join(wrong)})" if wrong else ""))
+
+    return test
+
+
+def largest(
+    x: str, y: str, ours: Sequence[str], others: Sequence[str], least: float, most: float, *, gain: bool
+) -> Test:
+    """The largest advantage of ours over others lies between two bounds: others / ours, or (gain) 1 - ours / others."""
+
+    def test(found: Results) -> Found:
+        best, said = -float("inf"), "not measured together"
+        for one in ours:
+            for other in others:
+                for at, mine, theirs in found.shared(x, y, one, other):
+                    if not mine or not theirs:
+                        continue
+                    value = 100 * (1 - mine / theirs) if gain else theirs / mine
+                    if value > best:
+                        best = value
+                        unit = f"{format_figure(value)} %" if gain else f"{format_figure(value)} times"
+                        said = f"largest: {unit} ({one} against {other} at {x} {at:g})"
+        return Found(least <= best <= most, said)
+
+    return test
+
+
+def more_at(x: str, at: float, over: str, under: str, ys: Sequence[str], than: str, *, relative: bool = True) -> Test:
+    """At one point the gap of two series (a ratio, else a difference) is larger in some figures than in another one."""
+
+    def test(found: Results) -> Found:
+        gaps: dict[str, float] = {}
+        for y in (*ys, than):
+            for _, high, low in found.shared(x, y, over, under, (at,)):
+                gaps[y] = high / low if relative else high - low
+        said = ", ".join(f"{format_figure(gap)} ({y})" for y, gap in gaps.items()) or "not measured"
+        holds = len(gaps) == len(ys) + 1 and all(gaps[y] > gaps[than] for y in ys)
+        return Found(holds, f"{over} {'over' if relative else 'minus'} {under} at {x} {at:g}: {said}")
+
+    return test
+
+
+def within(x: str, y: str, *series: str, points: float) -> Test:
+    """No series' means differ by more than so many points, from the least to the largest."""
+
+    def test(found: Results) -> Found:
+        means = [list(found.means(x, y, one).values()) for one in series]
+        holds = all(len(some) > 1 and max(some) - min(some) <= points for some in means)
+        return Found(holds, "; ".join(describe(found, x, y, one) for one in series))
+
+    return test
+
+
+def alike(x: str, one: str, other: str, *series: str, points: float) -> Test:
+    """Two figures of a series differ by at most so many points, on both sides, at every point."""
+
+    def test(found: Results) -> Found:
+        verdicts, said = [], []
+        for each in series:
+            first, second = found.means(x, one, each), found.means(x, other, each)
+            gaps = [second[at] - first[at] for at in sorted(first) if at in second]
+            verdicts.append(bool(gaps) and max(map(abs, gaps)) <= points)
+            said.append(f"{each}: {other} - {one} {' '.join(map(format_figure, gaps))}")
+        return Found(bool(verdicts) and all(verdicts), "; ".join(said))
+
+    return test
+
+
+def improves(x: str, one: str, other: str, series: str) -> Test:
+    """A second figure of a series is above the first at every point, by intervals; overlapping ones decide nothing."""
+
+    def test(found: Results) -> Found:
+        first, second = found.values(x, one, series), found.values(x, other, series)
+        verdicts: list[bool | None] = []
+        for at in sorted(set(first) & set(second)):
+            above = min(second[at]) > max(first[at])
+            verdicts.append(True if above else False if max(second[at]) <= min(first[at]) else None)
+        said = f"{describe(found, x, one, series)} ({one}); {describe(found, x, other, series)} ({other})"
+        if not verdicts:
+            return Found(False, said)
+        return Found(all_hold(verdicts), said)
+
+    return test
+
+
+def at_most(x: str, y: str, bound: str, *series: str) -> Test:
+    """No repetition of a series exceeds the bound that is drawn beside it, anywhere."""
+
+    def test(found: Results) -> Found:
+        limits = found.means(x, y, bound)
+        said, holds = [describe(found, x, y, bound)], True
+        for one in series:
+            values = found.values(x, y, one)
+            holds = holds and bool(values) and all(max(some) <= limits[at] + 1e-9 for at, some in values.items())
+            largest_one = " ".join(format_figure(max(values[at])) for at in sorted(values)) or "not measured"
+            said.append(f"{one} {largest_one}")
+        return Found(holds, "; ".join(said))
+
+    return test
+
+
+def best_at(x: str, y: str, series: str, place: float) -> Test:
+    """A series is largest at one place; if another's interval overlaps with it, nothing is decided."""
+
+    def test(found: Results) -> Found:
+        values = found.values(x, y, series)
+        said = "; ".join(f"{format_figure(sum(values[at]) / len(values[at]))} at {at:g}" for at in sorted(values))
+        if place not in values:
+            return Found(False, said or "not measured")
+        means = {at: sum(some) / len(some) for at, some in values.items()}
+        best = max(means, key=lambda at: means[at])
+        if best == place:
+            return Found(True, said)
+        return Found(None if max(values[place]) >= min(values[best]) else False, said)
+
+    return test
+
+
+def higher_ratio(x: str, at: float, over: str, under: str, ys: Sequence[str], least: float, most: float) -> Test:
+    """Of several figures, the largest ratio of two series at one point lies between two bounds."""
+
+    def test(found: Results) -> Found:
+        ratios = {y: high / low for y in ys for _, high, low in found.shared(x, y, over, under, (at,))}
+        said = ", ".join(f"{format_figure(value)} ({y})" for y, value in ratios.items()) or "not measured"
+        return Found(
+            bool(ratios) and least <= max(ratios.values()) <= most, f"{over} over {under} at {x} {at:g}: {said}"
+        )
+
+    return test
+
+
+def no_more_at(x: str, y: str, series: str, late: float, early: float, factor: float) -> Test:
+    """A series at a late point is at most so many times what it is at an early one."""
+
+    def test(found: Results) -> Found:
+        means = found.means(x, y, series)
+        holds = late in means and early in means and means[late] <= factor * means[early]
+        return Found(holds, describe(found, x, y, series))
+
+    return test
+
+
+def above_elsewhere(x: str, series: str, one: str, other: str, first: float) -> Test:
+    """A series' figure `one` is above its figure `other` at every point from `first` on."""
+
+    def test(found: Results) -> Found:
+        mine, theirs = found.means(x, one, series), found.means(x, other, series)
+        points = [at for at in sorted(mine) if at in theirs and at >= first]
+        said = f"{describe(found, x, one, series)} ({one}); {describe(found, x, other, series)} ({other})"
+        return Found(bool(points) and all(mine[at] > theirs[at] for at in points), said)
+
+    return test
+
+
+def reaches_time(x: str, ours: str, other: str) -> Test:
+    """Whether ours is as quick as the other at some point, by intervals; and what it loses there."""
+
+    def test(found: Results) -> Found:
+        mine, theirs = found.values(x, "seconds", ours), found.values(x, "seconds", other)
+        if not mine or not theirs:
+            return Found(False, "not measured")
+        slowest = max(max(some) for some in theirs.values())
+        at = min(mine, key=lambda part: sum(mine[part]) / len(mine[part]))
+        factor = (sum(mine[at]) / len(mine[at])) / (sum(map(sum, theirs.values())) / sum(map(len, theirs.values())))
+        loss = found.means(x, "gcp", ours)[at] / list(found.means(x, "gcp", other).values())[0]
+        said = (
+            f"{ours} at {x} {at:g}: {format_figure(factor)} times {other}'s time, {format_figure(loss)} times its loss"
+        )
+        return Found(min(mine[at]) <= slowest, said)
+
+    return test
+
+
+def better_in_equal_time(x: str, ours: str, other: str) -> Test:
+    def test(found: Results) -> Found:
+        reached = reaches_time(x, ours, other)(found)
+        mine, theirs = found.means(x, "gcp", ours), found.means(x, "gcp", other)
+        if not mine or not theirs:
+            return Found(False, "not measured")
+        times, slowest = (
+            found.values(x, "seconds", ours),
+            max(max(v) for v in found.values(x, "seconds", other).values()),
+        )
+        equal = [at for at in mine if min(times[at]) <= slowest]
+        better = any(mine[at] < min(theirs.values()) for at in equal)
+        return Found(better if equal else None, reached.evidence)
+
+    return test
+
+
+def ratio_of_ends(x: str, y: str, series: str, least: float) -> Test:
+    """A series' last mean is at least so many times its first."""
+
+    def test(found: Results) -> Found:
+        means = found.means(x, y, series)
+        points = sorted(means)
+        holds = len(points) > 1 and means[points[-1]] >= least * means[points[0]]
+        return Found(holds, describe(found, x, y, series))
+
+    return test
+
+
+def steady_times(x: str, *series: str, factor: float) -> Test:
+    """A series' longest time is at most so many times its shortest, by intervals over the repetitions."""
+
+    def test(found: Results) -> Found:
+        verdicts: list[bool | None] = []
+        for one in series:
+            values = found.values(x, "seconds", one)
+            if len(values) < 2:
+                verdicts.append(False)
+                continue
+            longest, shortest = max(map(max, values.values())), min(map(min, values.values()))
+            sure = max(map(min, values.values())) > factor * min(map(max, values.values()))
+            verdicts.append(True if longest <= factor * shortest else False if sure else None)
+        said = "; ".join(describe(found, x, "seconds", one) for one in series)
+        return Found(all_hold(verdicts) if verdicts else False, said)
+
+    return test
+
+
+def gains(x: str, y: str, over: str, under: str, least: float, most: float) -> Test:
+    """One series over another lies between two bounds at every point."""
+
+    def test(found: Results) -> Found:
+        ratios = [high / low for _, high, low in found.shared(x, y, over, under) if low]
+        said = f"{over} over {under}: {' '.join(map(format_figure, ratios)) or 'not measured'}"
+        return Found(bool(ratios) and all(least <= value <= most for value in ratios), said)
+
+    return test
+
+
+def falls_by(x: str, y: str, ours: str, other: str, at: float, least: float, most: float) -> Test:
+    """At one point ours is lower by a share between two bounds, in per cent; the other reading is said too."""
+
+    def test(found: Results) -> Found:
+        shared = found.shared(x, y, ours, other, (at,))
+        if not shared:
+            return Found(False, "not measured")
+        _, mine, theirs = shared[0]
+        less, more = 100 * (1 - mine / theirs), 100 * (theirs / mine - 1)
+        said = (
+            f"{ours} loses {format_figure(less)} % less than {other}, {other} {format_figure(more)} % more than {ours}"
+        )
+        return Found(least <= less <= most, said)
+
+    return test
+
+
+def grows_no_faster(x: str, series: str, power: float) -> Test:
+    """From the first to the last point the time of a series grows with at most this power of the axis, by intervals."""
+
+    def test(found: Results) -> Found:
+        values = found.values(x, "seconds", series)
+        points = sorted(values)
+        if len(points) < 2:
+            return Found(False, f"{series} not measured")
+        growth = math.log(points[-1] / points[0])
+        first, last = values[points[0]], values[points[-1]]
+        most = math.log(max(last) / max(min(first), 1e-9)) / growth
+        least = math.log(max(min(last), 1e-9) / max(max(first), 1e-9)) / growth
+        holds = True if most <= power else False if least > power else None
+        said = f"{series} from {points[0]:,} to {points[-1]:,}: power {format_figure(least)} to {format_figure(most)}"
+        return Found(holds, said)
+
+    return test
+
+
+def possible_from(x: str, y: str, series: str, first: float) -> Test:
+    """A figure is above 0 from one point on, and 0 before it."""
+
+    def test(found: Results) -> Found:
+        means = found.means(x, y, series)
+        said = ", ".join(
+            f"{'l = ' + format_figure(means[at]) if means[at] else 'none'} at {at:g}" for at in sorted(means)
+        )
+        return Found(first in means and all((value > 0) == (at >= first) for at, value in means.items()), said)
+
+    return test

@@ -1,0 +1,73 @@
+"""The page about the papers, written from made-up results: what it counts, and its last section."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lookalike.apps.papers import PAPERS, Experiment, find, today
+from tests.docs.pages import script
+
+BETA, _ = today.EXPERIMENTS
+
+
+def keep(folder: Path, experiment: Experiment, claims: list[dict[str, str]], rows: list[dict[str, Any]]) -> None:
+    """Results as a run writes them."""
+    told = {
+        "experiment": list(experiment.names), "title": experiment.title, "data": f"records of {experiment.paper}",
+        "size": "full", "claims": claims, "infeasible": [row for row in rows if row.get("infeasible")],
+        "repetitions": 5,
+    }  # fmt: skip
+    (folder / f"{experiment.name}.json").write_text(json.dumps(told), encoding="utf-8")
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    with (folder / f"{experiment.name}.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, names)
+        writer.writeheader()
+        writer.writerows(rows)
+    for name in experiment.names:
+        (folder / f"{name}.svg").write_text("<svg/>", encoding="utf-8")
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> str:
+    results, target = tmp_path / "results", tmp_path / "docs"
+    results.mkdir()
+    target.mkdir()
+    (counted,) = find(["gb-count"])
+    claim = {"where": "3", "says": "a | b", "judged": "", "verdict": "reproduced", "evidence": "1", "reason": ""}
+    keep(results, counted, [claim], [{"records": 1, "series": "any", "repetition": 0}])
+    rows: list[dict[str, Any]] = [
+        {"beta": beta, "series": "groups", "repetition": repetition, "query_error": 10 * beta + repetition, "gcp": 0.5}
+        for beta in (1, 3, 5)
+        for repetition in (0, 1)
+    ]
+    rows.append({"beta": 3, "series": "original", "repetition": 0, "query_error": 0.0})
+    rows.append({"beta": 3, "series": "BUREL", "repetition": 0, "infeasible": "no"})
+    keep(results, BETA, [], rows)
+    script("make_reproduction").write(results, target)
+    assert {path.stem for path in (target / "reproduction").iterdir()} == {*counted.names, *BETA.names}
+    return (target / "reproduction.md").read_text(encoding="utf-8")
+
+
+def test_the_summary_counts_the_papers_alone(page: str) -> None:
+    head = page.partition("## BL")[0]
+    n_open = sum(len(paper.claims) for paper in PAPERS)
+    assert f"| all | | {1 + n_open} |" in head
+    assert "records of GB" in head
+    assert "records of TODAY" not in head
+
+
+def test_the_last_section_shows_figures_the_middle_point_and_how_promises_differ(page: str) -> None:
+    _, section = page.split("## What to pick today\n")
+    assert all(f"(reproduction/{name}.svg)" in section for name in BETA.names)
+    assert "At beta = 3:" in section
+    assert "| groups | 30.5 | - | - | - | 0.5 | - |" in section
+    assert "| original | 0 | - | - | - | - | - |" in section
+    assert "BUREL (1)" in section
+    assert section.rstrip().endswith(BETA.differs.strip())
+    assert "What differs from the paper" not in section
+    assert "verdict" not in section
