@@ -35,7 +35,7 @@ def test_only_caches_of_other_versions_that_nobody_uses_are_removed(tmp_path):
     foreign = make_cache(tmp_path, "kernels-by-hand", days=400)
     link = tmp_path / "kernels-aaaaaaaaaaaaaaaa"
     link.symlink_to(foreign)
-    remove_unused_caches(tmp_path)
+    remove_unused_caches(tmp_path, now=time.time())
     assert sorted(tmp_path.iterdir()) == sorted([used, foreign, link])
     assert not unused.exists()
     assert (foreign / "kernel.nbc").exists()

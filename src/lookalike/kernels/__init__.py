@@ -17,7 +17,6 @@ import re
 import shutil
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,8 +24,7 @@ from typing import Any
 import numba
 import numba.np.linalg
 
-_A_DAY = 24 * 60 * 60
-_UNUSED_DAYS = 30
+_UNUSED_SECONDS = 30 * 24 * 60 * 60
 
 
 def _cache_root() -> Path:
@@ -43,11 +41,11 @@ def _make_cache_folder() -> Path:
         digest.update(source.read_bytes())
     folder = _cache_root() / "lookalike" / f"kernels-{digest.hexdigest()[:16]}"
     with contextlib.suppress(OSError):
-        if not folder.exists():
-            folder.mkdir(parents=True)
-            remove_unused_caches(folder.parent)
-        elif time.time() - folder.stat().st_mtime > _A_DAY:
+        if folder.exists():
             os.utime(folder)
+        else:
+            folder.mkdir(parents=True)
+            remove_unused_caches(folder.parent, now=folder.stat().st_mtime)
     return folder if os.access(folder, os.W_OK) else _copy_cache(folder)
 
 
@@ -63,11 +61,11 @@ def _copy_cache(folder: Path) -> Path:
     return copy
 
 
-def remove_unused_caches(root: Path) -> None:
+def remove_unused_caches(root: Path, now: float) -> None:
     """Remove the kernels of other versions that no run has used for a month; they take some 30 MB per version."""
     for folder in root.iterdir():
         is_ours = re.fullmatch(r"kernels-[0-9a-f]{16}", folder.name) and not folder.is_symlink()
-        if is_ours and time.time() - folder.stat().st_mtime > _UNUSED_DAYS * _A_DAY:
+        if is_ours and now - folder.stat().st_mtime > _UNUSED_SECONDS:
             shutil.rmtree(folder, ignore_errors=True)
 
 

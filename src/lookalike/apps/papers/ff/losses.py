@@ -26,7 +26,7 @@ MATCHED = {
     "Hungarian": "freeform:matcher=hungarian",
 }
 MONDRIAN, RING, MIP = "Mondrian", "ring (our construction)", "MIP"
-EARLIER = {MONDRIAN: "mondrian:choose=widest", RING: "ring"}
+EARLIER = {MONDRIAN: "mondrian:choose=widest", RING: "ring:parts=merged"}
 EXTRA = {"Mondrian by gain (ours)": "mondrian", "symmetric (ours)": "freeform:reciprocal=yes"}
 ONE_RING, RINGS, GROUPS = "one ring", "rings in parts", "groups of the same parts"
 _TABLES = ("census", "adult")
