@@ -111,6 +111,15 @@ def test_declared_bounds_of_numbers(low: Any, high: Any, wanted: tuple[float, fl
     assert (domain.low, domain.high, domain.declared) == wanted
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "wanted"),
+    [(18, 99, (18.0, 99.0)), (18, None, (18.0, 18.0)), (None, -5, (-5.0, -5.0)), (None, None, (0.0, 0.0))],
+)
+def test_a_column_without_values_lies_where_it_is_declared(low: Any, high: Any, wanted: tuple[float, float]) -> None:
+    domain, _ = encoded([None, None], ValueType.INTEGER, low=low, high=high)
+    assert (domain.low, domain.high) == wanted
+
+
 @pytest.mark.parametrize(("low", "high"), [(6, 10), (0, 8), (9, 5), ("6", None)])
 def test_declared_bounds_that_leave_values_out_are_refused(low: Any, high: Any) -> None:
     with pytest.raises(DataError, match="the declared domain does not hold all values of the table") as caught:

@@ -1,12 +1,15 @@
 """Where compiled kernels are kept, and for how long."""
 
 import os
+import pickle
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-from lookalike.kernels import remove_unused_caches
+import pytest
+
+from lookalike.kernels import remove_damaged, remove_unused_caches
 
 A_DAY = 24 * 60 * 60
 FIND = "import lookalike.kernels as kernels; print(kernels.cache_folder(), kernels.cache_folder().exists())"
@@ -50,6 +53,69 @@ def test_a_new_version_removes_unused_caches_and_runs_keep_their_own(tmp_path):
     os.utime(folder, (time.time(), time.time() - 31 * A_DAY))
     assert find_cache(XDG_CACHE_HOME=str(tmp_path)) == (folder, True)
     assert time.time() - folder.stat().st_mtime < A_DAY
+
+
+@pytest.mark.parametrize("named", ["", "caches"])
+def test_an_empty_or_relative_path_is_no_cache_root(named, tmp_path):
+    folder, exists = find_cache(XDG_CACHE_HOME=named, HOME=str(tmp_path))
+    assert folder.parent == tmp_path / ".cache" / "lookalike"
+    assert exists
+
+
+def test_the_cache_is_closed_to_others_whatever_the_umask(tmp_path):
+    folder, _ = find_cache(f"import os; os.umask(0)\n{FIND}", XDG_CACHE_HOME=str(tmp_path))
+    assert folder.stat().st_mode & 0o777 == folder.parent.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_cache_that_others_could_write_to_is_emptied(tmp_path):
+    folder, _ = find_cache(XDG_CACHE_HOME=str(tmp_path))
+    (folder / "planted.nbi").write_bytes(b"code")
+    folder.chmod(0o777)
+    assert find_cache(XDG_CACHE_HOME=str(tmp_path)) == (folder, True)
+    assert not (folder / "planted.nbi").exists()
+    assert folder.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o777])
+def test_the_cache_of_another_user_is_neither_used_nor_copied(mode, tmp_path):
+    folder, _ = find_cache(XDG_CACHE_HOME=str(tmp_path))
+    (folder / "planted.nbi").write_bytes(b"code")
+    folder.chmod(mode)
+    owned = "import lookalike.kernels as kernels\n"
+    as_user = "import pathlib; stat = pathlib.Path.stat\n" + (
+        "class Owned:\n"
+        "    def __init__(self, found): self.found = found\n"
+        "    st_uid = 4321\n"
+        "    def __getattr__(self, name): return getattr(self.found, name)\n"
+        "pathlib.Path.stat = lambda self, **more: Owned(stat(self, **more))\n"
+    )
+    read = "f = kernels.cache_folder(); print(f, (f / 'planted.nbi').exists())"
+    used, planted = find_cache(as_user + owned + read, XDG_CACHE_HOME=str(tmp_path))
+    assert used != folder
+    assert not planted
+    assert (folder / "planted.nbi").exists()
+
+
+def test_without_a_home_kernels_are_compiled_for_the_run(tmp_path):
+    homeless = "import pathlib\ndef home(): raise RuntimeError('no home')\npathlib.Path.home = home\n"
+    folder, exists = find_cache(homeless + FIND, XDG_CACHE_HOME="")
+    assert exists
+    assert not folder.exists()
+    kept, _ = find_cache(homeless + FIND, XDG_CACHE_HOME=str(tmp_path))
+    assert kept.parent == tmp_path / "lookalike"
+
+
+def test_files_that_were_cut_short_are_removed(tmp_path):
+    inside = tmp_path / "kernels"
+    inside.mkdir()
+    for name, content in {
+        "whole.nbi": pickle.dumps("code"),
+        "empty.nbi": b"",
+        "cut.nbc": pickle.dumps("code")[:-1],
+    }.items():
+        (inside / name).write_bytes(content)
+    remove_damaged(tmp_path)
+    assert [path.name for path in inside.iterdir()] == ["whole.nbi"]
 
 
 def test_a_cache_that_cannot_be_written_to_is_copied_for_the_run_and_the_copy_removed(tmp_path):

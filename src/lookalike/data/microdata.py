@@ -325,18 +325,21 @@ def _settle_kind(column: Column, attribute: Attribute) -> Kind:
 
 def _numeric_bounds(column: Column, attribute: Attribute) -> tuple[float, float, bool]:
     where = f"Column {quoted(column.name)}"
-    observed = (float(column.values[0]), float(column.values[-1])) if len(column.values) else (0.0, 0.0)
-    bounds = []
-    for which, declared, seen in (("low", attribute.low, observed[0]), ("high", attribute.high, observed[1])):
+    bounds: dict[str, float] = {}
+    for which, declared in (("low", attribute.low), ("high", attribute.high)):
+        if declared is None:
+            continue
         try:
-            bound = seen if declared is None else parse_number(str(declared), column.type)
+            bounds[which] = parse_number(str(declared), column.type)
         except ValueError:
             raise SchemaError(f"{where}: {which} {declared!r} is not a value of this column.") from None
-        if not math.isfinite(bound):
+        if not math.isfinite(bounds[which]):
             raise SchemaError(f"{where}: {which} must be a finite number, not {declared!r}. Leave it out if unknown.")
-        bounds.append(bound)
-    low, high = bounds
-    if low > high or low > observed[0] or high < observed[1]:
+    # A column without any value lies wherever it is declared to lie.
+    nowhere = [*bounds.values(), 0.0][0]
+    seen = (float(column.values[0]), float(column.values[-1])) if len(column.values) else (nowhere, nowhere)
+    low, high = bounds.get("low", seen[0]), bounds.get("high", seen[1])
+    if low > high or low > seen[0] or high < seen[1]:
         raise DataError(
             f"{where}: the declared domain does not hold all values of the table. Widen low and high, or leave them "
             "out to use what the table shows."

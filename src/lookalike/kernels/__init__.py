@@ -25,40 +25,79 @@ import numba
 import numba.np.linalg
 
 _UNUSED_SECONDS = 30 * 24 * 60 * 60
+_LAST_BYTE = b"."
+"""What Numba's files end with: the last instruction of a pickle."""
 
 
 def _cache_root() -> Path:
+    """The user's folder for caches, as their system has it."""
     if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home()))
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home())
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches"
-    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
+    # An empty or a relative path counts as none: it would be a folder of whoever made the current one.
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    return Path(named) if os.path.isabs(named) else Path.home() / ".cache"
 
 
 def _make_cache_folder() -> Path:
+    """The cache of this version. Compiled code is run, so no folder is used that somebody else could have filled."""
     digest = hashlib.sha256(numba.__version__.encode())
     for source in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(source.read_bytes())
-    folder = _cache_root() / "lookalike" / f"kernels-{digest.hexdigest()[:16]}"
+    try:
+        root = _cache_root() / "lookalike"
+    except RuntimeError:
+        return _copy_cache(None)
+    folder = root / f"kernels-{digest.hexdigest()[:16]}"
     with contextlib.suppress(OSError):
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if folder.exists() and _owner_of(folder) == _own_id() and not _is_closed(folder):
+            shutil.rmtree(folder)
         if folder.exists():
             os.utime(folder)
         else:
-            folder.mkdir(parents=True)
-            remove_unused_caches(folder.parent, now=folder.stat().st_mtime)
-    return folder if os.access(folder, os.W_OK) else _copy_cache(folder)
+            folder.mkdir(mode=0o700)
+            remove_unused_caches(root, now=folder.stat().st_mtime)
+    is_trusted = folder.is_dir() and _owner_of(folder) in (_own_id(), 0) and _is_closed(folder)
+    if not is_trusted:
+        return _copy_cache(None)
+    if not os.access(folder, os.W_OK):
+        return _copy_cache(folder)
+    remove_damaged(folder)
+    return folder
 
 
-def _copy_cache(folder: Path) -> Path:
-    """A cache for this run alone, where the user's cannot be written to: read-only containers, users without a home.
+def _own_id() -> int:
+    return os.geteuid() if hasattr(os, "geteuid") else 0
 
-    A shared temporary folder could hold somebody else's code, so nothing but the user's own cache is copied.
-    """
+
+def _owner_of(folder: Path) -> int:
+    return folder.stat().st_uid
+
+
+def _is_closed(folder: Path) -> bool:
+    """Whether nobody but its owner can write to it. Windows has no such bits; its cache is in the user's profile."""
+    return sys.platform == "win32" or not folder.stat().st_mode & 0o022
+
+
+def _copy_cache(folder: Path | None) -> Path:
+    """A cache for this run alone: a copy of one that can only be read (read-only containers), or an empty one."""
     copy = Path(tempfile.mkdtemp(prefix="lookalike-kernels-"))
     atexit.register(shutil.rmtree, copy, ignore_errors=True)
-    with contextlib.suppress(OSError, shutil.Error):
-        shutil.copytree(folder, copy, dirs_exist_ok=True)
+    if folder is not None:
+        with contextlib.suppress(OSError, shutil.Error):
+            shutil.copytree(folder, copy, dirs_exist_ok=True)
     return copy
+
+
+def remove_damaged(folder: Path) -> None:
+    """Remove files that were cut short, by a full disk or a power failure: they would stop every run."""
+    for path in (*folder.glob("*/*.nbi"), *folder.glob("*/*.nbc")):
+        with contextlib.suppress(OSError), path.open("rb") as file:
+            is_whole = file.seek(0, os.SEEK_END) > 0 and file.seek(-1, os.SEEK_END) >= 0 and file.read(1) == _LAST_BYTE
+            if not is_whole:
+                path.unlink()
 
 
 def remove_unused_caches(root: Path, now: float) -> None:

@@ -183,6 +183,16 @@ def test_declared_means_no_value_and_no_gap_is_read_from_the_table() -> None:
         made_of(Microdata.encode(undeclared, Schema.of(qi=["x"])), "1", domains="declared")
 
 
+def test_how_many_different_numbers_the_table_has_is_not_told() -> None:
+    attribute = Attribute(name="age", role=Role.QUASI, kind=Kind.NUMERIC, low=0, high=9)
+    sizes = set()
+    for ages in ([1, 2, 3, 4, 5, 6], [5, 5, 5, 5, 5, 5]):
+        data = Microdata.encode(Table((column_of("age", ages, ValueType.INTEGER),)), Schema((attribute,)))
+        method = PrivBayes("0.001", bins=2, domains="declared")
+        sizes.add(method.synthesize(data, Randomness(1), rows=1).data.domains.quasi[0].size)
+    assert len(sizes) == 1
+
+
 def test_what_is_public_is_all_that_shapes_the_work() -> None:
     """Two tables with the same number of records and the same declared domains are planned alike."""
     rng = np.random.default_rng(1)

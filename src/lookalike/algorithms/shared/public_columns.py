@@ -100,7 +100,8 @@ class PublicColumn:
             type=type,
             values=values,
             has_missing=self.has_missing,
-            size=max(self.domain.size, len(values) + self.has_missing),
+            # How many different numbers the table has is not public; how many categories were declared is.
+            size=max(self.domain.size if self.width == 0 else 0, len(values) + self.has_missing),
             taxonomy=tree,
         )
 

@@ -93,6 +93,8 @@ class Commands(click.Group):
             _explain(str(error), type(error).__name__, as_json, **nearest)
             code = exit_code(error)
         except (KeyboardInterrupt, click.Abort, _Terminated) as end:
+            if isinstance(end.__cause__, EOFError):  # click takes it for the end of what somebody types
+                sys.exit(_report_fault(end.__cause__, as_json))
             _say("Interrupted. No release was left half done.")
             # Python ends itself by the signal if that came inside an exec, even where it was caught.
             sys.stdout.flush()
@@ -108,12 +110,16 @@ class Commands(click.Group):
         except BaseException as error:  # panics of libraries in Rust are no plain exceptions
             if memory.is_scarce():
                 sys.exit(_out_of_memory(as_json))
-            # Where it happened, but not what it says: a message from below could quote the data.
-            traceback.print_tb(error.__traceback__)
-            message = f"A fault of the software ({type(error).__name__}), with nothing written. Please report it."
-            _explain(message, "Fault", as_json)
-            code = FAULT
+            code = _report_fault(error, as_json)
         sys.exit(code)
+
+
+def _report_fault(error: BaseException, as_json: bool) -> int:
+    """Where it happened, but not what it says: a message from below could quote the data."""
+    traceback.print_tb(error.__traceback__)
+    message = f"A fault of the software ({type(error).__name__}), with nothing written. Please report it."
+    _explain(message, "Fault", as_json)
+    return FAULT
 
 
 def _out_of_memory(as_json: bool) -> int:

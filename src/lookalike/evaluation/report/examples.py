@@ -1,13 +1,15 @@
 """Made-up people before and after: what a release does to rows, without showing a single real one.
 
-They follow from the release alone, as any reader could make them; no method runs. Every quasi-identifier is shuffled by
-itself, over groups where there are groups, so that values and cells stand together that did not before. Then
+They follow from the release alone, as any reader could make them; no method runs. Every quasi-identifier is shuffled
+(over groups, where there are groups) or drawn by itself, so that values and cells stand together that did not before.
+Then
 
     Grouped, Matched   before is drawn from the cells of after
     Bucketized         before has one of the sensitive values of the bucket
     Perturbed          after is before, redrawn by the published matrix
 
-Chance may put a real person together again. Rows that the release shows exactly so are left out.
+Chance may put a real person together again. Rows that the release shows exactly so are left out, and so are rows with a
+value that only one published row has: whatever stands beside it would be said of one person.
 """
 
 from __future__ import annotations
@@ -101,13 +103,20 @@ def _mix_columns(release: Release, rng: Randomness) -> tuple[Release, Rows]:
     """Each quasi-identifier shuffled by itself, its cells over groups or its values over rows; and from which rows."""
     places = range(len(release.domains.quasi))
     if isinstance(release, Bucketized | Perturbed):
-        rows = np.column_stack([rng.child(place).permutation(release.n_rows) for place in places])
+        rows = np.column_stack([_draw_repeated(release.quasi[:, place], rng.child(place)) for place in places])
         return replace(release, quasi=np.take_along_axis(release.quasi, rows, axis=0)), rows
     units = release.unit_of_row
     first_rows = np.unique(units, return_index=True)[1].astype(np.int64)
     orders = [rng.child(place).permutation(len(first_rows)) for place in places]
     extents = tuple(take(held, order) for held, order in zip(release.extents, orders, strict=True))
     return replace(release, extents=extents), np.column_stack([first_rows[order][units] for order in orders])
+
+
+def _draw_repeated(codes: Codes, rng: Randomness) -> Rows:
+    """As many rows as there are, drawn from those whose value others have too; from all if there are none such."""
+    repeated = np.flatnonzero((np.bincount(codes) > 1)[codes]).astype(np.int64)
+    chosen = repeated if len(repeated) else np.arange(len(codes))
+    return chosen[rng.integers(len(chosen), len(codes))]
 
 
 def _redraw(codes: Codes, weights: NDArray[np.int64], rng: Randomness) -> Rows:
@@ -123,7 +132,7 @@ def _redraw(codes: Codes, weights: NDArray[np.int64], rng: Randomness) -> Rows:
 
 def _pick_rows(release: Release, people: World, rng: Randomness) -> Rows:
     """Rows of the smallest group or bucket of which all can be shown, or else most; of other forms any."""
-    shown = ~_find_published(release, people.quasi, rng.child("sums"))
+    shown = ~(_find_published(release, people.quasi, rng.child("sums")) | _find_unique(release, people.quasi))
     if release.withheld.n_dummies:
         shown &= ~pick_dummies(release, people, rng)
     rows: Rows = np.flatnonzero(shown).astype(np.int64)
@@ -139,16 +148,33 @@ def _pick_rows(release: Release, people: World, rng: Randomness) -> Rows:
 
 def _find_published(release: Release, quasi: Codes, rng: Randomness) -> NDArray[np.bool_]:
     """Which of these rows the release shows with exactly these quasi-identifiers."""
-    if isinstance(release, Bucketized | Perturbed):
-        plain = release.quasi.astype(np.int64)
-    else:
-        cells = zip(release.domains.quasi, release.extents, strict=True)
-        plain = np.column_stack([_plain_codes(domain, extents) for domain, extents in cells])
+    plain = _published_codes(release)
     exact = plain[(plain >= 0).all(axis=1)]
     # Rows are compared by random sums. Should two have the same by chance, there is one example fewer.
     factors = rng.words(quasi.shape[1])
     sums, published = ((codes.astype(np.uint64) * factors).sum(axis=1) for codes in (quasi, exact))
     return np.isin(sums, published)
+
+
+def _find_unique(release: Release, quasi: Codes) -> NDArray[np.bool_]:
+    """Which of these rows have a value that one published row has, and no other."""
+    plain = _published_codes(release)
+    if not isinstance(release, Bucketized | Perturbed):
+        plain = plain[release.unit_of_row]
+    unique = np.zeros(len(quasi), dtype=np.bool_)
+    for place, domain in enumerate(release.domains.quasi):
+        codes = plain[:, place]
+        counts = np.bincount(codes[codes >= 0], minlength=domain.n_codes + 1)
+        unique |= (counts == 1)[quasi[:, place]]
+    return unique
+
+
+def _published_codes(release: Release) -> Rows:
+    """[units or rows, quasi-identifiers] the code of each cell that hides only one, else -1."""
+    if isinstance(release, Bucketized | Perturbed):
+        return release.quasi.astype(np.int64)
+    cells = zip(release.domains.quasi, release.extents, strict=True)
+    return np.column_stack([_plain_codes(domain, extents) for domain, extents in cells])
 
 
 def _plain_codes(domain: Domain, extents: Extents) -> Rows:
