@@ -101,11 +101,16 @@ def write(results: Path, target: Path) -> None:
         parts.append(introduce(paper, found))
         for experiment in EXPERIMENTS:
             if experiment.paper == paper.letters and experiment.name in found:
-                parts.append(section(experiment, found[experiment.name]))
+                parts.append(section(experiment, found[experiment.name], results / f"{experiment.name}.csv"))
         if paper.claims:
             parts.append(f"### {paper.letters}: claims that no experiment decides\n\n{list_open(paper)}\n")
         if paper.statements:
             parts.append(f"### {paper.letters}: listed, not counted\n\n{list_statements(paper)}\n")
+    missing = [", ".join(one.names) for one in EXPERIMENTS if one.name not in everything]
+    if missing:
+        parts.append(
+            f"## Not measured yet\n\nThe claims of these figures are not counted above: {'; '.join(missing)}.\n"
+        )
     if today:
         parts.append(TODAY)
         parts += [section_today(one, everything[one.name], results / f"{one.name}.csv") for one in today]
@@ -123,7 +128,9 @@ def summarize(found: dict[str, Any]) -> str:
     rows = [f"| {verdict} | {MEANINGS[verdict]} | {counts[str(verdict)]} |" for verdict in Verdict]
     return HEAD.format(
         verdicts="\n".join([*rows, f"| all | | {sum(counts.values())} |"]),
-        data="; ".join(dict.fromkeys(part for one in found.values() for part in one["data"].split("; ") if part)),
+        data="; ".join(
+            dict.fromkeys(_source(part) for one in found.values() for part in one["data"].split("; ") if part)
+        ),
         full=" --full" if {one["size"] for one in found.values()} == {"full"} else "",
         repetitions=max((one["repetitions"] for one in found.values()), default=0),
     )
@@ -142,19 +149,40 @@ def introduce(paper: Paper, found: dict[str, Any]) -> str:
     )
 
 
-def section(experiment: Experiment, one: dict[str, Any]) -> str:
+def section(experiment: Experiment, one: dict[str, Any], file: Path) -> str:
     """An experiment: its setting, claim by claim what was found, and its figures."""
     lines = begin_section(f"{', '.join(one['experiment'])}: {experiment.title}", experiment, one)
     lines += ["", "| where | claim | verdict | evidence |", "|---|---|---|---|"]
     for claim in one["claims"]:
         reading = f" *Our reading: {claim['judged']}*" if claim["judged"] else ""
-        told = ". ".join(part.strip().removesuffix(".") for part in (claim["evidence"], claim["reason"]) if part)
+        reason = claim["reason"].removesuffix(experiment.limits).strip() if experiment.limits else claim["reason"]
+        told = ". ".join(part.strip().removesuffix(".") for part in (claim["evidence"], reason) if part)
         verdict = claim["verdict"] if claim["verdict"] == Verdict.REPRODUCED else f"**{claim['verdict']}**"
         lines.append(f"| {claim['where']} | {_cell(claim['says'] + reading)} | {verdict} | {_cell(told)} |")
-    lines += ["", *list_infeasible(one)]
+    lines += ["", *list_points(experiment, file), *list_infeasible(one)]
+    if experiment.limits:
+        lines.append(f"Limits of every claim that holds here: {experiment.limits}\n")
     if experiment.differs:
         lines.append(f"What differs from the paper: {experiment.differs.strip()}\n")
     return "\n".join(lines)
+
+
+def list_points(experiment: Experiment, file: Path) -> list[str]:
+    """In which order the evidence gives its figures."""
+    with file.open(encoding="utf-8", newline="") as opened:
+        rows = list(csv.DictReader(opened))
+    axes = {figure.x: figure.x_title for figure in experiment.figures}
+    told = []
+    for x, title in axes.items():
+        points = sorted({float(row[x]) for row in rows if row.get(x)})
+        if len(points) > 1:
+            told.append(f"{title} = {', '.join(f'{point:,g}' for point in points)}")
+    order = "; ".join(told)
+    return (
+        [f"Several figures in a row of evidence are in the order of {order}. A dash: no such release.\n"]
+        if told
+        else []
+    )
 
 
 def section_today(experiment: Experiment, one: dict[str, Any], file: Path) -> str:
@@ -204,6 +232,12 @@ def list_open(paper: Paper) -> str:
 def list_statements(paper: Paper) -> str:
     rows = [f"| {one.where} | {_cell(one.says)} | {_cell(one.because)} |" for one in paper.statements]
     return "\n".join(["| where | statement | why it is not counted |", "|---|---|---|", *rows])
+
+
+def _source(text: str) -> str:
+    """A source of records, whatever size it was drawn again to."""
+    whole, is_drawn, _ = text.partition(", resampled to")
+    return f"{whole} (larger tables are drawn from these with replacement)" if is_drawn else text
 
 
 def _cell(text: str) -> str:

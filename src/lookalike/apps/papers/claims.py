@@ -260,11 +260,12 @@ def all_hold(verdicts: Sequence[bool | None]) -> bool | None:
 
 
 def describe(found: Results, x: str, y: str, series: str, at: Sequence[float] = ()) -> str:
-    """A series in one phrase: its means along the axis."""
-    means = {point: mean for point, mean in found.means(x, y, series).items() if not at or point in at}
-    if not means:
+    """A series in one phrase: its means along the axis, with a dash where only others were measured."""
+    means = found.means(x, y, series)
+    points = [point for point in found.points(x, y) if not at or point in at]
+    if not any(point in means for point in points):
         return f"{series} not measured"
-    return f"{series} {' '.join(format_figure(means[point]) for point in sorted(means))}"
+    return f"{series} {' '.join(format_figure(means[point]) if point in means else '-' for point in points)}"
 
 
 def format_figure(value: float) -> str:

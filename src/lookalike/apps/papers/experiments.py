@@ -86,6 +86,10 @@ class Results:
         """Points at which a method could not keep its promise."""
         return [row for row in self.rows if row.get("infeasible")]
 
+    def points(self, x: str, y: str) -> list[Any]:
+        """Where on the axis any series was measured."""
+        return sorted({row[x] for row in self.rows if x in row and row.get(y) is not None})
+
     def values(self, x: str, y: str, series: str) -> dict[Any, list[float]]:
         """For each x the repetitions of a figure."""
         found: dict[Any, list[float]] = {}
