@@ -2,9 +2,10 @@
 
     python benchmarks/startup.py [--rows 1000] [--times 5] [--kernels]
 
-Every command runs in a process of its own; the least CPU time of all its processes counts, of `times` warm runs. Cold
-means with an empty cache of compiled kernels. The yardstick is `import pandas, sklearn` in the same run. `--kernels`
-compiles every kernel in one process and prints what each takes by itself, without the kernels that it calls.
+No report is printed as PDF, which would start a browser. Every command runs in a process of its own; the least CPU
+time of all its processes counts, of `times` warm runs. Cold means with an empty cache of compiled kernels. The
+yardstick is `import pandas, sklearn` in the same run. `--kernels` compiles every kernel in one process and prints
+what each takes by itself, without the kernels that it calls.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -56,8 +58,12 @@ def warm_commands(folder: Path, table: Path) -> dict[str, list[str]]:
     publish += ["--overwrite", "--out"]
     release, full = str(folder / "release"), str(folder / "full")
     python = [sys.executable, "-c"]
+    yardstick = {"import pandas, sklearn": [*python, "import pandas, sklearn"]}
+    if find_spec("pandas") is None or find_spec("sklearn") is None:
+        print("The yardstick needs pandas and scikit-learn, which are not installed (make setup installs them).")
+        yardstick = {}
     return {
-        "import pandas, sklearn": [*python, "import pandas, sklearn"],
+        **yardstick,
         "import lookalike": [*python, "import lookalike"],
         "--help": [*LOOKALIKE, "--help"],
         "publish, brief": [*LOOKALIKE, *publish, release, "--report", "brief"],

@@ -105,17 +105,28 @@ def test_without_a_home_kernels_are_compiled_for_the_run(tmp_path):
     assert kept.parent == tmp_path / "lookalike"
 
 
-def test_files_that_were_cut_short_are_removed(tmp_path):
+def test_kernels_whose_files_were_cut_short_are_removed(tmp_path):
     inside = tmp_path / "kernels"
     inside.mkdir()
-    for name, content in {
-        "whole.nbi": pickle.dumps("code"),
-        "empty.nbi": b"",
-        "cut.nbc": pickle.dumps("code")[:-1],
-    }.items():
-        (inside / name).write_bytes(content)
+    whole, cut = pickle.dumps("code"), pickle.dumps("code")[:-1]
+    for name, index, code in (("a", whole, whole), ("b", b"", whole), ("c", whole, cut), ("d", whole, b"")):
+        (inside / f"{name}-1.py311.nbi").write_bytes(index)
+        (inside / f"{name}-1.py311.1.nbc").write_bytes(code)
     remove_damaged(tmp_path)
-    assert [path.name for path in inside.iterdir()] == ["whole.nbi"]
+    assert sorted(path.name for path in inside.glob("*.nbi")) == ["a-1.py311.nbi"]
+    assert sorted(path.name for path in inside.glob("*.nbc")) == ["a-1.py311.1.nbc", "b-1.py311.1.nbc"]
+
+
+def test_a_named_folder_has_one_cache_per_version_and_environment(tmp_path):
+    folder, _ = find_cache(NUMBA_CACHE_DIR=str(tmp_path))
+    assert folder.parent == tmp_path
+    assert find_cache(NUMBA_CACHE_DIR=str(folder)) == (folder, False)
+    others = [
+        "import numba; numba.__version__ = '0'",
+        "import llvmlite.binding; llvmlite.binding.get_host_cpu_name = lambda: 'another'",
+    ]
+    names = {find_cache(f"{other}\n{FIND}", NUMBA_CACHE_DIR=str(tmp_path))[0].name for other in others}
+    assert len({folder.name} | names) == 3
 
 
 def test_a_cache_that_cannot_be_written_to_is_copied_for_the_run_and_the_copy_removed(tmp_path):

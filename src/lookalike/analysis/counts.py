@@ -28,6 +28,9 @@ from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed, Rele
 from lookalike.errors import RecipeError, unknown_name
 from lookalike.progress import available_threads
 
+QUERY_KERNELS = ("counting.sum_entries",)
+"""What many queries run compiled."""
+
 
 @dataclass(frozen=True, eq=False)
 class Queries:

@@ -10,7 +10,7 @@ Cost: rounds times records times the number of values.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -47,6 +47,7 @@ class DeFinettiAttack(OnValues):
     name: ClassVar[str] = "definetti"
     remedy: ClassVar[str] = "It learns across groups; beta-likeness or t-closeness leave it less to learn."
     forms: ClassVar[frozenset[str] | None] = frozenset({Grouped.form, Bucketized.form})
+    kernels: ClassVar[Collection[str]] = ("assignment.assign_cheapest_in_each",)
 
     rounds: Whole = Whole(low=1, default=50)
     """Most rounds of learning and dealing again."""

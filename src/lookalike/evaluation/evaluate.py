@@ -14,8 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lookalike.analysis.counts import QUERY_KERNELS
 from lookalike.attacks import ATTACKS
 from lookalike.attacks.run import Attacks, attack_target
+from lookalike.attacks.shared.attack import WrittenAttack
 from lookalike.data.contracts import Target
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Release
@@ -23,7 +25,7 @@ from lookalike.errors import Unsupported
 from lookalike.evaluation.fidelity import Fidelity, compare
 from lookalike.evaluation.tradeoff import Tradeoff, tradeoff
 from lookalike.metrics.query_error import QueryError, RangeWorkload, draw_queries, query_error
-from lookalike.pipeline.run import MadeWhole, Stopwatch
+from lookalike.pipeline.run import MadeWhole, Stopwatch, compile_named
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 
@@ -110,6 +112,9 @@ def evaluate(made: MadeWhole, progress: Progress = silent, watch: Stopwatch | No
             f"With so many records some attacks take long; they were not made for this report ({', '.join(applying)}). "
             "lookalike attack makes them."
         )
+    with watch.step("compile for the report"):
+        used = [kind.kernels for kind in chosen if isinstance(kind, WrittenAttack) and kind.refuses(target) is None]
+        compile_named({name for kernels in (*used, QUERY_KERNELS) for name in kernels}, progress)
     with watch.step("attacks"):
         attacks = attack_target(target, chosen, rng.child("attacks"), progress)
     with watch.step("queries"):

@@ -1,8 +1,9 @@
 """Compiled inner loops (Numba). Kernels take valid arrays and named tuples of arrays; validation happens above.
 
 Compiled code is cached on disk. Numba notices a change in a kernel's own file but not in another file it calls, so the
-cache folder is named after a hash of this folder: any edit, or an upgrade, starts a fresh one, and removes those that
-no run has used for a month. `entry` marks what Python may call, `inner` the rest.
+cache folder is named after a hash of this folder and of what else the code depends on: any edit, an upgrade, another
+environment or another processor starts a fresh one, and removes those that no run has used for a month. `entry` marks
+what Python may call, `inner` the rest.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import Any
 
 import numba
 import numba.np.linalg
+from llvmlite.binding import get_host_cpu_name  # type: ignore[import-untyped]
 
 _UNUSED_SECONDS = 30 * 24 * 60 * 60
 _LAST_BYTE = b"."
@@ -40,16 +42,33 @@ def _cache_root() -> Path:
     return Path(named) if os.path.isabs(named) else Path.home() / ".cache"
 
 
-def _make_cache_folder() -> Path:
-    """The cache of this version. Compiled code is run, so no folder is used that somebody else could have filled."""
-    digest = hashlib.sha256(numba.__version__.encode())
-    for source in sorted(Path(__file__).parent.glob("*.py")):
+def _name_cache() -> str:
+    """A name for all that compiled code depends on: these sources and where they are, Numba, Python, the processor."""
+    here = Path(__file__).parent
+    depends_on = (numba.__version__, sys.implementation.cache_tag, get_host_cpu_name(), str(here))
+    digest = hashlib.sha256("\n".join(depends_on).encode())
+    for source in sorted(here.glob("*.py")):
         digest.update(source.read_bytes())
+    return f"kernels-{digest.hexdigest()[:16]}"
+
+
+def _find_cache(named: str) -> Path:
+    """The folder of this version in the one that NUMBA_CACHE_DIR names, or in the user's."""
+    name = _name_cache()
+    if not named:
+        return _make_cache_folder(name)
+    folder = Path(named) if Path(named).name == name else Path(named) / name
+    remove_damaged(folder)
+    return folder
+
+
+def _make_cache_folder(name: str) -> Path:
+    """The user's cache. Compiled code is run, so no folder is used that somebody else could have filled."""
     try:
         root = _cache_root() / "lookalike"
     except RuntimeError:
         return _copy_cache(None)
-    folder = root / f"kernels-{digest.hexdigest()[:16]}"
+    folder = root / name
     with contextlib.suppress(OSError):
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
         if folder.exists() and _owner_of(folder) == _own_id() and not _is_closed(folder):
@@ -92,12 +111,15 @@ def _copy_cache(folder: Path | None) -> Path:
 
 
 def remove_damaged(folder: Path) -> None:
-    """Remove files that were cut short, by a full disk or a power failure: they would stop every run."""
+    """Remove kernels whose files were cut short, by a full disk or a power failure: they would stop every run."""
     for path in (*folder.glob("*/*.nbi"), *folder.glob("*/*.nbc")):
         with contextlib.suppress(OSError), path.open("rb") as file:
             is_whole = file.seek(0, os.SEEK_END) > 0 and file.seek(-1, os.SEEK_END) >= 0 and file.read(1) == _LAST_BYTE
             if not is_whole:
-                path.unlink()
+                # The index goes first: without it the kernel counts as not compiled.
+                index = path if path.suffix == ".nbi" else path.with_suffix("").with_suffix(".nbi")
+                index.unlink(missing_ok=True)
+                path.unlink(missing_ok=True)
 
 
 def remove_unused_caches(root: Path, now: float) -> None:
@@ -119,8 +141,7 @@ if "numba.np.arraymath" not in sys.modules:
         _linalg.ensure_blas = _try_blas
 
 _config: Any = numba.config
-if not _config.CACHE_DIR:
-    _config.CACHE_DIR = str(_make_cache_folder())
+_config.CACHE_DIR = str(_find_cache(_config.CACHE_DIR))
 
 _njit: Any = numba.njit
 _types: Any = numba.types

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -144,12 +144,18 @@ def run(prepared: Prepared, progress: Progress = silent) -> MadeWhole:
 
 
 def compile_kernels(algorithms: Iterable[Algorithm], n_rows: int, progress: Progress) -> None:
-    """On a first run, compile what methods and the audit need; one core alone compiles as it goes."""
-    needed = {name for one in algorithms for name in (*one.kernels, *audit.name_kernels(one.form, n_rows))}
-    if needed and available_cores() > 1:
+    """On a first run, compile what methods and the audit need."""
+    compile_named(
+        {name for one in algorithms for name in (*one.kernels, *audit.name_kernels(one.form, n_rows))}, progress
+    )
+
+
+def compile_named(kernels: Collection[str], progress: Progress) -> None:
+    """Compile those of these kernels that are not compiled yet; one core alone compiles as it goes."""
+    if kernels and available_cores() > 1:
         from lookalike.pipeline.warm_up import warm_up
 
-        warm_up(needed, progress)
+        warm_up(kernels, progress)
 
 
 def refuse_failed(found: Audit, algorithm: Algorithm) -> None:

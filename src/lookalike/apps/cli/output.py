@@ -15,12 +15,15 @@ from typing import Any
 
 import click
 
+from lookalike.errors import counted
 from lookalike.evaluation.plain import json_text
-from lookalike.progress import SEARCHING
+from lookalike.progress import SEARCHING, available_cores
 
 STDOUT = "-"
 _UNREAD = 141
 """The exit code of a program that a closed pipe ends, as shells have it (128 and the signal's number)."""
+_COMPILING, _LEAST_WAIT = 30, 5
+"""CPU seconds that a slow machine takes for the kernels of the default method, and the least to announce."""
 _PATIENCE = 1.0
 """Seconds before progress shows itself."""
 
@@ -41,9 +44,11 @@ def note_first_use() -> None:
     from lookalike.kernels import list_compiled
 
     if not list_compiled():
+        cores = available_cores()
+        seconds = max(_LEAST_WAIT, round(_COMPILING / cores))
         note(
-            "First use on this machine: lookalike compiles its inner loops once, on all cores. This takes about ten "
-            "seconds, or longer on a slow or busy machine."
+            f"First use on this machine: lookalike compiles its inner loops once. On {counted(cores, 'core')} this "
+            f"takes about {seconds} seconds, longer if the machine is slow or busy."
         )
 
 

@@ -19,7 +19,7 @@ def warm_up(as_json: bool) -> None:
     In a Dockerfile:   RUN pip install /src && lookalike warm-up
 
     Compiled loops are kept in the user's cache folder (XDG_CACHE_HOME, or NUMBA_CACHE_DIR if it is set). They work
-    only with this version of lookalike and this kind of processor; any other compiles its own.
+    only with this installation of lookalike and this kind of processor; others compile their own.
     """
     from lookalike.kernels import cache_folder, list_kernels
     from lookalike.pipeline.warm_up import find_missing

@@ -4,6 +4,7 @@ exposure that models can read.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, ClassVar
 
 import numpy as np
@@ -35,6 +36,8 @@ class WrittenAttack:
     remedy: ClassVar[str] = ""
     most_records: ClassVar[int | None] = 20_000
     forms: ClassVar[frozenset[str] | None] = None
+    kernels: ClassVar[Collection[str]] = ()
+    """What it runs compiled, so that a first run can compile it beforehand."""
 
     def __str__(self) -> str:
         return component_text(self)
