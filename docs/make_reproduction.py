@@ -43,10 +43,11 @@ lookalike reproduce all --data FOLDER{full} --out results
 python docs/make_reproduction.py results
 ```
 
-`--seed 1` repeats them with other random draws, `lookalike reproduce hg-6a` runs one figure, and a run that was stopped
-goes on where it was. Every release was audited before anything was measured, except those of a method that is studied
-because it breaks its own promise; the experiment then says so. In the pictures, bars reach from the least to the
-greatest of the repetitions ({repetitions} at most); times are CPU seconds of the method alone.
+Without FOLDER the records are invented. `docs/reproduction` has all measurements; `--out docs/reproduction` goes on
+from them. `--seed 1` repeats them with other random draws, `lookalike reproduce hg-6a` runs one figure, and a run
+that was stopped goes on where it was. Every release was audited before anything was measured, except those of a
+method that is studied because it breaks its own promise; the experiment then says so. In the pictures, bars reach
+from the least to the greatest of the repetitions ({repetitions} at most); times are CPU seconds of the method alone.
 """
 MEANINGS = {
     Verdict.REPRODUCED: "our measurements show it",
@@ -89,8 +90,9 @@ def main() -> None:
 def write(results: Path, target: Path) -> None:
     """Write reproduction.md and its figures into a folder, from a folder of results."""
     figures = target / "reproduction"
-    shutil.rmtree(figures, ignore_errors=True)
-    figures.mkdir()
+    if not figures.exists() or not figures.samefile(results):
+        shutil.rmtree(figures, ignore_errors=True)
+        figures.mkdir()
     everything = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(results.glob("*-*.json"))}
     letters = {paper.letters for paper in PAPERS}
     today = [one for one in EXPERIMENTS if one.paper not in letters and one.name in everything]
@@ -114,10 +116,11 @@ def write(results: Path, target: Path) -> None:
     if today:
         parts.append(TODAY)
         parts += [section_today(one, everything[one.name], results / f"{one.name}.csv") for one in today]
-    for experiment in EXPERIMENTS:
-        if experiment.name in everything:
-            for name in experiment.names:
-                shutil.copyfile(results / f"{name}.svg", figures / f"{name}.svg")
+    pictures = [f"{name}.svg" for one in EXPERIMENTS if one.name in everything for name in one.names]
+    measured = [f"{one.name}{ending}" for one in EXPERIMENTS for ending in (".csv", ".points")]
+    for file in (*pictures, *measured, "run.json"):
+        if (results / file).exists() and not results.samefile(figures):
+            shutil.copyfile(results / file, figures / file)
     (target / "reproduction.md").write_text("\n".join([summarize(found), *parts]).rstrip() + "\n", encoding="utf-8")
 
 
@@ -206,6 +209,7 @@ def section_today(experiment: Experiment, one: dict[str, Any], file: Path) -> st
 
 def begin_section(title: str, experiment: Experiment, one: dict[str, Any]) -> list[str]:
     data = f" Data: {one['data']}." if one["data"] else ""
+    data += f" [All measurements](reproduction/{experiment.name}.csv)."
     pictures = [f"![{name}](reproduction/{name}.svg)" for name in one["experiment"]]
     return [f"### {title}\n", f"{experiment.setting}{data}\n", *pictures]
 
