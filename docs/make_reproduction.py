@@ -110,9 +110,8 @@ def write(results: Path, target: Path) -> None:
             parts.append(f"### {paper.letters}: listed, not counted\n\n{list_statements(paper)}\n")
     missing = [", ".join(one.names) for one in EXPERIMENTS if one.name not in everything]
     if missing:
-        parts.append(
-            f"## Not measured yet\n\nThe claims of these figures are not counted above: {'; '.join(missing)}.\n"
-        )
+        told = "Not measured yet, and therefore neither shown nor counted on this page"
+        parts.insert(0, f"{told}: {'; '.join(missing)}.\n")
     if today:
         parts.append(TODAY)
         parts += [section_today(one, everything[one.name], results / f"{one.name}.csv") for one in today]

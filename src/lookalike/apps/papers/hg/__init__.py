@@ -30,7 +30,7 @@ EXPERIMENTS = (
 PAPER = Paper(
     letters="HG",
     title="Heterogeneous l-diversity and beta-likeness by bipartite matching",
-    authors="(the authors' program and data are public as discont)",
+    authors="Its authors published their program and their tables",
     claimed="Every published row gets its own ranges instead of one set of ranges per group. That keeps more detail, "
     "for l-diversity and for beta-likeness. The values are handed out by a random matching, so that even an attacker "
     "who knows the method learns no more than promised. The paper compares itself with an older method (NH), with "
