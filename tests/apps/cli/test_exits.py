@@ -13,11 +13,11 @@ from tests.apps.cli.running import lookalike
 NAME = "Mrs. Secret"
 
 
-@pytest.mark.parametrize("kind", [ValueError, pl.exceptions.PanicException])
+@pytest.mark.parametrize("kind", [ValueError, EOFError, pl.exceptions.PanicException])
 def test_a_fault_of_the_software_is_told_without_its_words(
     monkeypatch: pytest.MonkeyPatch, kind: type[BaseException]
 ) -> None:
-    """A panic of a library in Rust is no plain exception."""
+    """A panic of a library in Rust is no plain exception; click takes EOFError for an interruption."""
 
     def fails(*_: object) -> None:
         raise kind(NAME)
