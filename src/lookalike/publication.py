@@ -21,6 +21,7 @@ from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.contracts import Algorithm, Promise
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Number
+from lookalike.data.person_settings import APART, RANDOM, PersonSettings
 from lookalike.data.release import Release
 from lookalike.data.schema import Schema
 from lookalike.errors import RecipeError, counted, unknown_name
@@ -281,6 +282,13 @@ def publish(
     carry: Iterable[str] = (),
     numeric: Iterable[str] = (),
     categorical: Iterable[str] = (),
+    person: str | None = None,
+    household: str | None = None,
+    rows: str = APART,
+    keep: str = RANDOM,
+    contribution: int | None = None,
+    number_known: bool = True,
+    rows_are_persons: bool = False,
     adversary: str = READS_RELEASE,
     seed: int | None = None,
     title: str | None = None,
@@ -298,6 +306,11 @@ def publish(
     data frame, a pyarrow table, or anything that speaks the Arrow PyCapsule interface. Columns that get no role are not
     published. A model is an object (`BetaLikeness(3)`), its text (`"beta-likeness:3"`), or a promise for one column
     (`"occupation=beta-likeness:3"`). Further arguments go to the reader (`delimiter`, `encoding`, `missing` ...).
+
+    `person` names the column that says whose row it is: promises then count distinct persons (`household`: households).
+    `rows="one"` publishes one row per person (`keep`: first, last or random), `contribution` at most so many. By
+    default the attacker may know how many rows a person has; `number_known=False` states that nobody does.
+    `rows_are_persons` states that rows are different persons although an identifier repeats.
 
     `part_rows` publishes about so many records at a time, on this machine or, with `backend="spark"` or a Spark data
     frame, on the executors of a cluster. Parts are written as they are made, so they need `out`, the folder (one that
@@ -317,6 +330,15 @@ def publish(
         carry=carry,
         numeric=numeric,
         categorical=categorical,
+        person=person,
+        household=household,
+        persons=PersonSettings(
+            rows=rows,
+            keep=keep,
+            contribution=contribution,
+            number_known=number_known,
+            rows_are_persons=rows_are_persons,
+        ),
     )
     named = title or "Anonymised table"
     if backend is not None and backend not in BACKENDS:

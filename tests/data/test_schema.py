@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,12 +42,12 @@ def taxonomies(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @st.composite
-def attributes(draw: st.DrawFn, name: str) -> Attribute:
+def attributes(draw: st.DrawFn, name: str, roles: Sequence[Role]) -> Attribute:
     kind = draw(st.none() | st.sampled_from(Kind))
     listed = st.none() | st.lists(texts, unique=True, max_size=4).map(tuple)
     return Attribute(
         name=name,
-        role=draw(st.sampled_from(Role)),
+        role=draw(st.sampled_from(roles)),
         kind=kind,
         type=draw(st.none() | st.sampled_from(ValueType)),
         weight=draw(st.floats(0, 1e9)),
@@ -62,7 +63,10 @@ def attributes(draw: st.DrawFn, name: str) -> Attribute:
 @st.composite
 def schemas(draw: st.DrawFn) -> Schema:
     names = draw(st.lists(texts, unique=True, max_size=4))
-    return Schema(tuple(draw(attributes(name)) for name in names))
+    several = [role for role in Role if role not in (Role.PERSON, Role.HOUSEHOLD)]
+    # One column at most says whose row it is, and one which household's.
+    roles = [several + [role] for role in (Role.PERSON, Role.HOUSEHOLD)] + [several] * len(names)
+    return Schema(tuple(draw(attributes(name, own)) for name, own in zip(names, roles, strict=False)))
 
 
 @given(schemas())

@@ -66,7 +66,7 @@ class Mondrian(Grouping):
         rule: GroupRule | None = None,
     ) -> tuple[NDArray[np.int32], int]:
         """The group of each record, and the number of groups. A part of a table brings the whole table's `rule`."""
-        from lookalike.algorithms.shared.axes import axes_of, roomy_rule_of
+        from lookalike.algorithms.shared.axes import axes_of, codes_for, roomy_rule_of
         from lookalike.kernels.grouptest import tally_for
         from lookalike.kernels.partition import Stack, refine
 
@@ -80,9 +80,10 @@ class Mondrian(Grouping):
             group_stops=np.zeros(n_rows, dtype=np.int64),
             depth=np.array([1, 0], dtype=np.int64),
         )
-        cutting, axes, tally = self._cutting(data), axes_of(data), tally_for(rule)
+        codes = codes_for(data, rule)
+        cutting, axes, tally = self._cutting(data, rule), axes_of(data), tally_for(rule, codes)
         while stack.depth[0]:
-            refine(axes, cutting, rule, data.sensitive, stack, tally, _VISITS_BETWEEN_REPORTS)
+            refine(axes, cutting, rule, codes, stack, tally, _VISITS_BETWEEN_REPORTS)
             n_groups = int(stack.depth[1])
             sizes = stack.group_stops[:n_groups] - stack.group_starts[:n_groups]
             progress("cutting", int(sizes.sum()) / n_rows, f"{n_groups:,} groups")
@@ -92,13 +93,17 @@ class Mondrian(Grouping):
         group_of_record[stack.members] = np.repeat(np.arange(n_groups, dtype=np.int32), sizes[by_place])
         return group_of_record, n_groups
 
+    def refuses_persons(self, promises: Sequence[Promise], adversary: str) -> str | None:
+        return None
+
     def recut(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness
     ) -> Callable[[NDArray[np.int64]], Leaf | None]:
         """How a group of these records would be cut; None for one too small to be cut."""
         from lookalike.algorithms.shared.axes import axes_at, axes_of, roomy_rule_of
 
-        rule, cutting, axes = roomy_rule_of(data, requirements), self._cutting(data), axes_of(data)
+        rule, axes = roomy_rule_of(data, requirements), axes_of(data)
+        cutting = self._cutting(data, rule)
         ties = np.random.default_rng(rng.words(4))
 
         def leaf(records: NDArray[np.int64]) -> Leaf | None:
@@ -108,11 +113,14 @@ class Mondrian(Grouping):
 
         return leaf
 
-    def _cutting(self, data: Microdata) -> Cutting:
+    def _cutting(self, data: Microdata, rule: GroupRule) -> Cutting:
         from lookalike.algorithms.shared.axes import cutting_of
 
         shares = np.arange(1, self.cuts + 1) / (self.cuts + 1)
-        return cutting_of(data, strict=self.strict, by_gain=self.choose == "gain", shares=shares)
+        # Rows of a person with equal quasi-identifiers must not end up in two groups with identical cells: a reader
+        # takes these for one group, in which more persons may have a value than in either.
+        strict = self.strict or (data.persons is not None and len(rule.settings) > 0)
+        return cutting_of(data, strict=strict, by_gain=self.choose == "gain", shares=shares)
 
 
 @dataclass(frozen=True, eq=False)

@@ -182,8 +182,10 @@ def _without_made_up(masks: tuple[Masks, ...], release: Release) -> list[Numbers
     dummies = release.withheld.dummies
     weights = [mask.astype(np.float64) for mask in masks]
     if dummies and weights:
-        published = np.bincount(release.sensitive[:, 0], minlength=masks[0].shape[1])
-        weights[0] *= 1.0 - dummies[0] / np.maximum(published, 1)
+        # Rows that were made up may lack a value where every record has one, and queries then know no such value.
+        n_codes = masks[0].shape[1]
+        published = np.bincount(release.sensitive[:, 0], minlength=n_codes)[:n_codes]
+        weights[0] *= 1.0 - dummies[0][:n_codes] / np.maximum(published, 1)
     return weights
 
 

@@ -314,8 +314,14 @@ class Reading:
     """Columns of the original that the release leaves out, by name, as the rank of each record."""
     parts: Mapping[str, Ints] = field(default_factory=dict)
     """Of a release in parts: by published table, the number of the part that each row lies in."""
+    record_of_row: Ints | None = None
+    """The private record map: the record behind each row (of the table of values). Used where persons are counted."""
+    number_known: bool = True
+    """Whether the attacker may know how many rows a person has."""
     exposures: dict[tuple[int | None, str], Exposure] = field(default_factory=dict)
     """Beliefs by column and adversary, kept because every model looks at them."""
+    of_persons: dict[tuple[int | None, str, bool], Exposure | str] = field(default_factory=dict)
+    """The same by persons, or why there are none; also by whether values are mixed."""
 
     @cached_property
     def boxes(self) -> Boxes:

@@ -174,6 +174,8 @@ class Audit:
     n_rows: int
     n_suppressed: int
     n_dummies: int
+    n_persons: int | None = None
+    """How many persons the records belong to; None: every record is a person."""
     grounds: Grounds | None = None
     """None where a release was audited as it was made, and nothing was read from files."""
     notes: tuple[str, ...] = ()
@@ -191,6 +193,7 @@ class Audit:
             "adversary": self.adversary,
             "level": self.level,
             "records": self.n_records,
+            **({} if self.n_persons is None else {"persons": self.n_persons}),
             "rows": self.n_rows,
             "suppressed": self.n_suppressed,
             "dummies": self.n_dummies,
@@ -226,9 +229,13 @@ class Audit:
         is_stated = self.grounds is not None and self.adversary == KNOWS_METHOD
         stated = " (stated by the publisher, not checked)" if is_stated else ""
         return (
-            f"{word}: {self.form} release, {self.n_rows:,} rows for {self.n_records:,} records "
+            f"{word}: {self.form} release, {self.n_rows:,} rows for {self.n_records:,} records{self._of_persons} "
             f"({self.n_suppressed:,} suppressed, {self.n_dummies:,} made up); adversary {self.adversary}{stated}."
         )
+
+    @property
+    def _of_persons(self) -> str:
+        return "" if self.n_persons is None else f" of {counted(self.n_persons, 'person')}, who are counted,"
 
     def _tables(self) -> Iterator[list[tuple[str, ...]]]:
         """The checks, and what was asked and measured if anything was, as texts below a head."""

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lookalike.audit import buckets, matching, perturbation, preconditions
+from lookalike.audit import buckets, matching, persons, perturbation, preconditions
 from lookalike.audit.exposures import concealment, expose_blocks, expose_reading
 from lookalike.audit.order import row_order
 from lookalike.audit.reading import Ints, Reading
@@ -66,6 +66,10 @@ class Examined:
 
     def exposure(self, column: int | None) -> Exposure:
         """What the adversary can infer about a sensitive column (None: about identity); worked out once."""
+        if self.reading.original.persons is not None:
+            seen = self.reading.of_persons.get((column, self.audit.adversary, False))
+            if isinstance(seen, Exposure):
+                return seen
         return expose_reading(self.reading, column, self.graph, self.audit.adversary)
 
 
@@ -91,13 +95,16 @@ def examine(
     adversary: str = READS_RELEASE,
     unpublished: Mapping[str, Codes] | None = None,
     parts: Mapping[str, Ints] | None = None,
+    record_of_row: Ints | None = None,
+    number_known: bool = True,
     progress: Progress = silent,
 ) -> Examined:
     """Hold a release against its promises, and keep what the verdicts were read from.
 
     `measures` are models whose levels are reported unasked. `unpublished` are columns of the original that the release
     leaves out, as ranks: the order of rows must not show them either. `parts` has, for each table of a release in
-    parts, the part that each row lies in.
+    parts, the part that each row lies in. `record_of_row` is the private record map, for promises about persons;
+    `number_known`: whether the attacker may know how many rows a person has.
     """
     if adversary not in ADVERSARIES:
         raise RecipeError(unknown_name("adversary", adversary, ADVERSARIES))
@@ -107,7 +114,7 @@ def examine(
     names = [domain.name for domain in original.domains.sensitive]
     unasked = tuple(Promise(model, name) for model in measures for name in ([None] if model.about_identity else names))
     original = _with_a_missing_value(original, release)
-    reading = Reading(release, original, unpublished or {}, parts or {})
+    reading = Reading(release, original, unpublished or {}, parts or {}, record_of_row, number_known)
     checks = [preconditions.well_formed(original, release)]
     if not isinstance(release, Matched):
         graph = None
@@ -141,6 +148,7 @@ def examine(
         verdicts=tuple(verdicts),
         measured=tuple(measure_level(promise, exposure) for promise, exposure in zip(unasked, levels, strict=True)),
         n_records=original.n_rows,
+        n_persons=None if original.persons is None else original.n_persons,
         n_rows=release.n_rows,
         n_suppressed=release.withheld.n_suppressed,
         n_dummies=release.withheld.n_dummies,
@@ -173,6 +181,9 @@ def _with_a_missing_value(original: Microdata, release: Release) -> Microdata:
 def _checks(reading: Reading, graph: MatchGraph | None, adversary: str) -> Iterator[Check]:
     release = reading.release
     yield preconditions.row_count(reading)
+    about_map = persons.check_map(reading)
+    if about_map is not None:
+        yield about_map
     if isinstance(release, Perturbed):
         yield preconditions.check_points(reading)
         if release.carried.shape[1]:
@@ -250,6 +261,8 @@ def _exposure_or_reason(reading: Reading, promise: Promise, graph: MatchGraph | 
     if isinstance(reading.release, Perturbed) and reading.original.whole is not None and reading.original.carried.size:
         return "not decided: how often values occur beside what a row carries is known of this part alone"
     exposure: Exposure | None
+    if reading.original.persons is not None:
+        return expose_person_model(reading, promise.model, index, adversary)
     if isinstance(reading.release, Matched) and promise.model.by_possible:
         exposure = concealment(reading, adversary)
         if exposure is None:
@@ -263,6 +276,19 @@ def _exposure_or_reason(reading: Reading, promise: Promise, graph: MatchGraph | 
     else:
         exposure = expose_reading(reading, index, graph, adversary)
     return exposure if exposure.n_units else NOTHING
+
+
+def expose_person_model(reading: Reading, model: PrivacyModel, column: int | None, adversary: str) -> Exposure | str:
+    """What a model about persons is to look at, or why there is nothing; worked out once."""
+    key = column, adversary, model.by_distribution
+    if key not in reading.of_persons:
+        reading.of_persons[key] = persons.expose_persons(reading, column, adversary, mixed=model.by_distribution)
+    seen = reading.of_persons[key]
+    if isinstance(seen, Exposure) and seen.possible_sizes is not None:
+        least, most = model.level(seen), model.level(replace(seen, sizes=seen.possible_sizes))
+        # Sizes are bounds: a promise that only the greatest possible ones keep is not decided.
+        return persons.NEEDS_MAP if not model.holds(least) and model.holds(most) else seen
+    return seen
 
 
 def _existence(
@@ -291,6 +317,9 @@ def _shows_level(audit: Audit, column: str | None) -> bool:
     Suppressed records count in the shares that values are compared with. Whom a matched row may belong to is in the
     private graph, and what was redrawn is known to the owner alone.
     """
+    if audit.n_persons is not None:
+        # Whose row it is, and so how many persons a group holds, is not published.
+        return False
     if column is None:
         return audit.form != Matched.form
     return shows_beliefs(audit) and not audit.n_suppressed

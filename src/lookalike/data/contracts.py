@@ -106,6 +106,10 @@ class PrivacyModel(Protocol):
     def value_by_value(self) -> bool:
         """Whether all it asks is that the belief in each value by itself stays within bounds."""
 
+    @property
+    def by_distribution(self) -> bool:
+        """Whether it looks at a whole distribution: persons with several values then count in parts for each."""
+
     def __str__(self) -> str:
         """The model as one writes it: beta-likeness:3,bound=basic."""
 
@@ -234,6 +238,9 @@ class Algorithm(Protocol):
 
     def refuses_columns(self, domains: Domains) -> str | None:
         """Why it cannot publish a table with these columns, or None."""
+
+    def refuses_persons(self, promises: Sequence[Promise], adversary: str) -> str | None:
+        """Why it cannot keep these promises for persons who have several rows, against that adversary, or None."""
 
     def anonymize(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.data.microdata import Domain
+from lookalike.data.persons import total_of
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -35,6 +36,11 @@ class Exposure:
     """Sum of the weights of each unit; for counts, the number of published rows in it."""
     concealed: NDArray[np.int64] | None = None
     """Matched releases: for each original the rows it may be behind in some complete assignment."""
+    n_classes: int | None = None
+    """By persons: so many units are classes, with persons counted; those behind them are what somebody believes who
+    also knows how many rows a person has. None: rows are counted, and every unit is a class."""
+    possible_sizes: NDArray[np.int64] | None = None
+    """By persons, where sizes are only the least possible ones: the greatest possible."""
 
     @property
     def n_units(self) -> int:
@@ -42,19 +48,25 @@ class Exposure:
 
     @property
     def n_records(self) -> int:
-        return int(self.prior.sum())
+        """What shares in the original are shares of: records, or persons where these are declared."""
+        return total_of(self.prior)
 
     @property
     def counts_rows(self) -> bool:
-        """Whether sizes are numbers of published rows (not so for perturbed columns)."""
+        """Whether sizes are numbers of published rows, or of persons behind them (not so for perturbed columns)."""
         return self.form != "perturbed"
+
+    @property
+    def counts_persons(self) -> bool:
+        return self.n_classes is not None
 
     @property
     def crowds(self) -> dict[int, int]:
         """How many units there are of each size; empty where sizes are no numbers of rows."""
         if not self.counts_rows:
             return {}
-        sizes, units = np.unique(self.sizes[self.sizes > 0], return_counts=True)
+        own = self.sizes[: self.n_classes]
+        sizes, units = np.unique(own[own > 0], return_counts=True)
         return dict(zip(sizes.tolist(), units.tolist(), strict=True))
 
     @cached_property

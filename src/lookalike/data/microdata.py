@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.data import taxonomy as taxonomies
+from lookalike.data.persons import PersonCounts, count_persons_by_value, renumber
 from lookalike.data.schema import NUMBER_LIKE, Attribute, Kind, Role, Schema, ValueType
 from lookalike.data.taxonomy import MISSING, Taxonomy
 from lookalike.errors import DataError, SchemaError, counted, quoted, unknown_name
@@ -145,7 +146,14 @@ class Whole:
 
     n_rows: int
     counts: tuple[NDArray[np.int64], ...]
-    """How often each value occurs; one array a sensitive column."""
+    """How often each value occurs, or how many persons have it; one array per sensitive column."""
+    n_persons: int | None = None
+    """How many persons the rows belong to; None: each row is a person."""
+
+    @property
+    def n_units(self) -> int:
+        """What sizes are numbers of."""
+        return self.n_rows if self.n_persons is None else self.n_persons
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,6 +167,12 @@ class Microdata:
     carried: Codes
     whole: Whole | None = field(default=None, kw_only=True)
     """The table that these records are a part of; None: they are the table."""
+    persons: NDArray[np.int32] | None = field(default=None, kw_only=True)
+    """Whose record it is, as a number; None: no two records belong to the same person. Never published."""
+    individuals: NDArray[np.int32] | None = field(default=None, kw_only=True)
+    """The person of each record where promises count households (`persons` then numbers these)."""
+    number_known: bool = field(default=True, kw_only=True)
+    """Whether the attacker may know how many records a person has."""
 
     def __post_init__(self) -> None:
         for name in ("quasi", "sensitive", "carried"):
@@ -178,7 +192,7 @@ class Microdata:
         domains: dict[Role, list[Domain]] = {role: [] for role in Role}
         blocks: dict[Role, list[Codes]] = {role: [] for role in Role}
         for attribute in schema.attributes:
-            if attribute.role is Role.IDENTIFIER:
+            if attribute.role in _NOT_ENCODED:
                 settled.append(attribute)
                 continue
             domain, codes = encode_column(table[attribute.name], attribute)
@@ -190,24 +204,65 @@ class Microdata:
             Schema(tuple(settled)),
             Domains(*(tuple(domains[role]) for role in (Role.QUASI, Role.SENSITIVE, Role.CARRIED))),
             *(np.column_stack([nothing, *blocks[role]]) for role in (Role.QUASI, Role.SENSITIVE, Role.CARRIED)),
+            persons=_number_persons(table, schema.unit),
+            individuals=None if schema.household is None else _number_persons(table, schema.person),
         )
 
     def take(self, records: NDArray[np.int64]) -> Microdata:
         """These records, in this order."""
         return replace(
-            self, quasi=self.quasi[records], sensitive=self.sensitive[records], carried=self.carried[records]
+            self,
+            quasi=self.quasi[records],
+            sensitive=self.sensitive[records],
+            carried=self.carried[records],
+            persons=None if self.persons is None else self.persons[records],
+            individuals=None if self.individuals is None else self.individuals[records],
         )
+
+    def as_part_of_itself(self) -> Microdata:
+        """The same, with promises measured against these records whatever is taken of them later."""
+        counts = tuple(self.prior(index) for index in range(len(self.domains.sensitive)))
+        n_persons = None if self.persons is None else self.n_persons
+        return replace(self, whole=Whole(self.n_rows, counts, n_persons))
+
+    @property
+    def n_persons(self) -> int:
+        """How many persons (households, if these are declared) the records belong to."""
+        return self.n_rows if self.persons is None else len(np.unique(self.persons))
 
     def counts(self, sensitive: int) -> NDArray[np.int64]:
         """How often each value of a sensitive column occurs among these records."""
         return np.bincount(self.sensitive[:, sensitive], minlength=self.domains.sensitive[sensitive].n_codes)
 
     def prior(self, sensitive: int | None) -> NDArray[np.int64]:
-        """How often each value of a sensitive column occurs in the whole table (None: how many records it has)."""
+        """How many persons of the whole table have each value of a sensitive column (None: how many there are).
+
+        Without a person column these are numbers of records.
+        """
         if sensitive is None:
-            return np.array([self.n_rows if self.whole is None else self.whole.n_rows], dtype=np.int64)
-        counts = self.counts(sensitive) if self.whole is None else self.whole.counts[sensitive]
-        return counts.astype(np.int64, copy=False)
+            return np.array([self.n_persons if self.whole is None else self.whole.n_units], dtype=np.int64)
+        if self.whole is not None:
+            return self.whole.counts[sensitive].astype(np.int64, copy=False)
+        if self.persons is None:
+            return self.counts(sensitive).astype(np.int64, copy=False)
+        codes, n_codes = self.sensitive[:, sensitive], self.domains.sensitive[sensitive].n_codes
+        return PersonCounts.of(count_persons_by_value(self.persons, codes, n_codes), self.n_persons)
+
+
+_NOT_ENCODED = (Role.IDENTIFIER, Role.PERSON, Role.HOUSEHOLD)
+
+
+def _number_persons(table: Table, attribute: Attribute | None) -> NDArray[np.int32] | None:
+    """The number of each row's person; None where no person has several rows."""
+    if attribute is None:
+        return None
+    column = table[attribute.name]
+    if column.n_missing:
+        raise DataError(
+            f"Column {quoted(column.name)} has the role {attribute.role} and lacks a value in "
+            f"{counted(column.n_missing, 'row')}. Fill in whose rows these are, or remove the rows."
+        )
+    return None if len(np.unique(column.codes)) == len(column.codes) else renumber(column.codes)
 
 
 def read_only(codes: Codes) -> Codes:

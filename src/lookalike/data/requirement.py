@@ -118,6 +118,11 @@ class GroupRule(NamedTuple):
     """[R, M] VALUE"""
     nodes: NDArray[np.void]
     """[R, T] NODE"""
+    persons: int = -1
+    """The column of codes that says whose record it is; -1: every record is a person. By persons, column
+    `persons` + 1 + r has for requirement r a number per person and value."""
+    number_known: bool = False
+    """By persons: whether ceilings also hold for somebody who knows how many records of the group are a person's."""
 
 
 def pack(requirements: Sequence[Requirement], priors: Sequence[NDArray[np.int64]], n_rows: int) -> GroupRule:

@@ -47,6 +47,10 @@ class Role(StrEnum):
     """What an outsider must not learn about a person: protected by the promise."""
     CARRIED = "carried"
     """Unknown to outsiders and not protected: stays attached to the sensitive value."""
+    PERSON = "person"
+    """Says which rows belong to the same person: not published; promises count persons instead of rows."""
+    HOUSEHOLD = "household"
+    """Says which rows belong to the same household: not published; promises count households, which is stronger."""
 
 
 class Kind(StrEnum):
@@ -133,6 +137,10 @@ class Schema:
             if attribute.name in seen:
                 raise SchemaError(f"Column {quoted(attribute.name)} is named twice. Give it one role.")
             seen.add(attribute.name)
+        for role in (Role.PERSON, Role.HOUSEHOLD):
+            several = [quoted(attribute.name) for attribute in self._with_role(role)]
+            if len(several) > 1:
+                raise SchemaError(f"{' and '.join(several)} both have the role {role}. Only one column can have it.")
 
     @classmethod
     def of(
@@ -144,6 +152,8 @@ class Schema:
         carry: Iterable[str] = (),
         numeric: Iterable[str] = (),
         categorical: Iterable[str] = (),
+        person: str | None = None,
+        household: str | None = None,
     ) -> Schema:
         """A schema, or the one in a file, with other roles and kinds for the columns named.
 
@@ -152,7 +162,13 @@ class Schema:
         schema = cls.load(schema) if isinstance(schema, str | Path) else schema or cls(())
         sensitive = [sensitive] if isinstance(sensitive, str) else sensitive
         named = set[str]()
-        for role, names in ((Role.QUASI, qi), (Role.SENSITIVE, sensitive), (Role.CARRIED, carry)):
+        single = {Role.PERSON: person, Role.HOUSEHOLD: household}
+        for role, name in single.items():
+            # A column named now replaces the one that the schema has in that role.
+            for other in schema._with_role(role) if name is not None else ():
+                schema = schema.replace_attribute(replace(other, role=Role.IDENTIFIER))
+        units = ((role, () if name is None else (name,)) for role, name in single.items())
+        for role, names in ((Role.QUASI, qi), (Role.SENSITIVE, sensitive), (Role.CARRIED, carry), *units):
             for name in names:
                 if name in named:
                     raise SchemaError(f"Column {quoted(name)} is named twice. Give it one role.")
@@ -195,6 +211,20 @@ class Schema:
     @property
     def carried(self) -> tuple[Attribute, ...]:
         return self._with_role(Role.CARRIED)
+
+    @property
+    def person(self) -> Attribute | None:
+        """The column that says whose row it is."""
+        return next(iter(self._with_role(Role.PERSON)), None)
+
+    @property
+    def household(self) -> Attribute | None:
+        return next(iter(self._with_role(Role.HOUSEHOLD)), None)
+
+    @property
+    def unit(self) -> Attribute | None:
+        """The column whose values promises count: households if there are any, else persons; None: rows."""
+        return self.household or self.person
 
     @property
     def published(self) -> tuple[Attribute, ...]:

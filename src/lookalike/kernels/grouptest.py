@@ -31,16 +31,30 @@ class Tally(NamedTuple):
     """[M] the codes met."""
     nodes: NDArray[np.int64]
     """[3, T] surplus, positive and negative flow of each taxonomy node."""
+    met: NDArray[np.int64]
+    """[numbers of persons, or of persons and values] the stamp of the last test in which a number was met; unlike the
+    rest it is not cleared."""
+    rows: NDArray[np.int64]
+    """[numbers of persons] the records of each person in the last test in which it was met"""
+    stamp: NDArray[np.int64]
+    """[1] counts the uses of `met`"""
 
 
-declare("Tally", Tally, "i8[:] i8[:] i8[:,:]")
+declare("Tally", Tally, "i8[:] i8[:] i8[:,:] i8[:] i8[:] i8[:]")
 
 
-def tally_for(rule: Any) -> Tally:
-    """Scratch space that fits the rule."""
-    n_codes, n_nodes = rule.values.shape[1], rule.nodes.shape[1]
+def tally_for(rule: Any, codes: NDArray[np.int32] | None = None) -> Tally:
+    """Scratch space that fits the rule; one about persons needs the codes of the records."""
+    n_codes, n_nodes, n_met = rule.values.shape[1], rule.nodes.shape[1], 1
+    if rule.persons >= 0 and codes is not None:
+        n_met = int(codes[:, rule.persons :].max(initial=0)) + 1
     return Tally(
-        np.zeros(n_codes, dtype=np.int64), np.zeros(n_codes, dtype=np.int64), np.zeros((3, n_nodes), dtype=np.int64)
+        np.zeros(n_codes, dtype=np.int64),
+        np.zeros(n_codes, dtype=np.int64),
+        np.zeros((3, n_nodes), dtype=np.int64),
+        np.zeros(n_met, dtype=np.int64),
+        np.zeros(n_met, dtype=np.int64),
+        np.zeros(1, dtype=np.int64),
     )
 
 
@@ -215,12 +229,94 @@ def is_tally_allowed(rule, index, size, tally, n_touched):  # type: ignore[no-un
     )
 
 
+@inner
+def _count_persons(rule, sensitive, members, start, stop, tally):  # type: ignore[no-untyped-def]
+    """Distinct persons among members[start:stop], and the most records that one of them has there."""
+    tally.stamp[0] += 1
+    found, most = np.int64(0), np.int64(0)
+    for place in range(start, stop):
+        person = sensitive[members[place], rule.persons]
+        if tally.met[person] != tally.stamp[0]:
+            tally.met[person] = tally.stamp[0]
+            tally.rows[person] = 0
+            found += 1
+        tally.rows[person] += 1
+        most = max(most, tally.rows[person])
+    return found, most
+
+
+@inner
+def _known_numbers_hold(rule, index, n_rows, most, tally, n_touched):  # type: ignore[no-untyped-def]
+    """Whether `most` records drawn from the group show each value with at most its ceiling.
+
+    The tally has numbers of records. Floats, so a tie counts as broken: the safe side.
+    """
+    if rule.settings[index]["has_ceilings"] == 0:
+        return True
+    for place in range(n_touched):
+        code = tally.touched[place]
+        ceiling = rule.values[index, code]["ceiling_num"] / rule.values[index, code]["ceiling_den"]
+        if ceiling >= 1.0:
+            continue
+        others = n_rows - tally.counts[code]
+        none = 1.0
+        for taken in range(most):
+            if others <= taken:
+                none = 0.0
+                break
+            none *= (others - taken) / (n_rows - taken)
+            if 1.0 - none > ceiling:
+                break
+        if 1.0 - none > ceiling * (1.0 - 1e-12):
+            return False
+    return True
+
+
+@inner
+def _are_persons_allowed(rule, sensitive, members, start, stop, tally):  # type: ignore[no-untyped-def]
+    """As `is_group_allowed`, with distinct persons in place of records."""
+    size, most = _count_persons(rule, sensitive, members, start, stop, tally)
+    if size < rule.min_size:
+        return False
+    for index in range(len(rule.settings)):
+        column = rule.settings[index]["column"]
+        fine = True
+        for by_persons in (False, True):
+            if not by_persons and (most <= 1 or not rule.number_known):
+                continue
+            n_touched = np.int64(0)
+            tally.stamp[0] += 1
+            for place in range(start, stop):
+                record = members[place]
+                if by_persons:
+                    pair = sensitive[record, rule.persons + 1 + index]
+                    if tally.met[pair] == tally.stamp[0]:
+                        continue
+                    tally.met[pair] = tally.stamp[0]
+                code = sensitive[record, column]
+                if tally.counts[code] == 0:
+                    tally.touched[n_touched] = code
+                    n_touched += 1
+                tally.counts[code] += 1
+            if by_persons:
+                fine = fine and is_tally_allowed(rule, index, size, tally, n_touched)
+            else:
+                fine = _known_numbers_hold(rule, index, np.int64(stop - start), most, tally, n_touched)
+            for place in range(n_touched):
+                tally.counts[tally.touched[place]] = 0
+        if not fine:
+            return False
+    return True
+
+
 @entry("GroupRule, i4[:,:]r, i8[:], i8, i8, Tally")
 def is_group_allowed(rule, sensitive, members, start, stop, tally):  # type: ignore[no-untyped-def]
     """Whether records members[start:stop] may form a group. `tally` is used and left all zero."""
     size = np.int64(stop - start)
     if size < rule.min_size or size < 1:
         return False
+    if rule.persons >= 0:
+        return _are_persons_allowed(rule, sensitive, members, start, stop, tally)
     for index in range(len(rule.settings)):
         column = rule.settings[index]["column"]
         n_touched = np.int64(0)

@@ -17,6 +17,7 @@ from lookalike.data.contracts import Level
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import Exact, Values, Whole
+from lookalike.data.persons import total_of
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, quoted
 from lookalike.models.shared.exact import percent_at_most, three_decimals_up
@@ -66,7 +67,7 @@ class AlphaK(WrittenModel):
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
         column = sensitive_column(self, column)
-        n_records = int(prior.sum())
+        n_records = total_of(prior)
         codes = find_designated(self, self.subset, column)
         top = Fraction(max((int(prior[code]) for code in codes), default=0), max(n_records, 1))
         near = replace(self, alpha=max(self.alpha, three_decimals_up(top)), k=min(self.k, max(n_records, 1)))

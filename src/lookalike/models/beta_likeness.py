@@ -26,6 +26,7 @@ from lookalike.data.contracts import Level, PrivacyModel, Slider
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import Choice, Exact, OptionalExact, number_text
+from lookalike.data.persons import total_of
 from lookalike.data.requirement import Requirement
 from lookalike.errors import RecipeError
 from lookalike.models.shared.exact import enclosure, grid_down, percent_at_most, sign_of
@@ -186,7 +187,7 @@ def sensible_beta(prior: NDArray[np.int64], column: Domain) -> BetaLikeness:
 
 def keeps_minor(model: PrivacyModel, prior: NDArray[np.int64], column: Domain) -> bool:
     """Whether no value that at most half of the records have can come to be believed by more than one half."""
-    n_records = int(prior.sum())
+    n_records = total_of(prior)
     ceilings = model.requirement(prior, column, 0).ceilings or ()
     bounds = zip(ceilings, prior.tolist(), strict=True)
     return all(2 * ceiling <= 1 for ceiling, number in bounds if 0 < 2 * number <= n_records)

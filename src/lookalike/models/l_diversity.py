@@ -28,6 +28,7 @@ from lookalike.data.contracts import Level, PrivacyModel, Slider
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import Choice, Exact, OptionalExact, Values, number_text
+from lookalike.data.persons import total_of
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, RecipeError, counted, quoted
 from lookalike.models.shared.exact import (
@@ -149,6 +150,10 @@ class LDiversity(WrittenModel):
         return self.kind == "simple"
 
     @property
+    def by_distribution(self) -> bool:
+        return self.kind in ("entropy", "recursive")
+
+    @property
     def scale(self) -> str:
         """l; for the recursive kind c, as l is part of the question."""
         return "ell" if self.c is None else "c"
@@ -167,7 +172,7 @@ class LDiversity(WrittenModel):
 
     @classmethod
     def proposals(cls, prior: NDArray[np.int64], column: Domain) -> Sequence[tuple[PrivacyModel, str]]:
-        beyond = int(prior.sum()) + 1
+        beyond = total_of(prior) + 1
         kinds = [strongest(cls(beyond, kind=kind), prior, column) for kind in ("simple", "distinct", "entropy")]
         recursive = largest_recursive(prior, column)
         return [*((model, "the largest l") for model in kinds), (recursive, f"the largest l with c = {_RECURSIVE_C}")]
@@ -194,7 +199,7 @@ class LDiversity(WrittenModel):
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
         column = sensitive_column(self, column)
         counts = sorted((number for number in prior.tolist() if number), reverse=True)
-        n_records = sum(counts)
+        n_records = total_of(prior)
         if self.kind == "distinct":
             if len(counts) < self.ell:
                 raise Infeasible(

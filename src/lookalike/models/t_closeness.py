@@ -219,6 +219,7 @@ class TCloseness(WrittenModel):
     name: ClassVar[str] = "t-closeness"
     letter: ClassVar[str] = "t"
     scale = "t"
+    by_distribution = True
     slider: ClassVar[Slider | None] = Slider(
         "What is known of a group is near what is known of all, within t", 0.02, 1, 0.01, 0.2
     )

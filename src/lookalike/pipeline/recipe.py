@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+import numpy as np
 
 from lookalike import models
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
@@ -12,10 +14,12 @@ from lookalike.algorithms.shared.synthesis import Synthesizer
 from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
 from lookalike.data.contracts import Algorithm, PrivacyModel, Promise
 from lookalike.data.microdata import Domains, Microdata, Table
+from lookalike.data.person_settings import LAST, RANDOM, PersonSettings
+from lookalike.data.persons import chance_of_value, rank_rows
 from lookalike.data.release import RecordMap, Release
 from lookalike.data.requirement import Requirement
 from lookalike.data.schema import Schema
-from lookalike.errors import RecipeError, Unsupported, quoted
+from lookalike.errors import Infeasible, RecipeError, Unsupported, counted, quoted
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 
@@ -34,6 +38,8 @@ class Recipe:
     adversary: str = READS_RELEASE
     seed: int | None = None
     """Only to repeat a run. Whoever knows it can undo the shuffling."""
+    persons: PersonSettings = field(default_factory=PersonSettings)
+    """How the rows of one person are published, where a column says whose rows they are."""
 
     @classmethod
     def of(
@@ -43,6 +49,7 @@ class Recipe:
         algorithm: Algorithm | str | None = None,
         adversary: str = READS_RELEASE,
         seed: int | None = None,
+        persons: PersonSettings | None = None,
         **columns: Any,
     ) -> Recipe:
         """A recipe from what users write; `columns` are the arguments of `Schema.of`."""
@@ -52,6 +59,7 @@ class Recipe:
             algorithm=read_algorithm(algorithm),
             adversary=adversary,
             seed=seed,
+            persons=persons or PersonSettings(),
         )
 
 
@@ -89,17 +97,18 @@ def prepare(
     `among`: the algorithms that may be chosen where the recipe names none; all, if left out.
     """
     data = table if isinstance(table, Microdata) else Microdata.encode(table, recipe.schema)
+    data, recipe, left_out = select_rows(data, recipe)
     promises = settle(recipe.promises, data)
     requirements = require(promises, data)
     kinds = ALGORITHMS.values() if among is None else among
-    algorithm, reason = _choose(recipe, promises, requirements, data.domains, kinds)
+    algorithm, reason = _choose(recipe, promises, requirements, data, kinds)
     return Prepared(
         recipe=recipe,
         data=data,
         promises=promises,
         requirements=requirements,
         algorithm=algorithm,
-        notes=(*(table.notes if isinstance(table, Table) else ()), *reason),
+        notes=(*(table.notes if isinstance(table, Table) else ()), *left_out, *reason),
     )
 
 
@@ -131,6 +140,38 @@ def settle(promises: Sequence[Promise], data: Microdata) -> tuple[Promise, ...]:
     return tuple(dict.fromkeys(settled))
 
 
+def select_rows(data: Microdata, recipe: Recipe) -> tuple[Microdata, Recipe, tuple[str, ...]]:
+    """The rows that are published of each person, the recipe with what was drawn for it, and a sentence about it."""
+    given = recipe.persons
+    if data.persons is None:
+        return data, recipe, ()
+    if given.most_rows is not None and given.keep == RANDOM and given.salt is None:
+        given = replace(given, salt=Randomness(recipe.seed).child("kept rows").words(2).tobytes().hex())
+    kept = keep_rows(data, given)
+    n_left = data.n_rows - kept.n_rows
+    limit = counted(given.most_rows or 1, "row")
+    said = f"{counted(n_left, 'row')} left out: at most {limit} per person is published."
+    return kept, replace(recipe, persons=given), (said,) if n_left else ()
+
+
+def keep_rows(data: Microdata, given: PersonSettings) -> Microdata:
+    """The rows of each person that are published, chosen by the order of the table or by the salt, never by values."""
+    persons = data.persons
+    if persons is None:
+        return data
+    data = replace(data, number_known=given.number_known)
+    if given.most_rows is None:
+        return data
+    order = np.arange(data.n_rows)
+    if given.keep == LAST:
+        order = order[::-1]
+    elif given.keep == RANDOM:
+        assert given.salt is not None, "Rows are drawn by a salt."
+        order = Randomness(int(given.salt, 16)).child("kept rows").permutation(data.n_rows)
+    chosen = data.take(np.flatnonzero(rank_rows(persons, order) < given.most_rows))
+    return chosen if given.most_rows > 1 else replace(chosen, persons=None, individuals=None)
+
+
 def require(promises: Sequence[Promise], data: Microdata) -> tuple[Requirement, ...]:
     """What every group must satisfy; raises `Infeasible` if no release can keep a promise."""
     requirements = []
@@ -138,15 +179,34 @@ def require(promises: Sequence[Promise], data: Microdata) -> tuple[Requirement, 
         index = None if promise.column is None else data.domains.sensitive_index(promise.column)
         prior, domain = data.prior(index), None if index is None else data.domains.sensitive[index]
         promise.model.check_eligible(prior, domain)
-        requirements.append(promise.model.requirement(prior, domain, index))
+        requirement = promise.model.requirement(prior, domain, index)
+        if data.persons is not None and index is not None:
+            _check_known_numbers(promise, requirement, data, index)
+        requirements.append(requirement)
     return tuple(requirements)
+
+
+def _check_known_numbers(promise: Promise, requirement: Requirement, data: Microdata, column: int) -> None:
+    """Refuse ceilings that the whole table breaks for somebody who knows how many rows a person has."""
+    if not data.number_known or requirement.ceilings is None or data.persons is None or data.whole is not None:
+        return
+    most, counts = int(np.bincount(data.persons).max()), data.counts(column).tolist()
+    for count, ceiling in zip(counts, requirement.ceilings, strict=True):
+        if count and chance_of_value(data.n_rows, count, most) > ceiling:
+            raise Infeasible(
+                f"{promise} cannot be kept against an attacker who knows how many rows a person has: one person has "
+                f"{counted(most, 'row')}, and so many rows of the whole table show some value too often. Publish fewer "
+                "rows per person (--contribution C, or --rows one), promise less, or state that numbers of rows are "
+                "not known to outsiders (--number-of-rows unknown).",
+                None,
+            )
 
 
 def _choose(
     recipe: Recipe,
     promises: Sequence[Promise],
     requirements: Sequence[Requirement],
-    domains: Domains,
+    data: Microdata,
     among: Iterable[type[Algorithm]],
 ) -> tuple[Algorithm, list[str]]:
     """The algorithm asked for if it can serve every promise, or the first that can; with a sentence for the user."""
@@ -156,7 +216,8 @@ def _choose(
     refusals = []
     for candidate in candidates:
         algorithm = candidate.facing(recipe.adversary)
-        reason = find_refusal(algorithm, recipe.adversary, promises, requirements, domains)
+        reason = find_refusal(algorithm, recipe.adversary, promises, requirements, data.domains)
+        reason = reason or refuse_persons(algorithm, promises, data, recipe.adversary)
         if reason is None:
             said = [] if recipe.algorithm else [f"Algorithm {algorithm} was chosen; name another with --algorithm."]
             return algorithm, said
@@ -180,6 +241,19 @@ def find_refusal(
     if strength(algorithm.adversary) < strength(adversary):
         return f"its releases are made for an adversary who {ADVERSARIES[algorithm.adversary]}"
     return algorithm.refuses_columns(domains)
+
+
+def refuse_persons(algorithm: Algorithm, promises: Sequence[Promise], data: Microdata, adversary: str) -> str | None:
+    """Why an algorithm cannot keep these promises for persons with several rows, or None."""
+    if data.persons is None:
+        return None
+    for promise in promises:
+        if promise.model.by_distribution:
+            return (
+                f"{promise.model.name} compares whole distributions, which are kept for one row per person only "
+                "(--rows one)"
+            )
+    return algorithm.refuses_persons(promises, adversary)
 
 
 def parse_promises(model: ModelLike | Iterable[ModelLike]) -> tuple[Promise, ...]:

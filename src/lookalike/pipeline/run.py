@@ -115,7 +115,14 @@ def run(prepared: Prepared, progress: Progress = silent) -> MadeWhole:
         release, record_map = prepared.anonymize(rng, progress)
     with watch.step("audit"):
         examined = examine(
-            data, release, prepared.promises, graph=record_map.graph, adversary=prepared.adversary, progress=progress
+            data,
+            release,
+            prepared.promises,
+            graph=record_map.graph,
+            adversary=prepared.adversary,
+            record_of_row=None if data.persons is None else record_map.record_of_row,
+            number_known=data.number_known,
+            progress=progress,
         )
     found = examined.audit
     refuse_failed(found, algorithm)

@@ -22,7 +22,7 @@ _A_MOMENT = 0.2
 declare("SETTINGS", SETTINGS)
 declare("VALUE", VALUE)
 declare("NODE", NODE)
-declare("GroupRule", GroupRule, "i8 i8 SETTINGS[:] VALUE[:,:] NODE[:,:]")
+declare("GroupRule", GroupRule, "i8 i8 SETTINGS[:] VALUE[:,:] NODE[:,:] i8 b1")
 
 
 def find_missing(kernels: Iterable[str] | None = None) -> list[str]:

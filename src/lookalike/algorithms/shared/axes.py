@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.algorithms.shared.method import least_room
-from lookalike.data.microdata import Domain, Microdata, read_only
+from lookalike.data.microdata import Codes, Domain, Microdata, read_only
+from lookalike.data.persons import number_pairs, renumber
 from lookalike.data.requirement import GroupRule, Requirement, pack
 from lookalike.data.schema import Kind
 from lookalike.kernels.axes import ATTRIBUTE, INTERVAL, NODE, ORDERED, SET, TREE_NODE, Axes
@@ -68,7 +69,20 @@ def cutting_of(data: Microdata, *, strict: bool, by_gain: bool, shares: NDArray[
 def rule_of(data: Microdata, requirements: Sequence[Requirement]) -> GroupRule:
     """The requirements for the kernels."""
     priors = [data.prior(index) for index in range(len(data.domains.sensitive))]
-    return pack(requirements, priors, int(data.prior(None)[0]))
+    rule = pack(requirements, priors, int(data.prior(None)[0]))
+    if data.persons is None:
+        return rule
+    return rule._replace(persons=len(priors), number_known=data.number_known)
+
+
+def codes_for(data: Microdata, rule: GroupRule) -> Codes:
+    """What the rule looks at, for each record: sensitive codes; by persons also whose record it is and, for each
+    requirement, a number per person and value."""
+    if data.persons is None:
+        return data.sensitive
+    owners = renumber(data.persons)
+    pairs = (renumber(number_pairs(owners, data.sensitive[:, column])) for column in rule.settings["column"])
+    return read_only(np.column_stack((data.sensitive, owners, *pairs)).astype(np.int32))
 
 
 def roomy_rule_of(data: Microdata, requirements: Sequence[Requirement]) -> GroupRule:

@@ -165,6 +165,9 @@ class Method:
     def refuses_columns(self, domains: Domains) -> str | None:
         return None
 
+    def refuses_persons(self, promises: Sequence[Promise], adversary: str) -> str | None:
+        return "it counts rows, not persons; publish one row per person (--rows one), or use groups or mondrian"
+
     def __str__(self) -> str:
         return component_text(self)
 

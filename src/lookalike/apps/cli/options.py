@@ -14,6 +14,7 @@ from click.core import ParameterSource
 
 from lookalike.apps.cli.output import STDOUT, send_to_stdout
 from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
+from lookalike.data.person_settings import APART, KEPT, RANDOM, ROWS
 from lookalike.errors import Unsupported
 from lookalike.files.databases.address import is_address
 
@@ -47,6 +48,8 @@ column_options = options_together(
     column_list("--carry", help="Columns that stay attached to the sensitive value, unprotected."),
     column_list("--numeric", help="Columns whose values are numbers or dates (published as ranges)."),
     column_list("--categorical", help="Columns whose values are codes or names (published as sets)."),
+    click.option("--person", metavar="COLUMN", help="The column that says whose row it is; promises count persons."),
+    click.option("--household", metavar="COLUMN", help="The column of households; promises count households instead."),
     click.option("--schema", "schema_file", metavar="FILE", help="A schema file; the options above override it."),
 )
 """`schema_from` makes one schema of them."""
@@ -65,6 +68,46 @@ reading_options = options_together(
     ),
 )
 """`reading_from` makes arguments of readers of them."""
+
+
+person_options = options_together(
+    click.option(
+        "--rows",
+        type=click.Choice(ROWS),
+        default=APART,
+        show_default=True,
+        help="With --person. apart: rows without a person number; one: one row per person; linked: rows with a fresh "
+        "number per person.",
+    ),
+    click.option(
+        "--keep",
+        type=click.Choice(KEPT),
+        default=RANDOM,
+        show_default=True,
+        help="With --rows one or --contribution: which rows of a person are published.",
+    ),
+    click.option(
+        "--contribution",
+        type=click.IntRange(min=1),
+        metavar="C",
+        help="With --person: publish at most C rows per person, and leave out the others.",
+    ),
+    click.option(
+        "--number-of-rows",
+        "number_known",
+        type=click.Choice(("known", "unknown")),
+        default="known",
+        show_default=True,
+        callback=lambda context, option, given: given == "known",
+        help="With --person: whether an attacker may know how many rows a person has.",
+    ),
+    click.option(
+        "--rows-are-persons",
+        is_flag=True,
+        help="State that every row is a different person, although an identifier repeats. The report says so.",
+    ),
+)
+"""How the rows of one person are published."""
 
 
 def model_option(help: str, *, required: bool = False) -> Callable[[Command], Command]:
@@ -92,7 +135,8 @@ def schema_from(options: dict[str, Any]) -> Schema:
     """The schema that the column options describe; takes them out of `options`."""
     from lookalike.data.schema import Schema
 
-    columns = {name: options.pop(name) for name in ("qi", "sensitive", "carry", "numeric", "categorical")}
+    named = ("qi", "sensitive", "carry", "numeric", "categorical", "person", "household")
+    columns = {name: options.pop(name) for name in named}
     return Schema.of(options.pop("schema_file") or None, **columns)
 
 

@@ -16,6 +16,7 @@ from lookalike.apps.cli.options import (
     column_options,
     model_option,
     options_together,
+    person_options,
     print_published,
     reading_from,
     reading_options,
@@ -66,6 +67,7 @@ class _Publish(click.Command):
 @model_option("A promise, as in beta-likeness:3 or occupation=l-diversity:5; repeatable, all must hold.", required=True)
 @click.option("--algorithm", metavar="NAME", help="How; without it the best suited is chosen and named.")
 @adversary_option("Whom the promise must hold against.")
+@person_options
 @click.option(
     "--out",
     required=True,

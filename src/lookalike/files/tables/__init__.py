@@ -39,8 +39,9 @@ def read_table(source: Any, **reading: Any) -> Table:
 
 
 def read_columns(source: Any, schema: Schema, **reading: Any) -> Table:
-    """Read the columns that the schema publishes, with the types it declares."""
-    return read_whole(source, schema, columns=[attribute.name for attribute in schema.published], **reading)
+    """Read the columns that the schema publishes, with the types it declares, and the column of persons."""
+    units = [attribute for attribute in (schema.person, schema.household) if attribute is not None]
+    return read_whole(source, schema, columns=[attribute.name for attribute in (*schema.published, *units)], **reading)
 
 
 def read_whole(source: Any, schema: Schema, **reading: Any) -> Table:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from lookalike.data.contracts import Level, PrivacyModel
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
+from lookalike.data.persons import total_of
 from lookalike.errors import Infeasible, RecipeError, counted, quoted
 
 _READS_ALL = "Someone who reads the release and knows a person's quasi-identifiers"
@@ -97,7 +98,7 @@ def any_value(names: Sequence[str] | None) -> str:
 
 def find_shares(prior: NDArray[np.int64]) -> list[Fraction]:
     """The share of each value in the table."""
-    n_records = max(int(prior.sum()), 1)
+    n_records = max(total_of(prior), 1)
     return [Fraction(number, n_records) for number in prior.tolist()]
 
 

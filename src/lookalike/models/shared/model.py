@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from lookalike.data.contracts import Level, PrivacyModel, Promise, Slider
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import Whole, component_text, parse_component
+from lookalike.data.persons import total_of
 from lookalike.data.requirement import Requirement
 from lookalike.errors import Infeasible, RecipeError, quoted, unknown_name
 from lookalike.models.shared.exposures import EXACT_QUASI, enough_records
@@ -56,6 +57,10 @@ class WrittenModel:
     def value_by_value(self) -> bool:
         return False
 
+    @property
+    def by_distribution(self) -> bool:
+        return False
+
     def __str__(self) -> str:
         return component_text(self)
 
@@ -87,7 +92,7 @@ class SizeModel(WrittenModel):
     k: Whole
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
-        n_records = int(prior.sum())
+        n_records = total_of(prior)
         enough_records(str(self), self.k, n_records, f"{self.name}:{max(n_records, 1)}")
 
     def requirement(self, prior: NDArray[np.int64], column: Domain | None, index: int | None) -> Requirement:

@@ -1,0 +1,238 @@
+"""Promises about persons: which records are in which class, and what a class reveals about a person in it.
+
+By persons, the size of a class is the number of distinct persons in it, and the belief in a value is the number of
+distinct persons who have it in some row of the class, over that size. Which records a class holds is in the private
+record map. Without the map it is known only where every record fits a single class; elsewhere the audit says so and
+passes nothing that depends on it, except sizes that the records which fit no other class reach by themselves.
+
+An attacker who also knows how many rows c of the class are the person's takes c of its w rows at random, and
+believes in a value that n_v rows have with 1 - C(w - n_v, c) / C(w, c). This rises with c, so the most rows that any
+person has in the class decide. Such beliefs are further units behind the classes (`Exposure.n_classes`).
+
+Assumed of the attacker: knows the quasi-identifiers of one row of the person, not of several in different classes.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from lookalike.audit.containment import holds_each, list_fitting
+from lookalike.audit.reading import FITS_LIMIT, Ints, Reading
+from lookalike.audit.verdicts import OPEN, Check
+from lookalike.data.exposure import Exposure, counted_exposure
+from lookalike.data.persons import PersonCounts, chance_of_value, number_pairs
+from lookalike.data.release import Bucketized, Grouped
+from lookalike.errors import counted
+
+_GRID = 1 << 60
+_LARGEST_MIX = 1 << 40
+NEEDS_MAP = (
+    f"{OPEN}: records fit several groups, and how many persons a group holds depends on which records it was made of. "
+    "Audit it with the private folder (--private DIR), if the publisher kept one"
+)
+_NOT_SERVED = "not decided: promises about persons are checked for groups and buckets only"
+_MIXED = "not decided: persons have too many different values to mix them exactly; promise one row per person"
+
+
+def check_map(reading: Reading) -> Check | None:
+    """Whether the private record map agrees with the release and the original; None without one."""
+    record_of_row = reading.record_of_row
+    if record_of_row is None or reading.original.persons is None:
+        return None
+    problem = _find_map_problem(reading, record_of_row)
+    return Check("record map", problem is None, problem or "every row shows a record of its own, with its values")
+
+
+def _find_map_problem(reading: Reading, record_of_row: Ints) -> str | None:
+    release, original = reading.release, reading.original
+    if len(record_of_row) != len(release.sensitive):
+        return "the map does not have one record per row"
+    if record_of_row.min(initial=0) < 0 or record_of_row.max(initial=-1) >= original.n_rows:
+        return "the map names records that the original does not have"
+    if len(np.unique(record_of_row)) != len(record_of_row):
+        return "the map names a record twice"
+    wrong = int(np.count_nonzero(reading.value_of_row != reading.value_of_record[record_of_row]))
+    if not wrong and isinstance(release, Grouped):
+        held = holds_each(reading.boxes.cells, reading.boxes.class_of_row, original.quasi, record_of_row)
+        wrong = int(np.count_nonzero(~held))
+    if not wrong and isinstance(release, Bucketized):
+        wrong = _count_misplaced(reading, record_of_row)
+    return f"{counted(wrong, 'row')} cannot be of the record that the map names" if wrong else None
+
+
+def _count_misplaced(reading: Reading, record_of_row: Ints) -> int:
+    """Rows of buckets whose listed quasi-identifiers are not those of the records that the map puts there."""
+    of_quasi = np.sort(number_pairs(reading.buckets[0], reading.point_of_row))
+    of_map = np.sort(number_pairs(reading.buckets[1], reading.point_of_record[record_of_row]))
+    return 0 if np.array_equal(of_quasi, of_map) else max(1, len(np.setdiff1d(of_map, of_quasi)))
+
+
+def find_classes(reading: Reading) -> Ints | None:
+    """The class (bucket) of each record, -1 for records that are left out; None where it is not known."""
+    release, original = reading.release, reading.original
+    if reading.record_of_row is not None:
+        units = reading.unit_of_row if isinstance(release, Grouped) else reading.buckets[1]
+        classes = np.full(original.n_rows, -1, dtype=np.int64)
+        classes[reading.record_of_row] = units
+        return classes
+    if release.withheld.n_suppressed or release.withheld.n_dummies:
+        return None
+    if isinstance(release, Bucketized):
+        return reading.bucket_of_record if (reading.bucket_of_record >= 0).all() else None
+    fits = _list_classes(reading)
+    if fits is None or (np.diff(fits[0]) != 1).any() or reading.parts:
+        return None
+    return fits[1].astype(np.int64)
+
+
+def _list_classes(reading: Reading) -> tuple[Ints, Ints] | None:
+    """For each record the classes that it fits; None if there are far too many."""
+    boxes, codes = reading.boxes, np.ascontiguousarray(reading.original.quasi)
+    bounds = np.array([0, boxes.n_classes]), np.array([0, len(codes)])
+    starts, classes = list_fitting(boxes.cells, np.arange(boxes.n_classes), bounds[0], codes, bounds[1], FITS_LIMIT)
+    return None if starts[-1] > FITS_LIMIT else (starts, classes.astype(np.int64))
+
+
+def expose_persons(reading: Reading, column: int | None, adversary: str, *, mixed: bool) -> Exposure | str:
+    """What the release reveals about persons, or why that is not known.
+
+    `mixed`: as a distribution, in which each person's different values of a class share the person's weight evenly.
+    """
+    if not isinstance(reading.release, Grouped | Bucketized):
+        return _NOT_SERVED
+    classes = find_classes(reading)
+    if classes is None:
+        return _bound_sizes(reading, adversary) if column is None else NEEDS_MAP
+    original = reading.original
+    assert original.persons is not None
+    kept = np.flatnonzero(classes >= 0)
+    names, units = np.unique(classes[kept], return_inverse=True)
+    units, owners = units.reshape(-1).astype(np.int64), original.persons[kept].astype(np.int64)
+    firsts = np.unique(number_pairs(units, owners), return_index=True)[1]
+    sizes = np.bincount(units[firsts], minlength=len(names)).astype(np.int64)
+    if column is None:
+        return _count(reading, units[firsts], None, len(names), None, adversary)
+    codes = original.sensitive[kept, column].astype(np.int64)
+    pairs = np.unique(number_pairs(number_pairs(units, owners), codes), return_index=True)[1]
+    if mixed:
+        return _mix(reading, column, units[pairs], owners[pairs], codes[pairs], sizes, adversary)
+    exposure = replace(_count(reading, units[pairs], codes[pairs], len(names), column, adversary), sizes=sizes)
+    return _with_known_numbers(exposure, units, owners, codes) if reading.number_known else exposure
+
+
+def _bound_sizes(reading: Reading, adversary: str) -> Exposure | str:
+    """Sizes that are certain without the map: persons with a record that fits the class and no other."""
+    withheld = reading.release.withheld
+    fits = None
+    if isinstance(reading.release, Grouped) and not withheld.n_suppressed and not reading.parts:
+        fits = _list_classes(reading)
+    if fits is None or reading.original.persons is None:
+        return NEEDS_MAP
+    starts, classes = fits
+    certain = np.flatnonzero(np.diff(starts) == 1)
+    pairs = np.unique(np.column_stack((classes[starts[certain]], reading.original.persons[certain])), axis=0)
+    sizes = np.bincount(pairs[:, 0].astype(np.int64), minlength=reading.boxes.n_classes)
+    owner = np.repeat(np.arange(reading.original.n_rows), np.diff(starts))
+    possible = np.unique(np.column_stack((classes, reading.original.persons[owner])), axis=0)
+    most = np.bincount(possible[:, 0].astype(np.int64), minlength=reading.boxes.n_classes)
+    exposure = _count(reading, np.repeat(np.arange(len(sizes)), sizes), None, len(sizes), None, adversary)
+    return replace(exposure, possible_sizes=most)
+
+
+def _count(
+    reading: Reading, units: Ints, codes: Ints | None, n_units: int, column: int | None, adversary: str
+) -> Exposure:
+    """The exposure of persons, each once per unit, or once per unit and value."""
+    exposure = counted_exposure(
+        units,
+        None if codes is None else codes.astype(np.int32),
+        n_units,
+        adversary=adversary,
+        form=reading.release.form,
+        column=None if column is None else reading.original.domains.sensitive[column],
+        prior=reading.original.prior(column),
+    )
+    return replace(exposure, n_classes=n_units)
+
+
+def _with_known_numbers(exposure: Exposure, units: Ints, owners: Ints, codes: Ints) -> Exposure:
+    """The exposure with a further unit per class in which some person has several rows."""
+    rows_of_pair = np.unique(number_pairs(units, owners), return_index=True, return_counts=True)
+    most = np.zeros(exposure.n_units, dtype=np.int64)
+    np.maximum.at(most, units[rows_of_pair[1]], rows_of_pair[2])
+    if int(most.max(initial=0)) <= 1:
+        return exposure
+    n_rows = np.bincount(units, minlength=exposure.n_units)
+    n_codes = len(exposure.prior)
+    keys, counts = np.unique(units * n_codes + codes, return_counts=True)
+    several = np.flatnonzero(most[keys // n_codes] > 1)
+    keys, counts = keys[several], counts[several]
+    classes = keys // n_codes
+    settings = np.column_stack((n_rows[classes], counts, most[classes]))
+    kinds, kind_of_entry = np.unique(settings, axis=0, return_inverse=True)
+    beliefs = [chance_of_value(*kind) for kind in kinds.tolist()]
+    own, entry_class = np.unique(classes, return_inverse=True)
+    weights, sizes = _common_terms(beliefs, kind_of_entry.reshape(-1), entry_class.reshape(-1), len(own))
+    lengths = np.bincount(entry_class.reshape(-1), minlength=len(own))
+    starts = exposure.starts[-1] + np.cumsum(lengths)
+    return replace(
+        exposure,
+        starts=np.concatenate((exposure.starts, starts)).astype(np.int64),
+        values=np.concatenate((exposure.values, (keys % n_codes).astype(np.int32))),
+        weights=np.concatenate((exposure.weights, weights)),
+        sizes=np.concatenate((exposure.sizes, sizes)),
+    )
+
+
+def _common_terms(
+    beliefs: list[Fraction], kind_of_entry: Ints, class_of_entry: Ints, n_classes: int
+) -> tuple[Ints, Ints]:
+    """Beliefs as whole numbers over one size per class: exact while that fits, else rounded up on a fine grid."""
+    sizes = np.full(n_classes, _GRID, dtype=np.int64)
+    weights = np.empty(len(kind_of_entry), dtype=np.int64)
+    order = np.argsort(class_of_entry, kind="stable")
+    bounds = np.searchsorted(class_of_entry[order], np.arange(n_classes + 1))
+    for place in range(n_classes):
+        entries = order[bounds[place] : bounds[place + 1]]
+        held = [beliefs[kind] for kind in kind_of_entry[entries].tolist()]
+        common = math.lcm(*(belief.denominator for belief in held))
+        sizes[place] = common if common <= _GRID else _GRID
+        size = int(sizes[place])
+        weights[entries] = [math.ceil(belief * size) for belief in held]
+    return weights, sizes
+
+
+def _mix(
+    reading: Reading, column: int, units: Ints, owners: Ints, codes: Ints, sizes: Ints, adversary: str
+) -> Exposure | str:
+    """Each person once per class, with all different values in equal parts; the whole table likewise."""
+    original = reading.original
+    assert original.persons is not None
+    n_codes = original.domains.sensitive[column].n_codes
+    of_table = np.unique(np.column_stack((original.persons, original.sensitive[:, column])), axis=0)
+    numbers = np.bincount(of_table[:, 0])[of_table[:, 0]]
+    _, pair_of_entry, own_numbers = np.unique(number_pairs(units, owners), return_inverse=True, return_counts=True)
+    parts = own_numbers[pair_of_entry.reshape(-1)]
+    common = math.lcm(*np.unique(np.concatenate((numbers, parts))).tolist())
+    if common > _LARGEST_MIX // max(original.n_rows, 1):
+        return _MIXED
+    keys, place_of_entry = np.unique(units * n_codes + codes, return_inverse=True)
+    weights = np.zeros(len(keys), dtype=np.int64)
+    np.add.at(weights, place_of_entry.reshape(-1), common // parts)
+    prior = np.zeros(n_codes, dtype=np.int64)
+    np.add.at(prior, of_table[:, 1], common // numbers)
+    return Exposure(
+        adversary=adversary,
+        form=reading.release.form,
+        column=original.domains.sensitive[column],
+        prior=PersonCounts.of(prior, common * original.n_persons),
+        starts=np.searchsorted(keys, np.arange(len(sizes) + 1) * n_codes).astype(np.int64),
+        values=(keys % n_codes).astype(np.int32),
+        weights=weights,
+        sizes=sizes * common,
+        n_classes=len(sizes),
+    )
