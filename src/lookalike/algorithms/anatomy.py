@@ -6,13 +6,15 @@ Xiao, Tao, "Anatomy: simple and effective privacy preservation" (VLDB 2006).
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from lookalike.algorithms.shared.buckets import Asked, Bucketizing, Slots
+from lookalike.data.adversary import KNOWS_METHOD
+from lookalike.data.contracts import Promise
 from lookalike.errors import Unsupported
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
@@ -29,6 +31,14 @@ class Anatomy(Bucketizing):
     name: ClassVar[str] = "anatomy"
     suits: ClassVar[Collection[str]] = ("alpha-k", "l-diversity")
     kernels: ClassVar[Collection[str]] = ("bucketsizes.most_frequent_first",)
+
+    def refuses_persons(self, promises: Sequence[Promise], adversary: str) -> str | None:
+        if adversary == KNOWS_METHOD:
+            return (
+                "rows of a person are kept in different buckets, which an attacker who knows the method may use; it "
+                "then needs one row per person (--rows one)"
+            )
+        return None
 
     def slots(self, asked: Asked, rng: Randomness, progress: Progress) -> tuple[Slots, tuple[str, ...]]:
         from lookalike.kernels.bucketsizes import most_frequent_first

@@ -81,7 +81,7 @@ class Mondrian(Grouping):
             depth=np.array([1, 0], dtype=np.int64),
         )
         codes = codes_for(data, rule)
-        cutting, axes, tally = self._cutting(data, rule), axes_of(data), tally_for(rule, codes)
+        cutting, axes, tally = self._cutting(data), axes_of(data), tally_for(rule, codes)
         while stack.depth[0]:
             refine(axes, cutting, rule, codes, stack, tally, _VISITS_BETWEEN_REPORTS)
             n_groups = int(stack.depth[1])
@@ -103,7 +103,7 @@ class Mondrian(Grouping):
         from lookalike.algorithms.shared.axes import axes_at, axes_of, roomy_rule_of
 
         rule, axes = roomy_rule_of(data, requirements), axes_of(data)
-        cutting = self._cutting(data, rule)
+        cutting = self._cutting(data)
         ties = np.random.default_rng(rng.words(4))
 
         def leaf(records: NDArray[np.int64]) -> Leaf | None:
@@ -113,13 +113,13 @@ class Mondrian(Grouping):
 
         return leaf
 
-    def _cutting(self, data: Microdata, rule: GroupRule) -> Cutting:
+    def _cutting(self, data: Microdata) -> Cutting:
         from lookalike.algorithms.shared.axes import cutting_of
 
         shares = np.arange(1, self.cuts + 1) / (self.cuts + 1)
         # Rows of a person with equal quasi-identifiers must not end up in two groups with identical cells: a reader
         # takes these for one group, in which more persons may have a value than in either.
-        strict = self.strict or (data.persons is not None and len(rule.settings) > 0)
+        strict = self.strict or data.persons is not None
         return cutting_of(data, strict=strict, by_gain=self.choose == "gain", shares=shares)
 
 

@@ -182,10 +182,12 @@ def _without_made_up(masks: tuple[Masks, ...], release: Release) -> list[Numbers
     dummies = release.withheld.dummies
     weights = [mask.astype(np.float64) for mask in masks]
     if dummies and weights:
-        # Rows that were made up may lack a value where every record has one, and queries then know no such value.
-        n_codes = masks[0].shape[1]
-        published = np.bincount(release.sensitive[:, 0], minlength=n_codes)[:n_codes]
-        weights[0] *= 1.0 - dummies[0][:n_codes] / np.maximum(published, 1)
+        published = np.bincount(release.sensitive[:, 0], minlength=max(masks[0].shape[1], len(dummies[0])))
+        made_up = np.zeros(len(published))
+        made_up[: len(dummies[0])] = dummies[0]
+        # Rows that were made up may have a value that no record has, and that queries therefore do not know.
+        weights[0] = np.pad(weights[0], ((0, 0), (0, len(published) - masks[0].shape[1])))
+        weights[0] *= 1.0 - made_up / np.maximum(published, 1)
     return weights
 
 

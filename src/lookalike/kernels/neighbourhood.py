@@ -52,8 +52,8 @@ class _Near(NamedTuple):
     """[P, S]"""
     tallies: NDArray[np.int64]
     """[C, S, M] members of each sensitive value"""
-    rooms: NDArray[np.int64]
-    """[C, S, M] the most that the ceilings allow"""
+    size_class: NDArray[np.int64]
+    """[C] which of the rule's rooms are the group's: the most that the ceilings allow"""
     losses: NDArray[np.float64]
     """[C]"""
     savings: NDArray[np.float64]
@@ -124,21 +124,16 @@ def _extent_loss(axes, attr, low, high, number):  # type: ignore[no-untyped-def]
 
 @inner
 def _enter(axes, near, group):  # type: ignore[no-untyped-def]
-    """Recompute the bounds, counts, tallies, loss and savings of one group from its members."""
-    n_attrs, n_columns = near.codes.shape[1], near.sensitive.shape[1]
+    """Recompute the bounds, counts, loss and savings of one group from its members."""
+    n_attrs = near.codes.shape[1]
     bounds, numbers, counts = near.bounds[group], near.numbers[group], near.counts[group]
     for entry in range(len(counts)):
         counts[entry] = 0
-    for column in range(n_columns):
-        for value in range(near.tallies.shape[2]):
-            near.tallies[group, column, value] = 0
     for attr in range(n_attrs):
         bounds[attr, 0] = bounds[attr, 1] = np.inf
         bounds[attr, 2] = bounds[attr, 3] = -np.inf
         numbers[attr] = 0
     for place in range(near.firsts[group], near.firsts[group + 1]):
-        for column in range(n_columns):
-            near.tallies[group, column, near.sensitive[place, column]] += 1
         for attr in range(n_attrs):
             if axes.attributes[attr]["kind"] == SET:
                 entry = near.offsets[attr] + near.codes[place, attr]
@@ -227,7 +222,7 @@ def may_exchange(rule, near, group, leaving, coming, tally):  # type: ignore[no-
         gone, come = near.sensitive[leaving, column], near.sensitive[coming, column]
         if gone != come:
             same = False
-            if near.tallies[group, column, come] + 1 > near.rooms[group, column, come]:
+            if near.tallies[group, column, come] + 1 > rule.rooms[near.size_class[group], column, come]:
                 return False
     if same or rule.only_ceilings:
         return True
@@ -267,12 +262,9 @@ def gather(axes, rule, sensitive, layout, groups, scratch):  # type: ignore[no-u
     points = np.empty((n_places, n_attrs))
     n_categories = _renumber(axes, scratch, layout.members, places, codes, points, offsets)
     n_values = rule.rooms.shape[2]
-    rooms = np.empty((n_groups, n_columns, n_values), dtype=np.int64)
+    size_class = np.empty(n_groups, dtype=np.int64)
     for group in range(n_groups):
-        size_class = rule.size_class[firsts[group + 1] - firsts[group]]
-        for column in range(n_columns):
-            for value in range(n_values):
-                rooms[group, column, value] = rule.rooms[size_class, column, value]
+        size_class[group] = rule.size_class[firsts[group + 1] - firsts[group]]
     near = _Near(
         groups,
         places,
@@ -286,10 +278,13 @@ def gather(axes, rule, sensitive, layout, groups, scratch):  # type: ignore[no-u
         offsets,
         own,
         np.zeros((n_groups, n_columns, n_values), dtype=np.int64),
-        rooms,
+        size_class,
         np.empty(n_groups, dtype=np.float64),
         np.empty(n_places, dtype=np.float64),
     )
+    for place in range(n_places):
+        for column in range(n_columns):
+            near.tallies[group_of[place], column, own[place, column]] += 1
     for group in range(n_groups):
         _enter(axes, near, group)
     return near
@@ -304,8 +299,14 @@ def exchange(axes, near, layout, first, second):  # type: ignore[no-untyped-def]
         near.codes[first, attr], near.codes[second, attr] = near.codes[second, attr], near.codes[first, attr]
         kept_point = near.points[first, attr]
         near.points[first, attr], near.points[second, attr] = near.points[second, attr], kept_point
+    group, other = near.group_of[first], near.group_of[second]
     for column in range(near.sensitive.shape[1]):
-        kept = near.sensitive[first, column]
-        near.sensitive[first, column], near.sensitive[second, column] = near.sensitive[second, column], kept
-    _enter(axes, near, near.group_of[first])
-    _enter(axes, near, near.group_of[second])
+        here, there = near.sensitive[first, column], near.sensitive[second, column]
+        near.sensitive[first, column], near.sensitive[second, column] = there, here
+        # Values are counted as they move: there may be far more of them than members.
+        near.tallies[group, column, here] -= 1
+        near.tallies[group, column, there] += 1
+        near.tallies[other, column, there] -= 1
+        near.tallies[other, column, here] += 1
+    _enter(axes, near, group)
+    _enter(axes, near, other)

@@ -15,11 +15,11 @@ from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
 from lookalike.data.contracts import Algorithm, PrivacyModel, Promise
 from lookalike.data.microdata import Domains, Microdata, Table
 from lookalike.data.person_settings import LAST, RANDOM, PersonSettings
-from lookalike.data.persons import chance_of_value, rank_rows
+from lookalike.data.persons import rank_rows
 from lookalike.data.release import RecordMap, Release
 from lookalike.data.requirement import Requirement
 from lookalike.data.schema import Schema
-from lookalike.errors import Infeasible, RecipeError, Unsupported, counted, quoted
+from lookalike.errors import RecipeError, Unsupported, counted, quoted
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 
@@ -80,7 +80,11 @@ class Prepared:
     @property
     def adversary(self) -> str:
         """Whom the release is made for: at least the one asked for."""
-        return stronger(self.recipe.adversary, self.algorithm.adversary)
+        own = self.algorithm.adversary
+        if refuse_persons(self.algorithm, self.promises, self.data, own) is not None:
+            # Where persons have several rows, the method withstands no more than was asked for.
+            own = self.recipe.adversary
+        return stronger(self.recipe.adversary, own)
 
     def anonymize(self, rng: Randomness, progress: Progress = silent) -> tuple[Release, RecordMap]:
         return self.algorithm.anonymize(self.data, self.requirements, rng, progress)
@@ -179,27 +183,8 @@ def require(promises: Sequence[Promise], data: Microdata) -> tuple[Requirement, 
         index = None if promise.column is None else data.domains.sensitive_index(promise.column)
         prior, domain = data.prior(index), None if index is None else data.domains.sensitive[index]
         promise.model.check_eligible(prior, domain)
-        requirement = promise.model.requirement(prior, domain, index)
-        if data.persons is not None and index is not None:
-            _check_known_numbers(promise, requirement, data, index)
-        requirements.append(requirement)
+        requirements.append(promise.model.requirement(prior, domain, index))
     return tuple(requirements)
-
-
-def _check_known_numbers(promise: Promise, requirement: Requirement, data: Microdata, column: int) -> None:
-    """Refuse ceilings that the whole table breaks for somebody who knows how many rows a person has."""
-    if not data.number_known or requirement.ceilings is None or data.persons is None or data.whole is not None:
-        return
-    most, counts = int(np.bincount(data.persons).max()), data.counts(column).tolist()
-    for count, ceiling in zip(counts, requirement.ceilings, strict=True):
-        if count and chance_of_value(data.n_rows, count, most) > ceiling:
-            raise Infeasible(
-                f"{promise} cannot be kept against an attacker who knows how many rows a person has: one person has "
-                f"{counted(most, 'row')}, and so many rows of the whole table show some value too often. Publish fewer "
-                "rows per person (--contribution C, or --rows one), promise less, or state that numbers of rows are "
-                "not known to outsiders (--number-of-rows unknown).",
-                None,
-            )
 
 
 def _choose(

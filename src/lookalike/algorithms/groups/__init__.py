@@ -24,9 +24,16 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.algorithms.shared.method import BY_SECONDS, GROUPS_IN_BOXES, Grouping, publish_groups, start_threads
+from lookalike.algorithms.shared.method import (
+    BY_SECONDS,
+    GROUPS_IN_BOXES,
+    Grouping,
+    check_single_group,
+    publish_groups,
+    start_threads,
+)
 from lookalike.data.adversary import KNOWS_METHOD, READS_RELEASE
-from lookalike.data.contracts import EVERY_MODEL, Boxes, Undivided
+from lookalike.data.contracts import EVERY_MODEL, Boxes, Promise, Undivided
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Choice, ChoiceOrNumber, Whole
 from lookalike.data.release import Grouped, RecordMap
@@ -151,6 +158,15 @@ class Groups(Grouping):
             return self
         return replace(self, mode="strict" if adversary == KNOWS_METHOD else "free")
 
+    def refuses_persons(self, promises: Sequence[Promise], adversary: str) -> str | None:
+        about_values = any(not promise.model.about_identity for promise in promises)
+        if about_values and self.facing(adversary).mode == "strict":
+            return (
+                "against an attacker who knows the method it keeps promises about values for one row per person only "
+                "(--rows one)"
+            )
+        return None
+
     def cautions(self) -> list[str]:
         return warn_of_given_cell(self.cell) if self.mode == "strict" else []
 
@@ -159,6 +175,7 @@ class Groups(Grouping):
     ) -> tuple[Grouped, RecordMap]:
         remarks: list[str] = []
         group_of_record, n_groups = self.partition(data, requirements, rng, progress, remarks.append)
+        check_single_group(data, requirements, n_groups)
         release, record_map = publish_groups(data, group_of_record, n_groups, rng)
         return release, replace(record_map, remarks=tuple(dict.fromkeys(remarks)))
 
@@ -172,6 +189,7 @@ class Groups(Grouping):
     ) -> tuple[NDArray[np.int32], int]:
         """The group of each record, and the number of groups. The same whatever the number of threads."""
         from lookalike.algorithms.groups.free import free_groups
+        from lookalike.algorithms.groups.persons import person_groups
         from lookalike.algorithms.groups.strict import strict_groups
 
         stop = threading.Event()
@@ -184,6 +202,8 @@ class Groups(Grouping):
         strict = self.mode == "strict" and any(requirement.column is not None for requirement in requirements)
         effort = EFFORTS.get(self.effort) or replace(EFFORTS["balanced"], seconds=float(self.effort))
         search = strict_groups if strict else free_groups
+        if data.persons is not None:
+            search = person_groups
         with start_threads(stop.set) as pool:
             run = Run(rng, pool.map, report, stop.is_set, remark)
             found = search(data, requirements, self.cell, effort.scale_to(data.n_rows), run)

@@ -324,12 +324,12 @@ def free_groups(
         if effort.seconds is not None:
             own = replace(effort, seconds=effort.seconds * n_threads * len(rows) / data.n_rows)
         rng = run.rng.child("cell", number)
-        return _search_box(data, requirements, rows, rng, own, partial(report, number), run.stopped)
+        return search_box(data, requirements, rows, rng, own, partial(report, number), run.stopped)
 
     return [members for groups in run.map(search, range(len(boxes))) for members in groups]
 
 
-def _search_box(
+def search_box(
     data: Microdata,
     requirements: Sequence[Requirement],
     rows: Records,

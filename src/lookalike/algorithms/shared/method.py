@@ -19,9 +19,10 @@ from lookalike.data.contracts import Boxes, Cutting, Promise, Undivided
 from lookalike.data.guests import name_guest
 from lookalike.data.microdata import Domains, Microdata
 from lookalike.data.parameters import component_text
+from lookalike.data.persons import chance_of_value
 from lookalike.data.release import Grouped, Matched, MatchGraph, RecordMap, Release, Withheld, cover
 from lookalike.data.requirement import Requirement
-from lookalike.errors import RecipeError, Unsupported, quoted
+from lookalike.errors import Infeasible, RecipeError, Unsupported, counted, quoted
 from lookalike.progress import Progress, available_threads
 from lookalike.randomness import Randomness
 
@@ -188,6 +189,7 @@ class Grouping(Method):
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
     ) -> tuple[Grouped, RecordMap]:
         group_of_record, n_groups = self.partition(data, requirements, rng, progress)
+        check_single_group(data, requirements, n_groups)
         fits = group_of_record.shape == (data.n_rows,) and group_of_record.max(initial=-1) == n_groups - 1
         if not fits or not np.bincount(group_of_record[group_of_record >= 0]).all():
             raise RecipeError(
@@ -231,6 +233,26 @@ def left_out(data: Microdata, is_left_out: NDArray[np.bool_]) -> Withheld:
         for column, domain in enumerate(data.domains.sensitive)
     )
     return Withheld(suppressed=counts, n_suppressed=int(is_left_out.sum()))
+
+
+def check_single_group(data: Microdata, requirements: Sequence[Requirement], n_groups: int) -> None:
+    """Refuse one group of all rows if it breaks a ceiling for an attacker who knows how many rows a person has."""
+    if data.persons is None or not data.number_known or n_groups > 1:
+        return
+    most = int(np.bincount(data.persons).max())
+    for requirement in requirements:
+        if requirement.column is None or requirement.ceilings is None:
+            continue
+        counts = data.counts(requirement.column).tolist()
+        for count, ceiling in zip(counts, requirement.ceilings, strict=True):
+            if count and chance_of_value(data.n_rows, count, most) > ceiling:
+                raise Infeasible(
+                    "The promise cannot be kept against an attacker who knows how many rows a person has: one person "
+                    f"has {counted(most, 'row')}, and among so many rows of the table some value is too likely. "
+                    "Publish fewer rows per person (--contribution C, or --rows one), promise less, or state that "
+                    "outsiders do not know numbers of rows (--number-of-rows unknown).",
+                    None,
+                )
 
 
 class SlotGraph(NamedTuple):
