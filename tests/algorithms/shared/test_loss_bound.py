@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from lookalike.metrics.shared.cells import certainty_penalty
 from lookalike.models import parse_model
 from lookalike.pipeline.recipe import require, settle
 from lookalike.randomness import Randomness
+from tests.audit.making import number_table
 from tests.examples import examples
 from tests.strategies import microdatas
 
@@ -93,6 +95,18 @@ def test_no_grouping_is_below_the_bound(data: Microdata, model: str) -> None:
     best = least_loss(data, requirements)
     assert best is not None
     assert loss_bound(data, requirements, Randomness(1)).value <= best + 1e-9
+
+
+def test_rows_of_one_person_with_one_value_are_no_reason_for_loss() -> None:
+    """Groups of no loss: three of the four rows have one value, and one of the two persons. By rows there are none."""
+    data = number_table([[30]] * 4 + [[90]] * 4, [0, 0, 0, 1, 1, 1, 1, 0])
+    visits = replace(data, persons=np.array([0, 0, 0, 1, 2, 2, 2, 3], dtype=np.int32), number_known=False)
+    bounds = {}
+    for which, table in (("rows", data), ("persons", visits)):
+        requirements = require(settle([Promise(parse_model("l-diversity:2"))], table), table)
+        bounds[which] = loss_bound(table, requirements, Randomness(1)).value
+    assert bounds["rows"] > 0
+    assert bounds["persons"] == 0
 
 
 def test_it_is_not_trivial_and_a_sample_is_below_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
