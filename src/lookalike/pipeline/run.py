@@ -244,7 +244,7 @@ def measure(
 
 def measure_sizes(crowds: Mapping[int, int]) -> dict[str, float]:
     """Metrics of the sizes of groups, from how many there are of each size."""
-    metrics = {name: kind() for name, kind in METRICS.items()}
+    metrics: dict[str, object] = {name: kind() for name, kind in METRICS.items()}
     return {name: metric.of_sizes(crowds) for name, metric in metrics.items() if isinstance(metric, OfGroups)}
 
 
