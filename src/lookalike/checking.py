@@ -56,8 +56,8 @@ def verify(
 
     Without `model` a folder is held to what it promises itself; without `schema`, under its own column roles. `private`
     is the folder that `write(private=True)` left; a matched release is judged by the graph in it, and promises about
-    persons with several rows by the record map. Columns that get no role make the audit fail, but for those to `ignore`,
-    which it names.
+    persons with several rows by the record map. Columns that get no role make the audit fail, but for those to
+    `ignore`, which it names.
 
     Persons are counted by the column that the release names, or by `person` (`household`). Where an identifier repeats
     and neither names a column, the audit is refused, unless `rows_are_persons` says that rows are different persons.

@@ -111,6 +111,11 @@ class Publication:
         """Into how many parts the table was cut; 0 for a release in one piece."""
         return len(self.made.parts) if isinstance(self.made, MadeInParts) else 0
 
+    @property
+    def needs_map(self) -> bool:
+        """Whether an audit of the written release needs the record map: persons have several rows."""
+        return self.audit.n_persons is not None
+
     def summary(self) -> dict[str, Any]:
         """What came of it, ready for JSON."""
         made = self.made
@@ -502,6 +507,7 @@ def synthesize(
         person=person,
     )
     read = read_columns(table, given, progress=progress, **reading)
+    refuse_repeated(read, given, settings)
     data, most_records, left_out = bound_contribution(Microdata.encode(read, given), settings, seed)
     made = chosen.synthesize(data, Randomness(seed), progress, rows=rows, most_records=most_records)
     untyped = tuple(

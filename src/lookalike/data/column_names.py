@@ -1,4 +1,4 @@
-"""What the name of a column says: its words in several languages, and whether it numbers persons, records or households.
+"""What the name of a column says: its words in several languages, and whether it numbers persons or households.
 
 A star in a list stands for the rest of a word. Words of several parts are written as one: "zip code" is read as zipcode
 too. A name is a hint, never a proof; who uses it says what else must speak for it.
@@ -48,7 +48,9 @@ _PERSON = (
     "member|insured|applicant|donor|kunden?|versicherten|paciente|paziente|cliente|citizen|student|pupil|individual"
 )
 _NUMBER = "ids?|no|nr|num(?:ber|mer|ero)?|key|code|identifier|kennung|pseudonym|ref(?:erence)?|hash"
-_NUMBERED_PERSON = re.compile(f"(?:{_PERSON})(?:record|study|case|chart|file)?(?:{_NUMBER})|(?:id|no|nr|num)(?:{_PERSON})")
+_NUMBERED_PERSON = re.compile(
+    f"(?:{_PERSON})(?:record|study|case|chart|file)?(?:{_NUMBER})|(?:id|no|nr|num)(?:{_PERSON})"
+)
 _NUMBERED_HOUSEHOLD = re.compile(f"(?:household|haushalts?|hh|foyer|menage|hogar|fam(?:ily|ilien)?)(?:{_NUMBER})")
 
 

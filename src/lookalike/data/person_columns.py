@@ -1,9 +1,9 @@
 """Finds the column that says whose row it is, where persons have several rows and nobody has said so.
 
-A promise about rows is then no promise about persons: five rows of one patient are a group of five. What speaks for a
-column: its name numbers persons (patient_id), or it is declared an identifier or numbers records (id), and other columns
-are constant within its values, as a person's sex and date of birth are. Constant means: the rows of a value agree in 9
-of 10 cases where rows at random would not, or differ by a tenth of what rows at random do.
+A promise about rows is then no promise about persons: five rows of one patient are a group of five. What speaks for
+a column: its name numbers persons (patient_id), or it is declared an identifier or numbers records (id), and other
+columns are constant within its values, as a person's sex and date of birth are. Constant means: the rows of a value
+agree in 9 of 10 cases where rows at random would not, or differ by a tenth of what rows at random do.
 
 Only names and values of the columns at hand are looked at. A column whose name says nothing is not found, unless it is
 declared an identifier. Cost: one sort per column that may number persons; none where no value repeats.
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.data.column_names import may_number_persons, numbers_persons, numbers_records
+from lookalike.data.column_names import may_number_persons, numbers_persons
 from lookalike.data.microdata import Column, Table
 from lookalike.data.person_settings import PersonSettings
 from lookalike.data.schema import NUMBER_LIKE, Role, Schema
@@ -41,13 +41,12 @@ class Repeated:
     """Columns that are constant, or nearly, within its values."""
     declared: bool
     """Whether the schema calls it an identifier."""
-    word: str | None
-    """What in its name says that it numbers persons or records."""
 
     @property
     def reason(self) -> str:
         """Why it is taken for the number of a person."""
-        said = [f"{quoted(self.word)} in its name says that it numbers persons"] if numbers_persons(self.name) else []
+        word = numbers_persons(self.name)
+        said = [] if word is None else [f"{quoted(word)} in its name says that it numbers persons"]
         said.append(f"its values repeat ({counted(self.n_values, 'value')} in {counted(self.n_rows, 'row')})")
         if self.constant:
             verb = "is" if len(self.constant) == 1 else "are"
@@ -94,8 +93,7 @@ def _look_at(column: Column, role: Role | None, companions: Sequence[Column]) ->
     if not sure and not _tell_persons(column, constant, others):
         return None
     names = tuple(other.name for other in constant)
-    word = numbers_persons(column.name) or numbers_records(column.name)
-    return Repeated(column.name, int(counts.sum()), int(np.count_nonzero(counts)), int(counts.max()), names, declared, word)
+    return Repeated(column.name, int(counts.sum()), int(np.count_nonzero(counts)), int(counts.max()), names, declared)
 
 
 def _tell_persons(column: Column, constant: Sequence[Column], others: Sequence[Column]) -> bool:
@@ -154,7 +152,7 @@ def explain_repeated(found: Repeated) -> str:
     name = quoted(found.name)
     flag = found.name if found.name.isidentifier() else quoted(found.name)
     return (
-        f"Column {name} {who}repeats: {counted(found.n_rows, 'row')} with {counted(found.n_values, 'different value')}, "
+        f"Column {name} {who}repeats: {counted(found.n_rows, 'row')}, {counted(found.n_values, 'different value')}, "
         f"one of them in {counted(found.most, 'row')}.{constant} If these are persons, a promise that counts rows does "
         f"not protect them, since a group of rows may be one person. Declare the column: --person {flag} (in Python "
         f"person={name}), and persons are counted. If every row is a different person all the same, say so: "

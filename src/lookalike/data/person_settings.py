@@ -140,10 +140,12 @@ class StatedPersons:
         given, usual = self.settings, PersonSettings()
         if self.unit == "row":
             return ["--rows-are-persons"]
-        flags = {"--person": self.person, "--household": self.household}
-        flags |= {flag: getattr(given, name) for name, flag in _FLAGS.items() if getattr(given, name) != getattr(usual, name)}
-        spelled = {False: "unknown", True: "known"}
-        return [word for flag, value in flags.items() if value is not None for word in (flag, str(spelled.get(value, value)))]
+        said = [("--person", self.person), ("--household", self.household)]
+        for name, flag in _FLAGS.items():
+            value = getattr(given, name)
+            if value != getattr(usual, name):
+                said.append((flag, ("known" if value else "unknown") if isinstance(value, bool) else str(value)))
+        return [word for flag, value in said if value is not None for word in (flag, value)]
 
     def without_salt(self) -> StatedPersons:
         return replace(self, settings=replace(self.settings, salt=None))
@@ -158,7 +160,9 @@ class StatedPersons:
             ]
         said = [f"A {unit} may have several rows in the original. The promises count distinct {unit}s, not rows."]
         if given.rows == ONE:
-            said = [f"The release has one row per {unit} of the original ({_KEPT[given.keep]}), and promises count these."]
+            said = [
+                f"The release has one row per {unit} of the original ({_KEPT[given.keep]}), and promises count these."
+            ]
         elif given.contribution is not None:
             most = f"at most {given.contribution} rows" if given.contribution > 1 else "one row"
             said.append(f"It has {most} per {unit} ({_KEPT[given.keep]}).")

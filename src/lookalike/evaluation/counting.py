@@ -46,8 +46,15 @@ class Counted:
     """What of it no file shows."""
 
     def over(self, schema: Schema) -> Schema:
-        """The schema with these columns."""
-        return Schema((*schema.published, *self.units))
+        """The schema with these columns for persons, and no others."""
+        named = {attribute.name for attribute in self.units}
+        left = (
+            attribute
+            for attribute in schema.attributes
+            if attribute.role not in (Role.PERSON, Role.HOUSEHOLD)
+            and not (attribute.role is Role.IDENTIFIER and attribute.name in named)
+        )
+        return Schema((*left, *self.units))
 
     def refuse_rows(self, table: Table, schema: Schema) -> None:
         """Raise `RecipeError` if rows would be counted although persons have several."""
@@ -96,8 +103,12 @@ def count_whom(counting: Counting, given: Schema, stated: StatedPersons | None) 
         settings = replace(settings, number_known=counting.number_known)
     settings = _with_salt(settings, stated, counting.private)
     settings.check(person=bool(units))
-    as_stated = same and (stated is not None or not (units or settings.rows_are_persons))
-    return Counted(units=units, settings=settings, as_stated=as_stated, stated=_list_stated(settings, units))
+    return Counted(
+        units=units,
+        settings=settings,
+        as_stated=same,
+        stated=() if stated is None or not same else _list_stated(settings, units),
+    )
 
 
 def _names(attributes: tuple[Attribute, ...]) -> set[tuple[Role, str]]:

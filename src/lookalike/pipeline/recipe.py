@@ -156,7 +156,10 @@ def select_rows(data: Microdata, recipe: Recipe) -> tuple[Microdata, Recipe, tup
             return data, recipe, ()
         # Nothing is different from a table without the column, and nothing is said about it.
         said = f"Column {quoted(unit.name)} has another value in every row: each row is one {unit.role}."
-        left = (replace(each, role=Role.IDENTIFIER) if each in _units(recipe.schema) else each for each in recipe.schema.attributes)
+        left = (
+            replace(each, role=Role.IDENTIFIER) if each in _units(recipe.schema) else each
+            for each in recipe.schema.attributes
+        )
         return data, replace(recipe, schema=Schema(tuple(left)), persons=PersonSettings()), (said,)
     if given.most_rows is not None and given.keep == RANDOM and given.salt is None:
         given = replace(given, salt=Randomness(recipe.seed).child("kept rows").words(2).tobytes().hex())
@@ -207,12 +210,13 @@ def bound_contribution(
 
 def keep_rows(data: Microdata, given: PersonSettings) -> Microdata:
     """The rows of each person that are published, chosen by the order of the table or by the salt, never by values."""
-    if data.persons is None:
+    persons = data.persons
+    if persons is None:
         return data
     data = replace(data, number_known=given.number_known)
     if given.most_rows is None:
         return data
-    chosen = data.take(choose_rows(data.persons, given))
+    chosen = data.take(choose_rows(persons, given))
     return chosen if given.most_rows > 1 else replace(chosen, persons=None, individuals=None)
 
 
@@ -236,10 +240,10 @@ def state_persons(recipe: Recipe) -> StatedPersons | None:
     """
     if recipe.schema.unit is None:
         return StatedPersons(settings=recipe.persons) if recipe.persons.rows_are_persons else None
-    person, household = recipe.schema.person, recipe.schema.household
-    stated = StatedPersons(
-        person=person and person.name, household=household and household.name, settings=recipe.persons
+    person, household = (
+        None if unit is None else unit.name for unit in (recipe.schema.person, recipe.schema.household)
     )
+    stated = StatedPersons(person=person, household=household, settings=recipe.persons)
     return stated if recipe.seed is None else stated.without_salt()
 
 

@@ -1,9 +1,9 @@
 """Whose rows a table has: which column says so, how many persons there are, and whether rows repeat persons unsaid.
 
 Where no column numbers persons, persons who have several rows still show: rows that agree in a date of birth and a zip
-code agree in the sex too, which rows of different persons do by chance only. So for every pair of quasi-identifiers it is
-asked how often rows that agree in both also agree in a third one, which neither of the two decides by itself (as a zip
-code decides the city). Cost: a sort per pair of columns, of at most a quarter million rows.
+code agree in the sex too, which rows of different persons do by chance only. So for every pair of quasi-identifiers
+it is asked how often rows that agree in both also agree in a third one, which neither of the two decides by itself (as
+a zip code decides the city). Cost: a sort of all rows per pair of columns, of which there are 45 at most.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class Persons:
         flag = f"--{self.role} {self.column if self.column.isidentifier() else quoted(self.column)}"
         if self.role is Role.HOUSEHOLD:
             return (
-                f"{said} It is proposed as the household, as {self.reason}. With {flag} promises count households, which "
-                "protects every person in them too and costs more detail; leave it out to count persons."
+                f"{said} It is proposed as the household, as {self.reason}. With {flag} promises count households, "
+                "which protects every person in them too and costs more detail; leave it out to count persons."
             )
         return f"{said} It is proposed as the person, as {self.reason}. Without {flag} promises would count rows."
 
@@ -81,10 +81,10 @@ class Unsaid:
     def sentence(self) -> str:
         one, other = map(quoted, self.columns)
         return (
-            f"No column says whose row it is, but persons seem to have several rows: {counted(self.n_rows, 'row')} share "
-            f"{one} and {other} with another row, and {self.agree:.0%} of such rows agree in {quoted(self.third)} too, "
-            f"where {self.by_chance:.0%} of rows at random do. Then promises count rows and not persons. Add a column "
-            "that numbers the persons, and name it (--person COLUMN)."
+            "No column says whose row it is, but persons seem to have several rows: "
+            f"{counted(self.n_rows, 'row')} share {one} and {other} with another row, and {self.agree:.0%} of such "
+            f"rows agree in {quoted(self.third)} too, where {self.by_chance:.0%} of rows at random do. Then promises "
+            "count rows and not persons. Add a column that numbers the persons, and name it (--person COLUMN)."
         )
 
     def to_plain(self) -> dict[str, Any]:
@@ -150,7 +150,9 @@ def _agreeing_pairs(one: Column, other: Column) -> tuple[int, NDArray[np.int64]]
     places = np.flatnonzero(same)
     if len(places) > _MOST_ROWS:
         places = places[:: -(-len(places) // _MOST_ROWS)]
-    return n_rows, np.column_stack((order[places], order[places + 1])) if len(places) else np.empty((0, 2), dtype=np.int64)
+    return n_rows, np.column_stack((order[places], order[places + 1])) if len(places) else np.empty(
+        (0, 2), dtype=np.int64
+    )
 
 
 def _tell_agreement(one: Column, other: Column, third: Column, pairs: NDArray[np.int64]) -> dict[str, float] | None:

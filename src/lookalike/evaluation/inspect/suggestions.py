@@ -13,8 +13,6 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from lookalike.data.column_names import (
     OUTSIDE,
     PERSONS,

@@ -212,9 +212,7 @@ def _with_proposal(profile: ColumnProfile, persons: tuple[Persons, ...], *, is_o
         if found.column == profile.name and not found.declared:
             role = found.role if is_open else profile.role
             hint = None if is_open else profile.taxonomy_hint
-            return replace(
-                profile, suggested_role=found.role, role_reason=found.reason, role=role, taxonomy_hint=hint
-            )
+            return replace(profile, suggested_role=found.role, role_reason=found.reason, role=role, taxonomy_hint=hint)
     return profile
 
 

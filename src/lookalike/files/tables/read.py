@@ -103,10 +103,11 @@ def read_table(
 ) -> Table:
     """The table at a path, a URL, in a database, on standard input (-), or in a frame of pandas, polars or Arrow.
 
-    `columns` are read and no others (in the order of the table), except those whose name fits `also`; `types` are taken instead of guessed; `missing` are
-    texts that mean "nothing" in every column. `delimiter`, `quote` ("" for none), `encoding` and `header` are for CSV
-    files and guessed where None; what was guessed stands in the table's notes. `sheet` (a name, or a place from 1) is
-    for workbooks; `unpack_limit` is the most bytes that a compressed file may unpack to.
+    `columns` are read and no others (in the order of the table), except those whose name fits `also` and that can be
+    read; `types` are taken instead of guessed; `missing` are texts that mean "nothing" in every column. `delimiter`,
+    `quote` ("" for none), `encoding` and `header` are for CSV files and guessed where None; what was guessed stands in
+    the table's notes. `sheet` (a name, or a place from 1) is for workbooks; `unpack_limit` is the most bytes that a
+    compressed file may unpack to.
 
     >>> import polars
     >>> read_table(polars.DataFrame({"age": [30, None, 20]}))["age"].codes.tolist()
