@@ -28,6 +28,7 @@ from lookalike.data.persons import PersonCounts, chance_of_value, number_pairs
 from lookalike.data.release import Bucketized, Grouped
 from lookalike.errors import counted
 
+RECORD_MAP = "record map"
 _GRID = 1 << 60
 _LARGEST_MIX = 1 << 40
 NEEDS_MAP = (
@@ -45,7 +46,7 @@ def check_map(reading: Reading) -> Check | None:
     if record_of_row is None or reading.original.persons is None:
         return None
     problem = _find_map_problem(reading, record_of_row)
-    return Check("record map", problem is None, problem or "every row shows a record of its own, with its values")
+    return Check(RECORD_MAP, problem is None, problem or "every row shows a record of its own, with its values")
 
 
 def _find_map_problem(reading: Reading, record_of_row: Ints) -> str | None:

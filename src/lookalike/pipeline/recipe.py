@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lookalike import models
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
@@ -14,11 +15,11 @@ from lookalike.algorithms.shared.synthesis import Synthesizer
 from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
 from lookalike.data.contracts import Algorithm, PrivacyModel, Promise
 from lookalike.data.microdata import Domains, Microdata, Table
-from lookalike.data.person_settings import LAST, RANDOM, PersonSettings
+from lookalike.data.person_settings import LAST, RANDOM, PersonSettings, StatedPersons
 from lookalike.data.persons import rank_rows
 from lookalike.data.release import RecordMap, Release
 from lookalike.data.requirement import Requirement
-from lookalike.data.schema import Schema
+from lookalike.data.schema import Attribute, Role, Schema
 from lookalike.errors import RecipeError, Unsupported, counted, quoted
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
@@ -40,6 +41,9 @@ class Recipe:
     """Only to repeat a run. Whoever knows it can undo the shuffling."""
     persons: PersonSettings = field(default_factory=PersonSettings)
     """How the rows of one person are published, where a column says whose rows they are."""
+
+    def __post_init__(self) -> None:
+        self.persons.check(person=self.schema.unit is not None)
 
     @classmethod
     def of(
@@ -145,10 +149,18 @@ def settle(promises: Sequence[Promise], data: Microdata) -> tuple[Promise, ...]:
 
 
 def select_rows(data: Microdata, recipe: Recipe) -> tuple[Microdata, Recipe, tuple[str, ...]]:
-    """The rows that are published of each person, the recipe with what was drawn for it, and a sentence about it."""
-    given = recipe.persons
+    """The rows that are published of each person, the recipe with what was drawn for it, and sentences about it."""
+    given, unit = recipe.persons, recipe.schema.unit
     if data.persons is None:
-        return data, recipe, ()
+        if unit is None:
+            return data, recipe, ()
+        # Nothing is different from a table without the column, and nothing is said about it.
+        said = f"Column {quoted(unit.name)} has another value in every row: each row is one {unit.role}."
+        left = (
+            replace(each, role=Role.IDENTIFIER) if each in _units(recipe.schema) else each
+            for each in recipe.schema.attributes
+        )
+        return data, replace(recipe, schema=Schema(tuple(left)), persons=PersonSettings()), (said,)
     if given.most_rows is not None and given.keep == RANDOM and given.salt is None:
         given = replace(given, salt=Randomness(recipe.seed).child("kept rows").words(2).tobytes().hex())
     kept = keep_rows(data, given)
@@ -204,14 +216,39 @@ def keep_rows(data: Microdata, given: PersonSettings) -> Microdata:
     data = replace(data, number_known=given.number_known)
     if given.most_rows is None:
         return data
-    order = np.arange(data.n_rows)
+    chosen = data.take(choose_rows(persons, given))
+    return chosen if given.most_rows > 1 else replace(chosen, persons=None, individuals=None)
+
+
+def choose_rows(persons: NDArray[np.int32], given: PersonSettings) -> NDArray[np.int64]:
+    """The rows that are published, in their order, where so many of a person are."""
+    order = np.arange(len(persons))
+    if given.most_rows is None:
+        return order
     if given.keep == LAST:
         order = order[::-1]
     elif given.keep == RANDOM:
         assert given.salt is not None, "Rows are drawn by a salt."
-        order = Randomness(int(given.salt, 16)).child("kept rows").permutation(data.n_rows)
-    chosen = data.take(np.flatnonzero(rank_rows(persons, order) < given.most_rows))
-    return chosen if given.most_rows > 1 else replace(chosen, persons=None, individuals=None)
+        order = Randomness(int(given.salt, 16)).child("kept rows").permutation(len(persons))
+    return np.flatnonzero(rank_rows(persons, order) < given.most_rows)
+
+
+def state_persons(recipe: Recipe) -> StatedPersons | None:
+    """What the release says about whose rows it has; None where nothing has to be said.
+
+    A salt that comes from a seed stays at home: who tries seeds could find the seed by it, and undo the shuffling.
+    """
+    if recipe.schema.unit is None:
+        return StatedPersons(settings=recipe.persons) if recipe.persons.rows_are_persons else None
+    person, household = (
+        None if unit is None else unit.name for unit in (recipe.schema.person, recipe.schema.household)
+    )
+    stated = StatedPersons(person=person, household=household, settings=recipe.persons)
+    return stated if recipe.seed is None else stated.without_salt()
+
+
+def _units(schema: Schema) -> tuple[Attribute, ...]:
+    return tuple(attribute for attribute in (schema.person, schema.household) if attribute is not None)
 
 
 def require(promises: Sequence[Promise], data: Microdata) -> tuple[Requirement, ...]:
