@@ -37,6 +37,21 @@ class LocalBackend:
             found.append((tallied["value"], tallied["times"].to_numpy().astype(np.int64)))
         return found
 
+    def repeats(self, names: Sequence[str]) -> list[tuple[int, int, int]]:
+        found = []
+        for name in names:
+            times = self._frame[name].drop_nulls().value_counts(name="times")["times"]
+            found.append((int(times.sum()), len(times), int(times.max() or 0)))
+        return found
+
+    def some_rows(self, key: str, n_values: int, names: Sequence[str]) -> Any:
+        import polars as pl
+
+        times = self._frame[key].drop_nulls().alias("value").value_counts(name="times")
+        values = times.filter(pl.col("times") > 1)["value"].sort()
+        drawn = values.gather(np.sort(np.random.default_rng(0).permutation(len(values))[:n_values]))
+        return self._frame.filter(pl.col(key).is_in(drawn.implode())).select(names)
+
     def encode(self, names: Sequence[str], coding: Callable[[Sequence[Any]], Codes]) -> None:
         self._codes = coding([self._frame[name] for name in names])
 

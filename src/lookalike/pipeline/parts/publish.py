@@ -51,7 +51,8 @@ from lookalike.pipeline.backends import Backend, Fragments
 from lookalike.pipeline.backends.local import LocalBackend
 from lookalike.pipeline.parts.boxes import BoxTree
 from lookalike.pipeline.parts.cut import cut, cutting_for
-from lookalike.pipeline.parts.persons import refuse_cutting, refuse_settings, select_persons
+from lookalike.pipeline.parts.persons import refuse_cutting, refuse_settings, select_persons, without_persons
+from lookalike.pipeline.parts.repeated import refuse_repeated_elsewhere
 from lookalike.pipeline.parts.slices import SlicedBoxes
 from lookalike.pipeline.parts.survey import Survey, survey
 from lookalike.pipeline.recipe import Recipe, prepare, refuse_persons, stronger
@@ -87,12 +88,17 @@ def run_in_parts(
         progress("survey", 0.0)
         refuse_settings(recipe)
         with watch.step("survey"):
+            refuse_repeated_elsewhere(backend, recipe.schema, recipe.persons)
             seen = survey(backend, recipe.schema)
             backend.encode(seen.names, seen.coding)
+            are_several = seen.counts_persons
             seen, left_out = select_persons(backend, seen, recipe, rng.child("kept rows"))
         ways = Boxes if seen.counts_persons else Boxes | Slices
         divided = [kind for kind in ALGORITHMS.values() if isinstance(kind().in_parts, ways)]
-        prepared = prepare(recipe, seen.data, among=divided)
+        asked = without_persons(recipe) if are_several and not seen.counts_persons else recipe
+        prepared = prepare(asked, seen.data, among=divided)
+        # Where every row is another person, it is as if no column said so.
+        recipe = recipe if are_several else prepared.recipe
         prepared = replace(prepared, notes=(*seen.notes, *left_out, *prepared.notes))
         algorithm = prepared.algorithm
         cutting = cutting_for(algorithm, recipe.adversary)
