@@ -184,6 +184,9 @@ def _checks(reading: Reading, graph: MatchGraph | None, adversary: str) -> Itera
     about_map = persons.check_map(reading)
     if about_map is not None:
         yield about_map
+    about_rows = persons.check_rows(reading) if about_map is None or about_map.passed else None
+    if about_rows is not None:
+        yield about_rows
     if isinstance(release, Perturbed):
         yield preconditions.check_points(reading)
         if release.carried.shape[1]:
