@@ -49,7 +49,7 @@ from lookalike.errors import counted
 
 _GRID = 1 << 60
 _LARGEST_MIX = 1 << 40
-ROWS_TOGETHER = "rows of a person"
+_ROWS_TOGETHER = "rows of a person"
 NEEDS_MAP = (
     f"{OPEN}: records fit several groups, and how many persons a group holds depends on which records it was made of. "
     "Audit it with the private folder (--private DIR), if the publisher kept one"
@@ -89,7 +89,7 @@ def check_rows(reading: Reading) -> Check | None:
         )
     if n_split:
         detail = f"rows with equal quasi-identifiers of {counted(n_split, 'person')} are in several {noun}s"
-    return Check(ROWS_TOGETHER, n_split == 0, detail)
+    return Check(_ROWS_TOGETHER, n_split == 0, detail)
 
 
 def _count_split(reading: Reading, classes: Ints) -> int:

@@ -38,7 +38,7 @@ _TRIED = 200
 
 
 @dataclass(frozen=True)
-class Item:
+class _Item:
     """The rows of a person with equal quasi-identifiers."""
 
     owner: int
@@ -50,7 +50,7 @@ class Item:
 
 
 @dataclass
-class Bucket:
+class _Bucket:
     """Items, and what a reader can count in them."""
 
     items: list[int] = field(default_factory=list)
@@ -61,7 +61,7 @@ class Bucket:
     holders: dict[int, set[int]] = field(default_factory=dict)
     """The persons who have each value."""
 
-    def add(self, number: int, item: Item) -> None:
+    def add(self, number: int, item: _Item) -> None:
         self.items.append(number)
         self.n_rows += item.n_rows
         own = self.rows_of_person[item.owner] = self.rows_of_person.get(item.owner, 0) + item.n_rows
@@ -70,7 +70,7 @@ class Bucket:
             self.rows_of_value[value] = self.rows_of_value.get(value, 0) + n_rows
             self.holders.setdefault(value, set()).add(item.owner)
 
-    def is_apart_from(self, item: Item) -> bool:
+    def is_apart_from(self, item: _Item) -> bool:
         """Whether it has neither the person nor any value of the item."""
         return item.owner not in self.rows_of_person and self.holders.keys().isdisjoint(item.values)
 
@@ -99,7 +99,7 @@ def bucket_persons(
     progress: Progress,
 ) -> tuple[NDArray[np.int64], int]:
     """The bucket of each record, and the number of buckets. `values` None: only persons count."""
-    items, item_of_record = list_items(data, values)
+    items, item_of_record = _list_items(data, values)
     if values is None:
         # Without a promise about values persons are what must differ: any value is as good as any other.
         ceilings = [Fraction(1)] * data.n_persons
@@ -113,7 +113,7 @@ def bucket_persons(
     return bucket_of_item[item_of_record], len(buckets)
 
 
-def list_items(data: Microdata, values: NDArray[np.int32] | None) -> tuple[list[Item], NDArray[np.int64]]:
+def _list_items(data: Microdata, values: NDArray[np.int32] | None) -> tuple[list[_Item], NDArray[np.int64]]:
     """All items, and the number of each record's."""
     assert data.persons is not None
     owners = renumber(data.persons)
@@ -131,13 +131,13 @@ def list_items(data: Microdata, values: NDArray[np.int32] | None) -> tuple[list[
         for item, value in zip(item_of_record.tolist(), values.tolist(), strict=True):
             held[item][value] = held[item].get(value, 0) + 1
     kinds = zip(owners[firsts].tolist(), held, sizes.tolist(), known[points[firsts]].tolist(), strict=True)
-    return [Item(*kind) for kind in kinds], item_of_record
+    return [_Item(*kind) for kind in kinds], item_of_record
 
 
 class _Stock:
     """Items that are in no bucket yet: those of the most frequent value first, and of these those of most rows."""
 
-    def __init__(self, items: Sequence[Item], rng: Randomness) -> None:
+    def __init__(self, items: Sequence[_Item], rng: Randomness) -> None:
         order = rng.child("order").permutation(len(items)).tolist()
         # Items of persons of like numbers of rows meet: a bucket needs as many rows as its largest number asks for.
         order.sort(key=lambda number: items[number].known)
@@ -152,7 +152,7 @@ class _Stock:
         heapq.heapify(self._heap)
         self._aside: list[int] = []
 
-    def take_for(self, bucket: Bucket) -> int | None:
+    def take_for(self, bucket: _Bucket) -> int | None:
         """An item that has neither a person nor a value of the bucket; None if none is found."""
         while self._heap:
             count, tie, value = heapq.heappop(self._heap)
@@ -190,13 +190,13 @@ class _Stock:
 
 
 def _fill(
-    items: Sequence[Item], ceilings: Sequence[Fraction], least: int, rng: Randomness, progress: Progress
-) -> tuple[list[Bucket], list[int]]:
+    items: Sequence[_Item], ceilings: Sequence[Fraction], least: int, rng: Randomness, progress: Progress
+) -> tuple[list[_Bucket], list[int]]:
     """Buckets of different persons and values, and the items that are left."""
-    stock, buckets, left = _Stock(items, rng), list[Bucket](), list[int]()
+    stock, buckets, left = _Stock(items, rng), list[_Bucket](), list[int]()
     n_done = 0
     while stock.next_bucket():
-        bucket = Bucket()
+        bucket = _Bucket()
         while (number := stock.take_for(bucket)) is not None:
             bucket.add(number, items[number])
             if bucket.keeps(ceilings, least):
@@ -211,9 +211,9 @@ def _fill(
 
 
 def _join(
-    buckets: list[Bucket],
+    buckets: list[_Bucket],
     left: Sequence[int],
-    items: Sequence[Item],
+    items: Sequence[_Item],
     ceilings: Sequence[Fraction],
     least: int,
     rng: Randomness,
@@ -236,9 +236,9 @@ def _join(
 
 
 def _merge(
-    buckets: list[Bucket],
+    buckets: list[_Bucket],
     left: Sequence[int],
-    items: Sequence[Item],
+    items: Sequence[_Item],
     ceilings: Sequence[Fraction],
     least: int,
     rng: Randomness,
@@ -262,8 +262,8 @@ def _merge(
     buckets[:] = [bucket for place, bucket in enumerate(buckets) if place not in taken] + [pool]
 
 
-def _unite(items: Sequence[Item], *numbers: Sequence[int]) -> Bucket:
-    bucket = Bucket()
+def _unite(items: Sequence[_Item], *numbers: Sequence[int]) -> _Bucket:
+    bucket = _Bucket()
     for part in numbers:
         for number in part:
             bucket.add(number, items[number])
