@@ -149,6 +149,8 @@ class Whole:
     """How often each value occurs, or how many persons have it; one array per sensitive column."""
     n_persons: int | None = None
     """How many persons the rows belong to; None: each row is a person."""
+    row_counts: tuple[NDArray[np.int64], ...] | None = None
+    """By persons: how often each value occurs, where parts are put together again."""
 
     @property
     def n_units(self) -> int:
@@ -272,11 +274,15 @@ def _number_persons(table: Table, attribute: Attribute | None) -> NDArray[np.int
         return None
     column = table[attribute.name]
     if column.n_missing:
-        raise DataError(
-            f"Column {quoted(column.name)} has the role {attribute.role} and lacks a value in "
-            f"{counted(column.n_missing, 'row')}. Fill in whose rows these are, or remove the rows."
-        )
+        raise DataError(explain_lacking(attribute, column.n_missing))
     return None if len(np.unique(column.codes)) == len(column.codes) else renumber(column.codes)
+
+
+def explain_lacking(attribute: Attribute, n_rows: int) -> str:
+    return (
+        f"Column {quoted(attribute.name)} has the role {attribute.role} and lacks a value in "
+        f"{counted(n_rows, 'row')}. Fill in whose rows these are, or remove the rows."
+    )
 
 
 def read_only(codes: Codes) -> Codes:

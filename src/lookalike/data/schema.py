@@ -238,6 +238,11 @@ class Schema:
         return self.household or self.person
 
     @property
+    def unit_name(self) -> str:
+        """What promises count, in the singular, where a column says whose row it is."""
+        return "person" if self.household is None else "household"
+
+    @property
     def published(self) -> tuple[Attribute, ...]:
         return self.quasi + self.sensitive + self.carried
 
