@@ -122,9 +122,9 @@ def _with_salt(settings: PersonSettings, stated: StatedPersons | None, private: 
     salt = None if private is None else read_salt(private)
     if salt is None:
         raise DataError(
-            f"The release has at most {counted(settings.most_rows or 1, 'row')} per {stated.unit}, drawn at random by "
-            "a salt that its publisher keeps in the private folder, as it comes from a seed. Name that folder "
-            "(--private DIR)."
+            f"The release has at most {counted(settings.most_rows or 1, 'row')} per {stated.unit}, drawn at random, "
+            "and does not say by which salt. If the publisher kept the salt in the private folder, name that folder "
+            "(--private DIR). Nobody keeps that of a release in parts, which is audited while it is made."
         )
     return replace(settings, salt=salt)
 

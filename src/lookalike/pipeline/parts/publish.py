@@ -86,13 +86,13 @@ def run_in_parts(
     watch, rng = Stopwatch(), Randomness(recipe.seed)
     try:
         progress("survey", 0.0)
-        refuse_settings(recipe)
+        refuse_settings(recipe.persons)
         with watch.step("survey"):
             refuse_repeated_elsewhere(backend, recipe.schema, recipe.persons)
             seen = survey(backend, recipe.schema)
             backend.encode(seen.names, seen.coding)
             are_several = seen.counts_persons
-            seen, left_out = select_persons(backend, seen, recipe, rng.child("kept rows"))
+            seen, left_out = select_persons(backend, seen, recipe.persons, rng.child("kept rows"))
         ways = Boxes if seen.counts_persons else Boxes | Slices
         divided = [kind for kind in ALGORITHMS.values() if isinstance(kind().in_parts, ways)]
         asked = without_persons(recipe) if are_several and not seen.counts_persons else recipe
