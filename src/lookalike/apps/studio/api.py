@@ -16,7 +16,7 @@ from fastapi.responses import FileResponse, HTMLResponse, PlainTextResponse
 
 from lookalike.algorithms import parse_algorithm
 from lookalike.apps.samples import sample_schema, sample_table
-from lookalike.apps.studio import columns, openapi, promises, results, taxonomies
+from lookalike.apps.studio import columns, openapi, persons, promises, results, taxonomies
 from lookalike.apps.studio.columns import describe_project
 from lookalike.apps.studio.jobs import Job, Jobs
 from lookalike.apps.studio.security import REPORT_POLICY
@@ -130,6 +130,20 @@ def set_columns(given: openapi.Columns, project: Open) -> dict[str, Any]:
     """Roles, kinds, weights and taxonomies; columns that are not named stay as they are."""
     with project.lock:
         return columns.take_schema(project, columns.with_columns(project.schema, project.table.names, given.columns))
+
+
+@router.put("/projects/{id}/persons")
+def set_persons(given: openapi.PersonsInput, project: Open) -> dict[str, Any]:
+    """How the rows of one person are published, or that rows are different persons although a column repeats."""
+    with project.lock:
+        before = project.persons
+        persons.set_persons(project, given.model_dump())
+        try:
+            promises.forget_broken(project)
+        except BaseException:
+            project.persons = before
+            raise
+        return persons.describe_persons(project)
 
 
 @router.post("/projects/{id}/taxonomy")
@@ -317,11 +331,13 @@ def _task(project: Project) -> dict[str, Any]:
     """What the process needs to read the table the same way."""
     if not project.schema.quasi:
         raise RecipeError("No quasi-identifier is named. Say which columns an outsider may know.")
+    persons.refuse_repeated_rows(project)
     return {
         "source": str(project.source),
         "reading": dict(project.reading),
         "schema": project.schema.to_yaml(),
         "adversary": project.adversary,
+        "persons": persons.settings_of(project),
     }
 
 

@@ -13,11 +13,13 @@ import yaml
 from numpy.typing import NDArray
 
 from lookalike.apps.studio.openapi import ColumnSettings
-from lookalike.apps.studio.promises import check_models
+from lookalike.apps.studio.persons import describe_persons, name_unit
+from lookalike.apps.studio.promises import forget_broken
 from lookalike.apps.studio.workspace import Project
 from lookalike.data.microdata import Column, texts_of
+from lookalike.data.person_settings import PersonSettings
 from lookalike.data.schema import NUMBER_LIKE, Attribute, Kind, Role, Schema
-from lookalike.errors import LookalikeError, SchemaError, quoted, unknown_name
+from lookalike.errors import RecipeError, SchemaError, quoted, unknown_name
 
 N_BARS = 16
 _MOST_SHOWN_VALUES = 12
@@ -37,6 +39,7 @@ def describe_project(project: Project) -> dict[str, Any]:
         "rows": project.table.n_rows,
         **{role: [attribute.name for attribute in attributes] for role, attributes in by_role.items()},
         "models": list(project.models),
+        **name_unit(project),
         **{name: getattr(project, name) for name in settings},
         "notes": list(project.table.notes),
     }
@@ -78,6 +81,7 @@ def describe_columns(project: Project) -> dict[str, Any]:
             {"name": worst.name, "with": worst.unique_with, "without": worst.unique_without}
             for worst in found.worst_columns
         ],
+        "persons": describe_persons(project),
         "notes": list(found.notes),
     }
 
@@ -137,7 +141,7 @@ def clip_text(text: str, most: int = 200) -> str:
 
 def preview(project: Project) -> dict[str, Any]:
     """The first rows of the original, as text; for the user's own eyes."""
-    shown = {attribute.name for attribute in project.schema.attributes if attribute.role is not Role.IDENTIFIER}
+    shown = {attribute.name for attribute in project.schema.published}
     columns = [column for column in project.table.columns if column.name in shown]
     rows = [[_cell(column, place) for column in columns] for place in range(min(_N_PREVIEW, project.table.n_rows))]
     return {"columns": [column.name for column in columns], "rows": rows}
@@ -174,24 +178,25 @@ def take_schema(project: Project, schema: Schema) -> dict[str, Any]:
     for attribute in schema.attributes:
         if attribute.taxonomy is not None and "file" in attribute.taxonomy:
             raise SchemaError("A taxonomy in a file cannot be used here. Write its tree into the schema.")
-    before = project.schema
+    before = project.schema, project.persons
     project.schema = schema
+    try:
+        project.persons.check(person=schema.unit is not None)
+    except RecipeError:
+        # What was said of persons means nothing under these roles.
+        project.persons = PersonSettings()
     try:
         if schema.quasi:
             project.microdata()
         described = describe_columns(project)
         json.dumps(described, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, TypeError):
-        project.schema = before
+        project.schema, project.persons = before
         raise SchemaError("The schema holds a value that is neither text nor a number. Write it out.") from None
     except BaseException:
-        project.schema = before
+        project.schema, project.persons = before
         raise
-    try:
-        if project.models:
-            check_models(project, project.models)
-    except LookalikeError:
-        project.models = ()
+    forget_broken(project)
     return described
 
 

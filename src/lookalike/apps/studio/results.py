@@ -9,7 +9,7 @@ import secrets
 import shlex
 import shutil
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from lookalike.apps.studio.jobs import Job
 from lookalike.apps.studio.work import OWNERS, PICTURES, RELEASE, SUMMARY
 from lookalike.apps.studio.workspace import Project
 from lookalike.data.adversary import READS_RELEASE
+from lookalike.data.person_settings import PersonSettings, StatedPersons
 from lookalike.data.schema import Schema
 from lookalike.errors import RecipeError
 from lookalike.evaluation.compare import Comparison
@@ -106,6 +107,7 @@ def command(project: Project, task: dict[str, Any] | None = None) -> str:
         parts += ["--model", model]
     for name in ("algorithm", "title", "recipient"):
         parts += [f"--{name}", made[name]] if made[name] else []
+    parts += _flags_of_persons(made["schema"], made["persons"])
     if made["adversary"] != READS_RELEASE:
         parts += ["--adversary", made["adversary"]]
     if made["publish_scores"]:
@@ -113,6 +115,16 @@ def command(project: Project, task: dict[str, Any] | None = None) -> str:
     for name, value in project.reading.items():
         parts += [f"--{name}", "tab" if value == "\t" else value]
     return shlex.join([*parts, "--out", "release"])
+
+
+def _flags_of_persons(schema: str | Schema, persons: Mapping[str, Any] | PersonSettings) -> list[str]:
+    """What says how the rows of one person are published; the schema says whose they are."""
+    roles = Schema.from_yaml(schema) if isinstance(schema, str) else schema
+    settings = PersonSettings(**persons) if isinstance(persons, Mapping) else persons
+    if roles.unit is None and not settings.rows_are_persons:
+        return []
+    person, household = (None if each is None else each.name for each in (roles.person, roles.household))
+    return StatedPersons(person=person, household=household, settings=settings).flags()
 
 
 def export_to(job: Job, target: Path, *, overwrite: bool = False) -> list[str]:

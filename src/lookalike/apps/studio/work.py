@@ -106,6 +106,7 @@ def _publish(task: dict[str, Any], told: _Told) -> None:
         model=task["models"],
         algorithm=task["algorithm"],
         adversary=task["adversary"],
+        **task["persons"],
         title=task["title"] or None,
         recipient=task["recipient"] or None,
         progress=told,
@@ -140,6 +141,7 @@ def _compare(task: dict[str, Any], told: _Told) -> None:
         models=task["models"],
         algorithms=task["algorithms"],
         adversary=task["adversary"],
+        **task["persons"],
         # This process may have no children: it is a daemon, so that it cannot outlive the studio.
         jobs=1,
         progress=told,

@@ -40,8 +40,8 @@ class LocalBackend:
     def repeats(self, names: Sequence[str]) -> list[tuple[int, int, int]]:
         found = []
         for name in names:
-            times = self._frame[name].drop_nulls().value_counts(name="times")["times"]
-            found.append((int(times.sum()), len(times), int(times.max() or 0)))
+            times = self._frame[name].drop_nulls().alias("value").value_counts(name="times")["times"].to_numpy()
+            found.append((int(times.sum()), len(times), int(times.max(initial=0))))
         return found
 
     def some_rows(self, key: str, n_values: int, names: Sequence[str]) -> Any:

@@ -89,7 +89,8 @@ class SparkBackend:
         for column in plain.columns:
             times = plain.where(F.col(column).isNotNull()).groupBy(column).agg(F.count("*").alias("times"))
             sums = times.agg(F.sum("times"), F.count("*"), F.max("times"))
-            found.append(tuple(int(number or 0) for number in _ask(sums.collect)[0]))
+            n_rows, n_values, most = (int(number or 0) for number in _ask(sums.collect)[0])
+            found.append((n_rows, n_values, most))
         return found
 
     def some_rows(self, key: str, n_values: int, names: Sequence[str]) -> Any:
