@@ -272,6 +272,8 @@ def _choose(
     """The algorithm asked for if it can serve every promise, or the first that can; with a sentence for the user."""
     if recipe.adversary not in ADVERSARIES:
         raise RecipeError(f"adversary must be one of {', '.join(ADVERSARIES)}, not {quoted(recipe.adversary)}.")
+    if data.persons is not None and (reason := _refuse_distributions(promises)) is not None:
+        raise Unsupported(reason)
     candidates = [recipe.algorithm] if recipe.algorithm else (kind() for kind in among)
     refusals = []
     for candidate in candidates:
@@ -307,13 +309,17 @@ def refuse_persons(algorithm: Algorithm, promises: Sequence[Promise], data: Micr
     """Why an algorithm cannot keep these promises for persons with several rows, or None."""
     if data.persons is None:
         return None
+    return _refuse_distributions(promises) or algorithm.refuses_persons(promises, adversary)
+
+
+def _refuse_distributions(promises: Sequence[Promise]) -> str | None:
     for promise in promises:
         if promise.model.by_distribution:
             return (
-                f"{promise.model.name} compares whole distributions, which are kept for one row per person only "
-                "(--rows one)"
+                f"{promise.model.name} compares whole distributions of values, which are kept only where each person "
+                "has one row. Publish one row per person (--rows one)."
             )
-    return algorithm.refuses_persons(promises, adversary)
+    return None
 
 
 def parse_promises(model: ModelLike | Iterable[ModelLike]) -> tuple[Promise, ...]:
