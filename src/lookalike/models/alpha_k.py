@@ -58,6 +58,7 @@ class AlphaK(WrittenModel):
     """The values that alpha bounds, parted by bars; all if left out."""
 
     scale = "alpha"
+    by_share = False
 
     def promise(self, column: str | None, form: str | None = None) -> str:
         sure = f"can be at most {percent_at_most(self.alpha)} sure of {any_value(self.subset)} of {column_text(column)}"
@@ -88,7 +89,7 @@ class AlphaK(WrittenModel):
     def level(self, exposure: Exposure) -> Level:
         """The largest belief; infinite if some group is smaller than k, so that it cannot hold."""
         column = sensitive_column(self, exposure.column)
-        smallest = smallest_size(exposure.sizes)
+        smallest = smallest_size(exposure.sizes[: exposure.n_classes])
         detail = f"smallest group {smallest.value}"
         if smallest.value < self.k:
             return Level(math.inf, smallest.unit, detail)

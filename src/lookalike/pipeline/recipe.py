@@ -273,7 +273,7 @@ def _choose(
     if recipe.adversary not in ADVERSARIES:
         raise RecipeError(f"adversary must be one of {', '.join(ADVERSARIES)}, not {quoted(recipe.adversary)}.")
     if data.persons is not None and (reason := _refuse_distributions(promises)) is not None:
-        raise Unsupported(reason)
+        raise Unsupported(f"{reason}.")
     candidates = [recipe.algorithm] if recipe.algorithm else (kind() for kind in among)
     refusals = []
     for candidate in candidates:
@@ -316,8 +316,8 @@ def _refuse_distributions(promises: Sequence[Promise]) -> str | None:
     for promise in promises:
         if promise.model.by_distribution:
             return (
-                f"{promise.model.name} compares whole distributions of values, which are kept only where each person "
-                "has one row. Publish one row per person (--rows one)."
+                f"{promise.model} is about whole distributions, in which a person has one value: "
+                "publish one row per person (--rows one)"
             )
     return None
 

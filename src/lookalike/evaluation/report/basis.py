@@ -117,7 +117,12 @@ class Basis:
         # Beliefs by persons follow from whose row it is, which the release does not show.
         shown = shows_beliefs(self.audit) and self.audit.n_persons is None
         losses, by_column = public_losses(
-            self.losses, self.loss_by_column, self.domains, self.form, self.withheld.n_suppressed
+            self.losses,
+            self.loss_by_column,
+            self.domains,
+            self.form,
+            self.withheld.n_suppressed,
+            by_persons=self.audit.n_persons is not None,
         )
         return replace(
             self,
