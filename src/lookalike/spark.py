@@ -75,7 +75,7 @@ def verify(
     """
     folder, given = _folder_of(release), Schema.of(person=person, household=household)
     counting = Counting(rows_are_persons=rows_are_persons, number_known=number_known)
-    whom = count_whom(counting, given, ReleaseFolder(folder.resolve()).manifest.persons)
+    whom = count_whom(counting, given, ReleaseFolder(folder.resolve()).manifest.persons, in_parts=True)
     return verify_in_parts(
         open_table(original, **reading),
         folder,

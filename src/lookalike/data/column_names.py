@@ -44,7 +44,7 @@ _OWN_NUMBERS = """
     personnummer fodselsnummer cpr usubjid matrikelnummer
 """
 _PERSON = (
-    "patient(?:en|s)?|pat|pt|person(?:en|s)?|pers|subject|subj|usubj|participant|respondent|proband|client|customer|"
+    "patient(?:en|s)?|pat|pt|person(?:en|s)?|pers|subject|subj|usubj|participant|respondent|proband|client|customer|user|"
     "member|insured|applicant|donor|kunden?|versicherten|paciente|paziente|cliente|citizen|student|pupil|individual"
 )
 _NUMBER = "ids?|no|nr|num(?:ber|mer|ero)?|key|code|identifier|kennung|pseudonym|ref(?:erence)?|hash"

@@ -104,14 +104,14 @@ def _tell_persons(column: Column, constant: Sequence[Column], others: Sequence[C
 
 def _is_constant(column: Column, other: Column) -> bool:
     """Whether rows with the same value of a column agree in another one far more than rows at random."""
-    pairs = rows_in_pairs(column)
+    pairs = _pair_rows(column)
     shuffled = np.random.default_rng(0).permutation(len(column.codes))[: _MANY_PAIRS + 1]
-    within = mean_difference(other, pairs[:, 0], pairs[:, 1])
-    across = mean_difference(other, shuffled[:-1], shuffled[1:])
+    within = _mean_difference(other, pairs[:, 0], pairs[:, 1])
+    across = _mean_difference(other, shuffled[:-1], shuffled[1:])
     return across > 0 and within <= (1 - CONSTANT) * across
 
 
-def rows_in_pairs(column: Column) -> NDArray[np.int64]:
+def _pair_rows(column: Column) -> NDArray[np.int64]:
     """Pairs of rows [pairs, 2] that have the same value: each row and the next one, or many of these."""
     known = np.flatnonzero(column.codes < len(column.values))
     order = known[np.argsort(column.codes[known], kind="stable")]
@@ -121,7 +121,7 @@ def rows_in_pairs(column: Column) -> NDArray[np.int64]:
     return np.column_stack((order[same], order[same + 1])).astype(np.int64)
 
 
-def mean_difference(column: Column, ones: NDArray[np.int64], others: NDArray[np.int64]) -> float:
+def _mean_difference(column: Column, ones: NDArray[np.int64], others: NDArray[np.int64]) -> float:
     """How far rows differ on average: in numbers and dates by how much, else how often."""
     left, right = column.codes[ones], column.codes[others]
     if column.type not in NUMBER_LIKE:

@@ -17,7 +17,7 @@ from lookalike.data.microdata import Microdata, Table
 from lookalike.data.person_columns import refuse_repeated
 from lookalike.data.person_settings import RANDOM, PersonSettings, StatedPersons
 from lookalike.data.schema import Attribute, Role, Schema
-from lookalike.errors import DataError, RecipeError, counted, quoted
+from lookalike.errors import DataError, RecipeError, Unsupported, counted, quoted
 from lookalike.files.releases.private import read_salt
 from lookalike.pipeline.recipe import choose_rows, keep_rows
 
@@ -76,7 +76,7 @@ class Counted:
         return (Check("rows per person", found <= most, said),)
 
 
-def count_whom(counting: Counting, given: Schema, stated: StatedPersons | None) -> Counted:
+def count_whom(counting: Counting, given: Schema, stated: StatedPersons | None, *, in_parts: bool = False) -> Counted:
     """Who is counted; raises `RecipeError` where the reader says something else than the release, and it matters."""
     named = tuple(attribute for attribute in (given.person, given.household) if attribute is not None)
     settings = PersonSettings() if stated is None else stated.settings
@@ -101,7 +101,7 @@ def count_whom(counting: Counting, given: Schema, stated: StatedPersons | None) 
     if counting.number_known is not None and units:
         same = same and counting.number_known == settings.number_known
         settings = replace(settings, number_known=counting.number_known)
-    settings = _with_salt(settings, stated, counting.private)
+    settings = _with_salt(settings, stated, counting.private, in_parts=in_parts)
     settings.check(person=bool(units))
     return Counted(
         units=units,
@@ -115,16 +115,24 @@ def _names(attributes: tuple[Attribute, ...]) -> set[tuple[Role, str]]:
     return {(attribute.role, attribute.name) for attribute in attributes}
 
 
-def _with_salt(settings: PersonSettings, stated: StatedPersons | None, private: Path | None) -> PersonSettings:
+def _with_salt(
+    settings: PersonSettings, stated: StatedPersons | None, private: Path | None, *, in_parts: bool
+) -> PersonSettings:
     """The settings with what rows were drawn by, from the release or its private folder."""
     if stated is None or not stated.hides_salt:
         return settings
+    if in_parts:
+        raise Unsupported(
+            f"The release was made in parts and has at most {counted(settings.most_rows or 1, 'row')} per "
+            f"{stated.unit}, drawn by a key that nobody keeps. So nobody can tell which rows of the original it has: "
+            "it was audited while it was made, and cannot be held against its original again."
+        )
     salt = None if private is None else read_salt(private)
     if salt is None:
         raise DataError(
-            f"The release has at most {counted(settings.most_rows or 1, 'row')} per {stated.unit}, drawn at random, "
-            "and does not say by which salt. If the publisher kept the salt in the private folder, name that folder "
-            "(--private DIR). Nobody keeps that of a release in parts, which is audited while it is made."
+            f"The release has at most {counted(settings.most_rows or 1, 'row')} per {stated.unit}, drawn at random by "
+            "a salt that its publisher keeps in the private folder, as it comes from a seed. Name that folder "
+            "(--private DIR)."
         )
     return replace(settings, salt=salt)
 

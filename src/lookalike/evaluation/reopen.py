@@ -121,7 +121,7 @@ def _reopen_folder(
         wanted = given if with_roles else Schema(left)
         used, merged = agree_schema(own, wanted, ignore)
         stated = merged if with_roles else stated
-    counted = count_whom(counting, given, manifest.persons)
+    counted = count_whom(counting, given, manifest.persons, in_parts=bool(manifest.parts))
     used = counted.over(used)
     table = read_whole(original, used, **reading)
     if audited:

@@ -15,11 +15,11 @@ from lookalike.algorithms.shared.synthesis import Synthesizer
 from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
 from lookalike.data.contracts import Algorithm, PrivacyModel, Promise
 from lookalike.data.microdata import Domains, Microdata, Table
-from lookalike.data.person_settings import LAST, RANDOM, PersonSettings, StatedPersons
+from lookalike.data.person_settings import APART, LAST, RANDOM, PersonSettings, StatedPersons
 from lookalike.data.persons import rank_rows
 from lookalike.data.release import RecordMap, Release
 from lookalike.data.requirement import Requirement
-from lookalike.data.schema import Attribute, Role, Schema
+from lookalike.data.schema import Role, Schema
 from lookalike.errors import RecipeError, Unsupported, counted, quoted
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
@@ -152,15 +152,10 @@ def select_rows(data: Microdata, recipe: Recipe) -> tuple[Microdata, Recipe, tup
     """The rows that are published of each person, the recipe with what was drawn for it, and sentences about it."""
     given, unit = recipe.persons, recipe.schema.unit
     if data.persons is None:
-        if unit is None:
+        if unit is None or data.whole is not None:
             return data, recipe, ()
-        # Nothing is different from a table without the column, and nothing is said about it.
         said = f"Column {quoted(unit.name)} has another value in every row: each row is one {unit.role}."
-        left = (
-            replace(each, role=Role.IDENTIFIER) if each in _units(recipe.schema) else each
-            for each in recipe.schema.attributes
-        )
-        return data, replace(recipe, schema=Schema(tuple(left)), persons=PersonSettings()), (said,)
+        return data, drop_persons(recipe), (said,)
     if given.most_rows is not None and given.keep == RANDOM and given.salt is None:
         given = replace(given, salt=Randomness(recipe.seed).child("kept rows").words(2).tobytes().hex())
     kept = keep_rows(data, given)
@@ -247,8 +242,15 @@ def state_persons(recipe: Recipe) -> StatedPersons | None:
     return stated if recipe.seed is None else stated.without_salt()
 
 
-def _units(schema: Schema) -> tuple[Attribute, ...]:
-    return tuple(attribute for attribute in (schema.person, schema.household) if attribute is not None)
+def drop_persons(recipe: Recipe) -> Recipe:
+    """The recipe for a table in which no person repeats: as without the column, and nothing is said about it."""
+    units = (recipe.schema.person, recipe.schema.household)
+    attributes = (
+        replace(attribute, role=Role.IDENTIFIER) if attribute in units else attribute
+        for attribute in recipe.schema.attributes
+    )
+    kept = replace(recipe.persons, rows=APART, keep=RANDOM, contribution=None, number_known=True)
+    return replace(recipe, schema=Schema(tuple(attributes)), persons=kept)
 
 
 def require(promises: Sequence[Promise], data: Microdata) -> tuple[Requirement, ...]:
@@ -272,6 +274,8 @@ def _choose(
     """The algorithm asked for if it can serve every promise, or the first that can; with a sentence for the user."""
     if recipe.adversary not in ADVERSARIES:
         raise RecipeError(f"adversary must be one of {', '.join(ADVERSARIES)}, not {quoted(recipe.adversary)}.")
+    if data.persons is not None and (reason := _refuse_distributions(promises)) is not None:
+        raise Unsupported(f"{reason}.")
     candidates = [recipe.algorithm] if recipe.algorithm else (kind() for kind in among)
     refusals = []
     for candidate in candidates:
@@ -307,13 +311,17 @@ def refuse_persons(algorithm: Algorithm, promises: Sequence[Promise], data: Micr
     """Why an algorithm cannot keep these promises for persons with several rows, or None."""
     if data.persons is None:
         return None
+    return _refuse_distributions(promises) or algorithm.refuses_persons(promises, adversary)
+
+
+def _refuse_distributions(promises: Sequence[Promise]) -> str | None:
     for promise in promises:
         if promise.model.by_distribution:
             return (
                 f"{promise.model} is about whole distributions, in which a person has one value: "
                 "publish one row per person (--rows one)"
             )
-    return algorithm.refuses_persons(promises, adversary)
+    return None
 
 
 def parse_promises(model: ModelLike | Iterable[ModelLike]) -> tuple[Promise, ...]:

@@ -389,7 +389,12 @@ def test_parts_are_audited_again_by_persons(algorithm: str, visits: pl.DataFrame
             # Cells of a search overlap, and there is no map.
             assert one.passed or one.is_open
             assert one.passed == other.passed
+    with pytest.raises(RecipeError, match="counts persons. Name the column"):
+        verify_in_parts(LocalBackend(visits), tmp_path / "release")
     if algorithm == "mondrian":
+        stated = la.spark.verify(LocalBackend(visits), tmp_path / "release")
+        assert stated.passed
+        assert any('"patient" says whose row it is' in said for said in stated.grounds.stated)
         stronger = verify_in_parts(
             LocalBackend(visits), tmp_path / "release", [parse_promise("k-anonymity:30")], **whom
         )
@@ -408,8 +413,9 @@ def test_parts_of_which_rows_were_drawn_are_not_audited_again(visits: pl.DataFra
             units=SCHEMA._with_role(Role.PERSON),
             persons=PersonSettings(contribution=2),
         )
-    with pytest.raises(DataError, match="does not say by which salt"):
-        la.verify(visits, tmp_path / "release")
+    for verify in (la.verify, la.spark.verify):
+        with pytest.raises(Unsupported, match="drawn by a key that nobody keeps"):
+            verify(LocalBackend(visits) if verify is la.spark.verify else visits, tmp_path / "release")
 
 
 def test_the_release_says_whose_rows_it_has(visits: pl.DataFrame, tmp_path: Path) -> None:

@@ -1,9 +1,9 @@
 """Whose rows a table has: which column says so, how many persons there are, and whether rows repeat persons unsaid.
 
-Where no column numbers persons, persons who have several rows still show: rows that agree in a date of birth and a zip
-code agree in the sex too, which rows of different persons do by chance only. So for every pair of quasi-identifiers
-it is asked how often rows that agree in both also agree in a third one, which neither of the two decides by itself (as
-a zip code decides the city). Cost: a sort of all rows per pair of columns, of which there are 45 at most.
+Where no column numbers persons, persons who have several rows still show: rows that agree in the date of birth and the
+zip code agree in the sex too, which rows of different persons do by chance only. So for every quasi-identifier and
+every pair of them with many values it is asked whether the rows that agree in them agree in something that is of a
+person (sex, age, date of birth ...). Cost: a sort of all rows per pair of columns, of which there are 45 at most.
 """
 
 from __future__ import annotations
@@ -16,18 +16,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.data.column_names import numbers_households
+from lookalike.data.column_names import find_word, numbers_households, words_of
 from lookalike.data.microdata import Column, Table
-from lookalike.data.person_columns import CONSTANT, find_repeated, mean_difference, rows_in_pairs
+from lookalike.data.person_columns import CONSTANT, find_repeated
 from lookalike.data.persons import number_pairs
 from lookalike.data.schema import Role, Schema
 from lookalike.errors import counted, quoted
 
+_AGES = "age alter edad eta leeftijd idade agegroup birth* dob born geburt* naissance datedenaissance nacimiento yob"
+_PERSONAL = f"""
+    {_AGES} sex gender geschlecht sexe sexo sesso geslacht genero race ethnic* nation nationalit* nacionalidad
+    nazionalita citizenship staatsangehorigkeit religion* konfession birthplace geburtsort eyes hair
+"""
 _MOST_PAIRED = 10
-_LEAST_PAIRS = 30
+_LEAST_ROWS = 30
 _LEAST_SHARE = 0.05
-"""Of the rows: so many at least agree with another in both columns."""
-_MOST_ROWS = 1 << 18
+"""Of the rows: so many at least agree with another one."""
+_LEAST_KEYS = 0.05
+"""Different values (pairs of values) per row, so that a value may be one person's."""
+_TIMES_CHANCE = 3
+"""So many times as many rows agree in two columns as if these had nothing to do with each other."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,9 +76,10 @@ class Persons:
 class Unsaid:
     """Persons who have several rows although no column says so."""
 
-    columns: tuple[str, str]
+    columns: tuple[str, ...]
+    """One quasi-identifier or two."""
     n_rows: int
-    """Rows that agree with another row in both columns."""
+    """Rows that agree with another row in these columns."""
     third: str
     agree: float
     """How many of such pairs of rows agree in the third column too."""
@@ -79,10 +88,10 @@ class Unsaid:
 
     @property
     def sentence(self) -> str:
-        one, other = map(quoted, self.columns)
+        shared = " and ".join(map(quoted, self.columns))
         return (
             "No column says whose row it is, but persons seem to have several rows: "
-            f"{counted(self.n_rows, 'row')} share {one} and {other} with another row, and {self.agree:.0%} of such "
+            f"{counted(self.n_rows, 'row')} share {shared} with another row, and {self.agree:.0%} of such "
             f"rows agree in {quoted(self.third)} too, where {self.by_chance:.0%} of rows at random do. Then promises "
             "count rows and not persons. Add a column that numbers the persons, and name it (--person COLUMN)."
         )
@@ -125,55 +134,53 @@ def _count(column: Column, role: Role, reason: str, *, declared: bool) -> Person
 def find_unsaid(table: Table, quasi: Sequence[str]) -> Unsaid | None:
     """The clearest sign that persons have several rows, by columns that are no numbers of persons; None without one."""
     columns = sorted((table[name] for name in quasi), key=lambda column: -len(column.values))[:_MOST_PAIRED]
+    personal = [table[name] for name in quasi if find_word(words_of(name), _PERSONAL)]
+    if not personal or not table.n_rows:
+        return None
     found = []
-    for one, other in combinations(columns, 2):
-        rows, pairs = _agreeing_pairs(one, other)
-        if len(pairs) < _LEAST_PAIRS or rows < _LEAST_SHARE * table.n_rows:
+    for chosen in (*((column,) for column in columns), *combinations(columns, 2)):
+        pairs, n_rows = _agreeing_pairs(chosen, table.n_rows)
+        if n_rows < max(_LEAST_SHARE * table.n_rows, _LEAST_ROWS):
             continue
-        for third in columns:
-            if third.name in (one.name, other.name):
+        about_age = any(find_word(words_of(column.name), _AGES) for column in chosen)
+        for third in personal:
+            if third in chosen or (about_age and find_word(words_of(third.name), _AGES)):
                 continue
-            said = _tell_agreement(one, other, third, pairs)
-            if said is not None:
-                found.append(Unsaid(columns=(one.name, other.name), n_rows=rows, third=third.name, **said))
-    # The clearest: a third column in which rows at random agree least.
-    return min(found, key=lambda one: (one.by_chance, -one.n_rows), default=None)
+            agree = float(np.mean(third.codes[pairs[:, 0]] == third.codes[pairs[:, 1]]))
+            by_chance = _share_of_pairs(third)
+            if 1 - agree <= (1 - CONSTANT) * (1 - by_chance):
+                names = tuple(column.name for column in chosen)
+                said = Unsaid(columns=names, n_rows=n_rows, third=third.name, agree=agree, by_chance=by_chance)
+                found.append(said)
+    return max(found, key=lambda one: (one.n_rows, -one.by_chance), default=None)
 
 
-def _agreeing_pairs(one: Column, other: Column) -> tuple[int, NDArray[np.int64]]:
-    """How many rows agree with another in both columns, and such pairs of rows."""
-    keys = number_pairs(one.codes, other.codes)
-    known = np.flatnonzero((one.codes < len(one.values)) & (other.codes < len(other.values)))
+def _agreeing_pairs(columns: Sequence[Column], n_rows: int) -> tuple[NDArray[np.int64], int]:
+    """Pairs of rows that agree in these columns, and how many rows agree with another one.
+
+    None where values are few, so that rows of different persons agree as well, or where rows agree in two columns about
+    as often as if the two had nothing to do with each other.
+    """
+    keys, nothing = columns[0].codes.astype(np.int64), (np.empty((0, 2), dtype=np.int64), 0)
+    for column in columns[1:]:
+        keys = number_pairs(keys, column.codes)
+    known = np.flatnonzero(np.all([column.codes < len(column.values) for column in columns], axis=0))
     order = known[np.argsort(keys[known], kind="stable")]
     same = np.diff(keys[order]) == 0
-    n_rows = int(np.count_nonzero(np.concatenate((same, [False])) | np.concatenate(([False], same))))
+    n_keys = len(order) - int(np.count_nonzero(same))
+    if n_keys < _LEAST_KEYS * n_rows:
+        return nothing
+    if len(columns) > 1:
+        times = np.diff(np.flatnonzero(np.concatenate(([True], ~same, [True]))))
+        by_chance = float(np.prod([_share_of_pairs(column) for column in columns]))
+        if float(np.sum(times.astype(np.float64) ** 2)) < _TIMES_CHANCE * by_chance * n_rows**2:
+            return nothing
+    n_sharing = int(np.count_nonzero(np.concatenate((same, [False])) | np.concatenate(([False], same))))
     places = np.flatnonzero(same)
-    if len(places) > _MOST_ROWS:
-        places = places[:: -(-len(places) // _MOST_ROWS)]
-    return n_rows, np.column_stack((order[places], order[places + 1])) if len(places) else np.empty(
-        (0, 2), dtype=np.int64
-    )
+    return np.column_stack((order[places], order[places + 1])).astype(np.int64), n_sharing
 
 
-def _tell_agreement(one: Column, other: Column, third: Column, pairs: NDArray[np.int64]) -> dict[str, float] | None:
-    """How often pairs of rows agree in the third column, where that says that they are of one person."""
-    agree = float(np.mean(third.codes[pairs[:, 0]] == third.codes[pairs[:, 1]]))
-    shares = np.bincount(third.codes) / len(third.codes)
-    by_chance = float(np.sum(shares**2))
-    if 1 - agree > (1 - CONSTANT) * (1 - by_chance):
-        return None
-    # What one of the two decides by itself says nothing about persons.
-    for column in (one, other):
-        within = rows_in_pairs(column)
-        if not len(within):
-            continue
-        alone = mean_difference(third, within[:, 0], within[:, 1])
-        random = mean_difference(third, *_random_pairs(len(third.codes)))
-        if random == 0 or alone <= 0.5 * random:
-            return None
-    return {"agree": agree, "by_chance": by_chance}
-
-
-def _random_pairs(n_rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    rows = np.random.default_rng(0).permutation(n_rows)[:_MOST_ROWS]
-    return rows[:-1], rows[1:]
+def _share_of_pairs(column: Column) -> float:
+    """How many of all pairs of rows agree in a column."""
+    shares = np.bincount(column.codes) / max(len(column.codes), 1)
+    return float(np.sum(shares**2))

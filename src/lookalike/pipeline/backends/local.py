@@ -37,12 +37,10 @@ class LocalBackend:
             found.append((tallied["value"], tallied["times"].to_numpy().astype(np.int64)))
         return found
 
-    def repeats(self, names: Sequence[str]) -> list[tuple[int, int, int]]:
-        found = []
-        for name in names:
-            times = self._frame[name].drop_nulls().alias("value").value_counts(name="times")["times"].to_numpy()
-            found.append((int(times.sum()), len(times), int(times.max(initial=0))))
-        return found
+    def tally(self, name: str) -> tuple[int, int, int]:
+        present = self._frame[name].drop_nulls()
+        times = present.unique_counts().to_numpy().astype(np.int64)
+        return len(present), len(times), int(times.max(initial=0))
 
     def some_rows(self, key: str, n_values: int, names: Sequence[str]) -> Any:
         import polars as pl

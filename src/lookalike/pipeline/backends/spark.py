@@ -81,17 +81,16 @@ class SparkBackend:
         self._n_rows = int(found[0][1].sum()) if found else 0
         return found
 
-    def repeats(self, names: Sequence[str]) -> list[tuple[int, int, int]]:
+    def tally(self, name: str) -> tuple[int, int, int]:
         from pyspark.sql import functions as F
 
-        plain, found = self._select_plain(names), []
-        _refuse_nested(plain, names)
-        for column in plain.columns:
-            times = plain.where(F.col(column).isNotNull()).groupBy(column).agg(F.count("*").alias("times"))
-            sums = times.agg(F.sum("times"), F.count("*"), F.max("times"))
-            n_rows, n_values, most = (int(number or 0) for number in _ask(sums.collect)[0])
-            found.append((n_rows, n_values, most))
-        return found
+        plain = self._select_plain([name])
+        (column,) = plain.columns
+        times = plain.where(F.col(column).isNotNull()).groupBy(column).agg(F.count("*").alias("times"))
+        sums = times.agg(F.sum("times").alias("rows"), F.count("*").alias("values"), F.max("times").alias("most"))
+        arrow = _ask(sums.toArrow)
+        found = [arrow.column(one)[0].as_py() or 0 for one in ("rows", "values", "most")]
+        return int(found[0]), int(found[1]), int(found[2])
 
     def some_rows(self, key: str, n_values: int, names: Sequence[str]) -> Any:
         from pyspark.sql import functions as F

@@ -16,11 +16,9 @@ from lookalike.data.contracts import Algorithm, Boxes
 from lookalike.data.microdata import Codes, Whole
 from lookalike.data.person_settings import LINKED, RANDOM, PersonSettings
 from lookalike.data.persons import PersonCounts
-from lookalike.data.schema import Role, Schema
 from lookalike.errors import RecipeError, Unsupported, counted
 from lookalike.pipeline.backends import Backend
 from lookalike.pipeline.parts.survey import Survey
-from lookalike.pipeline.recipe import Recipe
 from lookalike.randomness import Randomness
 
 
@@ -36,15 +34,6 @@ def refuse_settings(settings: PersonSettings) -> None:
             f"--keep {settings.keep} needs the order of the table's rows, which parts do not have. Use --keep "
             "random, or keep these rows yourself beforehand."
         )
-
-
-def without_persons(recipe: Recipe) -> Recipe:
-    """The recipe for rows that are one per person: each is counted by itself."""
-    units = (Role.PERSON, Role.HOUSEHOLD)
-    attributes = (
-        replace(each, role=Role.IDENTIFIER) if each.role in units else each for each in recipe.schema.attributes
-    )
-    return replace(recipe, schema=Schema(tuple(attributes)), persons=PersonSettings())
 
 
 def refuse_cutting(algorithm: Algorithm) -> None:

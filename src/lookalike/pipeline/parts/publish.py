@@ -51,11 +51,11 @@ from lookalike.pipeline.backends import Backend, Fragments
 from lookalike.pipeline.backends.local import LocalBackend
 from lookalike.pipeline.parts.boxes import BoxTree
 from lookalike.pipeline.parts.cut import cut, cutting_for
-from lookalike.pipeline.parts.persons import refuse_cutting, refuse_settings, select_persons, without_persons
+from lookalike.pipeline.parts.persons import refuse_cutting, refuse_settings, select_persons
 from lookalike.pipeline.parts.repeated import refuse_repeated_elsewhere
 from lookalike.pipeline.parts.slices import SlicedBoxes
 from lookalike.pipeline.parts.survey import Survey, survey
-from lookalike.pipeline.recipe import Recipe, prepare, refuse_persons, stronger
+from lookalike.pipeline.recipe import Recipe, drop_persons, prepare, refuse_persons, stronger
 from lookalike.pipeline.run import (
     MadeInParts,
     Stopwatch,
@@ -90,15 +90,13 @@ def run_in_parts(
         with watch.step("survey"):
             refuse_repeated_elsewhere(backend, recipe.schema, recipe.persons)
             seen = survey(backend, recipe.schema)
+            if not seen.counts_persons:
+                recipe = drop_persons(recipe)
             backend.encode(seen.names, seen.coding)
-            are_several = seen.counts_persons
             seen, left_out = select_persons(backend, seen, recipe.persons, rng.child("kept rows"))
         ways = Boxes if seen.counts_persons else Boxes | Slices
         divided = [kind for kind in ALGORITHMS.values() if isinstance(kind().in_parts, ways)]
-        asked = without_persons(recipe) if are_several and not seen.counts_persons else recipe
-        prepared = prepare(asked, seen.data, among=divided)
-        # Where every row is another person, it is as if no column said so.
-        recipe = recipe if are_several else prepared.recipe
+        prepared = prepare(recipe, seen.data, among=divided)
         prepared = replace(prepared, notes=(*seen.notes, *left_out, *prepared.notes))
         algorithm = prepared.algorithm
         cutting = cutting_for(algorithm, recipe.adversary)

@@ -26,11 +26,9 @@ def refuse_repeated_elsewhere(backend: Backend, schema: Schema, settings: Person
         return
     identifiers = {each.name for each in schema.attributes if each.role is Role.IDENTIFIER}
     worth = [name for name in backend.names if name in identifiers or may_number_persons(name)]
-    if not worth:
-        return
-    counts = dict(zip(worth, backend.repeats(worth), strict=True))
     known = [attribute.name for attribute in schema.quasi if attribute.name in backend.names]
-    for name, (n_rows, n_values, most) in counts.items():
+    for name in worth:
+        n_rows, n_values, most = backend.tally(name)
         if most < 2:
             continue
         names = list(dict.fromkeys((name, *known)))

@@ -211,6 +211,11 @@ def verify_in_parts(
         raise Unsupported(
             "Records were left out or made up, and parts do not say where. Audit the release on one machine."
         )
+    if not units and manifest.persons is not None and manifest.persons.unit != "row":
+        raise RecipeError(
+            f"The release counts {manifest.persons.unit}s. Name the column of the original that says whose row it is "
+            "(person=COLUMN)."
+        )
     if units and persons.most_rows is not None:
         raise Unsupported(
             "Which rows of each person were published was drawn by a key that nobody kept. Such a release in parts is "
