@@ -292,6 +292,14 @@ def download_release(job: Found) -> FileResponse:
     return FileResponse(results.archive(job), media_type="application/zip", filename="release.zip")
 
 
+@router.get(
+    "/projects/{id}/runs/{number}/private.zip", response_class=FileResponse, responses=openapi.sends("application/zip")
+)
+def download_private(job: Found) -> FileResponse:
+    """What the publisher keeps, where an audit of the release needs it: which record became which row."""
+    return FileResponse(results.archive_private(job), media_type="application/zip", filename="private.zip")
+
+
 @router.post("/projects/{id}/runs/{number}/export")
 def export_release(given: openapi.ExportSettings, job: Found) -> dict[str, Any]:
     """Copy the release into a folder on this machine, all or nothing."""

@@ -49,8 +49,10 @@ def describe_columns(project: Project) -> dict[str, Any]:
     """Every column with its suggestion and a small histogram, and how identifying the table is."""
     found = project.inspection()
     named = {attribute.name: attribute for attribute in project.schema.attributes}
+    about_persons = {one.sentence for one in found.persons}
     columns = []
     for profile, column in zip(found.columns, project.table.columns, strict=True):
+        declared = next((one for one in found.persons if one.declared and one.column == profile.name), None)
         # A column that the schema does not name has the usual settings, and no role.
         attribute = named.get(profile.name, Attribute(name=profile.name, role=Role.IDENTIFIER))
         columns.append(
@@ -61,8 +63,8 @@ def describe_columns(project: Project) -> dict[str, Any]:
                 "missing": profile.n_missing,
                 "role": str(attribute.role) if profile.name in named else None,
                 "kind": attribute.kind and str(attribute.kind),
-                "suggested_role": str(profile.suggested_role),
-                "role_reason": profile.role_reason,
+                "suggested_role": str(profile.suggested_role if declared is None else declared.role),
+                "role_reason": profile.role_reason if declared is None else "promises are counted by it",
                 "suggested_kind": str(profile.suggested_kind),
                 "kind_reason": profile.kind_reason,
                 "weight": attribute.weight,
@@ -82,7 +84,8 @@ def describe_columns(project: Project) -> dict[str, Any]:
             for worst in found.worst_columns
         ],
         "persons": describe_persons(project),
-        "notes": list(found.notes),
+        # What the card of rows and persons says anyway.
+        "notes": [note for note in found.notes if note not in about_persons],
     }
 
 

@@ -24,6 +24,7 @@ from lookalike.evaluation.compare import Comparison
 from lookalike.evaluation.report.basis import BeliefLine, BeliefTable
 from lookalike.files.atomic import place_folder
 from lookalike.files.releases.describe import DESCRIPTOR
+from lookalike.files.releases.private import has_record_map, private_folder
 from lookalike.metrics.shared.losses import loss_text
 
 SCHEMA_FILE = "schema.yaml"
@@ -154,17 +155,33 @@ def _files(release: Path) -> list[Path]:
     return sorted(path for path in release.rglob("*") if path.is_file())
 
 
+def has_private_part(job: Job) -> bool:
+    """Whether an audit of the release needs what its publisher keeps: where persons have several rows."""
+    return job.state == "done" and has_record_map(private_folder(release_of(job)))
+
+
+def archive_private(job: Job) -> Path:
+    """What the publisher keeps of a run, as a ZIP file: which record became which row."""
+    source = private_folder(release_of(job))
+    if not has_record_map(source):
+        raise RecipeError("This run keeps nothing private: the release can be audited without it.")
+    return _pack(job, source, "private.zip")
+
+
 def archive(job: Job) -> Path:
     """The release of a run as a ZIP file in the run's private folder."""
-    source = release_of(job)
-    target = job.folder / "release.zip"
+    return _pack(job, release_of(job), "release.zip")
+
+
+def _pack(job: Job, source: Path, name: str) -> Path:
+    target = job.folder / name
     if not target.exists():
         unfinished = job.folder / f"{secrets.token_hex(8)}.part"
         with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as zipped:
             for path in _files(source):
                 # A fixed time: when a release was made to the second is nobody's business.
-                name = f"{RELEASE}/{path.relative_to(source).as_posix()}"
-                entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+                inside = f"{source.name}/{path.relative_to(source).as_posix()}"
+                entry = zipfile.ZipInfo(inside, (1980, 1, 1, 0, 0, 0))
                 entry.compress_type = zipfile.ZIP_DEFLATED
                 with path.open("rb") as file, zipped.open(entry, "w") as out:
                     shutil.copyfileobj(file, out)
