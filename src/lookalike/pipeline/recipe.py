@@ -40,6 +40,8 @@ class Recipe:
     """Only to repeat a run. Whoever knows it can undo the shuffling."""
     persons: PersonSettings = field(default_factory=PersonSettings)
     """How the rows of one person are published, where a column says whose rows they are."""
+    for_scheme: bool = False
+    """Whether a scheme is to be made of the release, so that the method must part its cells."""
 
     @classmethod
     def of(
@@ -50,6 +52,7 @@ class Recipe:
         adversary: str = READS_RELEASE,
         seed: int | None = None,
         persons: PersonSettings | None = None,
+        for_scheme: bool = False,
         **columns: Any,
     ) -> Recipe:
         """A recipe from what users write; `columns` are the arguments of `Schema.of`."""
@@ -60,6 +63,7 @@ class Recipe:
             adversary=adversary,
             seed=seed,
             persons=persons or PersonSettings(),
+            for_scheme=for_scheme,
         )
 
 
@@ -235,7 +239,11 @@ def _choose(
     """The algorithm asked for if it can serve every promise, or the first that can; with a sentence for the user."""
     if recipe.adversary not in ADVERSARIES:
         raise RecipeError(f"adversary must be one of {', '.join(ADVERSARIES)}, not {quoted(recipe.adversary)}.")
-    candidates = [recipe.algorithm] if recipe.algorithm else (kind() for kind in among)
+    candidates = [recipe.algorithm] if recipe.algorithm else [kind() for kind in among]
+    if recipe.for_scheme and recipe.algorithm:
+        refuse_scheme(recipe.algorithm)
+    elif recipe.for_scheme:
+        candidates = [candidate for candidate in candidates if candidate.cells_apart]
     refusals = []
     for candidate in candidates:
         algorithm = candidate.facing(recipe.adversary)
@@ -246,6 +254,16 @@ def _choose(
             return algorithm, said
         refusals.append(f"{algorithm.name}: {reason}")
     raise Unsupported(f"No algorithm serves this request. {'; '.join(refusals)}.")
+
+
+def refuse_scheme(algorithm: Algorithm) -> None:
+    """Raise `Unsupported` if no scheme can be made of what a method publishes."""
+    if not algorithm.cells_apart:
+        able = " or ".join(name for name, kind in ALGORITHMS.items() if kind().cells_apart)
+        raise Unsupported(
+            f"No scheme can be made of a release by {algorithm.name}: a scheme needs cells that cover the whole domain "
+            f"and do not overlap. Use --algorithm {able}, or leave --scheme-out out."
+        )
 
 
 def find_refusal(

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 
 from lookalike.data.adversary import ADVERSARIES
-from lookalike.data.release import Release
+from lookalike.data.release import Release, has_open_ends
 from lookalike.errors import counted
 from lookalike.files.databases.address import find_free_name, identifier
 from lookalike.files.releases.cells import Encoding, Field
@@ -103,6 +103,7 @@ def readme(release: Release, manifest: Manifest, tables: Tables, files: Sequence
     used = {field.encoding for fields in tables.values() for field in fields}
     lines += ["", "How to read a cell", ""]
     lines += [f"  {encoding}: {sentence}" for encoding, sentence in ENCODING_SENTENCES.items() if encoding in used]
+    lines += [_ONE_END] if has_open_ends(release) else []
     lines += [*_SPELLING, *([f"  {SAFE_CSV_SENTENCE}"] if manifest.safe_csv else []), "", "What is promised", ""]
     lines += [f"  {promise.sentence} ({promise.text})" for promise in manifest.promises] or ["  Nothing."]
     against = ADVERSARIES.get(manifest.adversary, manifest.adversary)
@@ -129,6 +130,8 @@ def _in_parts(parts: Parts) -> list[str]:
         *(f"  and likewise {name}.parquet" for name in others),
     ]
 
+
+_ONE_END = "  An interval with one end is open to the other side: <=17 is 17 or less, >=91 is 91 or more."
 
 _SPELLING = [
     "",
