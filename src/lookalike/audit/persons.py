@@ -21,6 +21,7 @@ from fractions import Fraction
 import numpy as np
 
 from lookalike.audit.containment import holds_each, list_fitting
+from lookalike.audit.linked import expose_numbers
 from lookalike.audit.reading import FITS_LIMIT, Ints, Reading
 from lookalike.audit.verdicts import OPEN, Check
 from lookalike.data.exposure import Exposure, counted_exposure
@@ -104,6 +105,8 @@ def expose_persons(reading: Reading, column: int | None, adversary: str, *, mixe
     """
     if not isinstance(reading.release, Grouped | Bucketized):
         return _NOT_SERVED
+    if isinstance(reading.release, Grouped) and reading.release.linked is not None:
+        return _expose_linked(reading, column, adversary, mixed=mixed)
     classes = find_classes(reading)
     if classes is None:
         return _bound_sizes(reading, adversary) if column is None else NEEDS_MAP
@@ -122,6 +125,23 @@ def expose_persons(reading: Reading, column: int | None, adversary: str, *, mixe
         return _mix(reading, column, units[pairs], owners[pairs], codes[pairs], sizes, adversary)
     exposure = replace(_count(reading, units[pairs], codes[pairs], len(names), column, adversary), sizes=sizes)
     return _with_known_numbers(exposure, units, owners, codes) if reading.number_known else exposure
+
+
+def _expose_linked(reading: Reading, column: int | None, adversary: str, *, mixed: bool) -> Exposure | str:
+    """The same where rows carry person numbers: by classes of persons, whose numbers of rows are known anyway."""
+    found = expose_numbers(reading, column)
+    if isinstance(found, str):
+        return found
+    units, owners, codes = found
+    n_units = int(units.max(initial=-1)) + 1
+    firsts = np.unique(owners, return_index=True)[1]
+    if codes is None:
+        return _count(reading, units[firsts], None, n_units, None, adversary)
+    sizes = np.bincount(units[firsts], minlength=n_units).astype(np.int64)
+    pairs = np.unique(number_pairs(owners, codes), return_index=True)[1]
+    if mixed:
+        return _mix(reading, column or 0, units[pairs], owners[pairs], codes[pairs], sizes, adversary)
+    return replace(_count(reading, units[pairs], codes[pairs], n_units, column, adversary), sizes=sizes)
 
 
 def _bound_sizes(reading: Reading, adversary: str) -> Exposure | str:
