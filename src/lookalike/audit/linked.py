@@ -216,7 +216,9 @@ def _find_assignment(reading: Reading) -> Assigned:
     bounds = np.searchsorted(owners, np.arange(n_persons + 1)).astype(np.int64)
     if not len(owners):
         return Assigned(np.full(n_numbers, -1), _describe_left(n_persons))
-    sent, kinds, items_of_sent = send_flow(bounds, fitting, np.ones(n_persons, dtype=np.int64), capacities)
+    sent, kinds, items_of_sent = send_flow(
+        bounds, fitting.astype(np.int32), np.ones(n_persons, dtype=np.int64), capacities
+    )
     kinds, items_of_sent = kinds[sent > 0], items_of_sent[sent > 0]
     if len(kinds) < n_persons:
         return Assigned(np.full(n_numbers, -1), _describe_left(n_persons - len(kinds)))
@@ -226,7 +228,8 @@ def _find_assignment(reading: Reading) -> Assigned:
 
 
 def _describe_left(n_persons: int) -> str:
-    return f"{counted(n_persons, 'person')} have no person number whose rows they fit, visit by visit, with their own values"
+    many = counted(n_persons, "person")
+    return f"{many} have no person number whose rows they fit, visit by visit, with their own values"
 
 
 def _list_pairs(

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import lookalike as la
 from lookalike.algorithms import ALGORITHMS
-from lookalike.algorithms.groups.linked import Band, BandTable, Histories
+from lookalike.algorithms.groups.linked import BandTable, Histories
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata
 from lookalike.data.person_settings import PersonSettings

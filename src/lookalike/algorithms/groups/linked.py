@@ -238,28 +238,28 @@ def group_persons(
 def choose_bands(histories: Histories, rng: Randomness) -> list[Band]:
     """Bands that keep the promise as a whole; among those with several least numbers of persons, by the loss."""
     least = least_size(histories.requirements)
-    tried: dict[tuple[Band, ...], float] = {}
+    tried = dict[tuple[Band, ...], None]()
     n_persons, smallest = len(histories.lengths), least
     table = BandTable.of(histories)
     while smallest <= max(n_persons, least):
         found = table.best(smallest)
         if found is None:
             break
-        tried.setdefault(tuple(found), math.nan)
+        tried[tuple(found)] = None
         smallest = max(smallest + 1, _LARGER * smallest)
     whole = table.best(n_persons)
     if whole is not None:
-        tried.setdefault(tuple(whole), math.nan)
+        tried[tuple(whole)] = None
     if not tried:
         raise Infeasible(
-            "The promise cannot be kept for linked rows: persons with about the same number of rows are too few, or too "
-            "many of them have the same value in some row. Publish fewer rows per person (--contribution C, or --rows "
-            "one), rows apart (--rows apart), or promise less.",
+            "The promise cannot be kept for linked rows: persons with about the same number of rows are too few, or "
+            "too many of them have the same value in some row. Publish fewer rows per person (--contribution C, or "
+            "--rows one), rows apart (--rows apart), or promise less.",
             None,
         )
     if len(tried) == 1:
         return list(next(iter(tried)))
-    return list(min(tried, key=lambda bands: _estimate_loss(histories, bands, rng)))
+    return min(map(list, tried), key=lambda bands: _estimate_loss(histories, bands, rng))
 
 
 def _estimate_loss(histories: Histories, bands: Sequence[Band], rng: Randomness) -> float:

@@ -6,8 +6,8 @@ on a time finer than a day, and no value is named that the tables do not show or
 observed ends and leaves stay home, since a rare one could belong to a single suppressed person.
 
 Format 1 has a file of each kind a table; format 2 has tables in parts (`tablefiles`); format 3 is format 1 with rows
-that are linked by person numbers. All are read. Keys that a later version adds to a format are read past, and not audited (`canonical`); what an older reader would misunderstand gets a
-new format.
+that are linked by person numbers. All are read. Keys that a later version adds to a format are read past, and not
+audited (`canonical`); what an older reader would misunderstand gets a new format.
 """
 
 from __future__ import annotations

@@ -31,7 +31,6 @@ from lookalike.audit import Check
 from lookalike.data.contracts import Promise
 from lookalike.data.release import Bucketized, Matched, Perturbed, Release
 from lookalike.errors import LookalikeError, counted, quoted
-from lookalike.files.releases.cells import Encoding
 from lookalike.files.releases.describe import (
     AUDIT,
     DESCRIPTOR,
