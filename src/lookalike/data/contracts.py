@@ -110,6 +110,10 @@ class PrivacyModel(Protocol):
     def by_distribution(self) -> bool:
         """Whether it looks at a whole distribution: persons with several values then count in parts for each."""
 
+    @property
+    def by_share(self) -> bool:
+        """Whether what it asks of a group depends on how frequent values are in the whole table."""
+
     def __str__(self) -> str:
         """The model as one writes it: beta-likeness:3,bound=basic."""
 
