@@ -346,6 +346,8 @@ def _parse_published(package: Mapping[str, Any], block: Mapping[str, Any]) -> Pu
         for table in block["tables"]
     }
     in_parts = block["format"] == _FORMAT_IN_PARTS
+    if not in_parts and block["format"] != _format_of(tables, {}):
+        raise ValueError("a format that these columns do not have")
     return PublishedManifest(
         title=str(package.get("title", "")),
         description=str(package.get("description", "")),
