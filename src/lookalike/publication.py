@@ -438,12 +438,18 @@ def _open_backend(
         from lookalike.spark import open_table
 
         return open_table(table, **reading), recipe, (), ("--backend", SPARK)
+    from lookalike.files.releases.cells import type_values
     from lookalike.files.releases.plain import plain_frame
     from lookalike.pipeline.backends.local import LocalBackend
 
     read = read_columns(table, recipe.schema, progress=progress, **reading)
     data = Microdata.encode(read, recipe.schema)
-    lies_at = LocalBackend(plain_frame(data), source=read.source)
+    # Identifiers of persons stay with their rows, to be counted; they are not published.
+    units = {unit.name: read[unit.name] for unit in (recipe.schema.unit, recipe.schema.person) if unit is not None}
+    owners = [
+        type_values(column.values, column.type).gather(column.codes).alias(name) for name, column in units.items()
+    ]
+    lies_at = LocalBackend(plain_frame(data).with_columns(owners), source=read.source)
     return lies_at, replace(recipe, schema=data.schema), tuple(read.notes), ("--part-rows", str(part_rows))
 
 

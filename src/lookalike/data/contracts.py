@@ -381,6 +381,9 @@ class Target:
     """Of a matched release: private; for attacks that assume a leak of it."""
     others: tuple[Release, ...] = ()
     """Further releases about the same records, over the same domains, for attacks that combine them."""
+    record_of_row: NDArray[np.int64] | None = None
+    """The private record map, where persons have several rows: it tells which persons a group holds. No attack may find
+    a row with it."""
     worked_out: dict[str, object] = field(default_factory=dict, init=False, repr=False)
     """What one attack has worked out and the next may use."""
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.data import taxonomy as taxonomies
-from lookalike.data.persons import PersonCounts, count_persons_by_value, renumber
+from lookalike.data.persons import PersonCounts, count_persons_by_value, number_pairs, renumber
 from lookalike.data.schema import NUMBER_LIKE, Attribute, Kind, Role, Schema, ValueType
 from lookalike.data.taxonomy import MISSING, OTHER, Taxonomy
 from lookalike.errors import DataError, SchemaError, counted, quoted, unknown_name
@@ -149,6 +149,8 @@ class Whole:
     """How often each value occurs, or how many persons have it; one array per sensitive column."""
     n_persons: int | None = None
     """How many persons the rows belong to; None: each row is a person."""
+    row_counts: tuple[NDArray[np.int64], ...] | None = None
+    """By persons: how often each value occurs, where parts are put together again."""
 
     @property
     def n_units(self) -> int:
@@ -208,7 +210,21 @@ class Microdata:
             *(np.column_stack([nothing, *blocks[role]]) for role in (Role.QUASI, Role.SENSITIVE, Role.CARRIED)),
             persons=_number_persons(table, schema.unit),
             individuals=None if schema.household is None else _number_persons(table, schema.person),
-        )
+        )._check_households()
+
+    def _check_households(self) -> Microdata:
+        """The same; raises where a person is in several households, which k households would then not keep apart."""
+        if self.persons is None or self.individuals is None:
+            return self
+        pairs = np.unique(number_pairs(self.individuals, self.persons))
+        n_wrong = len(pairs) - len(np.unique(self.individuals))
+        if n_wrong:
+            names = [quoted(column.name) for column in (self.schema.person, self.schema.household) if column]
+            raise DataError(
+                f"{' and '.join(names)}: {counted(n_wrong, 'person')} have rows in several households. Give each "
+                "person one household, or leave the household column out."
+            )
+        return self
 
     def take(self, records: NDArray[np.int64]) -> Microdata:
         """These records, in this order."""
@@ -261,11 +277,15 @@ def _number_persons(table: Table, attribute: Attribute | None) -> NDArray[np.int
         return None
     column = table[attribute.name]
     if column.n_missing:
-        raise DataError(
-            f"Column {quoted(column.name)} has the role {attribute.role} and lacks a value in "
-            f"{counted(column.n_missing, 'row')}. Fill in whose rows these are, or remove the rows."
-        )
+        raise DataError(explain_lacking(attribute, column.n_missing))
     return None if len(np.unique(column.codes)) == len(column.codes) else renumber(column.codes)
+
+
+def explain_lacking(attribute: Attribute, n_rows: int) -> str:
+    return (
+        f"Column {quoted(attribute.name)} has the role {attribute.role} and lacks a value in "
+        f"{counted(n_rows, 'row')}. Fill in whose rows these are, or remove the rows."
+    )
 
 
 def read_only(codes: Codes) -> Codes:

@@ -50,7 +50,8 @@ class Role(StrEnum):
     PERSON = "person"
     """Says which rows belong to the same person: not published; promises count persons instead of rows."""
     HOUSEHOLD = "household"
-    """Says which rows belong to the same household: not published; promises count households, which is stronger."""
+    """Says which rows belong to the same household: not published; promises count households. A group of k
+    households has at least k persons; a household counts once for a value, however many of its members have it."""
 
 
 class Kind(StrEnum):
@@ -235,6 +236,11 @@ class Schema:
     def unit(self) -> Attribute | None:
         """The column whose values promises count: households if there are any, else persons; None: rows."""
         return self.household or self.person
+
+    @property
+    def unit_name(self) -> str:
+        """What promises count, in the singular, where a column says whose row it is."""
+        return "person" if self.household is None else "household"
 
     @property
     def published(self) -> tuple[Attribute, ...]:
