@@ -167,7 +167,10 @@ def _read_map(reading: Reading) -> Assigned:
     """By the private record map: rows of a number are the first visits of one person, in order."""
     assert reading.record_of_row is not None
     persons, originals = published_persons(reading), _Originals.of(reading.original)
-    behind = reading.record_of_row[persons.rows]
+    named = reading.record_of_row
+    if len(named) != len(persons.rows) or named.min(initial=0) < 0 or named.max(initial=-1) >= len(originals.owners):
+        return Assigned(np.full(len(persons.lengths), -1), "the record map does not name a record of each row")
+    behind = named[persons.rows]
     owners = originals.owners[behind]
     firsts = owners[persons.starts[:-1]]
     numbers = np.repeat(np.arange(len(persons.lengths)), persons.lengths)

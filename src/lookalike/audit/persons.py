@@ -75,6 +75,9 @@ def check_rows(reading: Reading) -> Check | None:
     persons = reading.original.persons
     if persons is None or not isinstance(reading.release, Grouped | Bucketized):
         return None
+    if isinstance(reading.release, Grouped) and reading.release.linked is not None:
+        # Readers know which rows belong together: classes are of whole persons.
+        return None
     classes = find_classes(reading)
     if classes is None:
         return None
