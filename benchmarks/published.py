@@ -16,7 +16,7 @@ from pathlib import Path
 
 from lookalike.apps.papers.datasets import Datasets
 from lookalike.apps.papers.experiments import FULL, Bench, Named
-from lookalike.apps.papers.hg.methods import BUREL, DIVERSE, LIKE, TABLE_10, measure
+from lookalike.apps.papers.hg.methods import BUREL, DIVERSE, LIKE, NH, RING, TABLE_10, measure
 from lookalike.data.microdata import Microdata
 
 Reference = dict[tuple[str, str, str, str], dict[str, float]]
@@ -51,7 +51,7 @@ def table_of(datasets: Datasets, name: str) -> Microdata | None:
 
 def method_of(system: str, model: str) -> Named | None:
     if system == "NH":
-        return "ring"
+        return RING[NH]
     if system == "BUREL":
         return BUREL
     return (DIVERSE if model == "l-diversity" else LIKE).get(system)

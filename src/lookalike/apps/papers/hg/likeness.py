@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from lookalike.apps.papers.claims import Claim, Found, Test, Verdict, below, every, falls, quicker, rises
 from lookalike.apps.papers.experiments import Bench, Experiment, Figure, Results
 from lookalike.apps.papers.hg.methods import (
+    AS_PROGRAMMED,
     BETAS,
     BUREL,
     BY_BUREL,
@@ -50,6 +51,7 @@ def _by_beta(bench: Bench) -> Iterator[Row]:
         yield from losses(bench, "beta", settings, {**LIKE, **BY_BUREL}, repetitions, letter)
         strict = [(beta, data, f"beta-likeness:{beta}") for beta in BETAS]
         yield from losses(bench, "beta", strict, {"BuReL (enhanced bound)": BUREL}, repetitions, letter)
+        yield from losses(bench, "beta", settings, AS_PROGRAMMED, 1, letter)
     beside = [(beta, table_of(bench, "a"), model_of_beta(beta)) for beta in (3, 5)]
     yield from losses(bench, "beta", beside, OURS, 1, "a")
 

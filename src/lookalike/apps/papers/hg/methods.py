@@ -35,6 +35,10 @@ LIKE: dict[str, Named] = {
     series: HeterogeneousAsPublished(matcher=matcher, dummies="yes", buckets="ascending")
     for series, matcher in _MATCHERS.items()
 }
+IN_ORDER = "HG, buckets filled in order"
+AS_PROGRAMMED: dict[str, Named] = {
+    IN_ORDER: HeterogeneousAsPublished(matcher="hungarian", dummies="yes", buckets="ascending", fill="sorted")
+}
 THROUGH_L: dict[str, Named] = {
     series: HeterogeneousAsPublished(matcher=matcher, dummies="yes", buckets="through-l")
     for series, matcher in _MATCHERS.items()
