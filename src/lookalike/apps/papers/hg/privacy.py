@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from lookalike.algorithms.heterogeneous.slots import descending
 from lookalike.algorithms.shared.method import through_diversity
-from lookalike.apps.papers.claims import Claim, Found, Test, every
+from lookalike.apps.papers.claims import Claim, Found, Test, all_hold, every
 from lookalike.apps.papers.experiments import Bench, Experiment, Figure, Results
 from lookalike.apps.papers.hg.methods import (
     BETAS,
@@ -139,7 +139,7 @@ def _never(series: str) -> Test:
         shares = found.means("values", "failed", series)
         example = next((row["example"] for row in found.rows if row["series"] == series and row.get("example")), "")
         said = f"fails in {' '.join(f'{shares[at]:.3g}' for at in sorted(shares))} % of random counts"
-        return Found(bool(shares) and not any(shares.values()), said + (f", such as {example}" if example else ""))
+        return Found(not any(shares.values()) if shares else None, said + (f", such as {example}" if example else ""))
 
     return test
 
@@ -148,7 +148,7 @@ def _at_least(x: str, y: str, bound: str, series: str) -> Test:
     def test(found: Results) -> Found:
         limits, values = found.means(x, y, bound), found.values(x, y, series)
         said = ", ".join(f"{min(values[at]):g} instead of {limits[at]:g}" for at in sorted(values))
-        return Found(bool(values) and all(min(some) >= limits[at] for at, some in values.items()), said)
+        return Found(all_hold([min(some) >= limits[at] for at, some in values.items()]), said)
 
     return test
 
@@ -157,7 +157,7 @@ def _same_guarantee(x: str, y: str, one: str, other: str, at: float) -> Test:
     def test(found: Results) -> Found:
         mine, theirs = found.means(x, y, one).get(at), found.means(x, y, other).get(at)
         if mine is None or theirs is None:
-            return Found(False, "not measured")
+            return Found(None, "not measured")
         return Found(mine <= 1.001 * theirs, f"{one} {mine:.3g}, {other} {theirs:.3g} at {x} {at:g}")
 
     return test

@@ -15,7 +15,7 @@ from lookalike.algorithms import parse_algorithm
 from lookalike.algorithms.random_grouping import RandomGrouping
 from lookalike.algorithms.shared.buckets import publish_buckets
 from lookalike.algorithms.shared.order_runs import Grown, Rules, divide_by_values
-from lookalike.apps.papers.claims import Claim, Found, Verdict, every, format_figure
+from lookalike.apps.papers.claims import Claim, Found, Verdict, all_hold, every, format_figure
 from lookalike.apps.papers.experiments import Bench, Experiment, Figure, Made, Results
 from lookalike.apps.papers.journal import Row
 from lookalike.apps.papers.ma.data import (
@@ -158,7 +158,7 @@ def _even_bound(series: str, found: Results) -> Found:
 def _is_above_bound(series: str, found: Results) -> Found:
     within = _even_bound(series, found)
     risks = found.means("l", "risk", series)
-    return Found(bool(risks) and all(r > ell / (ell - 0.5) for ell, r in risks.items()), within.evidence)
+    return Found(all_hold([r > ell / (ell - 0.5) for ell, r in risks.items()]), within.evidence)
 
 
 def _greedy_is_worst(found: Results) -> Found:

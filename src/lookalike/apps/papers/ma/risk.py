@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator
 from functools import partial
 
-from lookalike.apps.papers.claims import Claim, Found, Test, Verdict, every, format_figure
+from lookalike.apps.papers.claims import Claim, Found, Test, Verdict, all_hold, every, format_figure
 from lookalike.apps.papers.experiments import Bench, Experiment, Figure, Printed, Results
 from lookalike.apps.papers.journal import Row
 from lookalike.apps.papers.ma.data import (
@@ -94,7 +94,7 @@ def _mostly_below(most: float) -> Test:
         shares = [share for series in POSITIVES for share in found.means("l", "vulnerable", series).values()]
         n_below = sum(share < most for share in shares)
         said = f"{n_below} of {len(shares)} points are below {most:g} %; they reach from {span(shares or [0])} %"
-        return Found(bool(shares) and n_below > len(shares) / 2, said)
+        return Found(n_below > len(shares) / 2 if shares else None, said)
 
     return test
 
@@ -146,7 +146,7 @@ def _extra_buckets(found: Results) -> Found:
         f"p = {p:g}: {more:.2f} (1/(1-p) is {1 / (1 - p):.2f}, p/(1-p) is {p / (1 - p):.2f})"
         for p, more in extra.items()
     ]
-    return Found(bool(extra) and all(abs(more * (1 - p) - 1) <= 0.1 for p, more in extra.items()), ", ".join(told))
+    return Found(all_hold([abs(more * (1 - p) - 1) <= 0.1 for p, more in extra.items()]), ", ".join(told))
 
 
 def _safe(p: float, *series: str) -> Test:
