@@ -32,9 +32,9 @@ PAPER = Paper(
     title="Heterogeneous l-diversity and beta-likeness by bipartite matching",
     authors="Its authors published their program and their tables",
     claimed="Every published row gets its own ranges instead of one set of ranges per group. That keeps more detail, "
-    "for l-diversity and for beta-likeness. The values are handed out by a random matching, so that even an attacker "
-    "who knows the method learns no more than promised. The paper compares itself with an older method (NH), with "
-    "BuReL and with PrivBayes.",
+    "for l-diversity and for beta-likeness. A random matching assigns the values, so that even an attacker who knows "
+    "the method learns no more than promised. The paper compares the method with an older one (NH), with BuReL and "
+    "with PrivBayes.",
     holds="Rows with ranges of their own lose less detail than BuReL's groups under beta-likeness, and less than our "
     "reconstruction of NH for large l. Matching in parts makes the method much quicker for some more loss. A "
     "classifier learns nothing from the releases beyond the most frequent value.",

@@ -63,7 +63,7 @@ UNSAFE = (
     "GR, SG and HG are the published method. Its releases break their own promise (figures hg-theorem3 and "
     "hg-theorem7), so they are measured without an audit. "
 )
-REBUILT = "NH is our construction after its description: the original is not printed in full."
+REBUILT = "NH is rebuilt from its description; the original is not printed in full."
 DOMAINS = "Losses divide by the domains of the paper's table 10. "
 
 

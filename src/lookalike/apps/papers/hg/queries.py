@@ -34,8 +34,8 @@ _SAME = "The published method on the authors' own records, answered as the paper
 _PRIVBAYES_LIMIT = "PrivBayes is our implementation of its paper."
 _DIFFERS = (
     "Inside ranges all values count alike, as the paper's text says; the authors' program counts how many matches of a "
-    "row have each value, which nobody who receives the release can know. Queries that nobody satisfies are dropped "
-    "and others drawn. Ranges of categories follow their codes. PrivBayes keeps another promise, with epsilon = "
+    "row have each value, which a recipient of the release cannot know. Queries with a true count of 0 are replaced by "
+    "others. Ranges of categories follow their codes. PrivBayes keeps another promise, with epsilon = "
     "ln(1 + beta). The authors' domain file for it omits occupations 0 and 21 to 30: the second series of PrivBayes "
     "has the same omission. "
 )

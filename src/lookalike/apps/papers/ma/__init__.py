@@ -44,7 +44,7 @@ _STATEMENTS = (
     ),
     Statement(
         "3.1",
-        "Anatomy inside of an l-diverse group gives parts of about l records, each l-diverse.",
+        "Anatomy inside an l-diverse group gives parts of about l records, each l-diverse.",
         "by construction of Anatomy; whether it is safe is counted (ma-divided)",
     ),
     Statement(
@@ -131,17 +131,16 @@ PAPER = Paper(
     letters="MA",
     title="Minimizing minimality and maximizing utility: analyzing method-based attacks on anonymized data",
     authors="Cormode, Srivastava, Li, Li (PVLDB 2010)",
-    claimed="A method that merges records only as far as it must gives away, by stopping there, which values forced "
-    "it. "
-    "The paper asks how much an attacker gains by that. It reports that the gain is bounded, that randomization (RGG) "
-    "and even halves (SG) remove it, and that such groups answer counts better than Anatomy.",
-    holds="The mathematics: for greedy groups the attacker's probability stays below e times the promise, and even "
-    "halves, or methods that look only at sensitive values, give away almost nothing. For a rare value few records are "
-    "vulnerable. Groups of similar people do answer counts better than Anatomy alone.",
+    claimed="A method that merges records only as far as it must reveals something by stopping there: which values "
+    "forced it to go on. The paper asks how much an attacker gains by that. It reports that the gain is bounded, that "
+    "randomization (RGG) and even halves (SG) remove it, and that such groups answer counts better than Anatomy.",
+    holds="The mathematics holds: for greedy groups the attacker's probability stays below e times the promise, and "
+    "even halves, or methods that look only at sensitive values, reveal almost nothing. For a rare value, few records "
+    "are vulnerable. Groups of similar people do answer counts better than Anatomy alone.",
     fails="Two reported risks, 2.52 and 2.70, exceed what is possible at l = 6. Randomization does not remove the "
-    "risk: on the paper's table records stay vulnerable at p = 0.65, and groups nearly triple. Of a value nearly as "
-    "frequent as l allows, many records are vulnerable. Dividing greedy groups by Anatomy makes the attack worse. "
-    "Relaxed Mondrian that tries a second column can reveal a value with certainty.",
+    "risk: on the paper's table records stay vulnerable at p = 0.65, and groups nearly triple in size. For a value "
+    "almost as frequent as l allows, many records are vulnerable. Dividing greedy groups by Anatomy makes the attack "
+    "worse. Relaxed Mondrian that tries a second column can reveal a value with certainty.",
     instead="`groups` with `--adversary knows-method`, or `symmetric-grouping`, with `recode=permute,anatomize=true` "
     "where counts matter.",
     statements=_STATEMENTS,

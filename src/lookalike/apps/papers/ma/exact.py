@@ -272,7 +272,7 @@ LIMITS = Experiment(
 MONDRIAN = Experiment(
     title="Mondrian on tiny tables",
     setting="Binary l-diversity with two positives; 4 l - 1 records without ties in one or two columns, and for strict "
-    "cuts l different records followed by 2 l equal ones. All worlds are gone through.",
+    "cuts l different records followed by 2 l equal ones. All possible tables are enumerated.",
     figures=(Figure("ma-mondrian", "l", "risk", "l", "largest risk times l"),),
     measure=_mondrian,
     claims=(
@@ -333,12 +333,12 @@ SIMPLE = Experiment(
             "4.2",
             "The limit e/l also holds in experiments with simple l-diversity.",
             at_most("risk_for_sure", math.e, "ADULT", "CENSUS"),
-            limits="Large groups, of which hardly any dealing is possible, are left out.",
+            limits="Large groups, for which hardly any random assignment is accepted, are left out.",
             fails=Verdict.AGAINST,
             why="A sampled probability exceeds e/l by more than three standard errors.",
         ),
     ),
-    differs=f"{WITHOUT_ADULT}The paper shows no figure for it. Probabilities are sampled from 500 accepted dealings "
+    differs=f"{WITHOUT_ADULT}The paper shows no figure for it. Probabilities are sampled from 500 accepted assignments "
     "per group, and three standard errors are taken off before they are compared with e/l. On ADULT larger l leave "
     "almost no groups.",
 )
