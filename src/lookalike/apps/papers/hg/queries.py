@@ -29,7 +29,7 @@ _GROUPS = "groups (ours)"
 _OTHERS = ("BuReL", PRIVBAYES)
 _L_FROM = 49
 """From this beta on the paper goes through l-diversity, on CENSUS."""
-_WHOLE_RANGE = (0.5, 1, 3, 10, 25, 49, 100)
+_WHOLE_RANGE = (1, 3, 10, 25, 49, 100)
 _SAME = "The published method on the authors' own records, answered as the paper's text says."
 _PRIVBAYES_LIMIT = "PrivBayes is our implementation of its paper."
 _DIFFERS = (
