@@ -29,7 +29,7 @@ from lookalike.evaluation.plain import spell_infinity
 from lookalike.files.tables import read_columns
 from lookalike.metrics.shared.losses import loss_text
 from lookalike.pipeline.backends import BACKENDS, SPARK, Backend, Fragments
-from lookalike.pipeline.recipe import ModelLike, Recipe, prepare
+from lookalike.pipeline.recipe import ModelLike, Recipe, bound_contribution, prepare
 from lookalike.pipeline.run import Made, MadeInParts, MadeWhole, Stopwatch, name_domains, run
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
@@ -434,12 +434,18 @@ def _open_backend(
         from lookalike.spark import open_table
 
         return open_table(table, **reading), recipe, (), ("--backend", SPARK)
+    from lookalike.files.releases.cells import type_values
     from lookalike.files.releases.plain import plain_frame
     from lookalike.pipeline.backends.local import LocalBackend
 
     read = read_columns(table, recipe.schema, progress=progress, **reading)
     data = Microdata.encode(read, recipe.schema)
-    lies_at = LocalBackend(plain_frame(data), source=read.source)
+    # Identifiers of persons stay with their rows, to be counted; they are not published.
+    units = {unit.name: read[unit.name] for unit in (recipe.schema.unit, recipe.schema.person) if unit is not None}
+    owners = [
+        type_values(column.values, column.type).gather(column.codes).alias(name) for name, column in units.items()
+    ]
+    lies_at = LocalBackend(plain_frame(data).with_columns(owners), source=read.source)
     return lies_at, replace(recipe, schema=data.schema), tuple(read.notes), ("--part-rows", str(part_rows))
 
 
@@ -460,6 +466,9 @@ def synthesize(
     numeric: Iterable[str] = (),
     categorical: Iterable[str] = (),
     carry: Iterable[str] = (),
+    person: str | None = None,
+    contribution: int | None = None,
+    rows_are_persons: bool = False,
     rows: int | None = None,
     seed: int | None = None,
     progress: Progress = silent,
@@ -471,6 +480,10 @@ def synthesize(
     the name of a synthesizer ("mst"; "privbayes" by default), with settings if you like ("mst:delta=1e-10"). One that
     has an epsilon already (`MST(1)`, "mst:1") needs no other. Roles make no difference here. `rows` is how many records
     to draw; as many as the table has, if left out.
+
+    `person` names the column that says whose record it is, and `contribution` how many records of a person are learned
+    from at most; further ones are left out, drawn at random. Epsilon (with delta) is then that of a person, not of a
+    record. `rows_are_persons` states that every record is a different person although that column repeats.
     """
     made_already = method if isinstance(method, Synthesizer) else None
     named = method if isinstance(method, str) else None
@@ -480,13 +493,22 @@ def synthesize(
     budget = epsilon if beta is None else epsilon_of_beta(beta)
     chosen = made_already or parse_synthesizer(named, {} if budget is None else {"epsilon": budget})
     chosen.prepare()
-    given = Schema.of(schema, qi=qi, sensitive=sensitive, carry=carry, numeric=numeric, categorical=categorical)
+    settings = PersonSettings(contribution=contribution, rows_are_persons=rows_are_persons)
+    given = Schema.of(
+        schema,
+        qi=qi,
+        sensitive=sensitive,
+        carry=carry,
+        numeric=numeric,
+        categorical=categorical,
+        person=person,
+    )
     read = read_columns(table, given, progress=progress, **reading)
-    data = Microdata.encode(read, given)
-    made = chosen.synthesize(data, Randomness(seed), progress, rows=rows)
+    data, most_records, left_out = bound_contribution(Microdata.encode(read, given), settings, seed)
+    made = chosen.synthesize(data, Randomness(seed), progress, rows=rows, most_records=most_records)
     untyped = tuple(
         attribute.name
         for attribute in given.published
         if attribute.type is None or (attribute.kind is None and attribute.order is None)
     )
-    return Synthesis(made, chosen, (*read.notes, *describe_cautions(made, untyped, seed)), untyped)
+    return Synthesis(made, chosen, (*read.notes, *left_out, *describe_cautions(made, untyped, seed)), untyped)

@@ -35,6 +35,7 @@ NEEDS_MAP = (
     "Audit it with the private folder (--private DIR), if the publisher kept one"
 )
 _NOT_SERVED = "not decided: promises about persons are checked for groups and buckets only"
+_MIXED_IN_PARTS = "not decided: how the values of each person mix in the whole table is not known in one part"
 _MIXED = "not decided: persons have too many different values to mix them exactly; promise one row per person"
 
 
@@ -212,6 +213,8 @@ def _mix(
     """Each person once per class, with all different values in equal parts; the whole table likewise."""
     original = reading.original
     assert original.persons is not None
+    if original.whole is not None:
+        return _MIXED_IN_PARTS
     n_codes = original.domains.sensitive[column].n_codes
     of_table = np.unique(np.column_stack((original.persons, original.sensitive[:, column])), axis=0)
     numbers = np.bincount(of_table[:, 0])[of_table[:, 0]]

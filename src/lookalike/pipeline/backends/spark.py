@@ -26,7 +26,7 @@ from lookalike.data.microdata import Codes
 from lookalike.errors import DataError, LookalikeError, MissingPart, quoted
 from lookalike.metrics import METRICS
 from lookalike.models import MODELS
-from lookalike.pipeline.backends import THE_TABLE, Fragments
+from lookalike.pipeline.backends import THE_TABLE, Fragments, OwnerCounts, draw_keys, tally_pairs
 from lookalike.pipeline.backends.spark_sessions import without_pandas_warning
 from lookalike.progress import THREADS_VARIABLE as THREADS
 from lookalike.randomness import Randomness
@@ -108,6 +108,45 @@ class SparkBackend:
         found, times = (arrow.column(name).to_numpy().astype(np.int64) for name in ("key", "times"))
         order = np.argsort(found)
         return found[order], times[order]
+
+    def count_owners(self, keys: Callable[[Codes], tuple[NDArray[np.int64], NDArray[np.int64]]]) -> OwnerCounts:
+        from pyspark.sql import functions as F
+
+        def tallied(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for batch in batches:
+                found, owners, times = tally_pairs(*keys(_matrix(batch)))
+                yield _batch({"key": found, "owner": owners, "times": times})
+
+        seen = self._coded.mapInArrow(tallied, "key long, owner long, times long")
+        by_owner = seen.groupBy("key", "owner").agg(F.sum("times").alias("times"))
+        sums = by_owner.groupBy("key").agg(
+            F.sum("times").alias("records"), F.count("*").alias("owners"), F.max("times").alias("most")
+        )
+        arrow = _ask(sums.orderBy("key").toArrow)
+        names = ("key", "records", "owners", "most")
+        return OwnerCounts(*(arrow.column(name).to_numpy().astype(np.int64) for name in names))
+
+    def keep(self, owner: int, most: int, secret: Randomness, n_codes: int) -> None:
+        from pyspark.sql import Window
+        from pyspark.sql import functions as F
+
+        before, columns = self._coded, self._coded.columns
+
+        def keyed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for batch in batches:
+                copies = batch.column("copy").to_numpy().astype(np.int64)
+                # A copy of the secret begins its stream anew, for every batch.
+                drawn = draw_keys(_matrix(batch.select(columns)), copies, secret.child("keys"))
+                yield _batch({name: batch.column(name) for name in (*columns, "copy")} | {"key": drawn})
+
+        copies = F.row_number().over(Window.partitionBy(*columns).orderBy(*columns)).cast("long") - 1
+        drawn = before.withColumn("copy", copies).mapInArrow(keyed, f"{_schema(self._n_codes)}, copy long, key long")
+        own = Window.partitionBy(columns[owner]).orderBy("key", *columns, "copy")
+        kept = drawn.withColumn("rank", F.row_number().over(own)).where(F.col("rank") <= most)
+        self._codes = kept.select(*columns[:n_codes]).persist()
+        self._n_codes = n_codes
+        self._n_rows = int(_ask(self._codes.count))
+        before.unpersist()
 
     def map(self, work: Callable[[int, Codes], bytes], fragments: Fragments, watch: Callable[[], None]) -> list[bytes]:
         _send_guests(self._frame.sparkSession)

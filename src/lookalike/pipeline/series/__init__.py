@@ -1,0 +1,1 @@
+"""Several releases of a table that changes: what may come after what."""
