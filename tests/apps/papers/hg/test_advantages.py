@@ -46,4 +46,4 @@ def test_times_that_overlap_decide_nothing() -> None:
 
 def test_the_evidence_names_where_a_loss_is_more() -> None:
     found = loses_less("x", "y", ("a", "b"), "c")(results(a=[1, 3], b=[3, 3], c=[2, 2]))
-    assert found.evidence == "in % of the loss of c: a 50 to 150 % (more at x 2); b 150 % (more everywhere)"
+    assert found.evidence == "in % of the loss of c: a 50 to 150 % (more at x 2), b 150 % (more everywhere)"

@@ -13,17 +13,16 @@ _AGREES = 0.5
 """Least rank correlation of a gain with the axis."""
 
 
-def loses_less(x: str, y: str, ours: Sequence[str], other: str) -> Test:
-    """Each of ours loses at most what the other does, at every point; the evidence is the part of its loss."""
+def loses_less(x: str, y: str, ours: Sequence[str], other: str, what: str = "loss", beside: str = "") -> Test:
+    """Each of ours loses at most what the other does, at every point; the evidence is the part of its loss.
+
+    The evidence also tells how `beside` would be compared, which decides nothing.
+    """
 
     def test(found: Results) -> Found:
-        said, verdicts = [], []
-        for one in ours:
-            verdicts.append(below(x, y, one, other)(found).holds)
-            shares = [(at, 100 * mine / theirs) for at, mine, theirs in found.shared(x, y, one, other) if theirs]
-            above = [f"{at:,g}" for at, share in shares if share > 100]
-            said.append(f"{one} {_span([share for _, share in shares])} %" + _more_at(x, above, len(shares)))
-        return Found(all_hold(verdicts), f"in % of the loss of {other}: {'; '.join(said)}")
+        verdicts = [below(x, y, one, other)(found).holds for one in ours]
+        said = [_compare(found, x, y, ours, each, what) for each in (other, beside) if each]
+        return Found(all_hold(verdicts), "; ".join(said))
 
     return test
 
@@ -83,6 +82,16 @@ def below_exactly_from(x: str, y: str, ours: Sequence[str], other: str, first: f
         return Found(not wrong if measured else None, f"in % of the loss of {other}: {'; '.join(said)}{told}")
 
     return test
+
+
+def _compare(found: Results, x: str, y: str, ours: Sequence[str], other: str, what: str) -> str:
+    """What each of ours loses, in parts of what another one loses, and where it is more."""
+    said = []
+    for one in ours:
+        shares = [(at, 100 * mine / theirs) for at, mine, theirs in found.shared(x, y, one, other) if theirs]
+        above = [f"{at:,g}" for at, share in shares if share > 100]
+        said.append(f"{one} {_span([share for _, share in shares])} %" + _more_at(x, above, len(shares)))
+    return f"in % of the {what} of {other}: {', '.join(said)}"
 
 
 def _trend(way: int, values: Sequence[float]) -> bool:

@@ -7,8 +7,9 @@ from fractions import Fraction
 from functools import partial
 
 from lookalike.algorithms.shared.method import through_diversity
-from lookalike.apps.papers.claims import Claim, Test, Verdict, below, between, every, falls
+from lookalike.apps.papers.claims import Claim, Test, Verdict, between, every, falls
 from lookalike.apps.papers.experiments import Bench, Experiment, Figure, Named
+from lookalike.apps.papers.hg.advantages import loses_less
 from lookalike.apps.papers.hg.methods import (
     BETAS,
     BY_BUREL,
@@ -116,8 +117,8 @@ def _prefixes(bench: Bench) -> Iterator[Row]:
     return _errors(bench, "beta", ((beta, data, beta, workload) for beta in BETAS), is_census=True)
 
 
-def _below_all(x: str, other: str) -> Test:
-    return every(*(below(x, "median_error", one, other) for one in THREE))
+def _below_all(x: str, other: str, beside: str = "") -> Test:
+    return loses_less(x, "median_error", THREE, other, "error", beside)
 
 
 def _experiment(
