@@ -21,10 +21,10 @@ PAPER = Paper(
     holds="Freeform loses far less than groups. On tables so small that the optimum can be computed, the Hungarian "
     "matching comes close to it, and it loses about a fifth less than our rings. The proofs hold: every person fits "
     "exactly k rows, each with chance 1/k.",
-    fails="The greedy matchings are within a few percent of our rings and up to a fifth above the optimum, so they "
-    "are not significantly better than all earlier methods here. The text that we have ends before the experiments, "
-    "so the claim of 41 % can only be compared with our own figures. Whether freeform is faster than earlier methods "
-    "is open, because our ring is quicker than the published one.",
+    fails="The greedy matchings lose about as much as our rings and up to a fifth more than the optimum, so not all "
+    "three are clearly better than earlier methods. The text that we have ends before the experiments, so we can only "
+    "compare the claim of 41 % with our own figures. Whether freeform is faster is open, because our ring is quicker "
+    "than the published one.",
     instead="`freeform` where rows may differ from each other and only identities need protection. `groups` where "
     "recipients want plain groups, or where values need protection too.",
     statements=(

@@ -138,9 +138,9 @@ PAPER = Paper(
     "even halves, or methods that look only at sensitive values, reveal almost nothing. For a rare value, few records "
     "are vulnerable. Groups of similar people do answer counts better than Anatomy alone.",
     fails="Two reported risks, 2.52 and 2.70, exceed what is possible at l = 6. Randomization does not remove the "
-    "risk: on the paper's table records stay vulnerable at p = 0.65, and groups nearly triple in size. For a value "
-    "almost as frequent as l allows, many records are vulnerable. Dividing greedy groups by Anatomy makes the attack "
-    "worse. Relaxed Mondrian that tries a second column can reveal a value with certainty.",
+    "risk: on the paper's table records stay vulnerable at p = 0.65, and groups nearly triple. For a value almost as "
+    "frequent as l allows, many records are vulnerable. Dividing greedy groups by Anatomy strengthens the attack. "
+    "Relaxed Mondrian that tries a second column can reveal a value with certainty.",
     instead="`groups` with `--adversary knows-method`, or `symmetric-grouping`, with `recode=permute,anatomize=true` "
     "where counts matter.",
     statements=_STATEMENTS,
