@@ -342,6 +342,12 @@ class Reading:
         original, release = self.original, self.release
         return joint_ids_of_two((original.sensitive, original.carried), (release.sensitive, release.carried))
 
+    @cached_property
+    def item_of_record(self) -> Ints:
+        """Equal for rows of a person with equal quasi-identifiers."""
+        assert self.original.persons is not None
+        return joint_ids((self.original.persons, *self.original.quasi.T), self.original.n_rows)
+
     @property
     def value_of_record(self) -> Ints:
         """Number of each record's joint sensitive and carried values."""

@@ -184,6 +184,9 @@ def _checks(reading: Reading, graph: MatchGraph | None, adversary: str) -> Itera
     about_map = persons.check_map(reading)
     if about_map is not None:
         yield about_map
+    about_rows = persons.check_rows(reading) if about_map is None or about_map.passed else None
+    if about_rows is not None:
+        yield about_rows
     if isinstance(release, Perturbed):
         yield preconditions.check_points(reading)
         if release.carried.shape[1]:
@@ -262,7 +265,7 @@ def _exposure_or_reason(reading: Reading, promise: Promise, graph: MatchGraph | 
         return "not decided: how often values occur beside what a row carries is known of this part alone"
     exposure: Exposure | None
     if reading.original.persons is not None:
-        return expose_person_model(reading, promise.model, index, adversary)
+        return _expose_person_model(reading, promise.model, index, adversary)
     if isinstance(reading.release, Matched) and promise.model.by_possible:
         exposure = concealment(reading, adversary)
         if exposure is None:
@@ -278,7 +281,7 @@ def _exposure_or_reason(reading: Reading, promise: Promise, graph: MatchGraph | 
     return exposure if exposure.n_units else NOTHING
 
 
-def expose_person_model(reading: Reading, model: PrivacyModel, column: int | None, adversary: str) -> Exposure | str:
+def _expose_person_model(reading: Reading, model: PrivacyModel, column: int | None, adversary: str) -> Exposure | str:
     """What a model about persons is to look at, or why there is nothing; worked out once."""
     key = column, adversary, model.by_distribution
     if key not in reading.of_persons:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.data import taxonomy as taxonomies
-from lookalike.data.persons import PersonCounts, count_persons_by_value, renumber
+from lookalike.data.persons import PersonCounts, count_persons_by_value, number_pairs, renumber
 from lookalike.data.schema import NUMBER_LIKE, Attribute, Kind, Role, Schema, ValueType
 from lookalike.data.taxonomy import MISSING, OTHER, Taxonomy
 from lookalike.errors import DataError, SchemaError, counted, quoted, unknown_name
@@ -208,7 +208,21 @@ class Microdata:
             *(np.column_stack([nothing, *blocks[role]]) for role in (Role.QUASI, Role.SENSITIVE, Role.CARRIED)),
             persons=_number_persons(table, schema.unit),
             individuals=None if schema.household is None else _number_persons(table, schema.person),
-        )
+        )._check_households()
+
+    def _check_households(self) -> Microdata:
+        """The same; raises where a person is in several households, which k households would then not keep apart."""
+        if self.persons is None or self.individuals is None:
+            return self
+        pairs = np.unique(number_pairs(self.individuals, self.persons))
+        n_wrong = len(pairs) - len(np.unique(self.individuals))
+        if n_wrong:
+            names = [quoted(column.name) for column in (self.schema.person, self.schema.household) if column]
+            raise DataError(
+                f"{' and '.join(names)}: {counted(n_wrong, 'person')} have rows in several households. Give each "
+                "person one household, or leave the household column out."
+            )
+        return self
 
     def take(self, records: NDArray[np.int64]) -> Microdata:
         """These records, in this order."""

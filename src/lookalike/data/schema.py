@@ -50,7 +50,8 @@ class Role(StrEnum):
     PERSON = "person"
     """Says which rows belong to the same person: not published; promises count persons instead of rows."""
     HOUSEHOLD = "household"
-    """Says which rows belong to the same household: not published; promises count households, which is stronger."""
+    """Says which rows belong to the same household: not published; promises count households. A group of k
+    households has at least k persons; a household counts once for a value, however many of its members have it."""
 
 
 class Kind(StrEnum):

@@ -89,7 +89,7 @@ class AlphaK(WrittenModel):
     def level(self, exposure: Exposure) -> Level:
         """The largest belief; infinite if some group is smaller than k, so that it cannot hold."""
         column = sensitive_column(self, exposure.column)
-        smallest = smallest_size(exposure.sizes)
+        smallest = smallest_size(exposure.sizes[: exposure.n_classes])
         detail = f"smallest group {smallest.value}"
         if smallest.value < self.k:
             return Level(math.inf, smallest.unit, detail)

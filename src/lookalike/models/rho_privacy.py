@@ -3,6 +3,8 @@
 A property is any set of values, so the level of a unit is a knapsack: the most belief that fits into sets whose share
 of the table is at most rho1. It is found exactly: a relaxation that may take parts of a value bounds every unit (one
 sort of the entries), and only units whose bound exceeds the best so far are solved, over lists of undominated sets.
+Persons with several values would have a share in several properties at once, so shares of properties would not be sums
+of shares of values: by persons the level is read from distributions mixed by person.
 Groups are asked for something simpler and stronger: each value that is at most rho1 likely stays within rho2 / rho1
 times its share; such beliefs add up to at most rho2 for every property.
 """
@@ -61,6 +63,8 @@ class RhoPrivacy(WrittenModel):
             raise RecipeError(
                 f"rho-privacy: rho2 is {number_text(self.rho2)}. It must be above rho1, {number_text(self.rho1)}."
             )
+
+    by_distribution = True
 
     @property
     def asked(self) -> Fraction:

@@ -273,8 +273,8 @@ def refuse_persons(algorithm: Algorithm, promises: Sequence[Promise], data: Micr
     for promise in promises:
         if promise.model.by_distribution:
             return (
-                f"{promise.model.name} compares whole distributions, which are kept for one row per person only "
-                "(--rows one)"
+                f"{promise.model} is about whole distributions, in which a person has one value: "
+                "publish one row per person (--rows one)"
             )
     return algorithm.refuses_persons(promises, adversary)
 

@@ -236,21 +236,23 @@ def left_out(data: Microdata, is_left_out: NDArray[np.bool_]) -> Withheld:
 
 
 def check_single_group(data: Microdata, requirements: Sequence[Requirement], n_groups: int) -> None:
-    """Refuse one group of all rows if it breaks a ceiling for an attacker who knows how many rows a person has."""
+    """Refuse one group of all rows if it breaks a bound for an attacker who knows how many rows a person has."""
     if data.persons is None or not data.number_known or n_groups > 1:
         return
     most = int(np.bincount(data.persons).max())
     for requirement in requirements:
-        if requirement.column is None or requirement.ceilings is None:
+        if requirement.column is None:
             continue
         counts = data.counts(requirement.column).tolist()
-        for count, ceiling in zip(counts, requirement.ceilings, strict=True):
-            if count and chance_of_value(data.n_rows, count, most) > ceiling:
+        ceilings = requirement.ceilings or [Fraction(1)] * len(counts)
+        floors = requirement.floors or [Fraction(0)] * len(counts)
+        for count, ceiling, floor in zip(counts, ceilings, floors, strict=True):
+            if (count and chance_of_value(data.n_rows, count, most) > ceiling) or count < floor * data.n_rows:
                 raise Infeasible(
                     "The promise cannot be kept against an attacker who knows how many rows a person has: one person "
-                    f"has {counted(most, 'row')}, and among so many rows of the table some value is too likely. "
-                    "Publish fewer rows per person (--contribution C, or --rows one), promise less, or state that "
-                    "outsiders do not know numbers of rows (--number-of-rows unknown).",
+                    f"has {counted(most, 'row')}, and among so many rows of the table some value is too likely, or in "
+                    "one row too unlikely. Publish fewer rows per person (--contribution C, or --rows one), promise "
+                    "less, or state that outsiders do not know numbers of rows (--number-of-rows unknown).",
                     None,
                 )
 
