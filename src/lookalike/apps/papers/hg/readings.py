@@ -109,7 +109,7 @@ def at_most(x: str, y: str, bound: str, *series: str) -> Test:
             largest_one = " ".join(format_figure(max(values[at])) for at in sorted(values)) or "not measured"
             said.append(f"{one} {largest_one}")
         if len(series) > _FEW:
-            said[1:] = [f"largest of {len(series)} {' '.join(format_figure(most[at]) for at in sorted(most))}"]
+            said[1:] = [f"largest of {len(series)} series {' '.join(format_figure(most[at]) for at in sorted(most))}"]
         return Found(all_hold(verdicts), "; ".join(said))
 
     return test
