@@ -80,7 +80,10 @@ def join_audits(parts: Sequence[PartAudit]) -> JoinedAudit:
         totals,
         checks=_checks(parts, totals),
         verdicts=tuple(
-            _verdict(promise, [part.audit.verdicts[place] for part in parts], exposures, first.audit.form)
+            replace(
+                _verdict(promise, [part.audit.verdicts[place] for part in parts], exposures, first.audit.form),
+                promise=first.audit.verdicts[place].promise,
+            )
             for place, promise in enumerate(first.promises)
         ),
         measured=tuple(

@@ -35,6 +35,7 @@ from lookalike.data.adversary import ADVERSARIES, KNOWS_METHOD, READS_RELEASE
 from lookalike.data.contracts import PrivacyModel, Promise
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Codes, Microdata
+from lookalike.data.persons import Unit
 from lookalike.data.release import Bucketized, Grouped, Matched, MatchGraph, Perturbed, Release
 from lookalike.errors import RecipeError, unknown_name
 from lookalike.progress import Progress, silent
@@ -140,15 +141,19 @@ def examine(
         reason = "not run: the release is not well formed"
         verdicts = [verdict_of(promise, False, reason, release.form) for promise in promises]
         looked_at, unasked = [reason] * len(verdicts), ()
+    unit = None if original.persons is None else Unit(original.schema.unit_name)
     audit = Audit(
         form=release.form,
         adversary=adversary,
         level=_LEVELS.get(release.form, "B" if graph is None else "A"),
         checks=tuple(checks),
-        verdicts=tuple(verdicts),
+        verdicts=tuple(
+            _in_words(verdict, promise, release.form, unit) for verdict, promise in zip(verdicts, promises, strict=True)
+        ),
         measured=tuple(measure_level(promise, exposure) for promise, exposure in zip(unasked, levels, strict=True)),
         n_records=original.n_rows,
         n_persons=None if original.persons is None else original.n_persons,
+        unit=unit or Unit(),
         n_rows=release.n_rows,
         n_suppressed=release.withheld.n_suppressed,
         n_dummies=release.withheld.n_dummies,
@@ -162,6 +167,11 @@ def examine(
         tuple(zip(unasked, levels, strict=True)),
         graph,
     )
+
+
+def _in_words(verdict: Verdict, promise: Promise, form: str, unit: Unit | None) -> Verdict:
+    """A verdict whose sentence says what was counted."""
+    return verdict if unit is None else replace(verdict, promise=promise.sentence(form, unit))
 
 
 def _with_a_missing_value(original: Microdata, release: Release) -> Microdata:

@@ -24,6 +24,7 @@ from lookalike.data.contracts import Level
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain
 from lookalike.data.parameters import Exact, number_text
+from lookalike.data.persons import Unit
 from lookalike.data.requirement import Requirement
 from lookalike.errors import RecipeError
 from lookalike.models.shared.exact import percent_at_most
@@ -70,11 +71,12 @@ class RhoPrivacy(WrittenModel):
     def asked(self) -> Fraction:
         return self.rho2
 
-    def promise(self, column: str | None, form: str | None = None) -> str:
+    def promise(self, column: str | None, form: str | None = None, unit: Unit | None = None) -> str:
         return describe_reader(
             form,
             f"can be at most {percent_at_most(self.rho2)} sure of anything about {column_text(column)} that is true of "
-            f"at most {percent_at_most(self.rho1)} of the whole table",
+            f"at most {percent_at_most(self.rho1)} of {'the whole table' if unit is None else f'all {unit.noun}s'}",
+            unit,
         )
 
     def check_eligible(self, prior: NDArray[np.int64], column: Domain | None) -> None:
