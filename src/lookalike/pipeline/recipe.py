@@ -11,7 +11,7 @@ import numpy as np
 from lookalike import models
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
 from lookalike.algorithms.shared.synthesis import Synthesizer
-from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
+from lookalike.data.adversary import ADVERSARIES, KNOWS_METHOD, READS_RELEASE
 from lookalike.data.contracts import Algorithm, PrivacyModel, Promise
 from lookalike.data.microdata import Domains, Microdata, Table
 from lookalike.data.person_settings import LAST, RANDOM, PersonSettings
@@ -76,10 +76,14 @@ class Prepared:
     algorithm: Algorithm
     notes: tuple[str, ...]
     """What was guessed and chosen, in sentences."""
+    rows_by_order: bool = False
+    """Whether the order of the table, which may depend on values, decides which rows of a person are published."""
 
     @property
     def adversary(self) -> str:
         """Whom the release is made for: at least the one asked for."""
+        if self.rows_by_order:
+            return self.recipe.adversary
         own = self.algorithm.adversary
         if refuse_persons(self.algorithm, self.promises, self.data, own) is not None:
             # Where persons have several rows, the method withstands no more than was asked for.
@@ -102,6 +106,12 @@ def prepare(
     """
     data = table if isinstance(table, Microdata) else Microdata.encode(table, recipe.schema)
     data, recipe, left_out = select_rows(data, recipe)
+    by_order = bool(left_out) and recipe.persons.keep != RANDOM
+    if by_order and recipe.adversary == KNOWS_METHOD:
+        raise Unsupported(
+            f"keep={recipe.persons.keep} takes rows by the order of the table, which may depend on sensitive values, "
+            "and an attacker who knows the method may know that order. Let rows be drawn (--keep random)."
+        )
     promises = settle(recipe.promises, data)
     requirements = require(promises, data)
     kinds = ALGORITHMS.values() if among is None else among
@@ -113,6 +123,7 @@ def prepare(
         requirements=requirements,
         algorithm=algorithm,
         notes=(*(table.notes if isinstance(table, Table) else ()), *left_out, *reason),
+        rows_by_order=by_order,
     )
 
 
