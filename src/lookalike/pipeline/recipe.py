@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lookalike import models
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
@@ -14,12 +15,12 @@ from lookalike.algorithms.shared.synthesis import Synthesizer
 from lookalike.data.adversary import ADVERSARIES, KNOWS_METHOD, READS_RELEASE
 from lookalike.data.contracts import Algorithm, PrivacyModel, Promise
 from lookalike.data.microdata import Domains, Microdata, Table
-from lookalike.data.person_settings import LAST, RANDOM, PersonSettings
+from lookalike.data.person_settings import LAST, LINKED, RANDOM, PersonSettings
 from lookalike.data.persons import rank_rows
 from lookalike.data.release import RecordMap, Release
 from lookalike.data.requirement import Requirement
 from lookalike.data.schema import Schema
-from lookalike.errors import RecipeError, Unsupported, counted, quoted
+from lookalike.errors import RecipeError, Unsupported, counted, quoted, unknown_name
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 
@@ -105,7 +106,7 @@ def prepare(
     `among`: the algorithms that may be chosen where the recipe names none; all, if left out.
     """
     data = table if isinstance(table, Microdata) else Microdata.encode(table, recipe.schema)
-    data, recipe, left_out = select_rows(data, recipe)
+    data, recipe, left_out = select_rows(data, recipe, table if isinstance(table, Table) else None)
     by_order = bool(left_out) and recipe.persons.keep != RANDOM
     if by_order and recipe.adversary == KNOWS_METHOD:
         raise Unsupported(
@@ -155,11 +156,22 @@ def settle(promises: Sequence[Promise], data: Microdata) -> tuple[Promise, ...]:
     return tuple(dict.fromkeys(settled))
 
 
-def select_rows(data: Microdata, recipe: Recipe) -> tuple[Microdata, Recipe, tuple[str, ...]]:
+def select_rows(
+    data: Microdata, recipe: Recipe, table: Table | None = None
+) -> tuple[Microdata, Recipe, tuple[str, ...]]:
     """The rows that are published of each person, the recipe with what was drawn for it, and a sentence about it."""
     given = recipe.persons
+    if recipe.schema.unit is None and data.persons is None and given.rows == LINKED:
+        raise RecipeError("Linked rows need the column that says whose row it is. Name it (--person COLUMN).")
     if data.persons is None:
         return data, recipe, ()
+    if given.rows == LINKED and data.individuals is not None:
+        raise Unsupported(
+            "Rows are linked by a number per person, and promises count households here. Leave --household out, or "
+            "publish rows apart (--rows apart)."
+        )
+    if given.order is not None:
+        data = replace(data, visits=order_visits(data, table, given.order))
     if given.most_rows is not None and given.keep == RANDOM and given.salt is None:
         given = replace(given, salt=Randomness(recipe.seed).child("kept rows").words(2).tobytes().hex())
     kept = keep_rows(data, given)
@@ -213,16 +225,37 @@ def keep_rows(data: Microdata, given: PersonSettings) -> Microdata:
     if persons is None:
         return data
     data = replace(data, number_known=given.number_known)
+    order = np.arange(data.n_rows) if data.visits is None else np.argsort(data.visits, kind="stable")
+    places = rank_rows(persons, order).astype(np.int32) if given.rows == LINKED else None
+    data = replace(data, visits=places)
     if given.most_rows is None:
         return data
-    order = np.arange(data.n_rows)
     if given.keep == LAST:
         order = order[::-1]
     elif given.keep == RANDOM:
         assert given.salt is not None, "Rows are drawn by a salt."
         order = Randomness(int(given.salt, 16)).child("kept rows").permutation(data.n_rows)
     chosen = data.take(np.flatnonzero(rank_rows(persons, order) < given.most_rows))
-    return chosen if given.most_rows > 1 else replace(chosen, persons=None, individuals=None)
+    if given.most_rows == 1 or chosen.persons is None:
+        return replace(chosen, persons=None, individuals=None, visits=None)
+    if chosen.visits is not None:
+        # The rows that were left out leave no gaps.
+        places = rank_rows(chosen.persons, np.argsort(chosen.visits, kind="stable")).astype(np.int32)
+        chosen = replace(chosen, visits=places)
+    return chosen
+
+
+def order_visits(data: Microdata, table: Table | None, column: str) -> NDArray[np.int32]:
+    """The place of each record among those of its person by that column; ties in the order of the table."""
+    assert data.persons is not None, "Only rows of persons are ordered."
+    blocks = (data.quasi, data.sensitive, data.carried)
+    encoded = dict(zip((domain.name for domain in data.domains.all), np.hstack(blocks).T, strict=True))
+    if table is not None:
+        encoded |= {one.name: one.codes for one in table.columns}
+    if column not in encoded:
+        raise RecipeError(unknown_name("column to order by", column, encoded))
+    order = np.argsort(encoded[column], kind="stable")
+    return rank_rows(data.persons, order).astype(np.int32)
 
 
 def require(promises: Sequence[Promise], data: Microdata) -> tuple[Requirement, ...]:
@@ -252,6 +285,8 @@ def _choose(
         algorithm = candidate.facing(recipe.adversary)
         reason = find_refusal(algorithm, recipe.adversary, promises, requirements, data.domains)
         reason = reason or refuse_persons(algorithm, promises, data, recipe.adversary)
+        if data.visits is not None:
+            reason = reason or algorithm.refuses_linked_rows(requirements)
         if reason is None:
             said = [] if recipe.algorithm else [f"Algorithm {algorithm} was chosen; name another with --algorithm."]
             return algorithm, said

@@ -38,10 +38,11 @@ def read_table(source: Any, **reading: Any) -> Table:
     return source if isinstance(source, Table) else read.read_table(source, **reading)
 
 
-def read_columns(source: Any, schema: Schema, **reading: Any) -> Table:
-    """Read the columns that the schema publishes, with the types it declares, and the column of persons."""
+def read_columns(source: Any, schema: Schema, *, order: str | None = None, **reading: Any) -> Table:
+    """Read the columns that the schema publishes, with the types it declares, the columns of persons and of order."""
     units = [attribute for attribute in (schema.person, schema.household) if attribute is not None]
-    return read_whole(source, schema, columns=[attribute.name for attribute in (*schema.published, *units)], **reading)
+    named = [attribute.name for attribute in (*schema.published, *units)]
+    return read_whole(source, schema, columns=[*dict.fromkeys((*named, *([order] if order else [])))], **reading)
 
 
 def read_whole(source: Any, schema: Schema, **reading: Any) -> Table:
