@@ -294,6 +294,7 @@ def publish(
     rows: str = APART,
     keep: str = RANDOM,
     contribution: int | None = None,
+    order: str | None = None,
     number_known: bool = True,
     rows_are_persons: bool = False,
     adversary: str = READS_RELEASE,
@@ -315,7 +316,9 @@ def publish(
     (`"occupation=beta-likeness:3"`). Further arguments go to the reader (`delimiter`, `encoding`, `missing` ...).
 
     `person` names the column that says whose row it is: promises then count distinct persons (`household`: households).
-    `rows="one"` publishes one row per person (`keep`: first, last or random), `contribution` at most so many. By
+    `rows="one"` publishes one row per person (`keep`: first, last or random), `contribution` at most so many.
+    `rows="linked"` publishes whole persons, each with a fresh number that links the rows; `order` names the column that
+    a person's rows are ordered by (the order of the table, if left out). By
     default the attacker may know how many rows a person has; `number_known=False` states that nobody does.
     `rows_are_persons` states that rows are different persons although an identifier repeats.
 
@@ -343,6 +346,7 @@ def publish(
             rows=rows,
             keep=keep,
             contribution=contribution,
+            order=order,
             number_known=number_known,
             rows_are_persons=rows_are_persons,
         ),
@@ -366,8 +370,12 @@ def publish(
         )
     watch = Stopwatch()
     with watch.step("read"):
+<<<<<<< HEAD
         read = read_columns(table, recipe.schema, progress=progress, **reading)
         refuse_repeated(read, recipe.schema, recipe.persons)
+=======
+        read = read_columns(table, recipe.schema, order=order, progress=progress, **reading)
+>>>>>>> main
     with watch.step("encode"):
         prepared = prepare(recipe, read)
     made = run(prepared, progress)

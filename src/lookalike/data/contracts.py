@@ -259,6 +259,9 @@ class Algorithm(Protocol):
     def refuses_persons(self, promises: Sequence[Promise], adversary: str) -> str | None:
         """Why it cannot keep these promises for persons who have several rows, against that adversary, or None."""
 
+    def refuses_linked_rows(self, requirements: Sequence[Requirement]) -> str | None:
+        """Why it cannot publish the rows of a person linked by a number, or None."""
+
     def anonymize(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress
     ) -> tuple[Release, RecordMap]:

@@ -169,6 +169,9 @@ class Method:
     def refuses_persons(self, promises: Sequence[Promise], adversary: str) -> str | None:
         return "it counts rows, not persons; publish one row per person (--rows one), or use groups or mondrian"
 
+    def refuses_linked_rows(self, requirements: Sequence[Requirement]) -> str | None:
+        return "it groups rows, not whole persons, so a person number would tell whose row each is; use groups"
+
     def __str__(self) -> str:
         return component_text(self)
 

@@ -99,6 +99,11 @@ person_options = options_together(
     ),
     CONTRIBUTION,
     click.option(
+        "--order",
+        metavar="COLUMN",
+        help="With --person: the column that a person's rows are ordered by; the order of DATA if not given.",
+    ),
+    click.option(
         "--number-of-rows",
         "number_known",
         type=click.Choice(("known", "unknown")),

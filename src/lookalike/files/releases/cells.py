@@ -46,6 +46,8 @@ class Encoding(StrEnum):
     NODE = "node"
     SET = "set"
     BUCKET = "bucket"
+    PERSON = "person"
+    VISIT = "visit"
 
 
 @dataclass(frozen=True)
@@ -60,14 +62,19 @@ class Field:
 
     @property
     def is_plain(self) -> bool:
-        """Whether a cell is one value (or a bucket number), and no text that says which values it may hide."""
-        return self.encoding in (Encoding.EXACT, Encoding.BUCKET)
+        """Whether a cell is one value (or a number), and no text that says which values it may hide."""
+        return self.encoding is Encoding.EXACT or self.is_number
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it numbers buckets, persons or visits, and is no column of the original."""
+        return self.encoding in (Encoding.BUCKET, Encoding.PERSON, Encoding.VISIT)
 
 
 def lay_out(cells: Cells) -> tuple[Field, pl.Series, NDArray[Any] | None]:
     """The column's typed entries once a unit, and which entry each row has (None: entries are rows)."""
     if isinstance(cells, NumberCells):
-        field = Field(cells.name, "bucket", "bucket", ValueType.INTEGER, Encoding.BUCKET)
+        field = Field(cells.name, cells.role, cells.role, ValueType.INTEGER, Encoding(cells.role))
         return field, pl.Series(cells.name, cells.numbers, dtype=pl.Int64), None
     domain, role, kind = cells.domain, str(cells.role), str(cells.domain.kind)
     if isinstance(cells, ExactCells):
@@ -154,7 +161,7 @@ def dtype_of(field: Field) -> Any:
         return pl.Struct({"values": pl.List(pl.String), "missing": pl.Boolean, "any": pl.Boolean})
     if field.encoding in (Encoding.INTERVAL, Encoding.SPAN):
         return pl.Struct({"low": value, "high": value, "missing": pl.Boolean})
-    return pl.Int64 if field.encoding is Encoding.BUCKET else value
+    return pl.Int64 if field.is_number else value
 
 
 def _extent_entries(domain: Domain, extents: Extents) -> tuple[ValueType, Encoding, pl.Series]:
