@@ -37,6 +37,7 @@ def apply_scheme(
     household: str | None = None,
     rows: str = APART,
     keep: str = RANDOM,
+    order: str | None = None,
     contribution: int | None = None,
     number_known: bool = True,
     rows_are_persons: bool = False,
@@ -72,6 +73,7 @@ def apply_scheme(
         persons=PersonSettings(
             rows=rows,
             keep=keep,
+            order=order,
             contribution=contribution,
             number_known=number_known,
             rows_are_persons=rows_are_persons,
@@ -79,7 +81,7 @@ def apply_scheme(
     )
     watch = Stopwatch()
     with watch.step("read"):
-        read = read_columns(table, recipe.schema, progress=progress, **reading)
+        read = read_columns(table, recipe.schema, order=order, progress=progress, **reading)
     with watch.step("encode"):
         prepared = prepare(recipe, read)
     made = run(prepared, progress)

@@ -12,15 +12,24 @@ from numpy.typing import NDArray
 from lookalike import models
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
 from lookalike.algorithms.shared.synthesis import Synthesizer
-from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
+from lookalike.data.adversary import ADVERSARIES, KNOWS_METHOD, READS_RELEASE
 from lookalike.data.contracts import Algorithm, PrivacyModel, Promise
 from lookalike.data.microdata import Domains, Microdata, Table
+<<<<<<< HEAD
+from lookalike.data.person_settings import APART, LAST, RANDOM, PersonSettings, StatedPersons
+from lookalike.data.persons import rank_rows
+from lookalike.data.release import RecordMap, Release
+from lookalike.data.requirement import Requirement
+from lookalike.data.schema import Role, Schema
+from lookalike.errors import RecipeError, Unsupported, counted, quoted
+=======
 from lookalike.data.person_settings import LAST, LINKED, RANDOM, PersonSettings
 from lookalike.data.persons import rank_rows
 from lookalike.data.release import RecordMap, Release
 from lookalike.data.requirement import Requirement
 from lookalike.data.schema import Schema
 from lookalike.errors import RecipeError, Unsupported, counted, quoted, unknown_name
+>>>>>>> main
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 
@@ -43,6 +52,9 @@ class Recipe:
     """How the rows of one person are published, where a column says whose rows they are."""
     for_scheme: bool = False
     """Whether a scheme is to be made of the release, so that the method must part its cells."""
+
+    def __post_init__(self) -> None:
+        self.persons.check(person=self.schema.unit is not None)
 
     @classmethod
     def of(
@@ -81,10 +93,14 @@ class Prepared:
     algorithm: Algorithm
     notes: tuple[str, ...]
     """What was guessed and chosen, in sentences."""
+    rows_by_order: bool = False
+    """Whether the order of the table, which may depend on values, decides which rows of a person are published."""
 
     @property
     def adversary(self) -> str:
         """Whom the release is made for: at least the one asked for."""
+        if self.rows_by_order:
+            return self.recipe.adversary
         own = self.algorithm.adversary
         if refuse_persons(self.algorithm, self.promises, self.data, own) is not None:
             # Where persons have several rows, the method withstands no more than was asked for.
@@ -107,6 +123,12 @@ def prepare(
     """
     data = table if isinstance(table, Microdata) else Microdata.encode(table, recipe.schema)
     data, recipe, left_out = select_rows(data, recipe, table if isinstance(table, Table) else None)
+    by_order = bool(left_out) and recipe.persons.keep != RANDOM
+    if by_order and recipe.adversary == KNOWS_METHOD:
+        raise Unsupported(
+            f"keep={recipe.persons.keep} takes rows by the order of the table, which may depend on sensitive values, "
+            "and an attacker who knows the method may know that order. Let rows be drawn (--keep random)."
+        )
     promises = settle(recipe.promises, data)
     requirements = require(promises, data)
     kinds = ALGORITHMS.values() if among is None else among
@@ -118,6 +140,7 @@ def prepare(
         requirements=requirements,
         algorithm=algorithm,
         notes=(*(table.notes if isinstance(table, Table) else ()), *left_out, *reason),
+        rows_by_order=by_order,
     )
 
 
@@ -149,6 +172,16 @@ def settle(promises: Sequence[Promise], data: Microdata) -> tuple[Promise, ...]:
     return tuple(dict.fromkeys(settled))
 
 
+<<<<<<< HEAD
+def select_rows(data: Microdata, recipe: Recipe) -> tuple[Microdata, Recipe, tuple[str, ...]]:
+    """The rows that are published of each person, the recipe with what was drawn for it, and sentences about it."""
+    given, unit = recipe.persons, recipe.schema.unit
+    if data.persons is None:
+        if unit is None or data.whole is not None:
+            return data, recipe, ()
+        said = f"Column {quoted(unit.name)} has another value in every row: each row is one {unit.role}."
+        return data, drop_persons(recipe), (said,)
+=======
 def select_rows(
     data: Microdata, recipe: Recipe, table: Table | None = None
 ) -> tuple[Microdata, Recipe, tuple[str, ...]]:
@@ -165,6 +198,7 @@ def select_rows(
         )
     if given.order is not None:
         data = replace(data, visits=order_visits(data, table, given.order))
+>>>>>>> main
     if given.most_rows is not None and given.keep == RANDOM and given.salt is None:
         given = replace(given, salt=Randomness(recipe.seed).child("kept rows").words(2).tobytes().hex())
     kept = keep_rows(data, given)
@@ -223,10 +257,51 @@ def keep_rows(data: Microdata, given: PersonSettings) -> Microdata:
     data = replace(data, visits=places)
     if given.most_rows is None:
         return data
+<<<<<<< HEAD
+    chosen = data.take(choose_rows(persons, given))
+    return chosen if given.most_rows > 1 else replace(chosen, persons=None, individuals=None)
+
+
+def choose_rows(persons: NDArray[np.int32], given: PersonSettings) -> NDArray[np.int64]:
+    """The rows that are published, in their order, where so many of a person are."""
+    order = np.arange(len(persons))
+    if given.most_rows is None:
+        return order
+=======
+>>>>>>> main
     if given.keep == LAST:
         order = order[::-1]
     elif given.keep == RANDOM:
         assert given.salt is not None, "Rows are drawn by a salt."
+<<<<<<< HEAD
+        order = Randomness(int(given.salt, 16)).child("kept rows").permutation(len(persons))
+    return np.flatnonzero(rank_rows(persons, order) < given.most_rows)
+
+
+def state_persons(recipe: Recipe) -> StatedPersons | None:
+    """What the release says about whose rows it has; None where nothing has to be said.
+
+    A salt that comes from a seed stays at home: who tries seeds could find the seed by it, and undo the shuffling.
+    """
+    if recipe.schema.unit is None:
+        return StatedPersons(settings=recipe.persons) if recipe.persons.rows_are_persons else None
+    person, household = (
+        None if unit is None else unit.name for unit in (recipe.schema.person, recipe.schema.household)
+    )
+    stated = StatedPersons(person=person, household=household, settings=recipe.persons)
+    return stated if recipe.seed is None else stated.without_salt()
+
+
+def drop_persons(recipe: Recipe) -> Recipe:
+    """The recipe for a table in which no person repeats: as without the column, and nothing is said about it."""
+    units = (recipe.schema.person, recipe.schema.household)
+    attributes = (
+        replace(attribute, role=Role.IDENTIFIER) if attribute in units else attribute
+        for attribute in recipe.schema.attributes
+    )
+    kept = replace(recipe.persons, rows=APART, keep=RANDOM, contribution=None, number_known=True)
+    return replace(recipe, schema=Schema(tuple(attributes)), persons=kept)
+=======
         order = Randomness(int(given.salt, 16)).child("kept rows").permutation(data.n_rows)
     chosen = data.take(np.flatnonzero(rank_rows(persons, order) < given.most_rows))
     if given.most_rows == 1 or chosen.persons is None:
@@ -249,6 +324,7 @@ def order_visits(data: Microdata, table: Table | None, column: str) -> NDArray[n
         raise RecipeError(unknown_name("column to order by", column, encoded))
     order = np.argsort(encoded[column], kind="stable")
     return rank_rows(data.persons, order).astype(np.int32)
+>>>>>>> main
 
 
 def require(promises: Sequence[Promise], data: Microdata) -> tuple[Requirement, ...]:
@@ -272,11 +348,17 @@ def _choose(
     """The algorithm asked for if it can serve every promise, or the first that can; with a sentence for the user."""
     if recipe.adversary not in ADVERSARIES:
         raise RecipeError(f"adversary must be one of {', '.join(ADVERSARIES)}, not {quoted(recipe.adversary)}.")
+<<<<<<< HEAD
     candidates = [recipe.algorithm] if recipe.algorithm else [kind() for kind in among]
     if recipe.for_scheme and recipe.algorithm:
         refuse_scheme(recipe.algorithm)
     elif recipe.for_scheme:
         candidates = [candidate for candidate in candidates if candidate.cells_apart]
+=======
+    if data.persons is not None and (reason := _refuse_distributions(promises)) is not None:
+        raise Unsupported(f"{reason}.")
+    candidates = [recipe.algorithm] if recipe.algorithm else (kind() for kind in among)
+>>>>>>> main
     refusals = []
     for candidate in candidates:
         algorithm = candidate.facing(recipe.adversary)
@@ -323,13 +405,17 @@ def refuse_persons(algorithm: Algorithm, promises: Sequence[Promise], data: Micr
     """Why an algorithm cannot keep these promises for persons with several rows, or None."""
     if data.persons is None:
         return None
+    return _refuse_distributions(promises) or algorithm.refuses_persons(promises, adversary)
+
+
+def _refuse_distributions(promises: Sequence[Promise]) -> str | None:
     for promise in promises:
         if promise.model.by_distribution:
             return (
                 f"{promise.model} is about whole distributions, in which a person has one value: "
                 "publish one row per person (--rows one)"
             )
-    return algorithm.refuses_persons(promises, adversary)
+    return None
 
 
 def parse_promises(model: ModelLike | Iterable[ModelLike]) -> tuple[Promise, ...]:
