@@ -124,8 +124,8 @@ def _with_salt(
     if in_parts:
         raise Unsupported(
             f"The release was made in parts and has at most {counted(settings.most_rows or 1, 'row')} per "
-            f"{stated.unit}, drawn by a key that nobody keeps. So nobody can tell which rows of the original it has: "
-            "it was audited while it was made, and cannot be held against its original again."
+            f"{stated.unit}, drawn by a key that nobody keeps. So nobody can tell which rows of the original it has. "
+            "It was audited while it was made, and cannot be held against its original again."
         )
     salt = None if private is None else read_salt(private)
     if salt is None:

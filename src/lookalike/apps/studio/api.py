@@ -192,7 +192,7 @@ def set_promise(given: openapi.PromiseSettings, project: Open) -> dict[str, Any]
         raise RecipeError(unknown_name("adversary", given.adversary, ADVERSARIES))
     with project.lock:
         if given.models:
-            promises.check_models(project, given.models)
+            promises.check_models(project, given.models, given.adversary)
         project.models, project.adversary = tuple(given.models), given.adversary
         return describe_project(project)
 

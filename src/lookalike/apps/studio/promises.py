@@ -10,8 +10,11 @@ from typing import Any
 
 from lookalike.algorithms import ALGORITHMS, describe_algorithms, parse_algorithm
 from lookalike.apps.studio.workspace import Project
+from lookalike.data.contracts import Promise
+from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import value_text
-from lookalike.errors import Infeasible, LookalikeError, RecipeError
+from lookalike.data.persons import Unit
+from lookalike.errors import Infeasible, LookalikeError, RecipeError, Unsupported
 from lookalike.evaluation.advise.promises import belief_in_extremes
 from lookalike.evaluation.compare.runs import choose_algorithms, promise_text
 from lookalike.evaluation.tradeoff import vary_promises
@@ -61,12 +64,13 @@ def what_it_allows(project: Project, text: str) -> dict[str, Any]:
         data = project.selected()
         promises = settle([parse_promise(text)], data)
         requirements = require(promises, data)
+        _refuse_unserved(promises, data, project.adversary)
     except LookalikeError as error:
         nearest = error.nearest if isinstance(error, Infeasible) else None
         return {"model": text, "feasible": False, "reason": str(error), "nearest": nearest}
     sentences, beliefs, cautions = [], [], list[str]()
     for promise, requirement in zip(promises, requirements, strict=True):
-        sentences.append(promise.model.promise(promise.column))
+        sentences.append(promise.sentence(unit=None if data.persons is None else Unit(data.schema.unit_name)))
         if promise.column is None:
             continue
         index = data.domains.sensitive_index(promise.column)
@@ -92,18 +96,28 @@ def what_it_allows(project: Project, text: str) -> dict[str, Any]:
     }
 
 
+def _refuse_unserved(promises: Sequence[Promise], data: Microdata, adversary: str) -> None:
+    """Raise `Unsupported` if no method keeps such a promise for persons who have several rows."""
+    reasons = [refuse_persons(kind().facing(adversary), promises, data, adversary) for kind in ALGORITHMS.values()]
+    said = [reason for reason in reasons if reason is not None]
+    if len(said) == len(reasons):
+        raise Unsupported(f"{said[0][:1].upper()}{said[0][1:]}.")
+
+
 def forget_broken(project: Project) -> None:
     """What was promised before may no longer fit."""
     try:
         if project.models:
-            check_models(project, project.models)
+            check_models(project, project.models, project.adversary)
     except LookalikeError:
         project.models = ()
 
 
-def check_models(project: Project, models: Sequence[str]) -> None:
+def check_models(project: Project, models: Sequence[str], adversary: str) -> None:
     data = project.selected()
-    require(settle([parse_promise(text) for text in models], data), data)
+    promises = settle([parse_promise(text) for text in models], data)
+    require(promises, data)
+    _refuse_unserved(promises, data, adversary)
 
 
 def describe_methods(project: Project) -> dict[str, Any]:

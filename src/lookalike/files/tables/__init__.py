@@ -38,6 +38,7 @@ def read_table(source: Any, **reading: Any) -> Table:
     return source if isinstance(source, Table) else read.read_table(source, **reading)
 
 
+<<<<<<< HEAD
 def read_columns(source: Any, schema: Schema, **reading: Any) -> Table:
     """Read the columns that the schema publishes, with the types it declares, and those that say whose row it is.
 
@@ -54,6 +55,13 @@ def read_columns(source: Any, schema: Schema, **reading: Any) -> Table:
     return read_whole(
         source, schema, columns=columns, also=lambda name: name in identifiers or may_number_persons(name), **reading
     )
+=======
+def read_columns(source: Any, schema: Schema, *, order: str | None = None, **reading: Any) -> Table:
+    """Read the columns that the schema publishes, with the types it declares, the columns of persons and of order."""
+    units = [attribute for attribute in (schema.person, schema.household) if attribute is not None]
+    named = [attribute.name for attribute in (*schema.published, *units)]
+    return read_whole(source, schema, columns=[*dict.fromkeys((*named, *([order] if order else [])))], **reading)
+>>>>>>> main
 
 
 def read_whole(source: Any, schema: Schema, **reading: Any) -> Table:
