@@ -19,8 +19,8 @@
     for (const fresh of page.querySelectorAll("[data-fresh]")) {
       const old = document.querySelector(`[data-fresh="${CSS.escape(fresh.dataset.fresh)}"]`);
       // A form differs by its choices, too.
-      const what = old && old.querySelector("form") ? "innerHTML" : "textContent";
-      if (old && old[what] !== fresh[what]) old.replaceChildren(...fresh.childNodes);
+      const same = old && old.querySelector("form") ? old.isEqualNode(fresh) : old?.textContent === fresh.textContent;
+      if (old && !same) old.replaceChildren(...fresh.childNodes);
     }
   }
 
