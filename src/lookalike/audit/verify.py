@@ -14,10 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
+import numpy as np
+
 from lookalike.audit import buckets, matching, persons, perturbation, preconditions
-from lookalike.audit.exposures import concealment, expose_blocks, expose_reading
+from lookalike.audit.exposures import concealment, expose_blocks, expose_reading, part
 from lookalike.audit.order import row_order
 from lookalike.audit.reading import Ints, Reading
 from lookalike.audit.verdicts import (
@@ -66,12 +69,18 @@ class Examined:
     graph: MatchGraph | None = None
 
     def exposure(self, column: int | None) -> Exposure:
-        """What the adversary can infer about a sensitive column (None: about identity); worked out once."""
-        if self.reading.original.persons is not None:
-            seen = self.reading.of_persons.get((column, self.audit.adversary, False))
-            if isinstance(seen, Exposure):
-                return seen
-        return expose_reading(self.reading, column, self.graph, self.audit.adversary)
+        """What the adversary can infer about a sensitive column (None: about identity); worked out once.
+
+        By persons, where they may have several rows: an exposure without units where that is not known.
+        """
+        by_rows = partial(expose_reading, self.reading, column, self.graph, self.audit.adversary)
+        if self.reading.original.persons is None:
+            return by_rows()
+        key = column, self.audit.adversary, False
+        if key not in self.reading.of_persons:
+            self.reading.of_persons[key] = persons.expose_persons(self.reading, column, key[1], mixed=False)
+        seen = self.reading.of_persons[key]
+        return seen if isinstance(seen, Exposure) else replace(part(by_rows(), np.zeros(0, np.int64)), n_classes=0)
 
 
 def name_kernels(form: str, n_rows: int) -> tuple[str, ...]:

@@ -76,6 +76,8 @@ class Prepared:
     algorithm: Algorithm
     notes: tuple[str, ...]
     """What was guessed and chosen, in sentences."""
+    table: Microdata
+    """`data` with the rows that are left out because a person has more than are published."""
 
     @property
     def adversary(self) -> str:
@@ -101,6 +103,7 @@ def prepare(
     `among`: the algorithms that may be chosen where the recipe names none; all, if left out.
     """
     data = table if isinstance(table, Microdata) else Microdata.encode(table, recipe.schema)
+    whole = data
     data, recipe, left_out = select_rows(data, recipe)
     promises = settle(recipe.promises, data)
     requirements = require(promises, data)
@@ -113,6 +116,7 @@ def prepare(
         requirements=requirements,
         algorithm=algorithm,
         notes=(*(table.notes if isinstance(table, Table) else ()), *left_out, *reason),
+        table=whole,
     )
 
 
