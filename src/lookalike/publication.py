@@ -21,6 +21,7 @@ from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.contracts import Algorithm, Promise
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Number
+from lookalike.data.person_columns import refuse_repeated
 from lookalike.data.person_settings import APART, RANDOM, PersonSettings
 from lookalike.data.release import Release
 from lookalike.data.schema import Schema
@@ -110,6 +111,11 @@ class Publication:
         """Into how many parts the table was cut; 0 for a release in one piece."""
         return len(self.made.parts) if isinstance(self.made, MadeInParts) else 0
 
+    @property
+    def needs_map(self) -> bool:
+        """Whether an audit of the written release needs the record map: persons have several rows."""
+        return self.audit.n_persons is not None
+
     def summary(self) -> dict[str, Any]:
         """What came of it, ready for JSON."""
         made = self.made
@@ -162,7 +168,7 @@ class Publication:
         folder: str | Path,
         *,
         overwrite: bool = False,
-        private: bool = False,
+        private: bool | None = None,
         report: str | None = None,
         publish_scores: bool = False,
         pdf: bool | None = False,
@@ -182,7 +188,8 @@ class Publication:
         `publish_scores` puts figures that were scored on the original into the report of the folder, too. Anybody who
         reads it may become surer about people than the release alone allows.
         `pdf` also prints the reports, by a browser of the Chromium family; None: if there is one and it can.
-        `private` also keeps, in the PRIVATE folder, which record became which row, and the seed if one was given.
+        `private` also keeps, in the PRIVATE folder, which record became which row, and the seed if one was given; None:
+        where persons have several rows, since an audit of the folder needs it then.
         `safe_csv` puts an apostrophe before cells of CSV files that a spreadsheet would compute.
         """
         from lookalike.evaluation import report as reports
@@ -193,8 +200,8 @@ class Publication:
         if elsewhere and (private or overwrite):
             raise RecipeError("Behind a URL nothing is replaced, and nothing private is kept. Write to a folder.")
         made, owners = self._whole, dict[str, bytes]() if full and not elsewhere else None
-        record_map = made.record_map if private else None
-        with reports.open_destination(folder, owners, record_map, made.recipe.seed, overwrite=overwrite) as path:
+        kept = None if elsewhere else reports.choose_private(made, asked=private)
+        with reports.open_destination(folder, owners, kept, overwrite=overwrite) as path:
             evaluation = self.evaluate(progress) if owners is not None or publish_scores else None
             manifest = reports.describe_release(made, self.title, safe_csv=safe_csv)
             with new_release(path, overwrite=overwrite, progress=progress) as out:
@@ -360,6 +367,7 @@ def publish(
     watch = Stopwatch()
     with watch.step("read"):
         read = read_columns(table, recipe.schema, progress=progress, **reading)
+        refuse_repeated(read, recipe.schema, recipe.persons)
     with watch.step("encode"):
         prepared = prepare(recipe, read)
     made = run(prepared, progress)
@@ -439,6 +447,7 @@ def _open_backend(
     from lookalike.pipeline.backends.local import LocalBackend
 
     read = read_columns(table, recipe.schema, progress=progress, **reading)
+    refuse_repeated(read, recipe.schema, recipe.persons)
     data = Microdata.encode(read, recipe.schema)
     # Identifiers of persons stay with their rows, to be counted; they are not published.
     units = {unit.name: read[unit.name] for unit in (recipe.schema.unit, recipe.schema.person) if unit is not None}
@@ -504,6 +513,7 @@ def synthesize(
         person=person,
     )
     read = read_columns(table, given, progress=progress, **reading)
+    refuse_repeated(read, given, settings)
     data, most_records, left_out = bound_contribution(Microdata.encode(read, given), settings, seed)
     made = chosen.synthesize(data, Randomness(seed), progress, rows=rows, most_records=most_records)
     untyped = tuple(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lookalike import models
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
@@ -14,11 +15,11 @@ from lookalike.algorithms.shared.synthesis import Synthesizer
 from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
 from lookalike.data.contracts import Algorithm, PrivacyModel, Promise
 from lookalike.data.microdata import Domains, Microdata, Table
-from lookalike.data.person_settings import LAST, RANDOM, PersonSettings
+from lookalike.data.person_settings import APART, LAST, RANDOM, PersonSettings, StatedPersons
 from lookalike.data.persons import rank_rows
 from lookalike.data.release import RecordMap, Release
 from lookalike.data.requirement import Requirement
-from lookalike.data.schema import Schema
+from lookalike.data.schema import Role, Schema
 from lookalike.errors import RecipeError, Unsupported, counted, quoted
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
@@ -40,6 +41,9 @@ class Recipe:
     """Only to repeat a run. Whoever knows it can undo the shuffling."""
     persons: PersonSettings = field(default_factory=PersonSettings)
     """How the rows of one person are published, where a column says whose rows they are."""
+
+    def __post_init__(self) -> None:
+        self.persons.check(person=self.schema.unit is not None)
 
     @classmethod
     def of(
@@ -149,10 +153,13 @@ def settle(promises: Sequence[Promise], data: Microdata) -> tuple[Promise, ...]:
 
 
 def select_rows(data: Microdata, recipe: Recipe) -> tuple[Microdata, Recipe, tuple[str, ...]]:
-    """The rows that are published of each person, the recipe with what was drawn for it, and a sentence about it."""
-    given = recipe.persons
+    """The rows that are published of each person, the recipe with what was drawn for it, and sentences about it."""
+    given, unit = recipe.persons, recipe.schema.unit
     if data.persons is None:
-        return data, recipe, ()
+        if unit is None or data.whole is not None:
+            return data, recipe, ()
+        said = f"Column {quoted(unit.name)} has another value in every row: each row is one {unit.role}."
+        return data, drop_persons(recipe), (said,)
     if given.most_rows is not None and given.keep == RANDOM and given.salt is None:
         given = replace(given, salt=Randomness(recipe.seed).child("kept rows").words(2).tobytes().hex())
     kept = keep_rows(data, given)
@@ -208,14 +215,46 @@ def keep_rows(data: Microdata, given: PersonSettings) -> Microdata:
     data = replace(data, number_known=given.number_known)
     if given.most_rows is None:
         return data
-    order = np.arange(data.n_rows)
+    chosen = data.take(choose_rows(persons, given))
+    return chosen if given.most_rows > 1 else replace(chosen, persons=None, individuals=None)
+
+
+def choose_rows(persons: NDArray[np.int32], given: PersonSettings) -> NDArray[np.int64]:
+    """The rows that are published, in their order, where so many of a person are."""
+    order = np.arange(len(persons))
+    if given.most_rows is None:
+        return order
     if given.keep == LAST:
         order = order[::-1]
     elif given.keep == RANDOM:
         assert given.salt is not None, "Rows are drawn by a salt."
-        order = Randomness(int(given.salt, 16)).child("kept rows").permutation(data.n_rows)
-    chosen = data.take(np.flatnonzero(rank_rows(persons, order) < given.most_rows))
-    return chosen if given.most_rows > 1 else replace(chosen, persons=None, individuals=None)
+        order = Randomness(int(given.salt, 16)).child("kept rows").permutation(len(persons))
+    return np.flatnonzero(rank_rows(persons, order) < given.most_rows)
+
+
+def state_persons(recipe: Recipe) -> StatedPersons | None:
+    """What the release says about whose rows it has; None where nothing has to be said.
+
+    A salt that comes from a seed stays at home: who tries seeds could find the seed by it, and undo the shuffling.
+    """
+    if recipe.schema.unit is None:
+        return StatedPersons(settings=recipe.persons) if recipe.persons.rows_are_persons else None
+    person, household = (
+        None if unit is None else unit.name for unit in (recipe.schema.person, recipe.schema.household)
+    )
+    stated = StatedPersons(person=person, household=household, settings=recipe.persons)
+    return stated if recipe.seed is None else stated.without_salt()
+
+
+def drop_persons(recipe: Recipe) -> Recipe:
+    """The recipe for a table in which no person repeats: as without the column, and nothing is said about it."""
+    units = (recipe.schema.person, recipe.schema.household)
+    attributes = (
+        replace(attribute, role=Role.IDENTIFIER) if attribute in units else attribute
+        for attribute in recipe.schema.attributes
+    )
+    kept = replace(recipe.persons, rows=APART, keep=RANDOM, contribution=None, number_known=True)
+    return replace(recipe, schema=Schema(tuple(attributes)), persons=kept)
 
 
 def require(promises: Sequence[Promise], data: Microdata) -> tuple[Requirement, ...]:
@@ -239,6 +278,8 @@ def _choose(
     """The algorithm asked for if it can serve every promise, or the first that can; with a sentence for the user."""
     if recipe.adversary not in ADVERSARIES:
         raise RecipeError(f"adversary must be one of {', '.join(ADVERSARIES)}, not {quoted(recipe.adversary)}.")
+    if data.persons is not None and (reason := _refuse_distributions(promises)) is not None:
+        raise Unsupported(f"{reason}.")
     candidates = [recipe.algorithm] if recipe.algorithm else (kind() for kind in among)
     refusals = []
     for candidate in candidates:
@@ -274,13 +315,17 @@ def refuse_persons(algorithm: Algorithm, promises: Sequence[Promise], data: Micr
     """Why an algorithm cannot keep these promises for persons with several rows, or None."""
     if data.persons is None:
         return None
+    return _refuse_distributions(promises) or algorithm.refuses_persons(promises, adversary)
+
+
+def _refuse_distributions(promises: Sequence[Promise]) -> str | None:
     for promise in promises:
         if promise.model.by_distribution:
             return (
                 f"{promise.model} is about whole distributions, in which a person has one value: "
                 "publish one row per person (--rows one)"
             )
-    return algorithm.refuses_persons(promises, adversary)
+    return None
 
 
 def parse_promises(model: ModelLike | Iterable[ModelLike]) -> tuple[Promise, ...]:

@@ -90,6 +90,8 @@ class Report:
     adversary: str
     adversary_sentence: str
     promises: tuple[dict[str, str], ...]
+    persons: tuple[str, ...]
+    """Whose rows these are, where persons may have several."""
     cautions: tuple[str, ...]
     audit: dict[str, Any]
     beliefs: tuple[BeliefTable, ...]
@@ -142,6 +144,7 @@ class Report:
                 {"text": str(promise), "sentence": promise.model.promise(promise.column, basis.form)}
                 for promise in basis.promises
             ),
+            persons=() if basis.persons is None else tuple(basis.persons.sentences()),
             cautions=_cautions(basis),
             audit=basis.audit.to_plain(),
             beliefs=tuple(belief_table(basis, index) for index in basis.seen),
@@ -313,4 +316,6 @@ def _command(basis: Basis) -> str:
     parts += ["--algorithm", str(basis.algorithm)]
     if basis.asked_adversary != READS_RELEASE:
         parts += ["--adversary", basis.asked_adversary]
+    if basis.persons is not None:
+        parts += basis.persons.flags()
     return shlex.join([*parts, *basis.options, "--out", "FOLDER"])
