@@ -38,7 +38,7 @@ from lookalike.data.adversary import ADVERSARIES, KNOWS_METHOD, READS_RELEASE
 from lookalike.data.contracts import PrivacyModel, Promise
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Codes, Microdata
-from lookalike.data.persons import Unit
+from lookalike.data.person_settings import Unit
 from lookalike.data.release import Bucketized, Grouped, Matched, MatchGraph, Perturbed, Release
 from lookalike.errors import RecipeError, unknown_name
 from lookalike.progress import Progress, silent
