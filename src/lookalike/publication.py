@@ -32,11 +32,13 @@ from lookalike.metrics.shared.losses import loss_text
 from lookalike.pipeline.backends import BACKENDS, SPARK, Backend, Fragments
 from lookalike.pipeline.recipe import ModelLike, Recipe, bound_contribution, prepare
 from lookalike.pipeline.run import Made, MadeInParts, MadeWhole, Stopwatch, name_domains, run
+from lookalike.pipeline.schemes import make_scheme
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 
 # What evaluates and writes takes longer to load than a small table to publish: it is loaded when it is first needed.
 if TYPE_CHECKING:
+    from lookalike.data.scheme import Scheme
     from lookalike.evaluation.against_rows import AgainstRows
     from lookalike.evaluation.evaluate import Evaluation
     from lookalike.evaluation.fidelity import Fidelity
@@ -58,6 +60,8 @@ class Publication:
     """Where a release in parts lies."""
     files: tuple[str, ...] = field(default=(), repr=False)
     """The files of a release in parts."""
+    scheme_out: Path | None = field(default=None, repr=False)
+    """Where `write` also writes the scheme of its cells."""
     _kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     _watch: Stopwatch = field(default_factory=Stopwatch, init=False, repr=False, compare=False)
 
@@ -204,6 +208,10 @@ class Publication:
         from lookalike.files.releases.write import new_release
         from lookalike.files.urls import is_url
 
+        if self.scheme_out is not None:
+            from lookalike.files.schemes import check_scheme_target, write_scheme
+
+            check_scheme_target(self.scheme_out, overwrite=overwrite)
         full, elsewhere = reports.wants_full_report(report, scores=publish_scores), is_url(folder)
         if elsewhere and (private or overwrite):
             raise RecipeError("Behind a URL nothing is replaced, and nothing private is kept. Write to a folder.")
@@ -232,7 +240,17 @@ class Publication:
                     audited = reports.audit_json(basis.public())
                     out.add({reports.AUDIT: audited, **reports.report_documents(reported, pdf)})
                 progress("report", 1.0)
-                return out.describe(manifest)
+                files = out.describe(manifest)
+        if self.scheme_out is not None:
+            write_scheme(self.scheme_out, self.scheme(), overwrite=overwrite)
+        return files
+
+    def scheme(self) -> Scheme:
+        """The cells of this release as a scheme, in which later tables can be published (`apply_scheme`).
+
+        Only methods whose cells do not overlap have one (mondrian-strict).
+        """
+        return make_scheme(self._whole)
 
     @cached_property
     def _basis(self) -> Basis:
@@ -304,6 +322,7 @@ def publish(
     rows: str = APART,
     keep: str = RANDOM,
     contribution: int | None = None,
+    order: str | None = None,
     number_known: bool = True,
     rows_are_persons: bool = False,
     adversary: str = READS_RELEASE,
@@ -312,6 +331,7 @@ def publish(
     recipient: str | None = None,
     out: str | Path | None = None,
     overwrite: bool = False,
+    scheme_out: str | Path | None = None,
     part_rows: int | None = None,
     backend: str | None = None,
     progress: Progress = silent,
@@ -325,17 +345,26 @@ def publish(
     (`"occupation=beta-likeness:3"`). Further arguments go to the reader (`delimiter`, `encoding`, `missing` ...).
 
     `person` names the column that says whose row it is: promises then count distinct persons (`household`: households).
-    `rows="one"` publishes one row per person (`keep`: first, last or random), `contribution` at most so many. By
+    `rows="one"` publishes one row per person (`keep`: first, last or random), `contribution` at most so many.
+    `rows="linked"` publishes whole persons, each with a fresh number that links the rows; `order` names the column that
+    a person's rows are ordered by (the order of the table, if left out). By
     default the attacker may know how many rows a person has; `number_known=False` states that nobody does.
     `rows_are_persons` states that rows are different persons although an identifier repeats.
 
     `part_rows` publishes about so many records at a time, on this machine or, with `backend="spark"` or a Spark data
     frame, on the executors of a cluster. Parts are written as they are made, so they need `out`, the folder (one that
     all machines see under one name). A release in one piece is written there too if `out` is given; else see `write`.
+
+    `scheme_out` makes cells that do not overlap, and writes them as a scheme once the folder is written, so that later
+    tables can be published in the same cells (`apply_scheme`).
     """
     from lookalike.files.releases.describe import check_titles
 
     check_titles(title=title, recipient=recipient)
+    if scheme_out is not None:
+        from lookalike.files.schemes import check_scheme_target, render_scheme
+
+        check_scheme_target(scheme_out, overwrite=overwrite or out is None)
     recipe = Recipe.of(
         model=model,
         algorithm=algorithm,
@@ -353,14 +382,18 @@ def publish(
             rows=rows,
             keep=keep,
             contribution=contribution,
+            order=order,
             number_known=number_known,
             rows_are_persons=rows_are_persons,
         ),
+        for_scheme=scheme_out is not None,
     )
     named = title or "Anonymised table"
     if backend is not None and backend not in BACKENDS:
         raise RecipeError(unknown_name("back end", backend, BACKENDS))
     if part_rows is not None or backend == SPARK or isinstance(table, Backend) or _is_spark_frame(table):
+        if scheme_out is not None:
+            raise RecipeError("A scheme is made of all groups at once. Leave scheme_out out, or publish in one piece.")
         lies_at, recipe, notes, options = _open_backend(table, recipe, backend, part_rows, progress, reading)
         return _publish_in_parts(
             lies_at,
@@ -376,12 +409,16 @@ def publish(
         )
     watch = Stopwatch()
     with watch.step("read"):
-        read = read_columns(table, recipe.schema, progress=progress, **reading)
+        read = read_columns(table, recipe.schema, order=order, progress=progress, **reading)
         refuse_repeated(read, recipe.schema, recipe.persons)
     with watch.step("encode"):
         prepared = prepare(recipe, read)
     made = run(prepared, progress)
-    publication = Publication(replace(made, seconds={**watch.seconds, **made.seconds}), named, recipient)
+    made = replace(made, seconds={**watch.seconds, **made.seconds})
+    publication = Publication(made, named, recipient, scheme_out=None if scheme_out is None else Path(scheme_out))
+    if scheme_out is not None:
+        # What cannot be written as asked is refused before anything is written.
+        render_scheme(scheme_out, publication.scheme())
     if out is not None:
         publication.write(out, overwrite=overwrite, progress=progress)
     return publication

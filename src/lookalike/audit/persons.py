@@ -40,6 +40,7 @@ from fractions import Fraction
 import numpy as np
 
 from lookalike.audit.containment import holds_each, list_fitting
+from lookalike.audit.linked import expose_numbers
 from lookalike.audit.reading import FITS_LIMIT, Ints, Reading
 from lookalike.audit.verdicts import OPEN, Check
 from lookalike.data.exposure import Exposure, counted_exposure
@@ -74,6 +75,9 @@ def check_rows(reading: Reading) -> Check | None:
     """Whether equal rows of a person are in one class; None where nobody has several rows or classes are not known."""
     persons = reading.original.persons
     if persons is None or not isinstance(reading.release, Grouped | Bucketized):
+        return None
+    if isinstance(reading.release, Grouped) and reading.release.linked is not None:
+        # Readers know which rows belong together: classes are of whole persons.
         return None
     classes = find_classes(reading)
     if classes is None:
@@ -170,6 +174,8 @@ def expose_persons(reading: Reading, column: int | None, adversary: str, *, mixe
     """
     if not isinstance(reading.release, Grouped | Bucketized):
         return _NOT_SERVED
+    if isinstance(reading.release, Grouped) and reading.release.linked is not None:
+        return _expose_linked(reading, column, adversary, mixed=mixed)
     classes = find_classes(reading)
     if classes is None:
         return _bound_sizes(reading, adversary) if column is None else NEEDS_MAP
@@ -192,6 +198,23 @@ def expose_persons(reading: Reading, column: int | None, adversary: str, *, mixe
     if not reading.number_known and isinstance(reading.release, Grouped):
         return exposure
     return _with_known_numbers(exposure, units, codes, _find_most_rows(reading, names, units, owners))
+
+
+def _expose_linked(reading: Reading, column: int | None, adversary: str, *, mixed: bool) -> Exposure | str:
+    """The same where rows carry person numbers: by classes of persons, whose numbers of rows are known anyway."""
+    found = expose_numbers(reading, column)
+    if isinstance(found, str):
+        return found
+    units, owners, codes = found
+    n_units = int(units.max(initial=-1)) + 1
+    firsts = np.unique(owners, return_index=True)[1]
+    if codes is None:
+        return _count(reading, units[firsts], None, n_units, None, adversary)
+    sizes = np.bincount(units[firsts], minlength=n_units).astype(np.int64)
+    pairs = np.unique(number_pairs(owners, codes), return_index=True)[1]
+    if mixed:
+        return _mix(reading, column or 0, units[pairs], owners[pairs], codes[pairs], sizes, adversary)
+    return replace(_count(reading, units[pairs], codes[pairs], n_units, column, adversary), sizes=sizes)
 
 
 def _bound_sizes(reading: Reading, adversary: str) -> Exposure | str:

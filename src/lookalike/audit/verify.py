@@ -21,6 +21,7 @@ import numpy as np
 
 from lookalike.audit import buckets, matching, persons, perturbation, preconditions
 from lookalike.audit.exposures import concealment, expose_blocks, expose_reading, part
+from lookalike.audit.linked import check_linked
 from lookalike.audit.order import row_order
 from lookalike.audit.reading import Ints, Reading
 from lookalike.audit.verdicts import (
@@ -225,6 +226,8 @@ def _checks(reading: Reading, graph: MatchGraph | None, adversary: str) -> Itera
             yield preconditions.everyone_has_a_row(reading)
             if isinstance(release, Matched) and graph is not None:
                 yield from matching.graph_checks(graph, reading)
+    if isinstance(release, Grouped) and release.linked is not None:
+        yield from check_linked(reading, release.linked)
     in_parts = preconditions.parts_check(reading, graph)
     if in_parts is not None:
         yield in_parts

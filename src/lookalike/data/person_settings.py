@@ -32,6 +32,8 @@ class PersonSettings:
     """`rows=one`: which row."""
     contribution: int | None = None
     """The most rows per person; further ones, drawn at random, are left out."""
+    order: str | None = None
+    """The column that a person's rows are ordered by; None: the order of the table."""
     number_known: bool = True
     """Whether the attacker may know how many rows a person has."""
     salt: str | None = None

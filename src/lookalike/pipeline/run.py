@@ -133,7 +133,9 @@ def run(prepared: Prepared, progress: Progress = silent) -> MadeWhole:
     crowds = (seen[0] if seen else examined.exposure(None)).crowds
     with watch.step("measure"):
         losses, by_column = measure(data, release, crowds)
-        bound = loss_bound(data, prepared.requirements, rng) if isinstance(release, Grouped) else None
+        # The bound is a mean over all records; rows that are left out would not count in the loss.
+        whole = isinstance(release, Grouped) and not release.withheld.n_suppressed
+        bound = loss_bound(data, prepared.requirements, rng) if whole else None
     return MadeWhole(
         recipe=recipe,
         promises=prepared.promises,

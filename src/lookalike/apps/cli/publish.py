@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -83,6 +84,13 @@ class _Publish(click.Command):
     metavar="URL",
     help="Also write the published tables into a database, as in sqlite:///file.db?table=name, after the folder.",
 )
+@click.option(
+    "--scheme-out",
+    type=click.Path(),
+    metavar="FILE",
+    help="Also write the cells as a scheme, in which lookalike apply publishes later tables: scheme.yaml. As "
+    "scheme.csv a mapping of values (column, from, to), where no cut depends on another column.",
+)
 @click.option("--title", metavar="TEXT", help="Title of the report.")
 @click.option("--recipient", metavar="TEXT", help="For whom the release is made, as the report says.")
 @click.option("--seed", type=int, help="Only to repeat a run: whoever knows it can undo the shuffling.")
@@ -136,12 +144,18 @@ def run_publish(
     safe_csv: bool = False,
     to: str | None = None,
     reading: dict[str, Any] | None = None,
+    make: Callable[..., Publication] | None = None,
     **asked: Any,
 ) -> None:
+    """Make a release by `make` (by default `la.publish`), write it where it belongs, and say what came of it."""
     from lookalike.evaluation.report.folder import FULL, SCORES_REVEAL
+    from lookalike.files.schemes import check_scheme_target
     from lookalike.pipeline.run import Stopwatch
     from lookalike.publication import publish as publish_table
 
+    scheme_out = asked.get("scheme_out")
+    if scheme_out is not None:
+        check_scheme_target(scheme_out, overwrite=overwrite)
     in_parts = asked.get("part_rows") is not None or asked.get("backend") == SPARK
     is_private = bool(private) or asked["schema"].unit is not None
     kept = _check_destinations(
@@ -151,7 +165,7 @@ def run_publish(
     writing, tables = Stopwatch(), tuple[str, ...]()
     with TerminalProgress() as progress:
         where: dict[str, Any] = {"out": out, "overwrite": overwrite} if in_parts else {}
-        publication = publish_table(data, progress=progress, **asked, **where, **(reading or {}))
+        publication = (make or publish_table)(data, progress=progress, **asked, **where, **(reading or {}))
         files = list(publication.files)
         if not in_parts:
             if progress.stopped:
@@ -191,11 +205,13 @@ def run_publish(
         summary["seconds"] |= {step: round(seconds, 3) for step, seconds in writing.seconds.items()}
         private_folder = None if kept is None else str(kept)
         about = {"peak_mb": peak_megabytes(), "out": out, "files": files, "private": private_folder, "tables": tables}
-        print_json({**summary, **about})
+        print_json({**summary, **about, **({} if scheme_out is None else {"scheme": scheme_out})})
         return
     click.echo(str(publication))
     printed = " and report.pdf" if "report.pdf" in files else ""
     click.echo(f"\nRelease:  {out}\nReport:   {out.rstrip('/')}/report.html{printed}")
+    if scheme_out is not None:
+        click.echo(f"Scheme:   {scheme_out}")
     if tables:
         click.echo(f"Database: {', '.join(tables)}")
     if kept is not None:

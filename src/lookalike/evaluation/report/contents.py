@@ -15,10 +15,11 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from lookalike.algorithms.shared.fixed_cells import FixedCells
 from lookalike.attacks import ATTACKS
 from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
 from lookalike.data.contracts import Finding
-from lookalike.data.parameters import describe
+from lookalike.data.parameters import describe, number_text
 from lookalike.data.schema import Role
 from lookalike.errors import quoted
 from lookalike.evaluation.evaluate import Answered, Evaluation
@@ -346,10 +347,14 @@ def _read_scores(finding: Finding) -> tuple[float | None, float | None]:
 
 
 def _command(basis: Basis) -> str:
-    parts = ["lookalike", "publish", "YOUR-TABLE", "--schema", "schema.yaml"]
+    parts, method = ["lookalike", "publish", "YOUR-TABLE", "--schema", "schema.yaml"], basis.algorithm
+    how = ["--algorithm", str(method)]
+    if isinstance(method, FixedCells):
+        parts = ["lookalike", "apply", "SCHEME", "YOUR-TABLE"]
+        how = ["--suppress", number_text(method.suppress)] if method.suppress else []
     for promise in basis.promises:
         parts += ["--model", str(promise)]
-    parts += ["--algorithm", str(basis.algorithm)]
+    parts += how
     if basis.asked_adversary != READS_RELEASE:
         parts += ["--adversary", basis.asked_adversary]
     if basis.persons is not None:
