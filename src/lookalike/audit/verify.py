@@ -151,7 +151,7 @@ def examine(
         reason = "not run: the release is not well formed"
         verdicts = [verdict_of(promise, False, reason, release.form) for promise in promises]
         looked_at, unasked = [reason] * len(verdicts), ()
-    unit = None if original.persons is None else Unit(original.schema.unit_name)
+    unit = None if original.persons is None else _unit_of(original, release)
     audit = Audit(
         form=release.form,
         adversary=adversary,
@@ -177,6 +177,11 @@ def examine(
         tuple(zip(unasked, levels, strict=True)),
         graph,
     )
+
+
+def _unit_of(original: Microdata, release: Release) -> Unit:
+    is_linked = isinstance(release, Grouped) and release.linked is not None
+    return Unit(original.schema.unit_name, "all rows" if is_linked else "one row")
 
 
 def _in_words(verdict: Verdict, promise: Promise, form: str, unit: Unit | None) -> Verdict:
