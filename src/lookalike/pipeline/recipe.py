@@ -199,8 +199,8 @@ def describe_left_out(data: Microdata, most_rows: int | None) -> tuple[str, ...]
     if not n_left:
         return ()
     verb = "is" if n_left == 1 else "are"
-    limit = counted(most_rows, "row")
-    return (f"{counted(n_left, 'row')} of {counted(n_cut, 'person')} {verb} left out: at most {limit} per person.",)
+    limit, noun = counted(most_rows, "row"), data.schema.unit_name
+    return (f"{counted(n_left, 'row')} of {counted(n_cut, noun)} {verb} left out: at most {limit} per {noun}.",)
 
 
 def bound_contribution(
