@@ -158,7 +158,8 @@ def test_a_run_counts_persons(settings: dict[str, Any], client: TestClient, proj
     assert found["summary"]["rows"] == rows
     assert found["summary"]["persons"] == (None if "rows" in settings else 80)
     page = client.get(f"{project.removeprefix('/api')}/results").text
-    assert ("80 are counted." in page) == ("rows" not in settings)
+    assert "The original has 159 rows of 80 persons" in page
+    assert ("one row per person of the original" in page) == ("rows" in settings)
     command = client.get(f"{run}/command").json()["command"]
     assert "--person patient_id" in command
     for flag, name in (("--rows one", "rows"), ("--contribution 2", "contribution"), ("unknown", "number_known")):

@@ -13,7 +13,7 @@ from lookalike.apps.studio.workspace import Project
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import value_text
-from lookalike.data.persons import Unit
+from lookalike.data.person_settings import LINKED, Unit
 from lookalike.errors import Infeasible, LookalikeError, RecipeError, Unsupported
 from lookalike.evaluation.advise.promises import belief_in_extremes
 from lookalike.evaluation.compare.runs import choose_algorithms, promise_text
@@ -68,9 +68,11 @@ def what_it_allows(project: Project, text: str) -> dict[str, Any]:
     except LookalikeError as error:
         nearest = error.nearest if isinstance(error, Infeasible) else None
         return {"model": text, "feasible": False, "reason": str(error), "nearest": nearest}
+    known = "all rows" if project.persons.rows == LINKED else "one row"
+    unit = None if data.persons is None else Unit(data.schema.unit_name, known)
     sentences, beliefs, cautions = [], [], list[str]()
     for promise, requirement in zip(promises, requirements, strict=True):
-        sentences.append(promise.sentence(unit=None if data.persons is None else Unit(data.schema.unit_name)))
+        sentences.append(promise.sentence(unit=unit))
         if promise.column is None:
             continue
         index = data.domains.sensitive_index(promise.column)

@@ -121,7 +121,6 @@ def _publish(task: dict[str, Any], told: _Told) -> None:
         "highest_belief": max((line.belief for table in report.beliefs for line in table.lines), default=None),
         "query_error": report.answers[-1].median if report.answers else None,
         "persons": publication.audit.n_persons,
-        "least_persons": min(publication.made.crowds, default=None) if publication.audit.n_persons else None,
         "notes": list(publication.notes),
         "text": str(publication),
     }

@@ -113,7 +113,7 @@ class ColumnBearing:
 
 def what_it_bears(prior: Counts, column: Domain) -> ColumnBearing:
     """What each model proposes for it, and what that leaves of its rarest and its commonest value."""
-    n_records = int(prior.sum())
+    n_records = total_of(prior)
     n_values, (rarest, commonest) = int(np.count_nonzero(prior)), _find_extremes(prior)
     return ColumnBearing(
         column=column.name,
@@ -209,7 +209,7 @@ def promise_to_start_with(n_rows: int, columns: Sequence[tuple[Counts, Domain]])
 
 def _about_values(prior: Counts, column: Domain) -> tuple[Promise | None, str]:
     """beta-likeness where it leaves room for groups; else closeness along an order, or diversity."""
-    n_records, n_values = int(prior.sum()), int(np.count_nonzero(prior))
+    n_records, n_values = total_of(prior), int(np.count_nonzero(prior))
     if n_values < 2:
         return None, f"No promise about {quoted(column.name)}: it has one value, which every reader learns."
     crowded = f"{quoted(column.name)} has {counted(n_values, 'value')}"
