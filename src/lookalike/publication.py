@@ -399,12 +399,8 @@ def publish(
         )
     watch = Stopwatch()
     with watch.step("read"):
-<<<<<<< HEAD
-        read = read_columns(table, recipe.schema, progress=progress, **reading)
-        refuse_repeated(read, recipe.schema, recipe.persons)
-=======
         read = read_columns(table, recipe.schema, order=order, progress=progress, **reading)
->>>>>>> main
+        refuse_repeated(read, recipe.schema, recipe.persons)
     with watch.step("encode"):
         prepared = prepare(recipe, read)
     made = run(prepared, progress)

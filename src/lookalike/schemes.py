@@ -14,6 +14,7 @@ from typing import Any
 
 from lookalike.algorithms.shared.fixed_cells import FixedCells
 from lookalike.data.parameters import Number
+from lookalike.data.person_columns import refuse_repeated
 from lookalike.data.person_settings import APART, RANDOM, PersonSettings
 from lookalike.data.schema import Schema
 from lookalike.data.scheme import Scheme
@@ -82,6 +83,7 @@ def apply_scheme(
     watch = Stopwatch()
     with watch.step("read"):
         read = read_columns(table, recipe.schema, order=order, progress=progress, **reading)
+        refuse_repeated(read, recipe.schema, recipe.persons)
     with watch.step("encode"):
         prepared = prepare(recipe, read)
     made = run(prepared, progress)

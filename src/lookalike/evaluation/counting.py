@@ -19,7 +19,7 @@ from lookalike.data.person_settings import RANDOM, PersonSettings, StatedPersons
 from lookalike.data.schema import Attribute, Role, Schema
 from lookalike.errors import DataError, RecipeError, Unsupported, counted, quoted
 from lookalike.files.releases.private import read_salt
-from lookalike.pipeline.recipe import choose_rows, keep_rows
+from lookalike.pipeline.recipe import choose_rows, keep_rows, order_visits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,11 +60,14 @@ class Counted:
         """Raise `RecipeError` if rows would be counted although persons have several."""
         refuse_repeated(table, schema, self.settings)
 
-    def select(self, data: Microdata) -> tuple[Microdata, NDArray[np.int64] | None]:
+    def select(self, data: Microdata, table: Table) -> tuple[Microdata, NDArray[np.int64] | None]:
         """The records that are published, and their rows in the original (None: all)."""
-        if data.persons is None or self.settings.most_rows is None:
-            return keep_rows(data, self.settings), None
-        return keep_rows(data, self.settings), choose_rows(data.persons, self.settings)
+        if data.persons is None:
+            return data, None
+        if self.settings.order is not None:
+            data = replace(data, visits=order_visits(data, table, self.settings.order))
+        rows = None if self.settings.most_rows is None else choose_rows(data, self.settings)
+        return keep_rows(data, self.settings), rows
 
     def check(self, data: Microdata) -> tuple[Check, ...]:
         """Whether no person has more rows than the release states; counted again."""

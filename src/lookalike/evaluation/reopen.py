@@ -126,7 +126,7 @@ def _reopen_folder(
     table = read_whole(original, used, **reading)
     if audited:
         counted.refuse_rows(table, used)
-    data, kept = counted.select(Microdata.encode(table, used))
+    data, kept = counted.select(Microdata.encode(table, used), table)
     found = over_original(opened, data)
     promises = tuple(Promise(models.parse_model(said.text), said.column) for said in manifest.promises)
     examined, documents, ignored = Findings(), None, [f"column {quoted(name)} (ignored on request)" for name in ignore]
@@ -183,7 +183,7 @@ def _reopen_table(
     table = read_whole(original, schema, **reading)
     if audited:
         counted.refuse_rows(table, schema)
-    data, kept = counted.select(Microdata.encode(table, schema))
+    data, kept = counted.select(Microdata.encode(table, schema), table)
     notes = list(table.notes)
     found, cells = read_foreign_table(path, data, suppressed=suppressed, note=notes.append)
     examined = Findings()

@@ -15,21 +15,12 @@ from lookalike.algorithms.shared.synthesis import Synthesizer
 from lookalike.data.adversary import ADVERSARIES, KNOWS_METHOD, READS_RELEASE
 from lookalike.data.contracts import Algorithm, PrivacyModel, Promise
 from lookalike.data.microdata import Domains, Microdata, Table
-<<<<<<< HEAD
-from lookalike.data.person_settings import APART, LAST, RANDOM, PersonSettings, StatedPersons
+from lookalike.data.person_settings import APART, LAST, LINKED, RANDOM, PersonSettings, StatedPersons
 from lookalike.data.persons import rank_rows
 from lookalike.data.release import RecordMap, Release
 from lookalike.data.requirement import Requirement
 from lookalike.data.schema import Role, Schema
-from lookalike.errors import RecipeError, Unsupported, counted, quoted
-=======
-from lookalike.data.person_settings import LAST, LINKED, RANDOM, PersonSettings
-from lookalike.data.persons import rank_rows
-from lookalike.data.release import RecordMap, Release
-from lookalike.data.requirement import Requirement
-from lookalike.data.schema import Schema
 from lookalike.errors import RecipeError, Unsupported, counted, quoted, unknown_name
->>>>>>> main
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 
@@ -172,8 +163,9 @@ def settle(promises: Sequence[Promise], data: Microdata) -> tuple[Promise, ...]:
     return tuple(dict.fromkeys(settled))
 
 
-<<<<<<< HEAD
-def select_rows(data: Microdata, recipe: Recipe) -> tuple[Microdata, Recipe, tuple[str, ...]]:
+def select_rows(
+    data: Microdata, recipe: Recipe, table: Table | None = None
+) -> tuple[Microdata, Recipe, tuple[str, ...]]:
     """The rows that are published of each person, the recipe with what was drawn for it, and sentences about it."""
     given, unit = recipe.persons, recipe.schema.unit
     if data.persons is None:
@@ -181,16 +173,6 @@ def select_rows(data: Microdata, recipe: Recipe) -> tuple[Microdata, Recipe, tup
             return data, recipe, ()
         said = f"Column {quoted(unit.name)} has another value in every row: each row is one {unit.role}."
         return data, drop_persons(recipe), (said,)
-=======
-def select_rows(
-    data: Microdata, recipe: Recipe, table: Table | None = None
-) -> tuple[Microdata, Recipe, tuple[str, ...]]:
-    """The rows that are published of each person, the recipe with what was drawn for it, and a sentence about it."""
-    given = recipe.persons
-    if recipe.schema.unit is None and data.persons is None and given.rows == LINKED:
-        raise RecipeError("Linked rows need the column that says whose row it is. Name it (--person COLUMN).")
-    if data.persons is None:
-        return data, recipe, ()
     if given.rows == LINKED and data.individuals is not None:
         raise Unsupported(
             "Rows are linked by a number per person, and promises count households here. Leave --household out, or "
@@ -198,7 +180,6 @@ def select_rows(
         )
     if given.order is not None:
         data = replace(data, visits=order_visits(data, table, given.order))
->>>>>>> main
     if given.most_rows is not None and given.keep == RANDOM and given.salt is None:
         given = replace(given, salt=Randomness(recipe.seed).child("kept rows").words(2).tobytes().hex())
     kept = keep_rows(data, given)
@@ -251,31 +232,38 @@ def keep_rows(data: Microdata, given: PersonSettings) -> Microdata:
     persons = data.persons
     if persons is None:
         return data
-    data = replace(data, number_known=given.number_known)
-    order = np.arange(data.n_rows) if data.visits is None else np.argsort(data.visits, kind="stable")
-    places = rank_rows(persons, order).astype(np.int32) if given.rows == LINKED else None
-    data = replace(data, visits=places)
+    rows = choose_rows(data, given)
+    places = rank_rows(persons, order_rows(data)).astype(np.int32) if given.rows == LINKED else None
+    data = replace(data, number_known=given.number_known, visits=places)
     if given.most_rows is None:
         return data
-<<<<<<< HEAD
-    chosen = data.take(choose_rows(persons, given))
-    return chosen if given.most_rows > 1 else replace(chosen, persons=None, individuals=None)
+    chosen = data.take(rows)
+    if given.most_rows == 1 or chosen.persons is None:
+        return replace(chosen, persons=None, individuals=None, visits=None)
+    if chosen.visits is not None:
+        # The rows that were left out leave no gaps.
+        places = rank_rows(chosen.persons, order_rows(chosen)).astype(np.int32)
+        chosen = replace(chosen, visits=places)
+    return chosen
 
 
-def choose_rows(persons: NDArray[np.int32], given: PersonSettings) -> NDArray[np.int64]:
-    """The rows that are published, in their order, where so many of a person are."""
-    order = np.arange(len(persons))
+def choose_rows(data: Microdata, given: PersonSettings) -> NDArray[np.int64]:
+    """The rows that are published, in the order of the table."""
+    assert data.persons is not None, "Only rows of persons are chosen."
+    order = order_rows(data)
     if given.most_rows is None:
-        return order
-=======
->>>>>>> main
+        return np.arange(data.n_rows)
     if given.keep == LAST:
         order = order[::-1]
     elif given.keep == RANDOM:
         assert given.salt is not None, "Rows are drawn by a salt."
-<<<<<<< HEAD
-        order = Randomness(int(given.salt, 16)).child("kept rows").permutation(len(persons))
-    return np.flatnonzero(rank_rows(persons, order) < given.most_rows)
+        order = Randomness(int(given.salt, 16)).child("kept rows").permutation(data.n_rows)
+    return np.flatnonzero(rank_rows(data.persons, order) < given.most_rows)
+
+
+def order_rows(data: Microdata) -> NDArray[np.int64]:
+    """The rows in an order in which those of each person stand in theirs."""
+    return np.arange(data.n_rows) if data.visits is None else np.argsort(data.visits, kind="stable")
 
 
 def state_persons(recipe: Recipe) -> StatedPersons | None:
@@ -301,16 +289,6 @@ def drop_persons(recipe: Recipe) -> Recipe:
     )
     kept = replace(recipe.persons, rows=APART, keep=RANDOM, contribution=None, number_known=True)
     return replace(recipe, schema=Schema(tuple(attributes)), persons=kept)
-=======
-        order = Randomness(int(given.salt, 16)).child("kept rows").permutation(data.n_rows)
-    chosen = data.take(np.flatnonzero(rank_rows(persons, order) < given.most_rows))
-    if given.most_rows == 1 or chosen.persons is None:
-        return replace(chosen, persons=None, individuals=None, visits=None)
-    if chosen.visits is not None:
-        # The rows that were left out leave no gaps.
-        places = rank_rows(chosen.persons, np.argsort(chosen.visits, kind="stable")).astype(np.int32)
-        chosen = replace(chosen, visits=places)
-    return chosen
 
 
 def order_visits(data: Microdata, table: Table | None, column: str) -> NDArray[np.int32]:
@@ -324,7 +302,6 @@ def order_visits(data: Microdata, table: Table | None, column: str) -> NDArray[n
         raise RecipeError(unknown_name("column to order by", column, encoded))
     order = np.argsort(encoded[column], kind="stable")
     return rank_rows(data.persons, order).astype(np.int32)
->>>>>>> main
 
 
 def require(promises: Sequence[Promise], data: Microdata) -> tuple[Requirement, ...]:
@@ -348,17 +325,13 @@ def _choose(
     """The algorithm asked for if it can serve every promise, or the first that can; with a sentence for the user."""
     if recipe.adversary not in ADVERSARIES:
         raise RecipeError(f"adversary must be one of {', '.join(ADVERSARIES)}, not {quoted(recipe.adversary)}.")
-<<<<<<< HEAD
+    if data.persons is not None and (reason := _refuse_distributions(promises)) is not None:
+        raise Unsupported(f"{reason}.")
     candidates = [recipe.algorithm] if recipe.algorithm else [kind() for kind in among]
     if recipe.for_scheme and recipe.algorithm:
         refuse_scheme(recipe.algorithm)
     elif recipe.for_scheme:
         candidates = [candidate for candidate in candidates if candidate.cells_apart]
-=======
-    if data.persons is not None and (reason := _refuse_distributions(promises)) is not None:
-        raise Unsupported(f"{reason}.")
-    candidates = [recipe.algorithm] if recipe.algorithm else (kind() for kind in among)
->>>>>>> main
     refusals = []
     for candidate in candidates:
         algorithm = candidate.facing(recipe.adversary)

@@ -10,16 +10,8 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 
 from lookalike.data.adversary import ADVERSARIES
-<<<<<<< HEAD
-from lookalike.data.release import Grouped, Release, has_open_ends
-=======
-<<<<<<< HEAD
 from lookalike.data.person_settings import ONE
-from lookalike.data.release import Release
-=======
-from lookalike.data.release import Grouped, Release
->>>>>>> main
->>>>>>> main
+from lookalike.data.release import Grouped, Release, has_open_ends
 from lookalike.errors import counted
 from lookalike.files.databases.address import find_free_name, identifier
 from lookalike.files.releases.cells import Encoding, Field
@@ -76,15 +68,12 @@ def views(tables: Tables, *, in_parts: bool = False) -> str:
     )
 
 
-<<<<<<< HEAD
 _ONE_ROW_EACH = "Each row is one person."
-=======
 _LINKED_SENTENCES = (
     "Each row is one visit (stay, claim, ...) of a person, and rows with the same person number are of one person. The "
     "visits of a person are numbered in their order. People of a group share the same generalised columns, visit by "
     "visit. Visits beyond those that all people of a group have were left out."
 )
->>>>>>> main
 _FORM_SENTENCES = {
     "grouped": f"{_ONE_ROW_EACH} People of a group share the same generalised columns.",
     "matched": f"{_ONE_ROW_EACH} Every row has generalised columns of its own and fits several people.",
@@ -107,12 +96,8 @@ def readme(release: Release, manifest: Manifest, tables: Tables, files: Sequence
     lines = [manifest.title, "=" * len(manifest.title), ""]
     if manifest.description:
         lines += [manifest.description, ""]
-<<<<<<< HEAD
-    lines += ["What this is", "", _describe_rows(release.form, manifest)]
-=======
     is_linked = isinstance(release, Grouped) and release.linked is not None
-    lines += ["What this is", "", _LINKED_SENTENCES if is_linked else _FORM_SENTENCES[release.form]]
->>>>>>> main
+    lines += ["What this is", "", _LINKED_SENTENCES if is_linked else _describe_rows(release.form, manifest)]
     if release.withheld.n_suppressed:
         lines.append(f"{release.withheld.n_suppressed:,} records of the original were left out.")
     if release.withheld.n_dummies:

@@ -38,30 +38,23 @@ def read_table(source: Any, **reading: Any) -> Table:
     return source if isinstance(source, Table) else read.read_table(source, **reading)
 
 
-<<<<<<< HEAD
-def read_columns(source: Any, schema: Schema, **reading: Any) -> Table:
-    """Read the columns that the schema publishes, with the types it declares, and those that say whose row it is.
+def read_columns(source: Any, schema: Schema, *, order: str | None = None, **reading: Any) -> Table:
+    """Read the columns that the schema publishes, with the types it declares, the columns of persons and of order.
 
-    Without a declared person these are columns that may say so: identifiers, and columns that number something.
+    Without a declared person also those that may say whose row it is: identifiers, and columns that number something.
     """
     from lookalike.data.column_names import may_number_persons
     from lookalike.data.schema import Role
 
     units = [attribute for attribute in (schema.person, schema.household) if attribute is not None]
-    columns = [attribute.name for attribute in (*schema.published, *units)]
+    named = [attribute.name for attribute in (*schema.published, *units)]
+    columns = [*dict.fromkeys((*named, *([order] if order else [])))]
     if units:
         return read_whole(source, schema, columns=columns, **reading)
     identifiers = {attribute.name for attribute in schema.attributes if attribute.role is Role.IDENTIFIER}
     return read_whole(
         source, schema, columns=columns, also=lambda name: name in identifiers or may_number_persons(name), **reading
     )
-=======
-def read_columns(source: Any, schema: Schema, *, order: str | None = None, **reading: Any) -> Table:
-    """Read the columns that the schema publishes, with the types it declares, the columns of persons and of order."""
-    units = [attribute for attribute in (schema.person, schema.household) if attribute is not None]
-    named = [attribute.name for attribute in (*schema.published, *units)]
-    return read_whole(source, schema, columns=[*dict.fromkeys((*named, *([order] if order else [])))], **reading)
->>>>>>> main
 
 
 def read_whole(source: Any, schema: Schema, **reading: Any) -> Table:
