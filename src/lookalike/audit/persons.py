@@ -51,7 +51,7 @@ from lookalike.errors import counted
 RECORD_MAP = "record map"
 _GRID = 1 << 60
 _LARGEST_MIX = 1 << 40
-_ROWS_TOGETHER = "rows of a person"
+ROWS_TOGETHER = "rows of a person"
 NEEDS_MAP = (
     f"{OPEN}: records fit several groups, and how many persons a group holds depends on which records it was made of. "
     "Audit it with the private folder (--private DIR), if the publisher kept one"
@@ -95,7 +95,7 @@ def check_rows(reading: Reading) -> Check | None:
         )
     if n_split:
         detail = f"rows with equal quasi-identifiers of {counted(n_split, 'person')} are in several {noun}s"
-    return Check(_ROWS_TOGETHER, n_split == 0, detail)
+    return Check(ROWS_TOGETHER, n_split == 0, detail)
 
 
 def _count_split(reading: Reading, classes: Ints) -> int:

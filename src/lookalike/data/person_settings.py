@@ -90,6 +90,15 @@ def is_salt(text: str) -> bool:
     return _SALT.fullmatch(text) is not None
 
 
+@dataclass(frozen=True)
+class Unit:
+    """What promises count where it may have several rows, as sentences name it."""
+
+    noun: str = "person"
+    known: str = "one row"
+    """The rows of it whose quasi-identifiers the attacker knows."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class StatedPersons:
     """What a release says about whose rows it has. It says no number of persons, since its rows do not show one."""
@@ -103,6 +112,13 @@ class StatedPersons:
     def unit(self) -> str:
         """What promises count."""
         return "household" if self.household else "person" if self.person else "row"
+
+    @property
+    def counted(self) -> Unit | None:
+        """What promises count in place of rows; None: every row is one."""
+        if self.unit == "row" or self.settings.rows == ONE:
+            return None
+        return Unit(self.unit, "all rows" if self.settings.rows == LINKED else "one row")
 
     @property
     def hides_salt(self) -> bool:

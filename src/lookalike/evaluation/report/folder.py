@@ -37,14 +37,15 @@ def wants_full_report(report: str | None, *, scores: bool) -> bool:
 
 
 def describe_release(made: Made, title: str, *, safe_csv: bool = False) -> Manifest:
+    persons = state_persons(made.recipe)
     return Manifest(
         title=title,
-        promises=tuple(state_promise(promise, made.form) for promise in made.promises),
+        promises=tuple(state_promise(promise, made.form, persons) for promise in made.promises),
         algorithm=str(made.algorithm),
         adversary=made.adversary,
         created=datetime.date.today(),
         safe_csv=safe_csv,
-        persons=state_persons(made.recipe),
+        persons=persons,
     )
 
 
