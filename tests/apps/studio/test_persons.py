@@ -138,6 +138,12 @@ def test_what_a_promise_allows_is_of_persons(client: TestClient, project: str) -
     methods = {row["name"]: row["refused"] for row in client.get(f"{project}/methods").json()["methods"]}
     assert methods["mondrian"] is None
     assert "counts rows, not persons" in methods["burel"]
+    client.put(f"{project}/persons", json={"rows": "linked"})
+    linked = client.get(f"{project}/allows", params={"model": "l-diversity:2"}).json()
+    assert "all rows of a person" in linked["sentences"][0]
+    methods = {row["name"]: row["refused"] for row in client.get(f"{project}/methods").json()["methods"]}
+    assert methods["groups"] is None
+    assert "not whole persons" in methods["mondrian"]
     client.put(f"{project}/persons", json={"rows": "one"})
     methods = {row["name"]: row["refused"] for row in client.get(f"{project}/methods").json()["methods"]}
     assert methods["two-size"] is None
@@ -167,19 +173,21 @@ def test_a_run_counts_persons(settings: dict[str, Any], client: TestClient, proj
     (tmp_path / "visits.csv").write_text(VISITS)
     for name in ("release", "private"):
         answer = client.get(f"{run}/{name}.zip")
-        if name == "private" and "rows" in settings:
-            refused(answer, "keeps nothing private")
-            continue
         with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
             archive.extractall(tmp_path)
     private = tmp_path / "release PRIVATE"
-    kept = {} if "rows" in settings else {"private": private}
-    assert la.verify(tmp_path / "visits.csv", tmp_path / "release", **kept).passed
+    assert la.verify(tmp_path / "visits.csv", tmp_path / "release", private=private).passed
     stated = json.loads((tmp_path / "release" / "datapackage.json").read_text())["lookalike"]["persons"]
     assert stated["person"] == "patient_id"
     assert {name: stated[name] for name in settings} == settings
     page = client.get(f"{project.removeprefix('/api')}/export").text
-    assert ("private.zip" in page) == ("rows" not in settings)
+    assert "private.zip" in page
+
+
+def test_a_release_that_needs_nothing_private_has_nothing_private(client: TestClient, done: str) -> None:
+    refused(client.get(f"{done}/private.zip"), "keeps nothing private")
+    page = client.get(f"{done.partition('/runs')[0].removeprefix('/api')}/export").text
+    assert "private.zip" not in page
 
 
 def test_pages_ask_and_show(client: TestClient, project: str) -> None:
