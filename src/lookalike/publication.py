@@ -19,6 +19,7 @@ from lookalike.algorithms.shared.synthesis import Synthesis, Synthesizer, descri
 from lookalike.audit import Audit
 from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.contracts import Algorithm, Promise
+from lookalike.data.folding import made_columns
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Number
 from lookalike.data.person_settings import APART, RANDOM, PersonSettings
@@ -288,6 +289,7 @@ def publish(
     keep: str = RANDOM,
     contribution: int | None = None,
     order: str | None = None,
+    fold: str | Iterable[str] = (),
     number_known: bool = True,
     rows_are_persons: bool = False,
     adversary: str = READS_RELEASE,
@@ -311,8 +313,10 @@ def publish(
     `person` names the column that says whose row it is: promises then count distinct persons (`household`: households).
     `rows="one"` publishes one row per person (`keep`: first, last or random), `contribution` at most so many.
     `rows="linked"` publishes whole persons, each with a fresh number that links the rows; `order` names the column that
-    a person's rows are ordered by (the order of the table, if left out). By
-    default the attacker may know how many rows a person has; `number_known=False` states that nobody does.
+    a person's rows are ordered by (the order of the table, if left out). `fold` makes columns constant per person, each
+    as "column=rule": first, last, least, greatest, most-frequent, any:VALUE, or number for a column of their own with
+    the number of rows. By default the attacker may know how many rows a person has; `number_known=False` states that
+    nobody does.
     `rows_are_persons` states that rows are different persons although an identifier repeats.
 
     `part_rows` publishes about so many records at a time, on this machine or, with `backend="spark"` or a Spark data
@@ -340,6 +344,7 @@ def publish(
             keep=keep,
             contribution=contribution,
             order=order,
+            fold=((fold,) if isinstance(fold, str) else tuple(fold)) or None,
             number_known=number_known,
             rows_are_persons=rows_are_persons,
         ),
@@ -348,6 +353,9 @@ def publish(
     if backend is not None and backend not in BACKENDS:
         raise RecipeError(unknown_name("back end", backend, BACKENDS))
     if part_rows is not None or backend == SPARK or isinstance(table, Backend) or _is_spark_frame(table):
+        from lookalike.pipeline.parts.persons import refuse_folding
+
+        refuse_folding(recipe)
         lies_at, recipe, notes, options = _open_backend(table, recipe, backend, part_rows, progress, reading)
         return _publish_in_parts(
             lies_at,
@@ -363,7 +371,8 @@ def publish(
         )
     watch = Stopwatch()
     with watch.step("read"):
-        read = read_columns(table, recipe.schema, order=order, progress=progress, **reading)
+        made_later = made_columns(recipe.persons.fold)
+        read = read_columns(table, recipe.schema, order=order, made=made_later, progress=progress, **reading)
     with watch.step("encode"):
         prepared = prepare(recipe, read)
     made = run(prepared, progress)

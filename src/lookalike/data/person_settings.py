@@ -23,6 +23,8 @@ class PersonSettings:
     """The most rows per person; further ones, drawn at random, are left out."""
     order: str | None = None
     """The column that a person's rows are ordered by; None: the order of the table."""
+    fold: tuple[str, ...] | None = None
+    """Columns whose values become one per person, each as COLUMN=RULE (`data.folding`)."""
     number_known: bool = True
     """Whether the attacker may know how many rows a person has."""
     salt: str | None = None

@@ -14,6 +14,7 @@ from lookalike.algorithms import ALGORITHMS, parse_algorithm
 from lookalike.algorithms.shared.synthesis import Synthesizer
 from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
 from lookalike.data.contracts import Algorithm, PrivacyModel, Promise
+from lookalike.data.folding import fold_for
 from lookalike.data.microdata import Domains, Microdata, Table
 from lookalike.data.person_settings import LAST, LINKED, RANDOM, PersonSettings
 from lookalike.data.persons import rank_rows
@@ -101,7 +102,13 @@ def prepare(
 
     `among`: the algorithms that may be chosen where the recipe names none; all, if left out.
     """
-    data = table if isinstance(table, Microdata) else Microdata.encode(table, recipe.schema)
+    if isinstance(table, Table):
+        table = fold_for(recipe.schema, table, recipe.persons)
+        data = Microdata.encode(table, recipe.schema)
+    elif recipe.persons.fold is not None:
+        raise Unsupported("Only a table that is published in one piece can be folded. Fold it before, or whole.")
+    else:
+        data = table
     data, recipe, left_out = select_rows(data, recipe, table if isinstance(table, Table) else None)
     promises = settle(recipe.promises, data)
     requirements = require(promises, data)

@@ -11,6 +11,8 @@ Readers are loaded on first use, so that importing this package, or `formats` fo
 from __future__ import annotations
 
 import inspect
+from collections.abc import Collection
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lookalike.errors import RecipeError, quoted
@@ -38,8 +40,15 @@ def read_table(source: Any, **reading: Any) -> Table:
     return source if isinstance(source, Table) else read.read_table(source, **reading)
 
 
-def read_columns(source: Any, schema: Schema, *, order: str | None = None, **reading: Any) -> Table:
-    """Read the columns that the schema publishes, with the types it declares, the columns of persons and of order."""
+def read_columns(
+    source: Any, schema: Schema, *, order: str | None = None, made: Collection[str] = (), **reading: Any
+) -> Table:
+    """Read the columns that the schema publishes, with the types it declares, the columns of persons and of order.
+
+    `made` are columns that are made of others later, and are not in the source.
+    """
+    if made:
+        schema = replace(schema, attributes=tuple(one for one in schema.attributes if one.name not in made))
     units = [attribute for attribute in (schema.person, schema.household) if attribute is not None]
     named = [attribute.name for attribute in (*schema.published, *units)]
     return read_whole(source, schema, columns=[*dict.fromkeys((*named, *([order] if order else [])))], **reading)

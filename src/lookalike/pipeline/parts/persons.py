@@ -25,6 +25,7 @@ from lookalike.randomness import Randomness
 
 def refuse_settings(recipe: Recipe) -> None:
     """Raise for settings that parts do not serve."""
+    refuse_folding(recipe)
     if recipe.schema.unit is None:
         return
     if recipe.persons.rows == LINKED:
@@ -37,6 +38,16 @@ def refuse_settings(recipe: Recipe) -> None:
             f"--keep {recipe.persons.keep} needs the order of the table's rows, which parts do not have. Use --keep "
             "random, or keep these rows yourself beforehand."
         )
+
+
+def refuse_folding(recipe: Recipe) -> None:
+    """Raise for settings that need all rows of a person at once, in their order."""
+    for name, flag in (("fold", "--fold"), ("order", "--order")):
+        if getattr(recipe.persons, name) is not None:
+            raise Unsupported(
+                f"{flag} needs all rows of a person together, and a table that is published in parts is read part by "
+                f"part. Publish it in one piece (without --part-rows and --backend spark), or leave out {flag}."
+            )
 
 
 def refuse_cutting(algorithm: Algorithm) -> None:
