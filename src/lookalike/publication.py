@@ -19,9 +19,10 @@ from lookalike.algorithms.shared.synthesis import Synthesis, Synthesizer, descri
 from lookalike.audit import Audit
 from lookalike.data.adversary import READS_RELEASE
 from lookalike.data.contracts import Algorithm, Promise
-from lookalike.data.folding import made_columns
+from lookalike.data.folding import fold_texts, made_columns
 from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Number
+from lookalike.data.person_columns import refuse_repeated
 from lookalike.data.person_settings import APART, RANDOM, PersonSettings
 from lookalike.data.release import Release
 from lookalike.data.schema import Schema
@@ -32,11 +33,13 @@ from lookalike.metrics.shared.losses import loss_text
 from lookalike.pipeline.backends import BACKENDS, SPARK, Backend, Fragments
 from lookalike.pipeline.recipe import ModelLike, Recipe, bound_contribution, prepare
 from lookalike.pipeline.run import Made, MadeInParts, MadeWhole, Stopwatch, name_domains, run
+from lookalike.pipeline.schemes import make_scheme
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 
 # What evaluates and writes takes longer to load than a small table to publish: it is loaded when it is first needed.
 if TYPE_CHECKING:
+    from lookalike.data.scheme import Scheme
     from lookalike.evaluation.evaluate import Evaluation
     from lookalike.evaluation.fidelity import Fidelity
     from lookalike.evaluation.report import Basis, Examples, Report
@@ -57,6 +60,8 @@ class Publication:
     """Where a release in parts lies."""
     files: tuple[str, ...] = field(default=(), repr=False)
     """The files of a release in parts."""
+    scheme_out: Path | None = field(default=None, repr=False)
+    """Where `write` also writes the scheme of its cells."""
     _kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     _watch: Stopwatch = field(default_factory=Stopwatch, init=False, repr=False, compare=False)
 
@@ -111,6 +116,11 @@ class Publication:
         """Into how many parts the table was cut; 0 for a release in one piece."""
         return len(self.made.parts) if isinstance(self.made, MadeInParts) else 0
 
+    @property
+    def needs_map(self) -> bool:
+        """Whether an audit of the written release needs the record map: persons have several rows."""
+        return self.audit.n_persons is not None
+
     def summary(self) -> dict[str, Any]:
         """What came of it, ready for JSON."""
         made = self.made
@@ -163,7 +173,7 @@ class Publication:
         folder: str | Path,
         *,
         overwrite: bool = False,
-        private: bool = False,
+        private: bool | None = None,
         report: str | None = None,
         publish_scores: bool = False,
         pdf: bool | None = False,
@@ -183,19 +193,24 @@ class Publication:
         `publish_scores` puts figures that were scored on the original into the report of the folder, too. Anybody who
         reads it may become surer about people than the release alone allows.
         `pdf` also prints the reports, by a browser of the Chromium family; None: if there is one and it can.
-        `private` also keeps, in the PRIVATE folder, which record became which row, and the seed if one was given.
+        `private` also keeps, in the PRIVATE folder, which record became which row, and the seed if one was given; None:
+        where persons have several rows, since an audit of the folder needs it then.
         `safe_csv` puts an apostrophe before cells of CSV files that a spreadsheet would compute.
         """
         from lookalike.evaluation import report as reports
         from lookalike.files.releases.write import new_release
         from lookalike.files.urls import is_url
 
+        if self.scheme_out is not None:
+            from lookalike.files.schemes import check_scheme_target, write_scheme
+
+            check_scheme_target(self.scheme_out, overwrite=overwrite)
         full, elsewhere = reports.wants_full_report(report, scores=publish_scores), is_url(folder)
         if elsewhere and (private or overwrite):
             raise RecipeError("Behind a URL nothing is replaced, and nothing private is kept. Write to a folder.")
         made, owners = self._whole, dict[str, bytes]() if full and not elsewhere else None
-        record_map = made.record_map if private else None
-        with reports.open_destination(folder, owners, record_map, made.recipe.seed, overwrite=overwrite) as path:
+        kept = None if elsewhere else reports.choose_private(made, asked=private)
+        with reports.open_destination(folder, owners, kept, overwrite=overwrite) as path:
             evaluation = self.evaluate(progress) if owners is not None or publish_scores else None
             manifest = reports.describe_release(made, self.title, safe_csv=safe_csv)
             with new_release(path, overwrite=overwrite, progress=progress) as out:
@@ -218,7 +233,17 @@ class Publication:
                     audited = reports.audit_json(basis.public())
                     out.add({reports.AUDIT: audited, **reports.report_documents(reported, pdf)})
                 progress("report", 1.0)
-                return out.describe(manifest)
+                files = out.describe(manifest)
+        if self.scheme_out is not None:
+            write_scheme(self.scheme_out, self.scheme(), overwrite=overwrite)
+        return files
+
+    def scheme(self) -> Scheme:
+        """The cells of this release as a scheme, in which later tables can be published (`apply_scheme`).
+
+        Only methods whose cells do not overlap have one (mondrian-strict).
+        """
+        return make_scheme(self._whole)
 
     @cached_property
     def _basis(self) -> Basis:
@@ -298,6 +323,7 @@ def publish(
     recipient: str | None = None,
     out: str | Path | None = None,
     overwrite: bool = False,
+    scheme_out: str | Path | None = None,
     part_rows: int | None = None,
     backend: str | None = None,
     progress: Progress = silent,
@@ -322,10 +348,17 @@ def publish(
     `part_rows` publishes about so many records at a time, on this machine or, with `backend="spark"` or a Spark data
     frame, on the executors of a cluster. Parts are written as they are made, so they need `out`, the folder (one that
     all machines see under one name). A release in one piece is written there too if `out` is given; else see `write`.
+
+    `scheme_out` makes cells that do not overlap, and writes them as a scheme once the folder is written, so that later
+    tables can be published in the same cells (`apply_scheme`).
     """
     from lookalike.files.releases.describe import check_titles
 
     check_titles(title=title, recipient=recipient)
+    if scheme_out is not None:
+        from lookalike.files.schemes import check_scheme_target, render_scheme
+
+        check_scheme_target(scheme_out, overwrite=overwrite or out is None)
     recipe = Recipe.of(
         model=model,
         algorithm=algorithm,
@@ -344,10 +377,11 @@ def publish(
             keep=keep,
             contribution=contribution,
             order=order,
-            fold=((fold,) if isinstance(fold, str) else tuple(fold)) or None,
+            fold=fold_texts(fold),
             number_known=number_known,
             rows_are_persons=rows_are_persons,
         ),
+        for_scheme=scheme_out is not None,
     )
     named = title or "Anonymised table"
     if backend is not None and backend not in BACKENDS:
@@ -356,6 +390,8 @@ def publish(
         from lookalike.pipeline.parts.persons import refuse_folding
 
         refuse_folding(recipe)
+        if scheme_out is not None:
+            raise RecipeError("A scheme is made of all groups at once. Leave scheme_out out, or publish in one piece.")
         lies_at, recipe, notes, options = _open_backend(table, recipe, backend, part_rows, progress, reading)
         return _publish_in_parts(
             lies_at,
@@ -373,10 +409,15 @@ def publish(
     with watch.step("read"):
         made_later = made_columns(recipe.persons.fold)
         read = read_columns(table, recipe.schema, order=order, made=made_later, progress=progress, **reading)
+        refuse_repeated(read, recipe.schema, recipe.persons)
     with watch.step("encode"):
         prepared = prepare(recipe, read)
     made = run(prepared, progress)
-    publication = Publication(replace(made, seconds={**watch.seconds, **made.seconds}), named, recipient)
+    made = replace(made, seconds={**watch.seconds, **made.seconds})
+    publication = Publication(made, named, recipient, scheme_out=None if scheme_out is None else Path(scheme_out))
+    if scheme_out is not None:
+        # What cannot be written as asked is refused before anything is written.
+        render_scheme(scheme_out, publication.scheme())
     if out is not None:
         publication.write(out, overwrite=overwrite, progress=progress)
     return publication
@@ -452,6 +493,7 @@ def _open_backend(
     from lookalike.pipeline.backends.local import LocalBackend
 
     read = read_columns(table, recipe.schema, progress=progress, **reading)
+    refuse_repeated(read, recipe.schema, recipe.persons)
     data = Microdata.encode(read, recipe.schema)
     # Identifiers of persons stay with their rows, to be counted; they are not published.
     units = {unit.name: read[unit.name] for unit in (recipe.schema.unit, recipe.schema.person) if unit is not None}
@@ -517,6 +559,7 @@ def synthesize(
         person=person,
     )
     read = read_columns(table, given, progress=progress, **reading)
+    refuse_repeated(read, given, settings)
     data, most_records, left_out = bound_contribution(Microdata.encode(read, given), settings, seed)
     made = chosen.synthesize(data, Randomness(seed), progress, rows=rows, most_records=most_records)
     untyped = tuple(

@@ -48,6 +48,7 @@ from lookalike.data.persons import PersonCounts, chance_of_value, number_pairs
 from lookalike.data.release import Bucketized, Grouped
 from lookalike.errors import counted
 
+RECORD_MAP = "record map"
 _GRID = 1 << 60
 _LARGEST_MIX = 1 << 40
 _ROWS_TOGETHER = "rows of a person"
@@ -67,7 +68,7 @@ def check_map(reading: Reading) -> Check | None:
     if record_of_row is None or reading.original.persons is None:
         return None
     problem = _find_map_problem(reading, record_of_row)
-    return Check("record map", problem is None, problem or "every row shows a record of its own, with its values")
+    return Check(RECORD_MAP, problem is None, problem or "every row shows a record of its own, with its values")
 
 
 def check_rows(reading: Reading) -> Check | None:

@@ -319,7 +319,13 @@ def public_audit(audit: Audit) -> Audit:
     """The audit without what depends on more of the original than its release shows."""
     return replace(
         audit,
-        checks=tuple(_public_check(check, audit) for check in audit.checks if not check.name.startswith(_CONFIRMATION)),
+        # How many persons there are does not follow from rows that do not show whose they are.
+        n_persons=None,
+        checks=tuple(
+            _public_check(check, audit)
+            for check in audit.checks
+            if not check.name.startswith(_CONFIRMATION) and check.name != persons.RECORD_MAP
+        ),
         verdicts=tuple(_public_verdict(verdict, audit) for verdict in audit.verdicts),
         measured=tuple(
             verdict for verdict in audit.measured if verdict.reached is not None and _shows_level(audit, verdict.column)

@@ -230,6 +230,10 @@ class Algorithm(Protocol):
         distribution of the whole table.
         """
 
+    @property
+    def cells_apart(self) -> bool:
+        """Whether its groups can be parted by cuts of single columns, so that a scheme can be made of them."""
+
     def hurry(self) -> Algorithm:
         """The same without a long search, and without a limit that depends on the machine."""
 

@@ -12,7 +12,7 @@ would be tested as one. All values of a person are kept by publishing them as ro
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -110,6 +110,12 @@ def fold_table(table: Table, person: str, folds: Sequence[Fold], order: str | No
         folded = rows.count(fold.column) if fold.is_new else rows.fold(columns[fold.column], fold.rule)
         columns[fold.column] = _drop_unused(folded)
     return replace(table, columns=tuple(columns.values()))
+
+
+def fold_texts(given: str | Iterable[str]) -> tuple[str, ...] | None:
+    """What users write, as settings keep it; None: nothing is folded."""
+    texts = (given,) if isinstance(given, str) else tuple(given)
+    return tuple(str(fold) for fold in parse_folds(texts)) or None
 
 
 def made_columns(texts: Sequence[str] | None) -> list[str]:

@@ -347,6 +347,13 @@ def cover(domain: Domain, codes: Codes, unit_of_record: NDArray[Any], n_units: i
     return Sets(starts.astype(np.int64), (keys % n_codes).astype(np.int32))
 
 
+def has_open_ends(release: Release) -> bool:
+    """Whether some interval has one end only."""
+    extents = release.extents if isinstance(release, Grouped | Matched) else ()
+    runs = (held for held in extents if isinstance(held, Ranges))
+    return any(bool(np.isinf(held.low_points).any() or np.isinf(held.high_points).any()) for held in runs)
+
+
 def is_numeric_cell(domain: Domain) -> bool:
     """Whether a cell's loss is the length of an interval rather than a number of values."""
     return domain.kind is Kind.NUMERIC and domain.taxonomy is None

@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from lookalike import models
 from lookalike.algorithms import ALGORITHMS, parse_algorithm
 from lookalike.algorithms.shared.synthesis import Synthesizer
-from lookalike.data.adversary import ADVERSARIES, READS_RELEASE
+from lookalike.data.adversary import ADVERSARIES, KNOWS_METHOD, READS_RELEASE
 from lookalike.data.contracts import Algorithm, PrivacyModel, Promise
 from lookalike.data.folding import fold_for
 from lookalike.data.microdata import Domains, Microdata, Table
-from lookalike.data.person_settings import LAST, LINKED, RANDOM, PersonSettings
+from lookalike.data.person_settings import APART, LAST, LINKED, RANDOM, PersonSettings, StatedPersons
 from lookalike.data.persons import rank_rows
 from lookalike.data.release import RecordMap, Release
 from lookalike.data.requirement import Requirement
-from lookalike.data.schema import Schema
+from lookalike.data.schema import Role, Schema
 from lookalike.errors import RecipeError, Unsupported, counted, quoted, unknown_name
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
@@ -42,6 +42,11 @@ class Recipe:
     """Only to repeat a run. Whoever knows it can undo the shuffling."""
     persons: PersonSettings = field(default_factory=PersonSettings)
     """How the rows of one person are published, where a column says whose rows they are."""
+    for_scheme: bool = False
+    """Whether a scheme is to be made of the release, so that the method must part its cells."""
+
+    def __post_init__(self) -> None:
+        self.persons.check(person=self.schema.unit is not None)
 
     @classmethod
     def of(
@@ -52,6 +57,7 @@ class Recipe:
         adversary: str = READS_RELEASE,
         seed: int | None = None,
         persons: PersonSettings | None = None,
+        for_scheme: bool = False,
         **columns: Any,
     ) -> Recipe:
         """A recipe from what users write; `columns` are the arguments of `Schema.of`."""
@@ -62,6 +68,7 @@ class Recipe:
             adversary=adversary,
             seed=seed,
             persons=persons or PersonSettings(),
+            for_scheme=for_scheme,
         )
 
 
@@ -78,10 +85,14 @@ class Prepared:
     algorithm: Algorithm
     notes: tuple[str, ...]
     """What was guessed and chosen, in sentences."""
+    rows_by_order: bool = False
+    """Whether the order of the table, which may depend on values, decides which rows of a person are published."""
 
     @property
     def adversary(self) -> str:
         """Whom the release is made for: at least the one asked for."""
+        if self.rows_by_order:
+            return self.recipe.adversary
         own = self.algorithm.adversary
         if refuse_persons(self.algorithm, self.promises, self.data, own) is not None:
             # Where persons have several rows, the method withstands no more than was asked for.
@@ -110,6 +121,12 @@ def prepare(
     else:
         data = table
     data, recipe, left_out = select_rows(data, recipe, table if isinstance(table, Table) else None)
+    by_order = bool(left_out) and recipe.persons.keep != RANDOM
+    if by_order and recipe.adversary == KNOWS_METHOD:
+        raise Unsupported(
+            f"keep={recipe.persons.keep} takes rows by the order of the table, which may depend on sensitive values, "
+            "and an attacker who knows the method may know that order. Let rows be drawn (--keep random)."
+        )
     promises = settle(recipe.promises, data)
     requirements = require(promises, data)
     kinds = ALGORITHMS.values() if among is None else among
@@ -121,6 +138,7 @@ def prepare(
         requirements=requirements,
         algorithm=algorithm,
         notes=(*(table.notes if isinstance(table, Table) else ()), *left_out, *reason),
+        rows_by_order=by_order,
     )
 
 
@@ -155,12 +173,16 @@ def settle(promises: Sequence[Promise], data: Microdata) -> tuple[Promise, ...]:
 def select_rows(
     data: Microdata, recipe: Recipe, table: Table | None = None
 ) -> tuple[Microdata, Recipe, tuple[str, ...]]:
-    """The rows that are published of each person, the recipe with what was drawn for it, and a sentence about it."""
-    given = recipe.persons
-    if recipe.schema.unit is None and data.persons is None and given.rows == LINKED:
-        raise RecipeError("Linked rows need the column that says whose row it is. Name it (--person COLUMN).")
+    """The rows that are published of each person, the recipe with what was drawn for it, and sentences about it."""
+    given, unit = recipe.persons, recipe.schema.unit
     if data.persons is None:
-        return data, recipe, ()
+        if unit is None or data.whole is not None:
+            return data, recipe, ()
+        said = f"Column {quoted(unit.name)} has another value in every row: each row is one {unit.role}."
+        if given.fold is not None:
+            # What was folded has to be said, so that the original can be folded again.
+            return data, recipe, (said,)
+        return data, drop_persons(recipe), (said,)
     if given.rows == LINKED and data.individuals is not None:
         raise Unsupported(
             "Rows are linked by a number per person, and promises count households here. Leave --household out, or "
@@ -220,25 +242,63 @@ def keep_rows(data: Microdata, given: PersonSettings) -> Microdata:
     persons = data.persons
     if persons is None:
         return data
-    data = replace(data, number_known=given.number_known)
-    order = np.arange(data.n_rows) if data.visits is None else np.argsort(data.visits, kind="stable")
-    places = rank_rows(persons, order).astype(np.int32) if given.rows == LINKED else None
-    data = replace(data, visits=places)
+    rows = choose_rows(data, given)
+    places = rank_rows(persons, order_rows(data)).astype(np.int32) if given.rows == LINKED else None
+    data = replace(data, number_known=given.number_known, visits=places)
     if given.most_rows is None:
         return data
+    chosen = data.take(rows)
+    if given.most_rows == 1 or chosen.persons is None:
+        return replace(chosen, persons=None, individuals=None, visits=None)
+    if chosen.visits is not None:
+        # The rows that were left out leave no gaps.
+        places = rank_rows(chosen.persons, order_rows(chosen)).astype(np.int32)
+        chosen = replace(chosen, visits=places)
+    return chosen
+
+
+def choose_rows(data: Microdata, given: PersonSettings) -> NDArray[np.int64]:
+    """The rows that are published, in the order of the table."""
+    assert data.persons is not None, "Only rows of persons are chosen."
+    order = order_rows(data)
+    if given.most_rows is None:
+        return np.arange(data.n_rows)
     if given.keep == LAST:
         order = order[::-1]
     elif given.keep == RANDOM:
         assert given.salt is not None, "Rows are drawn by a salt."
         order = Randomness(int(given.salt, 16)).child("kept rows").permutation(data.n_rows)
-    chosen = data.take(np.flatnonzero(rank_rows(persons, order) < given.most_rows))
-    if given.most_rows == 1 or chosen.persons is None:
-        return replace(chosen, persons=None, individuals=None, visits=None)
-    if chosen.visits is not None:
-        # The rows that were left out leave no gaps.
-        places = rank_rows(chosen.persons, np.argsort(chosen.visits, kind="stable")).astype(np.int32)
-        chosen = replace(chosen, visits=places)
-    return chosen
+    return np.flatnonzero(rank_rows(data.persons, order) < given.most_rows)
+
+
+def order_rows(data: Microdata) -> NDArray[np.int64]:
+    """The rows in an order in which those of each person stand in theirs."""
+    return np.arange(data.n_rows) if data.visits is None else np.argsort(data.visits, kind="stable")
+
+
+def state_persons(recipe: Recipe) -> StatedPersons | None:
+    """What the release says about whose rows it has; None where nothing has to be said.
+
+    A salt that comes from a seed stays at home: who tries seeds could find the seed by it, and undo the shuffling.
+    """
+    if recipe.schema.unit is None:
+        return StatedPersons(settings=recipe.persons) if recipe.persons.rows_are_persons else None
+    person, household = (
+        None if unit is None else unit.name for unit in (recipe.schema.person, recipe.schema.household)
+    )
+    stated = StatedPersons(person=person, household=household, settings=recipe.persons)
+    return stated if recipe.seed is None else stated.without_salt()
+
+
+def drop_persons(recipe: Recipe) -> Recipe:
+    """The recipe for a table in which no person repeats: as without the column, and nothing is said about it."""
+    units = (recipe.schema.person, recipe.schema.household)
+    attributes = (
+        replace(attribute, role=Role.IDENTIFIER) if attribute in units else attribute
+        for attribute in recipe.schema.attributes
+    )
+    kept = replace(recipe.persons, rows=APART, keep=RANDOM, contribution=None, order=None, number_known=True)
+    return replace(recipe, schema=Schema(tuple(attributes)), persons=kept)
 
 
 def order_visits(data: Microdata, table: Table | None, column: str) -> NDArray[np.int32]:
@@ -275,7 +335,13 @@ def _choose(
     """The algorithm asked for if it can serve every promise, or the first that can; with a sentence for the user."""
     if recipe.adversary not in ADVERSARIES:
         raise RecipeError(f"adversary must be one of {', '.join(ADVERSARIES)}, not {quoted(recipe.adversary)}.")
-    candidates = [recipe.algorithm] if recipe.algorithm else (kind() for kind in among)
+    if data.persons is not None and (reason := _refuse_distributions(promises)) is not None:
+        raise Unsupported(f"{reason}.")
+    candidates = [recipe.algorithm] if recipe.algorithm else [kind() for kind in among]
+    if recipe.for_scheme and recipe.algorithm:
+        refuse_scheme(recipe.algorithm)
+    elif recipe.for_scheme:
+        candidates = [candidate for candidate in candidates if candidate.cells_apart]
     refusals = []
     for candidate in candidates:
         algorithm = candidate.facing(recipe.adversary)
@@ -288,6 +354,16 @@ def _choose(
             return algorithm, said
         refusals.append(f"{algorithm.name}: {reason}")
     raise Unsupported(f"No algorithm serves this request. {'; '.join(refusals)}.")
+
+
+def refuse_scheme(algorithm: Algorithm) -> None:
+    """Raise `Unsupported` if no scheme can be made of what a method publishes."""
+    if not algorithm.cells_apart:
+        able = " or ".join(name for name, kind in ALGORITHMS.items() if kind().cells_apart)
+        raise Unsupported(
+            f"No scheme can be made of a release by {algorithm.name}: a scheme needs cells that cover the whole domain "
+            f"and do not overlap. Use --algorithm {able}, or leave --scheme-out out."
+        )
 
 
 def find_refusal(
@@ -312,13 +388,17 @@ def refuse_persons(algorithm: Algorithm, promises: Sequence[Promise], data: Micr
     """Why an algorithm cannot keep these promises for persons with several rows, or None."""
     if data.persons is None:
         return None
+    return _refuse_distributions(promises) or algorithm.refuses_persons(promises, adversary)
+
+
+def _refuse_distributions(promises: Sequence[Promise]) -> str | None:
     for promise in promises:
         if promise.model.by_distribution:
             return (
                 f"{promise.model} is about whole distributions, in which a person has one value: "
                 "publish one row per person (--rows one)"
             )
-    return algorithm.refuses_persons(promises, adversary)
+    return None
 
 
 def parse_promises(model: ModelLike | Iterable[ModelLike]) -> tuple[Promise, ...]:

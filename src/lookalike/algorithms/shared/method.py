@@ -122,6 +122,7 @@ class Method:
     kernels: ClassVar[Collection[str]] = ()
     elsewhere: ClassVar[Mapping[str, str]] = {}
     """Settings that somebody may look for here, and where they are instead."""
+    cells_apart: ClassVar[bool] = False
 
     @property
     def in_parts(self) -> Cutting | Undivided:

@@ -22,6 +22,7 @@ from typing import Any
 
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Domain, Domains
+from lookalike.data.person_settings import StatedPersons
 from lookalike.data.release import Perturbed, Randomizer, Release
 from lookalike.data.schema import Attribute, Schema, ValueType
 from lookalike.data.taxonomy import MISSING as MISSING_LEAF
@@ -141,6 +142,8 @@ class Manifest:
     description: str = ""
     safe_csv: bool = False
     """Whether the CSV files have no cell that a spreadsheet would compute (`tablefiles`)."""
+    persons: StatedPersons | None = None
+    """Whose rows it has; None where nothing has to be said: no column says that persons have several."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,6 +224,8 @@ def descriptor(release: Release, manifest: Manifest, tables: Tables, files: Sequ
     }
     if manifest.safe_csv:
         block["safe_csv"] = True
+    if manifest.persons is not None:
+        block["persons"] = manifest.persons.to_plain()
     if manifest.created is not None:
         block["created"] = manifest.created.isoformat()
     package = {
@@ -360,6 +365,7 @@ def _parse_published(package: Mapping[str, Any], block: Mapping[str, Any]) -> Pu
         version=str(block["version"]),
         created=datetime.date.fromisoformat(block["created"]) if "created" in block else None,
         safe_csv=bool(block.get("safe_csv", False)),
+        persons=StatedPersons.from_plain(block["persons"]) if "persons" in block else None,
         form=str(block["form"]),
         n_suppressed=int(block["suppressed"]),
         n_dummies=int(block["dummies"]["records"]),

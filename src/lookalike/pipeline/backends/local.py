@@ -37,6 +37,11 @@ class LocalBackend:
             found.append((tallied["value"], tallied["times"].to_numpy().astype(np.int64)))
         return found
 
+    def tally(self, name: str) -> tuple[int, int, int]:
+        present = self._frame[name].drop_nulls()
+        times = present.unique_counts().to_numpy().astype(np.int64)
+        return len(present), len(times), int(times.max(initial=0))
+
     def encode(self, names: Sequence[str], coding: Callable[[Sequence[Any]], Codes]) -> None:
         self._codes = coding([self._frame[name] for name in names])
 

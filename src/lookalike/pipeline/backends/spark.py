@@ -80,6 +80,17 @@ class SparkBackend:
         self._n_rows = int(found[0][1].sum()) if found else 0
         return found
 
+    def tally(self, name: str) -> tuple[int, int, int]:
+        from pyspark.sql import functions as F
+
+        plain = self._select_plain([name])
+        (column,) = plain.columns
+        times = plain.where(F.col(column).isNotNull()).groupBy(column).agg(F.count("*").alias("times"))
+        sums = times.agg(F.sum("times").alias("rows"), F.count("*").alias("values"), F.max("times").alias("most"))
+        arrow = _ask(sums.toArrow)
+        found = [arrow.column(one)[0].as_py() or 0 for one in ("rows", "values", "most")]
+        return int(found[0]), int(found[1]), int(found[2])
+
     def encode(self, names: Sequence[str], coding: Callable[[Sequence[Any]], Codes]) -> None:
         def coded(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for batch in batches:

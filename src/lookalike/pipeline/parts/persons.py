@@ -14,13 +14,26 @@ from numpy.typing import NDArray
 
 from lookalike.data.contracts import Algorithm, Boxes
 from lookalike.data.microdata import Codes, Whole
+from lookalike.data.person_columns import Repeated, explain_repeated, name_numbers
 from lookalike.data.person_settings import LINKED, RANDOM
 from lookalike.data.persons import PersonCounts
+from lookalike.data.schema import Role
 from lookalike.errors import RecipeError, Unsupported, counted
 from lookalike.pipeline.backends import Backend
 from lookalike.pipeline.parts.survey import Survey
 from lookalike.pipeline.recipe import Recipe
 from lookalike.randomness import Randomness
+
+
+def refuse_unsaid(recipe: Recipe, backend: Backend) -> None:
+    """Raise `RecipeError` if a column that numbers persons repeats and nobody has said whose rows are whose."""
+    if recipe.persons.rows_are_persons:
+        return
+    declared = {attribute.name for attribute in recipe.schema.attributes if attribute.role is Role.IDENTIFIER}
+    for name in name_numbers(backend.names, recipe.schema):
+        n_rows, n_values, most = backend.tally(name)
+        if most > 1:
+            raise RecipeError(explain_repeated(Repeated(name, n_rows, n_values, most, (), name in declared)))
 
 
 def refuse_settings(recipe: Recipe) -> None:

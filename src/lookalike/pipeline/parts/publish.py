@@ -51,10 +51,10 @@ from lookalike.pipeline.backends import Backend, Fragments
 from lookalike.pipeline.backends.local import LocalBackend
 from lookalike.pipeline.parts.boxes import BoxTree
 from lookalike.pipeline.parts.cut import cut, cutting_for
-from lookalike.pipeline.parts.persons import refuse_cutting, refuse_settings, select_persons
+from lookalike.pipeline.parts.persons import refuse_cutting, refuse_settings, refuse_unsaid, select_persons
 from lookalike.pipeline.parts.slices import SlicedBoxes
 from lookalike.pipeline.parts.survey import Survey, survey
-from lookalike.pipeline.recipe import Recipe, prepare, refuse_persons, stronger
+from lookalike.pipeline.recipe import Recipe, drop_persons, prepare, refuse_persons, stronger
 from lookalike.pipeline.run import (
     MadeInParts,
     Stopwatch,
@@ -87,7 +87,10 @@ def run_in_parts(
         progress("survey", 0.0)
         refuse_settings(recipe)
         with watch.step("survey"):
+            refuse_unsaid(recipe, backend)
             seen = survey(backend, recipe.schema)
+            if not seen.counts_persons:
+                recipe = drop_persons(recipe)
             backend.encode(seen.names, seen.coding)
             seen, left_out = select_persons(backend, seen, recipe, rng.child("kept rows"))
         ways = Boxes if seen.counts_persons else Boxes | Slices
