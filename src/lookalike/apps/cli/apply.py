@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -49,7 +50,11 @@ from lookalike.data.adversary import ADVERSARIES
 @click.option("--title", metavar="TEXT", help="Title of the report.")
 @click.option("--recipient", metavar="TEXT", help="For whom the release is made, as the report says.")
 @click.option("--seed", type=int, help="Only to repeat a run: whoever knows it can undo the shuffling.")
-@click.option("--private", is_flag=True, help="Also keep the record map, in the sibling folder that says PRIVATE.")
+@click.option(
+    "--private/--no-private",
+    default=None,
+    help="Keep the record map in the sibling folder that says PRIVATE; by default where persons have several rows.",
+)
 @click.option("--overwrite", is_flag=True, help="Replace an earlier release in that folder.")
 @SAFE_CSV
 @reading_options
@@ -74,12 +79,16 @@ def apply(
 
     The release is audited against DATA like any other. Exit 3: too many cells do not keep the promise.
     """
-    refuse_beside_stdout(context, out, as_json)
-    reading = reading_from(options)
+    from lookalike.data.schema import Schema
+    from lookalike.files.schemes import read_scheme
 
-    def make(table: str, **asked: Any) -> Any:
+    refuse_beside_stdout(context, out, as_json)
+    reading, given = reading_from(options), read_scheme(scheme)
+    schema = Schema.of(given.schema, person=options.pop("person"), household=options.pop("household"))
+
+    def make(table: str, *, schema: Schema, **asked: Any) -> Any:
         from lookalike.schemes import apply_scheme
 
-        return apply_scheme(table, scheme, **asked)
+        return apply_scheme(table, replace(given, schema=schema), **asked)
 
-    run_publish(data, out, as_json, model=models, reading=reading, make=make, **options)
+    run_publish(data, out, as_json, schema=schema, model=models, reading=reading, make=make, **options)
