@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import polars as pl
 import pytest
 from hypothesis import given
@@ -151,3 +153,41 @@ def test_names_and_values_may_have_signs_of_their_own() -> None:
     assert Fold.parse("a=b=last") == Fold("a=b", "last")
     assert Fold.parse("diagnosis=any:a=b") == Fold("diagnosis", "any:a=b")
     assert str(Fold.parse("diagnosis=any:flu")) == "diagnosis=any:flu"
+
+
+def test_a_folded_release_is_audited_against_the_original_folded_again(tmp_path: Path) -> None:
+    STAYS.write_csv(tmp_path / "stays.csv")
+    folds = ["age=greatest", "ward=most-frequent", "diagnosis=any:HIV", "stays=number"]
+    asked = ASKED | {"seed": None}
+    made = la.publish(tmp_path / "stays.csv", fold=folds, model="k-anonymity:2", **asked)
+    made.write(tmp_path / "release", report="brief")
+    assert la.verify(tmp_path / "stays.csv", tmp_path / "release").passed
+    changed = STAYS.with_columns(age=pl.when(pl.col("age") == 41).then(60).otherwise("age"))
+    changed.write_csv(tmp_path / "changed.csv")
+    assert not la.verify(tmp_path / "changed.csv", tmp_path / "release").passed
+
+
+def test_a_table_without_repeated_persons_still_says_what_was_folded(tmp_path: Path) -> None:
+    table = STAYS.unique("patient", keep="first", maintain_order=True)
+    table.write_csv(tmp_path / "stays.csv")
+    asked = ASKED | {"seed": None}
+    made = la.publish(
+        tmp_path / "stays.csv", fold=["diagnosis=any:cold", "stays=number"], model="k-anonymity:2", **asked
+    )
+    made.write(tmp_path / "release", report="brief")
+    assert la.verify(tmp_path / "stays.csv", tmp_path / "release").passed
+
+
+def test_folding_is_for_tables_in_one_piece(tmp_path: Path) -> None:
+    for asked in ({"fold": "age=first"}, {"order": "age"}):
+        with pytest.raises(Unsupported, match="in one piece"):
+            la.publish(
+                STAYS,
+                qi=["age"],
+                sensitive="diagnosis",
+                person="patient",
+                model="k-anonymity:2",
+                part_rows=1000,
+                out=tmp_path / "release",
+                **asked,
+            )

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.audit import Check
-from lookalike.data.folding import fold_for
+from lookalike.data.folding import fold_for, made_columns
 from lookalike.data.microdata import Microdata, Table
 from lookalike.data.person_columns import refuse_repeated
 from lookalike.data.person_settings import RANDOM, PersonSettings, StatedPersons
@@ -60,6 +60,11 @@ class Counted:
     def refuse_rows(self, table: Table, schema: Schema) -> None:
         """Raise `RecipeError` if rows would be counted although persons have several."""
         refuse_repeated(table, schema, self.settings)
+
+    @property
+    def made(self) -> list[str]:
+        """Columns of the release that are made of the original's rows."""
+        return made_columns(self.settings.fold)
 
     def fold(self, table: Table, schema: Schema) -> Table:
         """The table with what varies from row to row of a person made one value, as the release states."""

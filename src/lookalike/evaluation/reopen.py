@@ -123,7 +123,7 @@ def _reopen_folder(
         stated = merged if with_roles else stated
     counted = count_whom(counting, given, manifest.persons, in_parts=bool(manifest.parts))
     used = counted.over(used)
-    table = read_whole(original, used, **reading)
+    table = read_whole(original, used, made=counted.made, **reading)
     if audited:
         counted.refuse_rows(table, used)
     table = counted.fold(table, used)
@@ -181,7 +181,7 @@ def _reopen_table(
     check_readable(path)
     counted = count_whom(counting, schema, None)
     schema = counted.over(schema)
-    table = read_whole(original, schema, **reading)
+    table = read_whole(original, schema, made=counted.made, **reading)
     if audited:
         counted.refuse_rows(table, schema)
     table = counted.fold(table, schema)

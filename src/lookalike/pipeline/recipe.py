@@ -180,8 +180,9 @@ def select_rows(
             return data, recipe, ()
         said = f"Column {quoted(unit.name)} has another value in every row: each row is one {unit.role}."
         if given.fold is not None:
-            # What was folded has to be said, so that the original can be folded again.
-            return data, recipe, (said,)
+            # What was folded has to be said, so that the original can be folded again. All rows are published.
+            given = replace(given, rows=APART, keep=RANDOM, contribution=None)
+            return data, replace(recipe, persons=given), (said,)
         return data, drop_persons(recipe), (said,)
     if given.rows == LINKED and data.individuals is not None:
         raise Unsupported(

@@ -21,6 +21,7 @@ from lookalike.data.microdata import Microdata
 from lookalike.data.person_settings import PersonSettings
 from lookalike.data.persons import rank_rows
 from lookalike.data.requirement import Requirement
+from lookalike.data.schema import Schema
 from lookalike.errors import Infeasible, RecipeError, Unsupported
 from lookalike.files.releases.write import frames
 from lookalike.files.tables import read_table
@@ -57,7 +58,7 @@ def histories(draw: st.DrawFn) -> Microdata:
 
 def publish(data: Microdata, *models: str, adversary: str = "reads-release", seed: int = 3) -> MadeWhole:
     recipe = Recipe(
-        schema=data.schema,
+        schema=Schema.of(data.schema, person="whose row it is"),
         promises=tuple(Promise(parse_model(model)) for model in models),
         algorithm=ALGORITHMS["groups"](effort="fast"),  # type: ignore[call-arg]
         adversary=adversary,

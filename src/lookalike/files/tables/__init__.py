@@ -64,8 +64,9 @@ def read_columns(
     )
 
 
-def read_whole(source: Any, schema: Schema, **reading: Any) -> Table:
-    """Read every column, those that the schema needs with the types it declares."""
+def read_whole(source: Any, schema: Schema, *, made: Collection[str] = (), **reading: Any) -> Table:
+    """Read every column, those that the schema needs with the types it declares, except for those `made` later."""
     units = [attribute for attribute in (schema.person, schema.household) if attribute is not None]
-    types = {attribute.name: attribute.type for attribute in (*schema.published, *units) if attribute.type is not None}
+    needed = (attribute for attribute in (*schema.published, *units) if attribute.name not in made)
+    types = {attribute.name: attribute.type for attribute in needed if attribute.type is not None}
     return read_table(source, types=types, **reading)
