@@ -31,7 +31,8 @@ from lookalike.evaluation.plain import spell_infinity
 from lookalike.files.tables import read_columns
 from lookalike.metrics.shared.losses import loss_text
 from lookalike.pipeline.backends import BACKENDS, SPARK, Backend, Fragments
-from lookalike.pipeline.recipe import ModelLike, Recipe, bound_contribution, prepare
+from lookalike.pipeline.person_rows import bound_contribution
+from lookalike.pipeline.recipe import ModelLike, Recipe, prepare
 from lookalike.pipeline.run import Made, MadeInParts, MadeWhole, Stopwatch, name_domains, run
 from lookalike.pipeline.schemes import make_scheme
 from lookalike.progress import Progress, silent
@@ -40,6 +41,7 @@ from lookalike.randomness import Randomness
 # What evaluates and writes takes longer to load than a small table to publish: it is loaded when it is first needed.
 if TYPE_CHECKING:
     from lookalike.data.scheme import Scheme
+    from lookalike.evaluation.against_rows import AgainstRows
     from lookalike.evaluation.evaluate import Evaluation
     from lookalike.evaluation.fidelity import Fidelity
     from lookalike.evaluation.report import Basis, Examples, Report
@@ -137,6 +139,7 @@ class Publication:
             "loss": spell_infinity(made.losses),
             "loss_by_column": made.loss_by_column,
             "loss_bound": bound and bound.to_plain(made.losses["gcp"]),
+            **({} if self._against_rows is None else {"loss_against_rows": self._against_rows.to_plain()}),
             "domains": name_domains(made.domains),
             "seconds": {step: round(took, 3) for step, took in {**made.seconds, **self._watch.seconds}.items()},
         }
@@ -162,6 +165,12 @@ class Publication:
         from lookalike.evaluation.fidelity import compare
 
         return compare(self._whole.data, self.release, seed, progress)
+
+    @property
+    def _against_rows(self) -> AgainstRows | None:
+        """The loss beside that of the same promise by rows, where that was worked out for the owner's report."""
+        evaluation: Evaluation | None = self._kept.get("evaluation")
+        return None if evaluation is None else evaluation.against_rows
 
     def owners_report(self) -> Report:
         """The report for the owner of the original, as `write` made it; before that, one that scores nothing."""
@@ -282,7 +291,9 @@ class Publication:
         bound = made.loss_bound if isinstance(made, MadeWhole) else None
         nearness = "" if bound is None else f"{bound.sentence(made.losses['gcp'])}\n"
         rows = f"{made.audit.n_rows:,} rows" + (f" in {counted(self.n_parts, 'part')}" if self.n_parts else "")
-        return f"{rows} that keep {promises}; loss: {loss_text(made.form, made.losses)}\n{nearness}{made.audit}"
+        found = self._against_rows
+        cost = "" if found is None else f"{found.sentence()}\n"
+        return f"{rows} that keep {promises}; loss: {loss_text(made.form, made.losses)}\n{cost}{nearness}{made.audit}"
 
     def __repr__(self) -> str:
         """One line. A notebook keeps what it shows, so the record map, the seed and the codes must not stand here."""
@@ -389,7 +400,7 @@ def publish(
     if part_rows is not None or backend == SPARK or isinstance(table, Backend) or _is_spark_frame(table):
         from lookalike.pipeline.parts.persons import refuse_folding
 
-        refuse_folding(recipe)
+        refuse_folding(recipe.persons)
         if scheme_out is not None:
             raise RecipeError("A scheme is made of all groups at once. Leave scheme_out out, or publish in one piece.")
         lies_at, recipe, notes, options = _open_backend(table, recipe, backend, part_rows, progress, reading)

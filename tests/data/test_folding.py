@@ -159,7 +159,7 @@ def test_a_folded_release_is_audited_against_the_original_folded_again(tmp_path:
     STAYS.write_csv(tmp_path / "stays.csv")
     folds = ["age=greatest", "ward=most-frequent", "diagnosis=any:HIV", "stays=number"]
     asked = ASKED | {"seed": None}
-    made = la.publish(tmp_path / "stays.csv", fold=folds, model="k-anonymity:2", **asked)
+    made = la.publish(tmp_path / "stays.csv", fold=folds, keep="first", model="k-anonymity:2", **asked)
     made.write(tmp_path / "release", report="brief")
     assert la.verify(tmp_path / "stays.csv", tmp_path / "release").passed
     changed = STAYS.with_columns(age=pl.when(pl.col("age") == 41).then(60).otherwise("age"))
@@ -191,3 +191,11 @@ def test_folding_is_for_tables_in_one_piece(tmp_path: Path) -> None:
                 out=tmp_path / "release",
                 **asked,
             )
+
+
+def test_folds_by_the_order_of_the_table_are_refused_against_who_knows_the_method() -> None:
+    asked = ASKED | {"qi": ["age", "ward"], "model": "k-anonymity:2", "adversary": "knows-method"}
+    for fold in ("age=first", "ward=most-frequent"):
+        with pytest.raises(Unsupported, match="folds rows by the order of the table"):
+            la.publish(STAYS, fold=fold, **asked)
+    assert la.publish(STAYS, fold=["age=greatest", "diagnosis=any:HIV"], **asked).audit.passed

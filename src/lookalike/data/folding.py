@@ -73,6 +73,11 @@ class Fold:
         return f"{self.column}={self.rule}"
 
     @property
+    def needs_order(self) -> bool:
+        """Whether the order of a person's rows decides."""
+        return self.rule in (FIRST, LAST, MOST_FREQUENT)
+
+    @property
     def is_new(self) -> bool:
         """Whether it makes a column that the table does not have."""
         return self.rule == NUMBER

@@ -20,7 +20,7 @@ from lookalike.data.person_settings import RANDOM, PersonSettings, StatedPersons
 from lookalike.data.schema import Attribute, Role, Schema
 from lookalike.errors import DataError, RecipeError, Unsupported, counted, quoted
 from lookalike.files.releases.private import read_salt
-from lookalike.pipeline.recipe import choose_rows, keep_rows, order_visits
+from lookalike.pipeline.person_rows import choose_rows, keep_rows, order_visits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,8 +144,7 @@ def _with_salt(
     if salt is None:
         raise DataError(
             f"The release has at most {counted(settings.most_rows or 1, 'row')} per {stated.unit}, drawn at random by "
-            "a salt that its publisher keeps in the private folder, as it comes from a seed. Name that folder "
-            "(--private DIR)."
+            "a salt that its publisher keeps in the private folder. Name that folder (--private DIR)."
         )
     return replace(settings, salt=salt)
 
