@@ -142,6 +142,7 @@ def _three(number: str, kind: str, columns: int, times: tuple[float, float, floa
     """Errors by beta, by the columns asked about (so many at most), and by selectivity."""
     table = "COIL2000" if kind == "coil" else "CENSUS"
     printed, least, most = times
+    lacking = LACKING if kind == "census" else ""
     of_privbayes = f"{_SAME} PrivBayes is ours; its error would have to be several times larger."
     by_beta = (
         Claim(
@@ -167,7 +168,7 @@ def _three(number: str, kind: str, columns: int, times: tuple[float, float, floa
         Claim(
             where=f"1 and 5.2, figure {number}a",
             says=f"On {table} their error is below PrivBayes's at every beta.",
-            test=_below_all("beta", PRIVBAYES),
+            test=_below_all("beta", PRIVBAYES, lacking),
             limits=_PRIVBAYES_LIMIT,
             why=of_privbayes,
         ),
@@ -230,7 +231,7 @@ def _over_the_range(name: str, kind: str) -> Experiment:
         Claim(
             where=f"5.2, figure {name.removeprefix('hg-')}",
             says=f"On {'COIL2000' if kind == 'coil' else 'CENSUS'} they stay ahead of PrivBayes for every epsilon.",
-            test=_below_all("beta", PRIVBAYES),
+            test=_below_all("beta", PRIVBAYES, LACKING if kind == "census" else ""),
             limits=_PRIVBAYES_LIMIT,
             why=f"{_SAME} PrivBayes is ours. The evidence names the beta at which the claim fails.",
         )
@@ -257,7 +258,7 @@ _PREFIX = Experiment(
         Claim(
             where="5.2, figure 10c",
             says="With prefix queries too the three methods are ahead of PrivBayes.",
-            test=_below_all("beta", PRIVBAYES),
+            test=_below_all("beta", PRIVBAYES, LACKING),
             limits=_PRIVBAYES_LIMIT + " Its median error is that of answering 0.",
             fails=Verdict.OPEN,
             why=_PRIVBAYES_LIMIT,
