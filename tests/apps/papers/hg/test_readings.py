@@ -13,6 +13,7 @@ from lookalike.apps.papers.hg.readings import (
     best_at,
     better_in_equal_time,
     falls_by,
+    fewer,
     gains,
     grows_no_faster,
     higher_ratio,
@@ -73,10 +74,11 @@ READINGS: list[tuple[Test, Results, Results]] = [
         merged(results(a=[7, 7]), results("z", a=[7.4, 6.4])),
     ),
     (
-        improves("x", "y", "z", "a"),
+        improves("x", "y", "z", "a", 0.5),
         merged(results(a=[[1, 2]]), results("z", a=[[3, 4]])),
         merged(results(a=[[3, 4]]), results("z", a=[[1, 2]])),
     ),
+    (fewer("x", "y", ("a",), "b", 0.5), results(a=[1], b=[2]), results(a=[3], b=[2])),
     (at_most("x", "y", "b", "a"), results(a=[[1, 2]], b=[2]), results(a=[[1, 3]], b=[2])),
     (best_at("x", "y", "a", 2), results(a=[1, 3, 2]), results(a=[3, 1, 2])),
     (gains("x", "y", "a", "b", 1, 1.15), results(a=[1.1, 1], b=[1, 1]), results(a=[1.1, 1.2], b=[1, 1])),
@@ -117,7 +119,8 @@ def test_readings_hold_and_fail(test: Test, good: Results, bad: Results) -> None
 @pytest.mark.parametrize(
     ("test", "unclear"),
     [
-        (improves("x", "y", "z", "a"), merged(results(a=[[1, 3]]), results("z", a=[[2, 4]]))),
+        (improves("x", "y", "z", "a", 0.5), merged(results(a=[1]), results("z", a=[1.4]))),
+        (fewer("x", "y", ("a",), "b", 0.5), results(a=[1, 1], b=[2, 1.3])),
         (steady_times("x", "a", factor=1.5), results("seconds", a=[[1, 2], [1.2, 2.2]])),
         (grows_no_faster("x", "a", 1.1), results("seconds", a=[[1, 2], [2, 5]])),
         (best_at("x", "y", "a", 1), results(a=[[1, 3], [2, 3]])),
