@@ -16,6 +16,7 @@ from lookalike.apps.papers.hg.readings import (
     fewer,
     gains,
     grows_no_faster,
+    grows_surely,
     higher_ratio,
     improves,
     largest,
@@ -78,6 +79,11 @@ READINGS: list[tuple[Test, Results, Results]] = [
         merged(results(a=[[1, 2]]), results("z", a=[[3, 4]])),
         merged(results(a=[[3, 4]]), results("z", a=[[1, 2]])),
     ),
+    (
+        grows_surely("x", "y", "a"),
+        results(a=[[1, 1.1], [2, 2.1]]),
+        results(a=[[2, 2.1], [1, 1.1]]),
+    ),
     (fewer("x", "y", ("a",), "b", 0.5), results(a=[1], b=[2]), results(a=[3], b=[2])),
     (at_most("x", "y", "b", "a"), results(a=[[1, 2]], b=[2]), results(a=[[1, 3]], b=[2])),
     (best_at("x", "y", "a", 2), results(a=[1, 3, 2]), results(a=[3, 1, 2])),
@@ -121,6 +127,7 @@ def test_readings_hold_and_fail(test: Test, good: Results, bad: Results) -> None
     [
         (improves("x", "y", "z", "a", 0.5), merged(results(a=[1]), results("z", a=[1.4]))),
         (fewer("x", "y", ("a",), "b", 0.5), results(a=[1, 1], b=[2, 1.3])),
+        (grows_surely("x", "y", "a"), results(a=[[1, 2], [1.4, 2.4]])),
         (steady_times("x", "a", factor=1.5), results("seconds", a=[[1, 2], [1.2, 2.2]])),
         (grows_no_faster("x", "a", 1.1), results("seconds", a=[[1, 2], [2, 5]])),
         (best_at("x", "y", "a", 1), results(a=[[1, 3], [2, 3]])),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from statistics import fmean, variance
 
 from lookalike.apps.papers.claims import Found, Test, all_hold, describe, format_figure
 from lookalike.apps.papers.experiments import Results
@@ -103,6 +104,23 @@ def fewer(x: str, y: str, ours: Sequence[str], other: str, noise: float) -> Test
             verdicts.append(all_hold([gap < 0 if abs(gap) > noise else None for _, gap in gaps]))
             said.append(f"{one} {' '.join(f'{gap:+.2f}' for _, gap in gaps) or 'not measured'}")
         return Found(all_hold(verdicts), f"points more than {other} ({y}): {', '.join(said)}")
+
+    return test
+
+
+def grows_surely(x: str, y: str, series: str) -> Test:
+    """A series' last mean is above its first by two standard errors of the repetitions; less decides nothing."""
+
+    def test(found: Results) -> Found:
+        values = found.values(x, y, series)
+        said = describe(found, x, y, series)
+        if len(values) < 2:
+            return Found(None, said)
+        first, last = values[min(values)], values[max(values)]
+        error = math.sqrt(sum(variance(some) / len(some) if len(some) > 1 else 0.0 for some in (first, last)))
+        gap = fmean(last) - fmean(first)
+        holds = gap > 0 if abs(gap) > 2 * error else None
+        return Found(holds, f"{said}; last minus first {gap:+.2f}, standard error {error:.2f}")
 
     return test
 
