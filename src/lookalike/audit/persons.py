@@ -40,6 +40,7 @@ from fractions import Fraction
 import numpy as np
 
 from lookalike.audit.containment import holds_each, list_fitting
+from lookalike.audit.linked import expose_numbers
 from lookalike.audit.reading import FITS_LIMIT, Ints, Reading
 from lookalike.audit.verdicts import OPEN, Check
 from lookalike.data.exposure import Exposure, counted_exposure
@@ -47,9 +48,10 @@ from lookalike.data.persons import PersonCounts, chance_of_value, number_pairs
 from lookalike.data.release import Bucketized, Grouped
 from lookalike.errors import counted
 
+RECORD_MAP = "record map"
 _GRID = 1 << 60
 _LARGEST_MIX = 1 << 40
-_ROWS_TOGETHER = "rows of a person"
+ROWS_TOGETHER = "rows of a person"
 NEEDS_MAP = (
     f"{OPEN}: records fit several groups, and how many persons a group holds depends on which records it was made of. "
     "Audit it with the private folder (--private DIR), if the publisher kept one"
@@ -66,13 +68,16 @@ def check_map(reading: Reading) -> Check | None:
     if record_of_row is None or reading.original.persons is None:
         return None
     problem = _find_map_problem(reading, record_of_row)
-    return Check("record map", problem is None, problem or "every row shows a record of its own, with its values")
+    return Check(RECORD_MAP, problem is None, problem or "every row shows a record of its own, with its values")
 
 
 def check_rows(reading: Reading) -> Check | None:
     """Whether equal rows of a person are in one class; None where nobody has several rows or classes are not known."""
     persons = reading.original.persons
     if persons is None or not isinstance(reading.release, Grouped | Bucketized):
+        return None
+    if isinstance(reading.release, Grouped) and reading.release.linked is not None:
+        # Readers know which rows belong together: classes are of whole persons.
         return None
     classes = find_classes(reading)
     if classes is None:
@@ -90,7 +95,7 @@ def check_rows(reading: Reading) -> Check | None:
         )
     if n_split:
         detail = f"rows with equal quasi-identifiers of {counted(n_split, 'person')} are in several {noun}s"
-    return Check(_ROWS_TOGETHER, n_split == 0, detail)
+    return Check(ROWS_TOGETHER, n_split == 0, detail)
 
 
 def _count_split(reading: Reading, classes: Ints) -> int:
@@ -149,9 +154,14 @@ def find_classes(reading: Reading) -> Ints | None:
     if isinstance(release, Bucketized):
         return reading.bucket_of_record if (reading.bucket_of_record >= 0).all() else None
     fits = _list_classes(reading)
-    if fits is None or (np.diff(fits[0]) != 1).any() or reading.parts:
+    if fits is None or (np.diff(fits[0]) != 1).any() or _recur_in_parts(reading):
         return None
     return fits[1].astype(np.int64)
+
+
+def _recur_in_parts(reading: Reading) -> bool:
+    """Whether rows with the same cells lie in several parts, which a reader tells apart."""
+    return bool(reading.parts) and len(np.unique(reading.unit_of_row)) != reading.boxes.n_classes
 
 
 def _list_classes(reading: Reading) -> tuple[Ints, Ints] | None:
@@ -169,6 +179,8 @@ def expose_persons(reading: Reading, column: int | None, adversary: str, *, mixe
     """
     if not isinstance(reading.release, Grouped | Bucketized):
         return _NOT_SERVED
+    if isinstance(reading.release, Grouped) and reading.release.linked is not None:
+        return _expose_linked(reading, column, adversary, mixed=mixed)
     classes = find_classes(reading)
     if classes is None:
         return _bound_sizes(reading, adversary) if column is None else NEEDS_MAP
@@ -193,11 +205,28 @@ def expose_persons(reading: Reading, column: int | None, adversary: str, *, mixe
     return _with_known_numbers(exposure, units, codes, _find_most_rows(reading, names, units, owners))
 
 
+def _expose_linked(reading: Reading, column: int | None, adversary: str, *, mixed: bool) -> Exposure | str:
+    """The same where rows carry person numbers: by classes of persons, whose numbers of rows are known anyway."""
+    found = expose_numbers(reading, column)
+    if isinstance(found, str):
+        return found
+    units, owners, codes = found
+    n_units = int(units.max(initial=-1)) + 1
+    firsts = np.unique(owners, return_index=True)[1]
+    if codes is None:
+        return _count(reading, units[firsts], None, n_units, None, adversary)
+    sizes = np.bincount(units[firsts], minlength=n_units).astype(np.int64)
+    pairs = np.unique(number_pairs(owners, codes), return_index=True)[1]
+    if mixed:
+        return _mix(reading, column or 0, units[pairs], owners[pairs], codes[pairs], sizes, adversary)
+    return replace(_count(reading, units[pairs], codes[pairs], n_units, column, adversary), sizes=sizes)
+
+
 def _bound_sizes(reading: Reading, adversary: str) -> Exposure | str:
     """Sizes that are certain without the map: persons with a record that fits the class and no other."""
     withheld = reading.release.withheld
     fits = None
-    if isinstance(reading.release, Grouped) and not withheld.n_suppressed and not reading.parts:
+    if isinstance(reading.release, Grouped) and not withheld.n_suppressed and not _recur_in_parts(reading):
         fits = _list_classes(reading)
     if fits is None or reading.original.persons is None:
         return NEEDS_MAP

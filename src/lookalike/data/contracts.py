@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain, Domains, Microdata
-from lookalike.data.persons import Unit
+from lookalike.data.person_settings import Unit
 from lookalike.data.release import MatchGraph, RecordMap, Release
 from lookalike.data.requirement import Requirement
 from lookalike.progress import Progress
@@ -230,6 +230,10 @@ class Algorithm(Protocol):
         distribution of the whole table.
         """
 
+    @property
+    def cells_apart(self) -> bool:
+        """Whether its groups can be parted by cuts of single columns, so that a scheme can be made of them."""
+
     def hurry(self) -> Algorithm:
         """The same without a long search, and without a limit that depends on the machine."""
 
@@ -258,6 +262,9 @@ class Algorithm(Protocol):
 
     def refuses_persons(self, promises: Sequence[Promise], adversary: str) -> str | None:
         """Why it cannot keep these promises for persons who have several rows, against that adversary, or None."""
+
+    def refuses_linked_rows(self, requirements: Sequence[Requirement]) -> str | None:
+        """Why it cannot publish the rows of a person linked by a number, or None."""
 
     def anonymize(
         self, data: Microdata, requirements: Sequence[Requirement], rng: Randomness, progress: Progress

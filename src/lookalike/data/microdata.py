@@ -173,6 +173,8 @@ class Microdata:
     """Whose record it is, as a number; None: no two records belong to the same person. Never published."""
     individuals: NDArray[np.int32] | None = field(default=None, kw_only=True)
     """The person of each record where promises count households (`persons` then numbers these)."""
+    visits: NDArray[np.int32] | None = field(default=None, kw_only=True)
+    """The place of each record among those of its person, from 0 on, where rows are published linked; None: apart."""
     number_known: bool = field(default=True, kw_only=True)
     """Whether the attacker may know how many records a person has."""
 
@@ -233,6 +235,7 @@ class Microdata:
             carried=self.carried[records],
             persons=None if self.persons is None else self.persons[records],
             individuals=None if self.individuals is None else self.individuals[records],
+            visits=None if self.visits is None else self.visits[records],
         )
 
     def as_part_of_itself(self) -> Microdata:

@@ -172,7 +172,7 @@ class Schema:
         """
         schema = cls.load(schema) if isinstance(schema, str | Path) else schema or cls(())
         sensitive = [sensitive] if isinstance(sensitive, str) else sensitive
-        named = set[str]()
+        named: dict[str, Role] = {}
         single = {Role.PERSON: person, Role.HOUSEHOLD: household}
         for role, name in single.items():
             # A column named now replaces the one that the schema has in that role.
@@ -182,8 +182,9 @@ class Schema:
         for role, names in ((Role.QUASI, qi), (Role.SENSITIVE, sensitive), (Role.CARRIED, carry), *units):
             for name in names:
                 if name in named:
-                    raise SchemaError(f"Column {quoted(name)} is named twice. Give it one role.")
-                named.add(name)
+                    either = "" if named[name] is role else f": {named[name]} or {role}"
+                    raise SchemaError(f"Column {quoted(name)} is named twice. Give it one role{either}.")
+                named[name] = role
                 if any(attribute.name == name for attribute in schema.attributes):
                     schema = schema.replace_attribute(replace(schema[name], role=role))
                 else:

@@ -77,6 +77,8 @@ class MadeWhole(Made):
     record_map: RecordMap
     loss_bound: LossBound | None
     """What no grouping could get below; None for other forms of release."""
+    table: Microdata
+    """`data` with the rows that are left out because a person has more than are published."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -131,7 +133,9 @@ def run(prepared: Prepared, progress: Progress = silent) -> MadeWhole:
     crowds = (seen[0] if seen else examined.exposure(None)).crowds
     with watch.step("measure"):
         losses, by_column = measure(data, release, crowds)
-        bound = loss_bound(data, prepared.requirements, rng) if isinstance(release, Grouped) else None
+        # The bound is a mean over all records; rows that are left out would not count in the loss.
+        whole = isinstance(release, Grouped) and not release.withheld.n_suppressed
+        bound = loss_bound(data, prepared.requirements, rng) if whole else None
     return MadeWhole(
         recipe=recipe,
         promises=prepared.promises,
@@ -149,6 +153,7 @@ def run(prepared: Prepared, progress: Progress = silent) -> MadeWhole:
         release=release,
         record_map=record_map,
         loss_bound=bound,
+        table=prepared.table,
     )
 
 

@@ -122,6 +122,7 @@ class Method:
     kernels: ClassVar[Collection[str]] = ()
     elsewhere: ClassVar[Mapping[str, str]] = {}
     """Settings that somebody may look for here, and where they are instead."""
+    cells_apart: ClassVar[bool] = False
 
     @property
     def in_parts(self) -> Cutting | Undivided:
@@ -168,6 +169,9 @@ class Method:
 
     def refuses_persons(self, promises: Sequence[Promise], adversary: str) -> str | None:
         return "it counts rows, not persons; publish one row per person (--rows one), or use groups or mondrian"
+
+    def refuses_linked_rows(self, requirements: Sequence[Requirement]) -> str | None:
+        return "it groups rows, not whole persons, so a person number would tell whose row each is; use groups"
 
     def __str__(self) -> str:
         return component_text(self)

@@ -25,9 +25,13 @@ from lookalike.audit import Audit, Examined, public_audit, shows_beliefs
 from lookalike.data.contracts import Algorithm, Promise
 from lookalike.data.exposure import Exposure
 from lookalike.data.microdata import Domain, Domains
+from lookalike.data.person_settings import StatedPersons, Unit
+from lookalike.data.persons import total_of
 from lookalike.data.release import Perturbed, Release, Withheld
 from lookalike.evaluation.advise import review
+from lookalike.evaluation.report.persons import describe_numbers
 from lookalike.metrics.shared.losses import public_losses
+from lookalike.pipeline.recipe import state_persons
 from lookalike.pipeline.run import Made, MadeInParts, MadeWhole
 
 MOST_SIZES = 12
@@ -91,6 +95,10 @@ class Basis:
     advice: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     """What was not evaluated, and what to do about it."""
+    persons: StatedPersons | None = None
+    """What the release says about whose rows it has."""
+    numbers: tuple[str, ...] = ()
+    """How many persons and rows the original has, in sentences."""
     options: tuple[str, ...] = ()
     """Further options of the command that makes such a release."""
     internal: bool = True
@@ -99,6 +107,11 @@ class Basis:
     @property
     def form(self) -> str:
         return self.audit.form
+
+    @property
+    def unit(self) -> Unit | None:
+        """What promises count in place of rows; None: every row is a person."""
+        return None if self.persons is None else self.persons.counted
 
     @property
     def adversary(self) -> str:
@@ -110,7 +123,8 @@ class Basis:
 
         `with_scores` adds the lower bound on the loss, which looks at the sensitive values of the original.
         """
-        shown = shows_beliefs(self.audit)
+        # Beliefs by persons follow from whose row it is, which the release does not show.
+        shown = shows_beliefs(self.audit) and self.audit.n_persons is None
         losses, by_column = public_losses(
             self.losses,
             self.loss_by_column,
@@ -129,6 +143,7 @@ class Basis:
             loss_by_column=by_column,
             bound_sentence=self.bound_sentence if with_scores else None,
             advice=(),
+            numbers=(),
             internal=False,
         )
 
@@ -140,6 +155,7 @@ class Basis:
             bound = made.loss_bound
             known["bound_sentence"] = None if bound is None else bound.sentence(made.losses["gcp"])
             known["advice"] = review(made).sentences
+            known["numbers"] = describe_numbers(made)
         elif isinstance(made, MadeInParts):
             known |= {"left_out": (MADE_IN_PARTS,), "options": made.options}
         return cls(
@@ -153,6 +169,7 @@ class Basis:
             crowds=made.crowds,
             losses=made.losses,
             loss_by_column=made.loss_by_column,
+            persons=state_persons(made.recipe),
             **known,
         )
 
@@ -166,9 +183,11 @@ class Basis:
         algorithm: Algorithm,
         losses: dict[str, float],
         loss_by_column: dict[str, float],
+        persons: StatedPersons | None = None,
     ) -> Basis:
         """Of a release that was read back over its original."""
-        audit, domains, shown = examined.audit, release.domains, shows_beliefs(examined.audit)
+        audit, domains = examined.audit, release.domains
+        shown = shows_beliefs(audit) and audit.n_persons is None
         seen = {index: examined.exposure(index) for index in range(len(domains.sensitive) if shown else 0)}
         return cls(
             promises=tuple(promises),
@@ -181,6 +200,7 @@ class Basis:
             crowds=(seen[0] if seen else examined.exposure(None)).crowds if shown else {},
             losses=losses,
             loss_by_column=loss_by_column,
+            persons=persons,
         )
 
 
@@ -218,9 +238,9 @@ def belief_table(basis: Basis, index: int) -> BeliefTable:
     domain, seen = basis.domains.sensitive[index], basis.seen[index]
     # How often each value is published, made-up records set aside: what the audit found, all less the suppressed.
     counts = seen.prior
-    if basis.form != Perturbed.form and basis.withheld.n_suppressed:
+    if basis.form != Perturbed.form and basis.withheld.n_suppressed and not seen.counts_persons:
         counts = counts - basis.withheld.suppressed[index]
-    shares = counts / max(int(counts.sum()), 1)
+    shares = np.asarray(counts / max(total_of(counts), 1))
     highest = np.zeros(len(seen.prior))
     np.maximum.at(highest, seen.values, (seen.weights / seen.sizes[seen.unit_of_entry]).astype(float))
     ceilings = _ceilings(basis, index, domain, seen.prior)

@@ -5,9 +5,9 @@ cells, what is promised and against whom. Nothing here depends on the order of t
 on a time finer than a day, and no value is named that the tables do not show or the user did not declare: a domain's
 observed ends and leaves stay home, since a rare one could belong to a single suppressed person.
 
-Format 1 has a file of each kind a table; format 2 has tables in parts (`tablefiles`). Both are read. Keys that a later
-version adds to a format are read past, and not audited (`canonical`); what an older reader would misunderstand gets a
-new format.
+Format 1 has a file of each kind a table; format 2 has tables in parts (`tablefiles`); format 3 is format 1 with rows
+that are linked by person numbers. All are read. Keys that a later version adds to a format are read past, and not
+audited (`canonical`); what an older reader would misunderstand gets a new format.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import Any
 
 from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Domain, Domains
+from lookalike.data.person_settings import StatedPersons
 from lookalike.data.release import Perturbed, Randomizer, Release
 from lookalike.data.schema import Attribute, Schema, ValueType
 from lookalike.data.taxonomy import MISSING as MISSING_LEAF
@@ -74,6 +75,8 @@ _MATRIX_FIELDS = [
 
 _FORMAT = 1
 _FORMAT_IN_PARTS = 2
+_FORMAT_LINKED = 3
+_FORMATS = (_FORMAT, _FORMAT_IN_PARTS, _FORMAT_LINKED)
 DESCRIPTOR = "datapackage.json"
 AUDIT = "audit.json"
 DOCUMENTS = (AUDIT, "report.html", "report.json", "report.pdf")
@@ -120,9 +123,10 @@ class StatedPromise:
     column: str | None = None
 
 
-def state_promise(promise: Promise, form: str) -> StatedPromise:
-    """A promise as every release of this form states it."""
-    return StatedPromise(str(promise.model), promise.model.promise(promise.column, form), promise.column)
+def state_promise(promise: Promise, form: str, persons: StatedPersons | None = None) -> StatedPromise:
+    """A promise as every release of this form states it; `persons`: whose rows it has, where that is said."""
+    unit = None if persons is None else persons.counted
+    return StatedPromise(str(promise.model), promise.sentence(form, unit), promise.column)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,6 +143,8 @@ class Manifest:
     description: str = ""
     safe_csv: bool = False
     """Whether the CSV files have no cell that a spreadsheet would compute (`tablefiles`)."""
+    persons: StatedPersons | None = None
+    """Whose rows it has; None where nothing has to be said: no column says that persons have several."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,7 +165,14 @@ class PublishedManifest(Manifest):
 
     @property
     def format(self) -> int:
-        return _FORMAT_IN_PARTS if self.parts else _FORMAT
+        return _format_of(self.tables, self.parts)
+
+
+def _format_of(tables: Tables, parts: Parts) -> int:
+    if parts:
+        return _FORMAT_IN_PARTS
+    linked = any(field.encoding is Encoding.PERSON for fields in tables.values() for field in fields)
+    return _FORMAT_LINKED if linked else _FORMAT
 
 
 def descriptor(release: Release, manifest: Manifest, tables: Tables, files: Sequence[str], parts: Parts) -> str:
@@ -167,7 +180,7 @@ def descriptor(release: Release, manifest: Manifest, tables: Tables, files: Sequ
     withheld = release.withheld
     hidden = withheld.indistinguishable and withheld.n_dummies > 0
     block: dict[str, Any] = {
-        "format": _FORMAT_IN_PARTS if parts else _FORMAT,
+        "format": _format_of(tables, parts),
         "version": manifest.version,
         "form": release.form,
         "algorithm": manifest.algorithm,
@@ -212,6 +225,8 @@ def descriptor(release: Release, manifest: Manifest, tables: Tables, files: Sequ
     }
     if manifest.safe_csv:
         block["safe_csv"] = True
+    if manifest.persons is not None:
+        block["persons"] = manifest.persons.to_plain()
     if manifest.created is not None:
         block["created"] = manifest.created.isoformat()
     package = {
@@ -234,6 +249,11 @@ def _list_parts(table: str, parts: Sequence[Part]) -> dict[str, Any]:
 ENCODING_SENTENCES = {
     Encoding.EXACT: "A plain value. An empty cell means missing.",
     Encoding.BUCKET: "The number that joins the two tables; it means nothing else.",
+    Encoding.PERSON: (
+        "A number per person, drawn anew for this release: rows with the same number are of one person. It means "
+        "nothing else, and is another one in every release."
+    ),
+    Encoding.VISIT: "The place of the row among the rows of the person, in their order: 1 is the first.",
     Encoding.INTERVAL: (
         "An interval with both ends included: 28-39, with a negative end -5 to -2, dates with a slash "
         "(2024-01-05/2024-02-10); a single value stands alone. |(missing) at the end: or missing."
@@ -305,8 +325,8 @@ def parse_descriptor(text: str, source: str) -> PublishedManifest:
             f"{source} was not written by lookalike: it has no block called lookalike. To read a table of another "
             "tool, name the CSV or Parquet file itself."
         )
-    if block["format"] not in (_FORMAT, _FORMAT_IN_PARTS):
-        raise DataError(unread_format(source, block["format"], (_FORMAT, _FORMAT_IN_PARTS), block.get("version")))
+    if block["format"] not in _FORMATS:
+        raise DataError(unread_format(source, block["format"], _FORMATS, block.get("version")))
     try:
         # JSON can spell half of a character; no file and no column has one in its name.
         json.dumps(package, ensure_ascii=False).encode()
@@ -332,6 +352,8 @@ def _parse_published(package: Mapping[str, Any], block: Mapping[str, Any]) -> Pu
         for table in block["tables"]
     }
     in_parts = block["format"] == _FORMAT_IN_PARTS
+    if not in_parts and block["format"] != _format_of(tables, {}):
+        raise ValueError("a format that these columns do not have")
     return PublishedManifest(
         title=str(package.get("title", "")),
         description=str(package.get("description", "")),
@@ -344,6 +366,7 @@ def _parse_published(package: Mapping[str, Any], block: Mapping[str, Any]) -> Pu
         version=str(block["version"]),
         created=datetime.date.fromisoformat(block["created"]) if "created" in block else None,
         safe_csv=bool(block.get("safe_csv", False)),
+        persons=StatedPersons.from_plain(block["persons"]) if "persons" in block else None,
         form=str(block["form"]),
         n_suppressed=int(block["suppressed"]),
         n_dummies=int(block["dummies"]["records"]),

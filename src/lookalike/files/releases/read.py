@@ -20,7 +20,17 @@ import polars as pl
 from numpy.typing import NDArray
 
 from lookalike.data.microdata import Codes, Domain, Domains, Microdata
-from lookalike.data.release import Bucketized, Extents, Grouped, Matched, Perturbed, Randomizer, Release, Withheld
+from lookalike.data.release import (
+    Bucketized,
+    Extents,
+    Grouped,
+    LinkedRows,
+    Matched,
+    Perturbed,
+    Randomizer,
+    Release,
+    Withheld,
+)
 from lookalike.data.schema import Schema
 from lookalike.errors import DataError, SchemaError, explain_change, explain_damage, quoted
 from lookalike.files.releases.assemble import (
@@ -235,10 +245,19 @@ class _PublishedColumns:
         return assemble_extents(index, holdings, as_sets=field.encoding is Encoding.SET), unit_of_row
 
     def buckets(self) -> NDArray[np.int64]:
-        names = [field.name for field in self.fields.values() if field.encoding is Encoding.BUCKET]
+        return self._numbers(Encoding.BUCKET)
+
+    def linked(self) -> LinkedRows | None:
+        """The numbers of persons and visits, where rows are linked."""
+        if not any(field.encoding in (Encoding.PERSON, Encoding.VISIT) for field in self.fields.values()):
+            return None
+        return LinkedRows(self._numbers(Encoding.PERSON), self._numbers(Encoding.VISIT))
+
+    def _numbers(self, encoding: Encoding) -> NDArray[np.int64]:
+        names = [field.name for field in self.fields.values() if field.encoding is encoding]
         numbers = self.frame[names[0]].cast(pl.Int64, strict=False) if len(names) == 1 else pl.Series([None])
         if numbers.null_count():
-            raise explain_change(f"{self.source} needs one column of bucket numbers")
+            raise explain_change(f"{self.source} needs one column of {encoding} numbers")
         return numbers.to_numpy()
 
 
@@ -249,7 +268,7 @@ def _make_grouped(tables: Tables, domains: Domains, withheld: Withheld) -> Group
     table = tables["release"]
     columns = [table.extents(domain) for domain in domains.quasi]
     sensitive, carried = table.stack_codes(domains.sensitive), table.stack_codes(domains.carried)
-    return group_rows(domains, columns, sensitive, carried, withheld)
+    return replace(group_rows(domains, columns, sensitive, carried, withheld), linked=table.linked())
 
 
 def _make_matched(tables: Tables, domains: Domains, withheld: Withheld) -> Matched:

@@ -31,7 +31,6 @@ from lookalike.audit import Check
 from lookalike.data.contracts import Promise
 from lookalike.data.release import Bucketized, Matched, Perturbed, Release
 from lookalike.errors import LookalikeError, counted, quoted
-from lookalike.files.releases.cells import Encoding
 from lookalike.files.releases.describe import (
     AUDIT,
     DESCRIPTOR,
@@ -256,7 +255,7 @@ def _schema_problems(opened: ReleaseFolder) -> Iterator[str]:
     """schema.yaml and the descriptor must name the same columns in the same roles."""
     stated = {attribute.name: str(attribute.role) for attribute in opened.schema.attributes}
     tables = opened.manifest.tables.values()
-    fields = [field for listed in tables for field in listed if field.encoding is not Encoding.BUCKET]
+    fields = [field for listed in tables for field in listed if not field.is_number]
     published = {field.name: field.role for field in fields}
     for name in {**stated, **published}:
         if stated.get(name) != published.get(name):
@@ -279,7 +278,7 @@ def _promises(manifest: PublishedManifest) -> Check:
     for stated in manifest.promises:
         model = models.parse_model(stated.text)
         promise = Promise(model, None if model.about_identity else stated.column)
-        if stated != state_promise(promise, manifest.form):
+        if stated != state_promise(promise, manifest.form, manifest.persons):
             return Check(_PROMISES, False, f"the sentence for {quoted(stated.text)} is not what this promise means")
     said = counted(len(manifest.promises), "sentence that says", "sentences that say")
     return Check(_PROMISES, True, f"{said} what is promised")
