@@ -37,7 +37,8 @@ class PersonSettings:
     number_known: bool = True
     """Whether the attacker may know how many rows a person has."""
     salt: str | None = None
-    """What rows are drawn by, in hexadecimal digits; published, so that an audit can draw the same."""
+    """What rows are drawn by, in hexadecimal digits; never published, kept by the owner so that an audit can draw the
+    same."""
     rows_are_persons: bool = False
     """Whether the publisher states that every row is another person, although an identifier repeats."""
 
@@ -189,7 +190,8 @@ class StatedPersons:
         if given.rows == APART:
             said.append(
                 f"Rows do not show which {unit} they belong to. The promises hold against someone who knows one row of "
-                f"a {unit}, and not against someone who knows several that lie in different groups."
+                f"a {unit}, and not against someone who knows several that lie in different groups. A row of a group "
+                f"is more likely that of a {unit} with many rows in the group than of one with few."
             )
         number = "may know" if given.number_known else "does not know"
         said.append(f"It is assumed that an attacker {number} how many rows a {unit} has.")
