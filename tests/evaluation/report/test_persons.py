@@ -209,6 +209,7 @@ def test_a_release_by_persons_is_attacked_and_measured_with_its_private_folder(
     assert found.made[0].finding.figures["highest prosecutor risk"] == 1 / min(made.made.crowds)
     measured = la.measure(table, folder, private=private)
     assert measured["average_group_size"] == pytest.approx(made.losses["average_group_size"])
+    assert measured.notes[-1].startswith("Sizes of groups are numbers of different persons;")
 
 
 def test_counts_from_a_release_are_said_to_be_of_rows(written: tuple[la.Publication, Path], tmp_path: Path) -> None:
