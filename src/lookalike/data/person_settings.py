@@ -19,6 +19,7 @@ _FLAGS = {
     "rows": "--rows",
     "keep": "--keep",
     "contribution": "--contribution",
+    "order": "--order",
     "number_known": "--number-of-rows",
 }
 

@@ -287,7 +287,7 @@ def drop_persons(recipe: Recipe) -> Recipe:
         replace(attribute, role=Role.IDENTIFIER) if attribute in units else attribute
         for attribute in recipe.schema.attributes
     )
-    kept = replace(recipe.persons, rows=APART, keep=RANDOM, contribution=None, number_known=True)
+    kept = replace(recipe.persons, rows=APART, keep=RANDOM, contribution=None, order=None, number_known=True)
     return replace(recipe, schema=Schema(tuple(attributes)), persons=kept)
 
 

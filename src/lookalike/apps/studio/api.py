@@ -24,6 +24,8 @@ from lookalike.apps.studio.uploads import clean_name, existing_file, keep_upload
 from lookalike.apps.studio.work import OWNERS_PAGE
 from lookalike.apps.studio.workspace import Project, Workspace
 from lookalike.data.adversary import ADVERSARIES
+from lookalike.data.person_columns import refuse_repeated
+from lookalike.data.person_settings import PersonSettings
 from lookalike.data.schema import Schema
 from lookalike.errors import DataError, RecipeError, quoted, unknown_name
 
@@ -317,6 +319,7 @@ def _task(project: Project) -> dict[str, Any]:
     """What the process needs to read the table the same way."""
     if not project.schema.quasi:
         raise RecipeError("No quasi-identifier is named. Say which columns an outsider may know.")
+    refuse_repeated(project.table, project.schema, PersonSettings())
     return {
         "source": str(project.source),
         "reading": dict(project.reading),
