@@ -39,6 +39,7 @@ from lookalike.randomness import Randomness
 # What evaluates and writes takes longer to load than a small table to publish: it is loaded when it is first needed.
 if TYPE_CHECKING:
     from lookalike.data.scheme import Scheme
+    from lookalike.evaluation.against_rows import AgainstRows
     from lookalike.evaluation.evaluate import Evaluation
     from lookalike.evaluation.fidelity import Fidelity
     from lookalike.evaluation.report import Basis, Examples, Report
@@ -136,6 +137,7 @@ class Publication:
             "loss": spell_infinity(made.losses),
             "loss_by_column": made.loss_by_column,
             "loss_bound": bound and bound.to_plain(made.losses["gcp"]),
+            **({} if self._against_rows is None else {"loss_against_rows": self._against_rows.to_plain()}),
             "domains": name_domains(made.domains),
             "seconds": {step: round(took, 3) for step, took in {**made.seconds, **self._watch.seconds}.items()},
         }
@@ -161,6 +163,12 @@ class Publication:
         from lookalike.evaluation.fidelity import compare
 
         return compare(self._whole.data, self.release, seed, progress)
+
+    @property
+    def _against_rows(self) -> AgainstRows | None:
+        """The loss beside that of the same promise by rows, where that was worked out for the owner's report."""
+        evaluation: Evaluation | None = self._kept.get("evaluation")
+        return None if evaluation is None else evaluation.against_rows
 
     def owners_report(self) -> Report:
         """The report for the owner of the original, as `write` made it; before that, one that scores nothing."""
@@ -281,7 +289,9 @@ class Publication:
         bound = made.loss_bound if isinstance(made, MadeWhole) else None
         nearness = "" if bound is None else f"{bound.sentence(made.losses['gcp'])}\n"
         rows = f"{made.audit.n_rows:,} rows" + (f" in {counted(self.n_parts, 'part')}" if self.n_parts else "")
-        return f"{rows} that keep {promises}; loss: {loss_text(made.form, made.losses)}\n{nearness}{made.audit}"
+        found = self._against_rows
+        cost = "" if found is None else f"{found.sentence()}\n"
+        return f"{rows} that keep {promises}; loss: {loss_text(made.form, made.losses)}\n{cost}{nearness}{made.audit}"
 
     def __repr__(self) -> str:
         """One line. A notebook keeps what it shows, so the record map, the seed and the codes must not stand here."""

@@ -38,7 +38,8 @@ class PersonSettings:
     number_known: bool = True
     """Whether the attacker may know how many rows a person has."""
     salt: str | None = None
-    """What rows are drawn by, in hexadecimal digits; published, so that an audit can draw the same."""
+    """What rows are drawn by, in hexadecimal digits; never published, kept by the owner so that an audit can draw the
+    same."""
     rows_are_persons: bool = False
     """Whether the publisher states that every row is another person, although an identifier repeats."""
 
@@ -90,6 +91,15 @@ def is_salt(text: str) -> bool:
     return _SALT.fullmatch(text) is not None
 
 
+@dataclass(frozen=True)
+class Unit:
+    """What promises count where it may have several rows, as sentences name it."""
+
+    noun: str = "person"
+    known: str = "one row"
+    """The rows of it whose quasi-identifiers the attacker knows."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class StatedPersons:
     """What a release says about whose rows it has. It says no number of persons, since its rows do not show one."""
@@ -103,6 +113,13 @@ class StatedPersons:
     def unit(self) -> str:
         """What promises count."""
         return "household" if self.household else "person" if self.person else "row"
+
+    @property
+    def counted(self) -> Unit | None:
+        """What promises count in place of rows; None: every row is one."""
+        if self.unit == "row" or self.settings.rows == ONE:
+            return None
+        return Unit(self.unit, "all rows" if self.settings.rows == LINKED else "one row")
 
     @property
     def hides_salt(self) -> bool:

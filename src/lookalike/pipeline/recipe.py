@@ -84,6 +84,8 @@ class Prepared:
     algorithm: Algorithm
     notes: tuple[str, ...]
     """What was guessed and chosen, in sentences."""
+    table: Microdata
+    """`data` with the rows that are left out because a person has more than are published."""
     rows_by_order: bool = False
     """Whether the order of the table, which may depend on values, decides which rows of a person are published."""
 
@@ -113,6 +115,7 @@ def prepare(
     `among`: the algorithms that may be chosen where the recipe names none; all, if left out.
     """
     data = table if isinstance(table, Microdata) else Microdata.encode(table, recipe.schema)
+    whole = data
     data, recipe, left_out = select_rows(data, recipe, table if isinstance(table, Table) else None)
     by_order = bool(left_out) and recipe.persons.keep != RANDOM
     if by_order and recipe.adversary == KNOWS_METHOD:
@@ -131,6 +134,7 @@ def prepare(
         requirements=requirements,
         algorithm=algorithm,
         notes=(*(table.notes if isinstance(table, Table) else ()), *left_out, *reason),
+        table=whole,
         rows_by_order=by_order,
     )
 
@@ -195,8 +199,8 @@ def describe_left_out(data: Microdata, most_rows: int | None) -> tuple[str, ...]
     if not n_left:
         return ()
     verb = "is" if n_left == 1 else "are"
-    limit = counted(most_rows, "row")
-    return (f"{counted(n_left, 'row')} of {counted(n_cut, 'person')} {verb} left out: at most {limit} per person.",)
+    limit, noun = counted(most_rows, "row"), data.schema.unit_name
+    return (f"{counted(n_left, 'row')} of {counted(n_cut, noun)} {verb} left out: at most {limit} per {noun}.",)
 
 
 def bound_contribution(
@@ -269,15 +273,15 @@ def order_rows(data: Microdata) -> NDArray[np.int64]:
 def state_persons(recipe: Recipe) -> StatedPersons | None:
     """What the release says about whose rows it has; None where nothing has to be said.
 
-    A salt that comes from a seed stays at home: who tries seeds could find the seed by it, and undo the shuffling.
+    The salt stays at home. Rows are drawn by their places in the table: in one sorted by diagnosis the salt would tell
+    which of a person's diagnoses is published, and a seed that it comes from could be found by trying.
     """
     if recipe.schema.unit is None:
         return StatedPersons(settings=recipe.persons) if recipe.persons.rows_are_persons else None
     person, household = (
         None if unit is None else unit.name for unit in (recipe.schema.person, recipe.schema.household)
     )
-    stated = StatedPersons(person=person, household=household, settings=recipe.persons)
-    return stated if recipe.seed is None else stated.without_salt()
+    return StatedPersons(person=person, household=household, settings=recipe.persons).without_salt()
 
 
 def drop_persons(recipe: Recipe) -> Recipe:

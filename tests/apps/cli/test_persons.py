@@ -1,4 +1,4 @@
-"""Persons with several rows, by the commands: refused unsaid, published, audited with and without the private folder."""
+"""Persons with several rows by the commands: refused unsaid, published, audited with and without the private folder."""
 
 from __future__ import annotations
 
