@@ -191,7 +191,8 @@ class StatedPersons:
         if given.rows == APART:
             said.append(
                 f"Rows do not show which {unit} they belong to. The promises hold against someone who knows one row of "
-                f"a {unit}, and not against someone who knows several that lie in different groups."
+                f"a {unit}, and not against someone who knows several that lie in different groups. A row of a group "
+                f"is more likely that of a {unit} with many rows in the group than of one with few."
             )
         number = "may know" if given.number_known else "does not know"
         said.append(f"It is assumed that an attacker {number} how many rows a {unit} has.")
