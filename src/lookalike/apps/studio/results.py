@@ -157,18 +157,16 @@ def _files(release: Path) -> list[Path]:
 
 def has_private_part(job: Job) -> bool:
     """Whether an audit of the release needs what its publisher keeps: where persons have several rows."""
-    return job.state == "done" and _is_needed(private_folder(release_of(job)))
-
-
-def _is_needed(private: Path) -> bool:
-    """Whether it says which record became which row, or by what rows were drawn: not the owner's report alone."""
-    return has_record_map(private) or (private.is_dir() and read_salt(private) is not None)
+    if job.state != "done":
+        return False
+    folder = private_folder(release_of(job))
+    return has_record_map(folder) or read_salt(folder) is not None
 
 
 def archive_private(job: Job) -> Path:
-    """What the publisher keeps of a run, as a ZIP file: which record became which row, by what rows were drawn."""
+    """What the publisher keeps of a run, as a ZIP file: what an audit of the release needs."""
     source = private_folder(release_of(job))
-    if not _is_needed(source):
+    if not has_private_part(job):
         raise RecipeError("This run keeps nothing private: the release can be audited without it.")
     return _pack(job, source, "private.zip")
 
