@@ -173,6 +173,9 @@ class Microdata:
     """The person of each record where promises count households (`persons` then numbers these)."""
     number_known: bool = field(default=True, kw_only=True)
     """Whether the attacker may know how many records a person has."""
+    owners: NDArray[np.int32] | None = field(default=None, kw_only=True)
+    """The person of each record as a code of the person column, to recognise people in a later table. Never
+    published, and never looked at by a method."""
 
     def __post_init__(self) -> None:
         for name in ("quasi", "sensitive", "carried"):
@@ -206,6 +209,7 @@ class Microdata:
             *(np.column_stack([nothing, *blocks[role]]) for role in (Role.QUASI, Role.SENSITIVE, Role.CARRIED)),
             persons=_number_persons(table, schema.unit),
             individuals=None if schema.household is None else _number_persons(table, schema.person),
+            owners=None if (named := schema.person or schema.household) is None else table[named.name].codes,
         )
 
     def take(self, records: NDArray[np.int64]) -> Microdata:
@@ -217,6 +221,7 @@ class Microdata:
             carried=self.carried[records],
             persons=None if self.persons is None else self.persons[records],
             individuals=None if self.individuals is None else self.individuals[records],
+            owners=None if self.owners is None else self.owners[records],
         )
 
     def as_part_of_itself(self) -> Microdata:

@@ -23,6 +23,7 @@ from lookalike.apps.cli.options import (
     refuse_beside_stdout,
     refuse_misplaced,
     schema_from,
+    series_options,
     settings_from,
 )
 from lookalike.apps.cli.output import STDOUT, TerminalProgress, note, note_first_use, peak_megabytes, print_json
@@ -68,6 +69,7 @@ class _Publish(click.Command):
 @click.option("--algorithm", metavar="NAME", help="How; without it the best suited is chosen and named.")
 @adversary_option("Whom the promise must hold against.")
 @person_options
+@series_options
 @click.option(
     "--out",
     required=True,
@@ -135,6 +137,7 @@ def run_publish(
     **asked: Any,
 ) -> None:
     from lookalike.evaluation.report.folder import FULL, SCORES_REVEAL
+    from lookalike.files.urls import is_url
     from lookalike.pipeline.run import Stopwatch
     from lookalike.publication import publish as publish_table
 
@@ -144,6 +147,8 @@ def run_publish(
     writing, tables = Stopwatch(), tuple[str, ...]()
     with TerminalProgress() as progress:
         where: dict[str, Any] = {"out": out, "overwrite": overwrite} if in_parts else {}
+        if out != STDOUT and not is_url(out):
+            where["destination"] = out
         publication = publish_table(data, progress=progress, **asked, **where, **(reading or {}))
         files = list(publication.files)
         if not in_parts:

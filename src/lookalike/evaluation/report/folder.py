@@ -5,9 +5,10 @@ from __future__ import annotations
 import datetime
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 
 from lookalike.data.release import RecordMap
 from lookalike.errors import RecipeError, unknown_name
@@ -36,7 +37,7 @@ def wants_full_report(report: str | None, *, scores: bool) -> bool:
     return report == FULL
 
 
-def describe_release(made: Made, title: str, *, safe_csv: bool = False) -> Manifest:
+def describe_release(made: Made, title: str, *, safe_csv: bool = False, series: str | None = None) -> Manifest:
     return Manifest(
         title=title,
         promises=tuple(state_promise(promise, made.form) for promise in made.promises),
@@ -44,6 +45,7 @@ def describe_release(made: Made, title: str, *, safe_csv: bool = False) -> Manif
         adversary=made.adversary,
         created=datetime.date.today(),
         safe_csv=safe_csv,
+        series=series,
     )
 
 
@@ -54,11 +56,12 @@ def open_destination(
     record_map: RecordMap | None,
     seed: int | None,
     *,
+    people: Mapping[str, bytes] = MappingProxyType({}),
     overwrite: bool,
 ) -> Iterator[Path]:
     """Where to write a release folder, until the block ends; then its private part appears beside it.
 
-    The private part has the `owners` documents as they are at the end (None: there are none), the
+    The private part has the `owners` documents as they are at the end (None: there are none), the list of `people`, the
     record map and the seed.
     A release for a URL is written here first, and sent when the block ends.
     """
@@ -75,6 +78,7 @@ def open_destination(
         written = False
         try:
             documents = {} if owners is None else owners
+            documents.update(people)
             with private_beside(Path(folder), record_map, seed, documents=documents, overwrite=overwrite):
                 yield Path(folder)
                 written = True

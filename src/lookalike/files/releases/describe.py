@@ -24,6 +24,7 @@ from lookalike.data.contracts import Promise
 from lookalike.data.microdata import Domain, Domains
 from lookalike.data.release import Perturbed, Randomizer, Release
 from lookalike.data.schema import Attribute, Schema, ValueType
+from lookalike.data.series_modes import MODE_SENTENCES
 from lookalike.data.taxonomy import MISSING as MISSING_LEAF
 from lookalike.errors import DataError, RecipeError, explain_damage, unread_format
 from lookalike.files.releases.cells import MISSING, Encoding, Field, plain_escape
@@ -139,6 +140,8 @@ class Manifest:
     description: str = ""
     safe_csv: bool = False
     """Whether the CSV files have no cell that a spreadsheet would compute (`tablefiles`)."""
+    series: str | None = None
+    """How it was held against other releases of the same people: one of `MODE_SENTENCES`; None: not at all."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,6 +215,8 @@ def descriptor(release: Release, manifest: Manifest, tables: Tables, files: Sequ
     }
     if manifest.safe_csv:
         block["safe_csv"] = True
+    if manifest.series is not None:
+        block["series"] = manifest.series
     if manifest.created is not None:
         block["created"] = manifest.created.isoformat()
     package = {
@@ -344,6 +349,7 @@ def _parse_published(package: Mapping[str, Any], block: Mapping[str, Any]) -> Pu
         version=str(block["version"]),
         created=datetime.date.fromisoformat(block["created"]) if "created" in block else None,
         safe_csv=bool(block.get("safe_csv", False)),
+        series=_series_of(block),
         form=str(block["form"]),
         n_suppressed=int(block["suppressed"]),
         n_dummies=int(block["dummies"]["records"]),
@@ -357,6 +363,13 @@ def _parse_published(package: Mapping[str, Any], block: Mapping[str, Any]) -> Pu
         files=tuple(str(name) for name in block["files"]),
         parts={str(table["name"]): _parts(table) for table in block["tables"]} if in_parts else {},
     )
+
+
+def _series_of(block: Mapping[str, Any]) -> str | None:
+    mode = block.get("series")
+    if mode is not None and mode not in MODE_SENTENCES:
+        raise ValueError("a series of an unknown mode")
+    return None if mode is None else str(mode)
 
 
 def _parts(table: Mapping[str, Any]) -> tuple[Part, ...]:

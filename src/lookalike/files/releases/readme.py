@@ -11,6 +11,7 @@ from itertools import chain
 
 from lookalike.data.adversary import ADVERSARIES
 from lookalike.data.release import Release
+from lookalike.data.series_modes import MODE_SENTENCES
 from lookalike.errors import counted
 from lookalike.files.databases.address import find_free_name, identifier
 from lookalike.files.releases.cells import Encoding, Field
@@ -106,6 +107,8 @@ def readme(release: Release, manifest: Manifest, tables: Tables, files: Sequence
     lines += [*_SPELLING, *([f"  {SAFE_CSV_SENTENCE}"] if manifest.safe_csv else []), "", "What is promised", ""]
     lines += [f"  {promise.sentence} ({promise.text})" for promise in manifest.promises] or ["  Nothing."]
     against = ADVERSARIES.get(manifest.adversary, manifest.adversary)
+    if manifest.series is not None:
+        lines += ["", f"  {MODE_SENTENCES[manifest.series]}"]
     lines += ["", f"  This holds against someone who {against}.", f"  Made with: {manifest.algorithm}", ""]
     lines += ["What is not promised", "", *_NOT_PROMISED, "", "How to check", "", *_HOW_TO_CHECK, "", "Files", ""]
     for name in sorted({name.partition("/")[0] for name in files}):
