@@ -330,8 +330,11 @@ class Reading:
 
     @cached_property
     def unit_of_row(self) -> Ints:
-        """Rows that a reader takes for one group: identical cells, in one part."""
-        return self.in_parts(self.boxes.class_of_row)
+        """Rows that a reader takes for one group: identical cells, in one part, with one number if groups have one."""
+        release, classes = self.release, self.boxes.class_of_row
+        if isinstance(release, Grouped) and release.made_up_of_group is not None:
+            classes = joint_ids((classes, release.group_of_row), len(classes))
+        return self.in_parts(classes)
 
     def in_parts(self, units: Ints) -> Ints:
         """Units of the rows of a grouped or matched release, those of each part by themselves."""

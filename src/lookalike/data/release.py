@@ -75,6 +75,8 @@ class Sets:
 
 
 Extents = Ranges | Sets
+COUNTERFEITS = "counterfeits"
+"""The table that says how many rows of each group are made up."""
 
 
 @dataclass(frozen=True)
@@ -111,10 +113,12 @@ class ExtentCells:
 
 @dataclass(frozen=True)
 class NumberCells:
-    """A published column of plain whole numbers that is no attribute of a person (a bucket number)."""
+    """A published column of plain whole numbers that is no attribute of a person: a bucket number, or how many rows."""
 
     name: str
     numbers: NDArray[np.int64]
+    are_counts: bool = False
+    """Whether they count rows; otherwise they say which rows belong together, and nothing else."""
 
 
 Cells = ExactCells | ExtentCells | NumberCells
@@ -184,10 +188,21 @@ class Grouped(_Generalised):
 
     form: ClassVar[str] = "grouped"
     group_of_row: NDArray[np.int32]
+    made_up_of_group: NDArray[np.int64] | None = None
+    """How many rows of each group are made up, where the release declares that; its groups are then numbered."""
 
     @property
     def unit_of_row(self) -> NDArray[np.int32]:
         return self.group_of_row
+
+    def tables(self) -> tuple[PublishedTable, ...]:
+        (table,) = super().tables()
+        if self.made_up_of_group is None:
+            return (table,)
+        numbers = NumberCells("group", self.group_of_row.astype(np.int64))
+        groups = NumberCells("group", np.arange(len(self.made_up_of_group), dtype=np.int64))
+        made_up = NumberCells(COUNTERFEITS, self.made_up_of_group, are_counts=True)
+        return PublishedTable(table.name, (numbers, *table.columns)), PublishedTable(COUNTERFEITS, (groups, made_up))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -46,6 +46,7 @@ class Encoding(StrEnum):
     NODE = "node"
     SET = "set"
     BUCKET = "bucket"
+    COUNT = "count"
 
 
 @dataclass(frozen=True)
@@ -61,13 +62,14 @@ class Field:
     @property
     def is_plain(self) -> bool:
         """Whether a cell is one value (or a bucket number), and no text that says which values it may hide."""
-        return self.encoding in (Encoding.EXACT, Encoding.BUCKET)
+        return self.encoding in (Encoding.EXACT, Encoding.BUCKET, Encoding.COUNT)
 
 
 def lay_out(cells: Cells) -> tuple[Field, pl.Series, NDArray[Any] | None]:
     """The column's typed entries once a unit, and which entry each row has (None: entries are rows)."""
     if isinstance(cells, NumberCells):
-        field = Field(cells.name, "bucket", "bucket", ValueType.INTEGER, Encoding.BUCKET)
+        what = Encoding.COUNT if cells.are_counts else Encoding.BUCKET
+        field = Field(cells.name, str(what), str(what), ValueType.INTEGER, what)
         return field, pl.Series(cells.name, cells.numbers, dtype=pl.Int64), None
     domain, role, kind = cells.domain, str(cells.role), str(cells.domain.kind)
     if isinstance(cells, ExactCells):

@@ -239,6 +239,7 @@ def _list_parts(table: str, parts: Sequence[Part]) -> dict[str, Any]:
 ENCODING_SENTENCES = {
     Encoding.EXACT: "A plain value. An empty cell means missing.",
     Encoding.BUCKET: "The number that joins the two tables; it means nothing else.",
+    Encoding.COUNT: "How many rows of the group are made up.",
     Encoding.INTERVAL: (
         "An interval with both ends included: 28-39, with a negative end -5 to -2, dates with a slash "
         "(2024-01-05/2024-02-10); a single value stands alone. |(missing) at the end: or missing."
