@@ -30,7 +30,7 @@ from lookalike.evaluation.plain import spell_infinity
 from lookalike.files.tables import read_columns
 from lookalike.metrics.shared.losses import loss_text
 from lookalike.pipeline.backends import BACKENDS, SPARK, Backend, Fragments
-from lookalike.pipeline.recipe import ModelLike, Prepared, Recipe, prepare
+from lookalike.pipeline.recipe import ModelLike, Prepared, Recipe, bound_contribution, prepare
 from lookalike.pipeline.run import Made, MadeInParts, MadeWhole, Stopwatch, name_domains, run
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
@@ -556,6 +556,9 @@ def synthesize(
     numeric: Iterable[str] = (),
     categorical: Iterable[str] = (),
     carry: Iterable[str] = (),
+    person: str | None = None,
+    contribution: int | None = None,
+    rows_are_persons: bool = False,
     rows: int | None = None,
     seed: int | None = None,
     progress: Progress = silent,
@@ -567,6 +570,10 @@ def synthesize(
     the name of a synthesizer ("mst"; "privbayes" by default), with settings if you like ("mst:delta=1e-10"). One that
     has an epsilon already (`MST(1)`, "mst:1") needs no other. Roles make no difference here. `rows` is how many records
     to draw; as many as the table has, if left out.
+
+    `person` names the column that says whose record it is, and `contribution` how many records of a person are learned
+    from at most; further ones are left out, drawn at random. Epsilon (with delta) is then that of a person, not of a
+    record. `rows_are_persons` states that every record is a different person although that column repeats.
     """
     made_already = method if isinstance(method, Synthesizer) else None
     named = method if isinstance(method, str) else None
@@ -576,13 +583,22 @@ def synthesize(
     budget = epsilon if beta is None else epsilon_of_beta(beta)
     chosen = made_already or parse_synthesizer(named, {} if budget is None else {"epsilon": budget})
     chosen.prepare()
-    given = Schema.of(schema, qi=qi, sensitive=sensitive, carry=carry, numeric=numeric, categorical=categorical)
+    settings = PersonSettings(contribution=contribution, rows_are_persons=rows_are_persons)
+    given = Schema.of(
+        schema,
+        qi=qi,
+        sensitive=sensitive,
+        carry=carry,
+        numeric=numeric,
+        categorical=categorical,
+        person=person,
+    )
     read = read_columns(table, given, progress=progress, **reading)
-    data = Microdata.encode(read, given)
-    made = chosen.synthesize(data, Randomness(seed), progress, rows=rows)
+    data, most_records, left_out = bound_contribution(Microdata.encode(read, given), settings, seed)
+    made = chosen.synthesize(data, Randomness(seed), progress, rows=rows, most_records=most_records)
     untyped = tuple(
         attribute.name
         for attribute in given.published
         if attribute.type is None or (attribute.kind is None and attribute.order is None)
     )
-    return Synthesis(made, chosen, (*read.notes, *describe_cautions(made, untyped, seed)), untyped)
+    return Synthesis(made, chosen, (*read.notes, *left_out, *describe_cautions(made, untyped, seed)), untyped)

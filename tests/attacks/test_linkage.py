@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lookalike.attacks.linkage import ClassSizes, estimate_uniques, journalist_risks, narrow_down, pitman, snb, zayatz
+from lookalike.attacks.linkage import journalist_risks, narrow_down
+from lookalike.attacks.shared.uniques import ClassSizes, estimate_uniques, pitman, snb, zayatz
 from lookalike.data.contracts import Target
 from lookalike.models import parse_model
 from tests.attacks.targets import attacked, in_groups, table

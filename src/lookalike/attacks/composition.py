@@ -3,6 +3,9 @@
 A release that is safe by itself may not be beside another one: a value must be possible in every one of them. If
 releases were drawn independently given the table, Bayes multiplies: the belief in v is proportional to the product of
 the beliefs b_k(v) that K releases leave, divided by share(v)^(K - 1), and zero where any release rules v out.
+
+Where persons have several rows this is about the row that the attacker knows: its value is one of the person's, and a
+person counts if some row tells.
 """
 
 from __future__ import annotations
@@ -16,17 +19,17 @@ from scipy import sparse
 
 from lookalike.attacks.shared.attack import (
     WrittenAttack,
-    best_guess_share,
     build_exposure,
     find_ceilings,
     majority,
-    n_certain,
-    n_rows_above,
     needs_sensitive,
     row_max,
-    score_guesses,
+    rows_above,
+    score_known,
 )
-from lookalike.attacks.shared.whereabouts import Whereabouts, honest_guesses, normalise
+from lookalike.attacks.shared.judging import PERSONS_COUNTED
+from lookalike.attacks.shared.persons import count_owners
+from lookalike.attacks.shared.whereabouts import SLACK, Whereabouts, honest_guesses, normalise
 from lookalike.data.contracts import Finding, Target
 from lookalike.data.microdata import Domains
 from lookalike.errors import counted
@@ -45,7 +48,10 @@ class Composition(WrittenAttack):
             return "there is one release only. Give at least one more about the same records."
         if any(_shape_of(other.domains) != _shape_of(target.original.domains) for other in target.others):
             return "the releases do not have the same columns and values. Give releases of the same table."
-        return needs_sensitive(target)
+        return super().refuses(target) or needs_sensitive(target)
+
+    def refuses_persons(self, target: Target) -> str | None:
+        return None
 
     def run(self, target: Target, rng: Randomness, progress: Progress) -> list[Finding]:
         self.check(target)
@@ -57,20 +63,27 @@ class Composition(WrittenAttack):
 
     def _on(self, target: Target, readers: list[Whereabouts], column: int) -> Finding:
         original = target.original
-        prior, truth = original.counts(column), original.sensitive[:, column]
+        prior = original.counts(column)
         single = [reader.beliefs(column) for reader in readers]
         beliefs, n_torn = combine_beliefs(single, prior)
-        score = score_guesses(honest_guesses(beliefs, prior), truth)
-        alone = [best_guess_share(found, prior, truth) for found in single]
-        n_left = n_certain(row_max(beliefs))
-        n_left_alone = n_certain(np.max([row_max(found) for found in single], axis=0))
+        score = score_known(original, column, honest_guesses(beliefs, prior))
+        alone = [score_known(original, column, honest_guesses(found, prior)).share for found in single]
+        n_left = count_owners(original, row_max(beliefs) >= 1 - SLACK)
+        n_left_alone = count_owners(original, np.max([row_max(found) for found in single], axis=0) >= 1 - SLACK)
         ceilings = find_ceilings(target, column)
-        name = original.domains.sensitive[column].name
+        n_above = None if ceilings is None else count_owners(original, rows_above(beliefs, ceilings))
+        name, noun, by_persons = original.domains.sensitive[column].name, "person", original.persons is not None
+        whose = "for"
+        if by_persons:
+            noun = original.schema.unit_name
+            whose = "for some row of"
         sentence = (
-            f'{len(readers)} releases together leave one value of "{name}" for {n_left:,} of {original.n_rows:,} '
-            f"persons, where one of them alone does for {n_left_alone:,}. Guessing the likeliest value is right in "
-            f"{score.share:.1%}, and in {max(alone):.1%} from the best single release."
+            f'{len(readers)} releases together leave one value of "{name}" {whose} {n_left:,} of '
+            f"{original.n_persons:,} {noun}s, where one of them alone does for {n_left_alone:,}. Guessing the "
+            f"likeliest value is right in {score.share:.1%}, and in {max(alone):.1%} from the best single release."
         )
+        if by_persons:
+            sentence += PERSONS_COUNTED.format(noun=noun)
         if n_torn:
             sentence += (
                 f" The releases contradict each other about {counted(n_torn, 'person')}: "
@@ -82,11 +95,11 @@ class Composition(WrittenAttack):
             sentence=sentence,
             score=score,
             baselines={"most frequent value": majority(original, column), "values of the group": max(alone)},
-            n_affected=n_left - n_left_alone if ceilings is None else n_rows_above(beliefs, ceilings),
-            exposure=build_exposure(target, column, beliefs, f"reads {len(readers)} releases"),
+            n_affected=n_left - n_left_alone if n_above is None else n_above,
+            exposure=None if by_persons else build_exposure(target, column, beliefs, f"reads {len(readers)} releases"),
             figures={
-                "records left with one value": float(n_left),
-                "records left with one value by one release": float(n_left_alone),
+                f"{noun if by_persons else 'record'}s left with one value": float(n_left),
+                f"{noun if by_persons else 'record'}s left with one value by one release": float(n_left_alone),
                 "highest belief": float(row_max(beliefs).max(initial=0.0)),
                 "contradicted records": float(n_torn),
             },

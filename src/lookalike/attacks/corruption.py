@@ -8,6 +8,9 @@
                  propagation over these pairs tells how likely each is; exact where pairs form no cycle, else close.
     Perturbed    nothing changes: every value was redrawn by itself, so the values of others say nothing about a row.
 
+By persons, those known are taken out: (persons with v - known with v) / (persons - known), in the class of the row that
+is known of the target.
+
 Scored are the records that are not known. For matched releases this is containment only: what known records tell about
 a method's hidden columns (the price of exchanging them as a whole) is not used.
 """
@@ -24,7 +27,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from lookalike.attacks.shared.attack import (
-    OnValues,
+    OnClasses,
     best_guess_share,
     build_exposure,
     find_ceilings,
@@ -32,12 +35,15 @@ from lookalike.attacks.shared.attack import (
     n_certain,
     n_rows_above,
     row_max,
+    rows_above,
     score_guesses,
 )
+from lookalike.attacks.shared.persons import PersonClasses, are_right, list_known, owners_of_records
 from lookalike.attacks.shared.whereabouts import Whereabouts, count_pairs, honest_guesses, normalise
 from lookalike.data.contracts import Finding, Score, Target
 from lookalike.data.parameters import Exact, Whole
 from lookalike.data.release import Bucketized, Matched, Perturbed
+from lookalike.errors import counted
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 
@@ -49,27 +55,75 @@ _EFFORT = 2e7
 
 
 @dataclass(frozen=True)
-class Corruption(OnValues):
+class Corruption(OnClasses):
     """Knows the sensitive values of some records, and reads the rest of the release without them."""
 
     name: ClassVar[str] = "corruption"
     remedy: ClassVar[str] = "A larger l, or a smaller beta, leaves more doubt when some values are known."
 
     known: Exact = Exact(above=0, default=Fraction(1, 10))
-    """How many records are known: a share if below 1, else a number."""
+    """How many records, or persons, are known: a share if below 1, else a number."""
     repeats: Whole = Whole(low=1, default=5)
     """How many times the known records are drawn anew; results are means."""
 
     def refuses(self, target: Target) -> str | None:
         if self.known >= 1 and self.known.denominator != 1:
-            return "known must be a share below 1 or a whole number of records."
-        if self._number(target) >= target.original.n_rows:
+            return "known must be a share below 1 or a whole number of records (persons, where these are counted)."
+        if self._number(target) >= target.original.n_persons:
             return "everybody would be known, and nobody left to guess. Give a smaller number."
         return super().refuses(target)
 
     def _number(self, target: Target) -> int:
-        n_records = target.original.n_rows
-        return int(self.known) if self.known >= 1 else max(1, int(self.known * n_records))
+        n_persons = target.original.n_persons
+        return int(self.known) if self.known >= 1 else max(1, int(self.known * n_persons))
+
+    def on_persons(self, target: Target, classes: PersonClasses, column: int, rng: Randomness) -> Finding:
+        original, noun = target.original, target.original.schema.unit_name
+        n_known, n_persons = self._number(target), classes.n_persons
+        n_unknown, ceilings = n_persons - n_known, find_ceilings(target, column)
+        rows, owners, prior = list_known(original), owners_of_records(original), np.asarray(original.prior(column))
+        unaided = classes.guesses(column)
+        highest_unaided = classes.highest(row_max(classes.shares(column)))
+        figures = []
+        for repeat in range(self.repeats):
+            unknown = np.ones(n_persons, dtype=bool)
+            unknown[rng.child("corruption", repeat).permutation(n_persons)[:n_known]] = False
+            beliefs = classes.shares(column, unknown=unknown)
+            asked = rows[unknown[owners[rows]]]
+            guesses = np.full(original.n_rows, int(np.argmax(prior)), dtype=np.int64)
+            guesses[classes.records] = honest_guesses(beliefs, prior)[classes.units]
+            highest = classes.highest(row_max(beliefs))
+            above = classes.any_of(rows_above(beliefs, ceilings)) if ceilings is not None else np.zeros(n_persons, bool)
+            figures.append(
+                (
+                    int(are_right(original, column, guesses[asked], asked).sum()),
+                    float(are_right(original, column, unaided[asked], asked).mean()),
+                    int((above & unknown).sum()),
+                    n_certain(highest[unknown]),
+                    n_certain(highest_unaided[unknown]),
+                )
+            )
+        right, alone, n_above, certain, certain_before = (
+            sum(numbers) / self.repeats for numbers in zip(*figures, strict=True)
+        )
+        score, name = Score(round(right), n_unknown), original.domains.sensitive[column].name
+        return Finding(
+            attack=str(self),
+            column=name,
+            sentence=(
+                f'An attacker who knows all values of "{name}" of {counted(n_known, noun)} guesses a value of '
+                f"{score.share:.1%} of the other {n_unknown:,} right, and of {alone:.1%} without that knowledge; a "
+                f"value is certain of {round(certain):,}, and was of {round(certain_before):,} before."
+            ),
+            score=score,
+            baselines={"most frequent value": majority(original, column), "the same, nobody known": alone},
+            n_affected=None if ceilings is None else round(n_above),
+            figures={
+                f"known {noun}s": float(n_known),
+                f"{noun}s with a certain value": certain,
+                f"{noun}s with a certain value before": certain_before,
+            },
+        )
 
     def on_column(self, where: Whereabouts, column: int, rng: Randomness, progress: Progress) -> Finding:
         target, original = where.target, where.target.original

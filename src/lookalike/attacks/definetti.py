@@ -18,7 +18,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.attacks.shared.attack import OnValues, score_guesses
+from lookalike.attacks.shared.attack import OnValues, score_known
 from lookalike.attacks.shared.bayes import NaiveBayes, counts_of_records
 from lookalike.attacks.shared.judging import finding, judge_records
 from lookalike.attacks.shared.whereabouts import Whereabouts
@@ -59,11 +59,14 @@ class DeFinettiAttack(OnValues):
             return "A perturbed release has no groups: its values are redrawn, not mixed among records."
         return super().refuses(target)
 
+    def refuses_persons(self, target: Target) -> str | None:
+        return None
+
     def on_column(self, where: Whereabouts, column: int, rng: Randomness, progress: Progress) -> Finding:
         dealing, learnt, n_rounds, settled = self._settle_dealing(where, column, rng.child(column), progress)
         found = judge_records(where, column, learnt, within="unit", progress=progress)
         guesses = _guesses_about_people(where, dealing, found.guesses)
-        score = score_guesses(guesses, where.target.original.sensitive[:, column])
+        score = score_known(where.target.original, column, guesses)
         said = "The deFinetti attack, which learns from all groups who in a group has which of its values,"
         figures = {"rounds": float(n_rounds), "settled": float(settled)}
         return finding(self, where.target, column, found, score, said, figures)

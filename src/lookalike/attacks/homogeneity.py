@@ -1,6 +1,7 @@
 """Homogeneity: where all rows that a person can be behind carry one value, that value is known.
 
 Nothing is worked out beyond the honest reader's beliefs (`Whereabouts`): the attack looks where they are extreme.
+By persons a value is known where all persons of a class have it in some row of the class.
 """
 
 from __future__ import annotations
@@ -11,16 +12,18 @@ from typing import ClassVar
 
 import numpy as np
 
-from lookalike.attacks.shared.attack import OnValues, majority, row_max, score_guesses
+from lookalike.attacks.shared.attack import OnClasses, majority, n_certain, row_max, score_guesses
+from lookalike.attacks.shared.persons import PersonClasses, are_right, list_known
 from lookalike.attacks.shared.whereabouts import SLACK, Whereabouts, honest_guesses
-from lookalike.data.contracts import Finding
+from lookalike.data.contracts import Finding, Score, Target
 from lookalike.data.parameters import Exact
+from lookalike.errors import counted
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 
 
 @dataclass(frozen=True)
-class Homogeneity(OnValues):
+class Homogeneity(OnClasses):
     """Looks for persons about whom the rows leave one value."""
 
     name: ClassVar[str] = "homogeneity"
@@ -55,5 +58,43 @@ class Homogeneity(OnValues):
                 "highest belief": float(highest.max(initial=0.0)),
                 "mean highest belief": float(highest.mean()),
                 "share of records caught": len(caught) / original.n_rows,
+            },
+        )
+
+    def on_persons(self, target: Target, classes: PersonClasses, column: int, rng: Randomness) -> Finding:
+        original, noun = target.original, target.original.schema.unit_name
+        beliefs = classes.shares(column)
+        in_class = row_max(beliefs)
+        highest = classes.highest(in_class)
+        caught = highest >= float(self.share) - SLACK
+        # Of those known by a row of such a class the value that all have is guessed.
+        known = list_known(original)
+        known = known[np.isin(known, classes.records[in_class[classes.units] >= float(self.share) - SLACK])]
+        score = Score(int(are_right(original, column, classes.guesses(column)[known], known).sum()), len(known))
+        by_number = classes.highest_by_number(column)
+        name, n_caught = original.domains.sensitive[column].name, int(caught.sum())
+        about = "one value" if self.share == 1 else f"one value for {float(self.share):.1%} of them or more"
+        sentence = (
+            f"For {n_caught:,} of {counted(classes.n_persons, noun)} all {noun}s with a row in the same group as some "
+            f'row of theirs have {about} of "{name}" in common'
+        )
+        sentence += f"; guessing it is right for {score.share:.1%} of those known by such a row." if len(known) else "."
+        return Finding(
+            attack=str(self),
+            column=name,
+            sentence=(
+                f"{sentence} The highest belief about any {noun} is {highest.max(initial=0.0):.1%}; of "
+                f"{n_certain(by_number):,} a value is certain to an attacker who knows how many rows of the group are "
+                "theirs."
+            ),
+            score=score,
+            baselines={"most frequent value": majority(original, column)},
+            n_affected=n_caught,
+            figures={
+                "highest belief": float(highest.max(initial=0.0)),
+                "mean highest belief": float(highest.mean()),
+                f"share of {noun}s caught": n_caught / classes.n_persons,
+                "highest belief if the number of rows is known": float(by_number.max(initial=0.0)),
+                f"{noun}s with a certain value if the number of rows is known": float(n_certain(by_number)),
             },
         )

@@ -21,7 +21,7 @@ from lookalike.attacks.shared.attack import OnValues, Shares
 from lookalike.attacks.shared.bayes import frequencies_of, logs_of, take_back
 from lookalike.attacks.shared.judging import LEARNED_REMEDY, judge_learned
 from lookalike.attacks.shared.whereabouts import Whereabouts
-from lookalike.data.contracts import Finding
+from lookalike.data.contracts import Finding, Target
 from lookalike.data.microdata import Codes
 from lookalike.data.parameters import Choice, Whole
 from lookalike.data.release import Bucketized, Perturbed
@@ -54,6 +54,9 @@ class LearnerAttack(OnValues):
     """Times that a small release is drawn from, until there are enough rows."""
     within: Choice = Choice("all", "unit", default="all")
     """What it guesses among: all values, or those that the release leaves for a person's own group."""
+
+    def refuses_persons(self, target: Target) -> str | None:
+        return None
 
     def on_column(self, where: Whereabouts, column: int, rng: Randomness, progress: Progress) -> Finding:
         untrained = _choose_learner(self.kind, self.trees)

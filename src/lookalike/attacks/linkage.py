@@ -9,28 +9,33 @@ Three attackers, by what they know:
 Rows that fit: Grouped, the class of identical rows; Bucketized and Perturbed, the rows with exactly the person's
 quasi-identifiers, which both publish as they are; Matched, all rows whose cells hold the person's record.
 No sensitive value is read.
+
+Where persons have several rows, the different persons behind the rows that fit are counted. The attacker knows one row
+of a person, any of them; the risk of a person is that of the row which says most.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
-from scipy.special import digamma, expit, gammaln, logit
 
 from lookalike.attacks.shared.attack import WrittenAttack
+from lookalike.attacks.shared.persons import PersonClasses, owners_of_records, refuse_classes
+from lookalike.attacks.shared.uniques import ClassSizes, estimate_uniques
 from lookalike.attacks.shared.whereabouts import Whereabouts
 from lookalike.audit.reading import joint_ids
 from lookalike.data.contracts import Finding, Target
 from lookalike.data.exposure import Exposure
+from lookalike.data.microdata import Microdata
 from lookalike.data.parameters import Exact
+from lookalike.data.persons import number_pairs
 from lookalike.data.release import Bucketized, Grouped, Matched, Perturbed
+from lookalike.errors import counted
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 
@@ -60,6 +65,8 @@ class Linkage(WrittenAttack):
 
     def run(self, target: Target, rng: Randomness, progress: Progress) -> list[Finding]:
         self.check(target)
+        if target.original.persons is not None:
+            return [self._find_persons(target)]
         narrowed = narrow_down(target)
         n_persons = max(int(narrowed.persons.sum()), 1)
         risks = 1 / narrowed.units
@@ -110,6 +117,60 @@ class Linkage(WrittenAttack):
             )
         ]
 
+    def refuses_persons(self, target: Target) -> str | None:
+        if isinstance(target.release, Perturbed) or (
+            isinstance(target.release, Bucketized) and not target.release.withheld.n_suppressed
+        ):
+            return None
+        return refuse_classes(target)
+
+    def _find_persons(self, target: Target) -> Finding:
+        original, noun = target.original, target.original.schema.unit_name
+        published, at_once = count_persons(target), count_persons_of_points(original)
+        n_persons, threshold = original.n_persons, float(self.threshold)
+        # Somebody without any row in the release is not found.
+        smallest = published.smallest[published.smallest > 0]
+        risks, in_population = 1 / smallest, journalist_risks(smallest, float(self.fraction))
+        n_at_risk, n_certain = int((risks > threshold).sum()), int((smallest == 1).sum())
+        highest, mean = float(risks.max(initial=0.0)), float(risks.sum()) / n_persons
+        figures = {
+            "smallest unit": float(smallest.min(initial=n_persons)),
+            "highest prosecutor risk": highest,
+            "mean prosecutor risk": mean,
+            "share at risk": n_at_risk / n_persons,
+            "highest journalist risk": float(in_population.max(initial=0.0)),
+            "mean journalist risk": float(in_population.sum()) / n_persons,
+            "marketer risk": mean,
+            "unique in the release": n_certain / n_persons,
+            "unique in the original": float((at_once.smallest == 1).mean()),
+        }
+        said, failed = "", []
+        for which, counts in (("original", at_once), ("release", published)):
+            if not counts.once:
+                said = f" Uniqueness in the population is not estimated: some {noun}s have rows in several classes."
+                continue
+            shares = self._population(ClassSizes.of(counts.sizes), which)
+            figures |= {key: share for key, share in shares.items() if not math.isnan(share)}
+            failed += [key for key, share in shares.items() if math.isnan(share)]
+        if failed:
+            said += f" Estimates that could not be made are left out: {'; '.join(failed)}."
+        if isinstance(target.release, Bucketized | Perturbed):
+            said += " This form publishes quasi-identifiers as they are and protects values, not identities."
+        return Finding(
+            attack=str(self),
+            column=None,
+            sentence=(
+                f"An attacker who knows that a {noun} is in the table, and the quasi-identifiers of one row, finds the "
+                f"{noun} among all with a row in the same class with a probability of {highest:.1%} at most and "
+                f"{mean:.1%} on average; {n_at_risk:,} of {counted(n_persons, noun)} are found with more than "
+                f"{threshold:.1%}, and {n_certain:,} with certainty. "
+                f"{figures['unique in the original']:.1%} would be found with certainty in the original.{said}"
+            ),
+            n_affected=n_at_risk,
+            exposure=_identity(target, Narrowed(published.sizes, published.sizes), n_classes=len(published.sizes)),
+            figures=figures,
+        )
+
     def _population(self, sample: ClassSizes, which: str) -> dict[str, float]:
         """Estimated shares of the population that are unique; NaN where an estimate failed."""
         found = estimate_uniques(sample, float(self.fraction))
@@ -138,6 +199,46 @@ def narrow_down(target: Target) -> Narrowed:
         counts = np.bincount(reading.point_of_row)
     sizes = counts[counts > 0].astype(np.int64)
     return Narrowed(sizes, sizes)
+
+
+class Counted(NamedTuple):
+    """Different persons by class."""
+
+    sizes: NDArray[np.int64]
+    """Persons of each class."""
+    smallest: NDArray[np.int64]
+    """For each person the size of the smallest class with a row of this person; 0 without a row."""
+    once: bool
+    """Whether every person is in one class only."""
+
+
+def count_persons(target: Target) -> Counted:
+    """Persons that an attacker who knows one row cannot tell apart."""
+    if not isinstance(target.release, Grouped):
+        # Quasi-identifiers are published as they are, and records left out tell persons apart no better.
+        classes = PersonClasses.of(target)
+        left = classes.records if classes is not None and target.release.withheld.n_suppressed else None
+        return count_persons_of_points(target.original, left)
+    classes = PersonClasses.of(target)
+    assert classes is not None
+    return _count_by_class(classes.units, classes.owners, classes.n_persons)
+
+
+def count_persons_of_points(original: Microdata, records: NDArray[np.int64] | None = None) -> Counted:
+    """Persons with exactly the same quasi-identifiers in some row."""
+    records = np.arange(original.n_rows) if records is None else records
+    points = joint_ids(tuple(original.quasi[records].T), len(records))
+    return _count_by_class(points, owners_of_records(original)[records], original.n_persons)
+
+
+def _count_by_class(units: NDArray[np.int64], owners: NDArray[np.int64], n_persons: int) -> Counted:
+    firsts = np.unique(number_pairs(units, owners), return_index=True)[1]
+    units, owners = units[firsts], owners[firsts]
+    sizes = np.bincount(units).astype(np.int64)
+    smallest = np.full(n_persons, n_persons + 1, dtype=np.int64)
+    np.minimum.at(smallest, owners, sizes[units])
+    smallest[smallest > n_persons] = 0
+    return Counted(sizes, smallest, len(np.unique(owners)) == len(owners))
 
 
 def journalist_risks(sizes: NDArray[np.int64], fraction: float) -> NDArray[np.float64]:
@@ -173,180 +274,17 @@ def _of_large(sizes: Any, fraction: float) -> Any:
     return fraction / sizes * (1 + (1 - fraction) / sizes)
 
 
-def _identity(target: Target, narrowed: Narrowed) -> Exposure:
-    """One unit a unit: nothing but its size."""
+def _identity(target: Target, narrowed: Narrowed, n_classes: int | None = None) -> Exposure:
+    """One unit a unit: nothing but its size. `n_classes`: so many classes, of which persons were counted."""
     n_units = len(narrowed.units)
     return Exposure(
         adversary="knows who is in the table",
         form=target.release.form,
         column=None,
-        prior=np.array([target.original.n_rows], dtype=np.int64),
+        prior=target.original.prior(None),
+        n_classes=n_classes,
         starts=np.arange(n_units + 1, dtype=np.int64),
         values=np.zeros(n_units, dtype=np.int32),
         weights=narrowed.units,
         sizes=narrowed.units,
     )
-
-
-Numbers = NDArray[np.float64]
-_SMALL_FRACTION = 0.1
-"""Up to here Dankar's rule takes Pitman."""
-
-
-@dataclass(frozen=True, eq=False)
-class ClassSizes:
-    """A histogram of class sizes: `classes[i]` classes have `sizes[i]` persons each."""
-
-    sizes: NDArray[np.int64]
-    classes: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, sizes: NDArray[np.int64]) -> ClassSizes:
-        """From the size of each class; empty ones do not count."""
-        counts = np.bincount(sizes)
-        present = np.flatnonzero(counts[1:]) + 1 if len(counts) > 1 else np.zeros(0, dtype=np.int64)
-        return cls(present.astype(np.int64), counts[present].astype(np.int64))
-
-    @property
-    def n_persons(self) -> int:
-        return int(self.sizes @ self.classes)
-
-    @property
-    def n_classes(self) -> int:
-        return int(self.classes.sum())
-
-    @property
-    def n_unique(self) -> int:
-        return int(self.classes[self.sizes == 1].sum())
-
-
-@dataclass(frozen=True)
-class Estimates:
-    """Numbers of population uniques; NaN where a fit failed."""
-
-    zayatz: float
-    pitman: float
-    snb: float
-    dankar: float
-    chosen: str
-    """Whose estimate Dankar's rule took."""
-
-
-def estimate_uniques(sample: ClassSizes, fraction: float) -> Estimates:
-    """Population uniques of a population of which the sample is that fraction."""
-    n_unique = float(sample.n_unique)
-    if n_unique == 0 or fraction >= 1:
-        # No sample unique: nothing to estimate from. The whole population: nothing to estimate.
-        return Estimates(n_unique, n_unique, n_unique, n_unique, "sample")
-    bayes, fitted, slid = zayatz(sample, fraction), pitman(sample, fraction), snb(sample, fraction)
-    if fraction <= _SMALL_FRACTION:
-        ruled, chosen = (bayes, "zayatz") if math.isnan(fitted) else (fitted, "pitman")
-    else:
-        ruled, chosen = (bayes, "zayatz") if math.isnan(slid) or bayes < slid else (slid, "snb")
-    return Estimates(bayes, fitted, slid, ruled, chosen)
-
-
-def zayatz(sample: ClassSizes, fraction: float) -> float:
-    """
-    >>> round(zayatz(ClassSizes(np.array([1, 2]), np.array([6, 2])), 0.5), 4)
-    8.8831
-    """
-    n, total = sample.n_persons, round(sample.n_persons / fraction)
-    sizes = sample.sizes[sample.sizes <= total - n + 1].astype(np.float64)
-    classes = sample.classes[: len(sizes)]
-    # One of the j persons of a class is drawn, hypergeometric: j * C(N - j, n - 1) / C(N, n).
-    log_once = np.log(sizes) + _log_choose(total - sizes, n - 1) - _log_choose(total, n)
-    shown = classes * np.exp(log_once)
-    alone = shown[sizes == 1].sum() / shown.sum()
-    return float(min(sample.n_unique * alone / fraction, total))
-
-
-def _log_choose(n: Any, k: Any) -> Any:
-    return gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
-
-
-def pitman(sample: ClassSizes, fraction: float) -> float:
-    """Parameters by maximum likelihood, alpha in [0, 1) and theta > -alpha; the expected number of uniques of N."""
-    n, n_classes = sample.n_persons, sample.n_classes
-    if n_classes in (1, n):
-        # All alike or all different: the likelihood has no top inside.
-        return math.nan
-    sizes, classes = sample.sizes.astype(np.float64), sample.classes.astype(np.float64)
-    steps = np.arange(1, n_classes, dtype=np.float64)
-
-    def loss(point: Numbers) -> tuple[float, Numbers]:
-        alpha, raised = float(expit(point[0])), math.exp(float(point[1]))
-        theta = raised - alpha
-        opened = raised + alpha * (steps - 1)
-        value = (
-            np.log(opened).sum()
-            - (gammaln(theta + n) - gammaln(theta + 1))
-            + classes @ (gammaln(sizes - alpha) - gammaln(1 - alpha))
-        )
-        by_theta = (1 / opened).sum() - (digamma(theta + n) - digamma(theta + 1))
-        by_alpha = (steps / opened).sum() - classes @ (digamma(sizes - alpha) - digamma(1 - alpha))
-        # theta = raised - alpha moves with alpha when `raised` is held.
-        slopes = np.array([(by_alpha - by_theta) * alpha * (1 - alpha), by_theta * raised])
-        return -float(value) / n, -slopes / n
-
-    starts = [(alpha, theta) for alpha in (0.5, 0.1, 0.9) for theta in (n_classes / 2, 1.0)]
-    bounds = [(-12.0, 12.0), (-12.0, math.log(1e3 * n))]
-    point = _fit(loss, [np.array([logit(alpha), math.log(alpha + theta)]) for alpha, theta in starts], bounds)
-    if point is None or point[0] >= bounds[0][1] - 1e-6 or point[1] >= bounds[1][1] - 1e-6:
-        return math.nan
-    alpha, raised = float(expit(point[0])), math.exp(float(point[1]))
-    theta, total = raised - alpha, n / fraction
-    log_alone = gammaln(raised + total - 1) - gammaln(raised) - gammaln(theta + total) + gammaln(theta + 1)
-    return float(min(total * math.exp(log_alone), total))
-
-
-def snb(sample: ClassSizes, fraction: float) -> float:
-    """Shape and p' by maximum likelihood over the classes that are seen; uniques = classes * p ^ shape."""
-    if len(sample.sizes) < 2:
-        return math.nan
-    sizes, classes = sample.sizes.astype(np.float64), sample.classes.astype(np.float64)
-    n_classes = classes.sum()
-
-    def loss(point: Numbers) -> float:
-        shape, p = math.exp(float(point[0])), float(expit(point[1]))
-        log_p, log_q = -np.logaddexp(0, -point[1]), -np.logaddexp(0, point[1])
-
-        def log_nb(number: Numbers) -> Numbers:
-            found: Numbers = (
-                gammaln(shape + number) - gammaln(shape) - gammaln(number + 1) + shape * log_p + number * log_q
-            )
-            return found
-
-        shown = np.logaddexp(math.log1p(-fraction) + log_nb(sizes), math.log(fraction) + log_nb(sizes - 1))
-        unseen = (1 - fraction) * p**shape
-        return -float(classes @ shown / n_classes - math.log1p(-unseen))
-
-    starts = [np.array([math.log(shape), logit(p)]) for shape in (0.5, 2.0, 0.05) for p in (0.5, 0.1, 0.9, 0.99)]
-    bounds = [(-9.0, 9.0), (-20.0, 20.0)]
-    point = _fit(loss, starts, bounds)
-    if point is None or any(
-        value <= low + 1e-6 or value >= high - 1e-6 for value, (low, high) in zip(point, bounds, strict=True)
-    ):
-        return math.nan
-    shape, shown = math.exp(float(point[0])), float(expit(point[1]))
-    p = shown * fraction / (1 - shown + shown * fraction)
-    found = n_classes / (1 - (1 - fraction) * shown**shape) * p**shape
-    return float(min(found, sample.n_persons / fraction))
-
-
-def _fit(loss: Callable[[Numbers], Any], starts: list[Numbers], bounds: list[tuple[float, float]]) -> Numbers | None:
-    """The best of several descents, or the first that a second one confirms; None if none came to rest."""
-    with_slope = isinstance(loss(starts[0]), tuple)
-    best: Any = None
-    with np.errstate(all="ignore"):
-        for start in starts:
-            found = minimize(loss, start, jac=with_slope, method="L-BFGS-B", bounds=bounds)
-            # A line search that finds nothing better has arrived as well as one whose slope is gone.
-            rests = found.success or found.status == 2
-            if not rests or not np.isfinite(found.fun):
-                continue
-            if best is not None and np.allclose(found.x, best.x, rtol=1e-3, atol=1e-3):
-                return np.asarray(min(found, best, key=lambda end: end.fun).x, dtype=np.float64)
-            if best is None or found.fun < best.fun:
-                best = found
-    return None if best is None else np.asarray(best.x, dtype=np.float64)

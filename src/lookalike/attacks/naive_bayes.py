@@ -15,7 +15,7 @@ from lookalike.attacks.shared.attack import OnValues
 from lookalike.attacks.shared.bayes import NaiveBayes, counts_of
 from lookalike.attacks.shared.judging import LEARNED_REMEDY, judge_learned
 from lookalike.attacks.shared.whereabouts import Whereabouts
-from lookalike.data.contracts import Finding
+from lookalike.data.contracts import Finding, Target
 from lookalike.data.parameters import Choice
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
@@ -35,6 +35,9 @@ class NaiveBayesAttack(OnValues):
     """How it counts: as is, with one more of each, or also with less for each value of a wide cell."""
     within: Choice = Choice("all", "unit", default="all")
     """What it guesses among: all values, or those that the release leaves for a person's own group."""
+
+    def refuses_persons(self, target: Target) -> str | None:
+        return None
 
     def on_column(self, where: Whereabouts, column: int, rng: Randomness, progress: Progress) -> Finding:
         learn = partial(self._learn, column=column)

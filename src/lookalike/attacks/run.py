@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lookalike.attacks import ATTACKS
+from lookalike.attacks.shared.attack import COUNTS_ROWS
 from lookalike.data.contracts import Attack, Finding, Target
 from lookalike.errors import MissingPart, RecipeError
 from lookalike.progress import Progress, silent
@@ -69,7 +70,7 @@ def attack_target(target: Target, attacks: Sequence[Attack], rng: Randomness, pr
     not_made: dict[str, str] = {}
     chosen = list(attacks) or [kind() for kind in ATTACKS.values()]
     for place, one in enumerate(chosen):
-        reason = one.refuses(target)
+        reason = one.refuses(target) or _refuse_rows(one, target)
         if reason is not None:
             if asked and len(chosen) == 1:
                 raise RecipeError(f"{one} cannot be made on this release: {reason}")
@@ -86,6 +87,12 @@ def attack_target(target: Target, attacks: Sequence[Attack], rng: Randomness, pr
         made += [Attacked(finding, _judge_promises(target, finding)) for finding in findings]
     progress("attack", 1.0)
     return Attacks(tuple(made), not_made)
+
+
+def _refuse_rows(attack: Attack, target: Target) -> str | None:
+    """Why an attack that says nothing about persons cannot be made where they have several rows, or None."""
+    knows_persons = hasattr(attack, "refuses_persons")
+    return None if target.original.persons is None or knows_persons else COUNTS_ROWS
 
 
 def _judge_promises(target: Target, finding: Finding) -> dict[str, tuple[str, bool]]:

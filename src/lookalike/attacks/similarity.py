@@ -22,14 +22,16 @@ from lookalike.attacks.shared.attack import (
     n_rows_above,
     needs_sensitive,
     row_max,
+    rows_above,
     score_guesses,
 )
+from lookalike.attacks.shared.persons import PersonClasses, are_right, count_kinds, list_known, refuse_classes
 from lookalike.attacks.shared.whereabouts import Whereabouts, count_pairs, honest_guesses
 from lookalike.attacks.skewness import rises_of
-from lookalike.data.contracts import Finding, Target
+from lookalike.data.contracts import Finding, Score, Target
 from lookalike.data.parameters import OptionalExact
 from lookalike.data.taxonomy import Taxonomy
-from lookalike.errors import LookalikeError
+from lookalike.errors import LookalikeError, counted
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 
@@ -67,7 +69,10 @@ class Similarity(WrittenAttack):
             return "no sensitive column has a taxonomy that says which values are alike. Give one in the schema."
         if not any(self._levels(domain.taxonomy) for domain in domains if domain.taxonomy is not None):
             return "the taxonomy has no such level between the values and the root. Give one that has more levels."
-        return None
+        return super().refuses(target)
+
+    def refuses_persons(self, target: Target) -> str | None:
+        return refuse_classes(target)
 
     def run(self, target: Target, rng: Randomness, progress: Progress) -> list[Finding]:
         self.check(target)
@@ -85,6 +90,8 @@ class Similarity(WrittenAttack):
     def _on(self, whereabouts: Whereabouts, column: int, tree: Taxonomy) -> Finding:
         target = whereabouts.target
         original = target.original
+        if original.persons is not None:
+            return self._on_persons(target, column, tree)
         values, prior = whereabouts.beliefs(column), original.counts(column)
         reached = [_measure_level(values, prior, tree, level) for level in self._levels(tree)]
         worst = max(reached, key=lambda found: (round(found.highest, 9), found.gain))
@@ -122,6 +129,50 @@ class Similarity(WrittenAttack):
             figures=figures,
         )
 
+    def _on_persons(self, target: Target, column: int, tree: Taxonomy) -> Finding:
+        """Persons have a kind if they have some value of it; kinds are counted, not values added up."""
+        original, classes = target.original, PersonClasses.of(target)
+        assert classes is not None
+        reached = [_measure_persons(classes, column, tree, level) for level in self._levels(tree)]
+        worst = max(reached, key=lambda found: (round(found.highest, 9), found.gain))
+        known, kind_of_value = list_known(original), worst.ancestor_of_value
+        guessed = np.full(original.n_rows, int(np.argmax(worst.prior)), dtype=np.int64)
+        guessed[classes.records] = honest_guesses(worst.beliefs, np.asarray(worst.prior))[classes.units]
+        right = are_right(original, column, guessed[known], known, kind_of_value)
+        by_values = are_right(original, column, classes.guesses(column)[known], known)
+        highest_value, highest_kind = row_max(classes.shares(column)), row_max(worst.beliefs)
+        n_sure_values, n_sure_kinds = (n_certain(classes.highest(highest)) for highest in (highest_value, highest_kind))
+        ceilings, noun = _ceilings_on_kinds(target, column, worst.prior), original.schema.unit_name
+        n_affected = n_sure_kinds
+        if ceilings is not None:
+            n_affected = int(classes.any_of(rows_above(worst.beliefs, ceilings)).sum())
+        name = original.domains.sensitive[column].name
+        figures = {
+            "highest belief in a value": float(highest_value.max(initial=0.0)),
+            f"{noun}s certain of kind": float(n_sure_kinds),
+        }
+        for found in reached:
+            figures[f"highest belief, level {found.level}"] = found.highest
+            figures[f"highest gain (beta), level {found.level}"] = found.gain
+        return Finding(
+            attack=str(self),
+            column=name,
+            sentence=(
+                f'On level {worst.level} of the taxonomy of "{name}" a kind of value of a {noun} is believed with '
+                f"{worst.highest:.1%} at most, where a single value is with "
+                f"{float(highest_value.max(initial=0.0)):.1%}; a kind is certain for {n_sure_kinds:,} of "
+                f"{counted(classes.n_persons, noun)}, a value for {n_sure_values:,}. The belief in a kind grows by "
+                f"{worst.gain:.3g} times the share of {noun}s who have it at most."
+            ),
+            score=Score(int(right.sum()), len(known)),
+            baselines={
+                "most frequent value": float(worst.prior.max() / classes.n_persons),
+                "values of the group": float(by_values.mean()),
+            },
+            n_affected=n_affected,
+            figures=figures,
+        )
+
 
 def ancestors_on(tree: Taxonomy, level: int) -> NDArray[np.int64]:
     """The node that stands for each leaf on a level: its highest ancestor of that height at most."""
@@ -141,6 +192,14 @@ def _measure_level(values: Any, prior: NDArray[np.int64], tree: Taxonomy, level:
     beliefs = sparse.csr_array(values @ count_pairs(np.arange(n_values), kind_of_value, (n_values, n_kinds)))
     kinds = np.bincount(kind_of_value, weights=prior, minlength=n_kinds).astype(np.int64)
     gain = float(rises_of(beliefs, kinds / max(int(kinds.sum()), 1)).max(initial=1.0)) - 1
+    return _Reached(level, float(row_max(beliefs).max(initial=0.0)), gain, beliefs, kind_of_value, kinds)
+
+
+def _measure_persons(classes: PersonClasses, column: int, tree: Taxonomy, level: int) -> _Reached:
+    kind_of_value = np.unique(ancestors_on(tree, level), return_inverse=True)[1].reshape(-1).astype(np.int64)
+    beliefs = classes.shares(column, kind_of_value)
+    kinds = count_kinds(classes.original, column, kind_of_value)
+    gain = float(rises_of(beliefs, np.asarray(kinds) / classes.n_persons).max(initial=1.0)) - 1
     return _Reached(level, float(row_max(beliefs).max(initial=0.0)), gain, beliefs, kind_of_value, kinds)
 
 

@@ -2,6 +2,7 @@
 times, although many values may be there.
 
 Nothing is worked out beyond the honest reader's beliefs (`Whereabouts`): the attack looks where they are extreme.
+By persons, beliefs and shares are those of different persons who have a value in some row.
 """
 
 from __future__ import annotations
@@ -13,16 +14,18 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.attacks.shared.attack import OnValues, score_guesses
+from lookalike.attacks.shared.attack import OnClasses, score_guesses
+from lookalike.attacks.shared.persons import PersonClasses, are_right, list_known, shares_of_values
 from lookalike.attacks.shared.whereabouts import SLACK, Whereabouts, owners_of
-from lookalike.data.contracts import Finding, Score
+from lookalike.data.contracts import Finding, Score, Target
 from lookalike.data.parameters import Exact
+from lookalike.errors import counted
 from lookalike.progress import Progress
 from lookalike.randomness import Randomness
 
 
 @dataclass(frozen=True)
-class Skewness(OnValues):
+class Skewness(OnClasses):
     """Looks for persons about whom the belief in a value rises many times above its share."""
 
     name: ClassVar[str] = "skewness"
@@ -56,6 +59,42 @@ class Skewness(OnValues):
             baselines={"share of the guessed values": expected},
             n_affected=len(records),
             figures={"highest rise": highest, "mean share of the guessed values": expected},
+        )
+
+    def on_persons(self, target: Target, classes: PersonClasses, column: int, rng: Randomness) -> Finding:
+        original, noun = target.original, target.original.schema.unit_name
+        beliefs, shares = classes.shares(column), shares_of_values(original, column)
+        rises = rises_of(beliefs, shares)
+        units, values = _steepest(beliefs, rises, float(self.times))
+        value_of_class = np.full(classes.n_classes, -1, dtype=np.int64)
+        value_of_class[units] = values
+        n_affected = int(classes.any_of(value_of_class >= 0).sum())
+        value_of_record = np.full(original.n_rows, -1, dtype=np.int64)
+        value_of_record[classes.records] = value_of_class[classes.units]
+        known = list_known(original)
+        known = known[value_of_record[known] >= 0]
+        guesses = value_of_record[known]
+        score = Score(int(are_right(original, column, guesses, known).sum()), len(known))
+        expected = float(shares[guesses].mean()) if len(known) else 0.0
+        highest, by_number = float(rises.max(initial=0.0)), classes.rises_by_number(column, shares)
+        name = original.domains.sensitive[column].name
+        return Finding(
+            attack=str(self),
+            column=name,
+            sentence=(
+                f'The belief that a {noun} has a value of "{name}" rises to {highest:.3g} times the share of {noun}s '
+                f"who have it at most, and to {by_number:.3g} times for an attacker who knows how many rows of a group "
+                f"are theirs; for {n_affected:,} of {counted(classes.n_persons, noun)} one rises to more than "
+                f"{float(self.times):g} times."
+            ),
+            score=score,
+            baselines={"share of the guessed values": expected},
+            n_affected=n_affected,
+            figures={
+                "highest rise": highest,
+                "highest rise if the number of rows is known": by_number,
+                "mean share of the guessed values": expected,
+            },
         )
 
 

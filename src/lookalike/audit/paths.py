@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lookalike.audit.reading import Ints, joint_ids
 from lookalike.errors import DataError
@@ -54,7 +55,7 @@ class Paths:
     """[paths, releases] the class, or ABSENT."""
     sizes: Ints
     """Persons of each path."""
-    is_person: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
+    is_person: NDArray[np.bool_]
     """[paths] False: made-up rows, which nobody stands behind."""
 
     @classmethod
@@ -91,7 +92,7 @@ class Bounds:
     most: Ints
     starts: Ints
     """Entries of path p are starts[p]:starts[p + 1]."""
-    known: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
+    known: NDArray[np.bool_]
     """[paths] whether least and most agree for every value."""
     contradicted: Ints
     """Paths for which there is no solution: the releases contradict each other about them."""
@@ -226,10 +227,10 @@ def _table(held: ClassValues) -> dict[tuple[int, int], int]:
     return dict(zip(keys, held.counts.tolist(), strict=True))
 
 
-def _minimal(paths: Paths) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+def _minimal(paths: Paths) -> NDArray[np.bool_]:
     """[paths, releases] whether a path's class there holds no other class of the path (of equal ones the first)."""
     n_releases = paths.classes.shape[1]
-    needed = paths.classes != ABSENT
+    needed: NDArray[np.bool_] = paths.classes != ABSENT
     for wide in range(n_releases):
         for narrow in range(n_releases):
             if wide == narrow:

@@ -318,7 +318,8 @@ def _identity(paths: Paths, place: int) -> tuple[Ints, Exposure]:
 
 def _failing(promise: Promise, exposure: Exposure) -> Ints | None:
     """Units that break the promise by themselves; None if that takes too many looks."""
-    model, found = promise.model, []
+    model = promise.model
+    found: list[int] = []
     stack = [np.arange(exposure.n_units)]
     for _ in range(_LOOKS):
         if not stack:

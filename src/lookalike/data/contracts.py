@@ -110,6 +110,10 @@ class PrivacyModel(Protocol):
     def by_distribution(self) -> bool:
         """Whether it looks at a whole distribution: persons with several values then count in parts for each."""
 
+    @property
+    def by_share(self) -> bool:
+        """Whether what it asks of a group depends on how frequent values are in the whole table."""
+
     def __str__(self) -> str:
         """The model as one writes it: beta-likeness:3,bound=basic."""
 
@@ -374,6 +378,9 @@ class Target:
     """Of a matched release: private; for attacks that assume a leak of it."""
     others: tuple[Release, ...] = ()
     """Further releases about the same records, over the same domains, for attacks that combine them."""
+    record_of_row: NDArray[np.int64] | None = None
+    """The private record map, where persons have several rows: it tells which persons a group holds. No attack may find
+    a row with it."""
     worked_out: dict[str, object] = field(default_factory=dict, init=False, repr=False)
     """What one attack has worked out and the next may use."""
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from lookalike.data import taxonomy as taxonomies
 from lookalike.data.persons import PersonCounts, count_persons_by_value, renumber
 from lookalike.data.schema import NUMBER_LIKE, Attribute, Kind, Role, Schema, ValueType
-from lookalike.data.taxonomy import MISSING, Taxonomy
+from lookalike.data.taxonomy import MISSING, OTHER, Taxonomy
 from lookalike.errors import DataError, SchemaError, counted, quoted, unknown_name
 
 Codes = NDArray[np.int32]
@@ -346,7 +346,7 @@ def no_rows(source: str) -> str:
 def encode_column(column: Column, attribute: Attribute) -> tuple[Domain, Codes]:
     """The domain of a column under a schema, and its cells as codes of that domain."""
     attribute = replace(attribute, kind=attribute.kind or _settle_kind(column, attribute), type=column.type)
-    has_missing = column.n_missing > 0
+    has_missing = column.n_missing > 0 or attribute.missing
     if attribute.kind is Kind.NUMERIC and column.type not in NUMBER_LIKE and len(column.values):
         raise SchemaError(
             f"Column {quoted(column.name)} is declared numeric but holds {_TYPE_NOUNS[column.type]}. "
@@ -362,7 +362,7 @@ def encode_column(column: Column, attribute: Attribute) -> tuple[Domain, Codes]:
     if listed is None:
         values, codes = column.values, column.codes
     else:
-        values, codes = _in_listed_order(column, listed, attribute)
+        values, codes = _in_listed_order(column, (OTHER, *listed) if attribute.others else listed, attribute)
     size = max(attribute.size or 0, len(values) + has_missing)
     declared = attribute.size is not None or listed is not None
     if attribute.size is not None and attribute.size < len(values) + has_missing:
@@ -399,7 +399,7 @@ def _numeric_bounds(column: Column, attribute: Attribute) -> tuple[float, float,
     nowhere = [*bounds.values(), 0.0][0]
     seen = (float(column.values[0]), float(column.values[-1])) if len(column.values) else (nowhere, nowhere)
     low, high = bounds.get("low", seen[0]), bounds.get("high", seen[1])
-    if low > high or low > seen[0] or high < seen[1]:
+    if low > high or (not attribute.others and (low > seen[0] or high < seen[1])):
         raise DataError(
             f"{where}: the declared domain does not hold all values of the table. Widen low and high, or leave them "
             "out to use what the table shows."
@@ -408,18 +408,18 @@ def _numeric_bounds(column: Column, attribute: Attribute) -> tuple[float, float,
 
 
 def _in_listed_order(column: Column, listed: Iterable[str], attribute: Attribute) -> tuple[NDArray[Any], Codes]:
-    """Codes renumbered so that values stand in the declared order."""
+    """Codes renumbered so that values stand in the declared order; with `others` all further values have code 0."""
     code_of = {text: code for code, text in enumerate(listed)}
     texts = texts_of(column.values, column.type)
     unlisted = sum(text not in code_of for text in texts)
-    if unlisted:
+    if unlisted and not attribute.others:
         raise DataError(
             f"Column {quoted(column.name)} has {counted(unlisted, 'value')} that its declared "
             f"{'order' if attribute.kind is Kind.ORDERED else 'values'} lack. Add them."
         )
     values = np.empty(len(code_of), dtype=object)
     values[:] = list(code_of)
-    renumbered = np.array([*(code_of[text] for text in texts), len(code_of)], dtype=np.int32)
+    renumbered = np.array([*(code_of.get(text, 0) for text in texts), len(code_of)], dtype=np.int32)
     return values, renumbered[column.codes]
 
 
@@ -428,14 +428,21 @@ def _with_taxonomy(column: Column, attribute: Attribute, has_missing: bool) -> t
     texts = texts_of(column.values, column.type)
     python_type = {ValueType.DATE: "datetime64[D]", ValueType.DATETIME: "datetime64[us]"}.get(column.type)
     values: NDArray[Any] = column.values if python_type is None else column.values.astype(python_type)
-    tree = taxonomies.build(attribute.taxonomy, values.tolist(), texts, column=column.name, with_missing=has_missing)
+    tree = taxonomies.build(
+        attribute.taxonomy,
+        values.tolist(),
+        texts,
+        column=column.name,
+        with_missing=has_missing,
+        with_others=attribute.others,
+    )
     n_values = tree.n_leaves - has_missing
     code_of = {leaf: code for code, leaf in enumerate(tree.leaves)}
-    renumbered = np.array([*(code_of[text] for text in texts), n_values], dtype=np.int32)
+    renumbered = np.array([*(code_of.get(text, 0) for text in texts), n_values], dtype=np.int32)
     values = np.empty(n_values, dtype=object)
     values[:] = tree.leaves[:n_values]
     type = ValueType.STRING
-    if column.type is not ValueType.STRING and len(texts) == n_values:
+    if column.type is not ValueType.STRING and len(texts) == n_values and not attribute.others:
         values = np.empty_like(column.values)
         values[renumbered[:-1]] = column.values
         type = column.type

@@ -102,6 +102,11 @@ class Attribute:
     """Declared values of a categorical column; None: as observed."""
     size: int | None = None
     """Declared number of values of a categorical column; None: as observed."""
+    others: bool = False
+    """Whether a table may have values outside the declared ones: numbers beyond low and high stay as they are, any
+    other value becomes "(other)". Of quasi-identifiers with a declared domain."""
+    missing: bool = False
+    """Whether a value may be missing even if no record of a table lacks it."""
 
     def __post_init__(self) -> None:
         if not self.name:
@@ -114,6 +119,11 @@ class Attribute:
             raise SchemaError(f"Column {quoted(self.name)} is ordered and has a taxonomy. Keep one of the two.")
         if self.size is not None and self.size < 1:
             raise SchemaError(f"Column {quoted(self.name)}: domain size must be 1 or more, not {self.size}.")
+        if self.others and self.role is not Role.QUASI:
+            raise SchemaError(
+                f"Column {quoted(self.name)}: only a quasi-identifier may have others: true, not a column of role "
+                f"{self.role}. Leave others out."
+            )
         for field in ("order", "values"):
             listed = getattr(self, field)
             if listed is not None and len(set(listed)) != len(listed):
@@ -227,6 +237,11 @@ class Schema:
         return self.household or self.person
 
     @property
+    def unit_name(self) -> str:
+        """What promises count, in the singular, where a column says whose row it is."""
+        return "person" if self.household is None else "household"
+
+    @property
     def published(self) -> tuple[Attribute, ...]:
         return self.quasi + self.sensitive + self.carried
 
@@ -278,7 +293,14 @@ def _beside(attribute: Attribute, folder: Path) -> Attribute:
 
 def _attribute_to_plain(attribute: Attribute) -> dict[str, Any]:
     listed = {key: None if (given := getattr(attribute, key)) is None else list(given) for key in ("order", "values")}
-    domain = {"low": attribute.low, "high": attribute.high, "size": attribute.size, "values": listed["values"]}
+    domain = {
+        "low": attribute.low,
+        "high": attribute.high,
+        "size": attribute.size,
+        "values": listed["values"],
+        "others": attribute.others or None,
+        "missing": attribute.missing or None,
+    }
     plain = {
         "name": attribute.name,
         "role": str(attribute.role),
@@ -293,7 +315,8 @@ def _attribute_to_plain(attribute: Attribute) -> dict[str, Any]:
 
 
 _ENTRY_KEYS = ("name", "role", "kind", "type", "weight", "order", "domain", "taxonomy")
-_DOMAIN_KEYS = ("low", "high", "size", "values")
+_FLAGS = ("others", "missing")
+_DOMAIN_KEYS = ("low", "high", "size", "values", *_FLAGS)
 
 
 def _attribute_from_plain(entry: object, source: str) -> Attribute:
@@ -316,6 +339,9 @@ def _attribute_from_plain(entry: object, source: str) -> Attribute:
     taxonomy = entry.get("taxonomy")
     if taxonomy is not None and not isinstance(taxonomy, dict):
         raise SchemaError(f"{where}: taxonomy must be a mapping such as {{prefixes: [3, 2]}}.")
+    for key in _FLAGS:
+        if not isinstance(domain.get(key, False), bool):
+            raise SchemaError(f"{where}: {key} must be true or false.")
     try:
         weight = float(entry.get("weight", 1.0))
         size = None if domain.get("size") is None else int(domain["size"])
@@ -332,6 +358,8 @@ def _attribute_from_plain(entry: object, source: str) -> Attribute:
         low=_bound(domain.get("low")),
         high=_bound(domain.get("high")),
         values=_read_list(domain.get("values"), where, "values"),
+        others=domain.get("others", False),
+        missing=domain.get("missing", False),
         size=size,
     )
 

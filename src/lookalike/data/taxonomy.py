@@ -34,6 +34,8 @@ from lookalike.untrusted import read_text
 
 ROOT = "*"
 MISSING = "(missing)"
+OTHER = "(other)"
+"""Every value that a declared domain lacks, where its column may have others."""
 
 Path_ = tuple[str, ...]
 
@@ -182,12 +184,19 @@ class Taxonomy:
 
 
 def build(
-    spec: Mapping[str, Any], values: Sequence[Any], texts: Sequence[str], *, column: str, with_missing: bool
+    spec: Mapping[str, Any],
+    values: Sequence[Any],
+    texts: Sequence[str],
+    *,
+    column: str,
+    with_missing: bool,
+    with_others: bool = False,
 ) -> Taxonomy:
     """The tree that `spec` describes over a column's distinct values.
 
     `values` are numbers or dates where the column has them, `texts` how they print; the same length.
-    Trees and files may name leaves that the table lacks; they may not lack a value that the table has.
+    Trees and files may name leaves that the table lacks. They may not lack a value that the table has, unless the
+    column may have others: these are one more leaf under the root, the first one.
     """
     where = f"Column {quoted(column)}"
     forms = [form for form in _FORMS if form in spec]
@@ -200,7 +209,7 @@ def build(
         paths = _tree_paths(spec["tree"], where) if form == "tree" else read_paths(Path(str(spec["file"])))
         leaves = {path[0] for path in paths}
         absent = [text for text in texts if text not in leaves]
-        if absent:
+        if absent and not with_others:
             raise DataError(
                 f"{where}: the taxonomy lacks {len(absent)} of the {len(texts)} values that the table has. "
                 "Add a leaf for each of them."
@@ -210,6 +219,10 @@ def build(
         if not levels:
             raise SchemaError(f"{where}: taxonomy {form} needs at least one level.")
         paths = _FORMS[form](values, texts, levels, spec.get("origin", 0), where)
+    if with_others:
+        if form not in ("tree", "file"):
+            raise SchemaError(f"{where}: others: true needs a taxonomy that names its leaves (tree or file).")
+        paths = [(OTHER, paths[0][-1]), *paths]
     if with_missing:
         root = paths[0][-1] if paths else ROOT
         paths = [*paths, (MISSING, root)]

@@ -102,7 +102,13 @@ def evaluate(made: MadeWhole, progress: Progress = silent, watch: Stopwatch | No
     Its randomness is the operating system's whatever the recipe's seed: nothing here can help to find that seed.
     """
     data, release, rng, watch = made.data, made.release, Randomness(), watch or Stopwatch()
-    target = Target(release=release, original=data, promises=made.promises, algorithm=made.algorithm)
+    target = Target(
+        release=release,
+        original=data,
+        promises=made.promises,
+        algorithm=made.algorithm,
+        record_of_row=None if data.persons is None else made.record_map.record_of_row,
+    )
     left_out = []
     slow = [name for name, kind in ATTACKS.items() if kind.most_records is not None and data.n_rows > kind.most_records]
     chosen = [kind() for name, kind in ATTACKS.items() if name not in slow]

@@ -49,9 +49,7 @@ def accuracies(original: Microdata, release: Release, *, worlds: int = 3, seed: 
 def learned_accuracies(original: Microdata, tables: Sequence[World | Microdata], *, seed: int = 0) -> list[Accuracy]:
     """The same for forests that learn from these tables, whose codes are those of the original."""
     rng = Randomness(seed).child("accuracy")
-    order = rng.child("held out").permutation(original.n_rows)
-    n_held = max(1, min(round(_HELD_OUT * original.n_rows), MOST_ROWS))
-    held, kept = order[:n_held], order[n_held:][:MOST_ROWS]
+    held, kept = _hold_out(original, rng.child("held out"))
     if not len(kept):
         return []
     learned = []
@@ -73,6 +71,18 @@ def learned_accuracies(original: Microdata, tables: Sequence[World | Microdata],
         guess = np.bincount(train).argmax()
         found.append(Accuracy(name, by_original, by_release, float((test == guess).mean())))
     return found
+
+
+def _hold_out(original: Microdata, rng: Randomness) -> tuple[Ints, Ints]:
+    """Records to be predicted, and others to learn from: of a person with several rows all are on the same side."""
+    order = rng.permutation(original.n_rows)
+    n_held = max(1, min(round(_HELD_OUT * original.n_rows), MOST_ROWS))
+    if original.persons is None:
+        return order[:n_held], order[n_held:][:MOST_ROWS]
+    drawn = rng.child("persons").permutation(int(original.persons.max()) + 1)
+    before = np.cumsum(np.bincount(original.persons)[drawn]) - np.bincount(original.persons)[drawn]
+    is_held = np.isin(original.persons[order], drawn[before < n_held])
+    return order[is_held][:n_held], order[~is_held][:MOST_ROWS]
 
 
 class _Target(NamedTuple):

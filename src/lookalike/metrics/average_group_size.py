@@ -1,4 +1,4 @@
-"""Average group size: rows per group."""
+"""Average group size: rows (or different persons) per group."""
 
 from __future__ import annotations
 

@@ -58,6 +58,7 @@ class AlphaK(WrittenModel):
     """The values that alpha bounds, parted by bars; all if left out."""
 
     scale = "alpha"
+    by_share = False
 
     def promise(self, column: str | None, form: str | None = None) -> str:
         sure = f"can be at most {percent_at_most(self.alpha)} sure of {any_value(self.subset)} of {column_text(column)}"

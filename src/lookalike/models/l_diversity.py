@@ -154,6 +154,10 @@ class LDiversity(WrittenModel):
         return self.kind in ("entropy", "recursive")
 
     @property
+    def by_share(self) -> bool:
+        return False
+
+    @property
     def scale(self) -> str:
         """l; for the recursive kind c, as l is part of the question."""
         return "ell" if self.c is None else "c"

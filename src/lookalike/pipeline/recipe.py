@@ -152,10 +152,48 @@ def select_rows(data: Microdata, recipe: Recipe) -> tuple[Microdata, Recipe, tup
     if given.most_rows is not None and given.keep == RANDOM and given.salt is None:
         given = replace(given, salt=Randomness(recipe.seed).child("kept rows").words(2).tobytes().hex())
     kept = keep_rows(data, given)
-    n_left = data.n_rows - kept.n_rows
-    limit = counted(given.most_rows or 1, "row")
-    said = f"{counted(n_left, 'row')} left out: at most {limit} per person is published."
-    return kept, replace(recipe, persons=given), (said,) if n_left else ()
+    return kept, replace(recipe, persons=given), describe_left_out(data, given.most_rows)
+
+
+def describe_left_out(data: Microdata, most_rows: int | None) -> tuple[str, ...]:
+    """How many rows of how many persons are left out if nobody has more than so many; nothing if none are."""
+    if data.persons is None or most_rows is None:
+        return ()
+    n_over = np.maximum(np.bincount(data.persons) - most_rows, 0)
+    n_left, n_cut = int(n_over.sum()), int(np.count_nonzero(n_over))
+    if not n_left:
+        return ()
+    verb = "is" if n_left == 1 else "are"
+    limit = counted(most_rows, "row")
+    return (f"{counted(n_left, 'row')} of {counted(n_cut, 'person')} {verb} left out: at most {limit} per person.",)
+
+
+def bound_contribution(
+    data: Microdata, settings: PersonSettings, seed: int | None
+) -> tuple[Microdata, int | None, tuple[str, ...]]:
+    """The records that are learned from, the most of them per person, and a sentence about those that are left out.
+
+    The limit is the one that was asked for, also where nobody has so many records: a limit that was read off the table
+    would tell of the person with the most. None: every record is a person.
+    """
+    if settings.contribution is None:
+        if data.persons is not None and not settings.rows_are_persons:
+            named = "The column of persons" if data.schema.unit is None else f"Column {quoted(data.schema.unit.name)}"
+            raise RecipeError(
+                f"{named} repeats: epsilon would be that of one record, and a person with several would have several "
+                "times as much. State the most records per person (--contribution C; epsilon is then per person, and "
+                "further records are left out at random), or state that every row is a different person "
+                "(--rows-are-persons)."
+            )
+        return replace(data, persons=None, individuals=None), None, ()
+    if data.schema.unit is None:
+        raise RecipeError(
+            "A limit of records per person needs the column that says whose record it is (--person COLUMN)."
+        )
+    salt = Randomness(seed).child("kept rows").words(2).tobytes().hex()
+    kept = keep_rows(data, replace(settings, keep=RANDOM, salt=salt))
+    left_out = describe_left_out(data, settings.contribution)
+    return replace(kept, persons=None, individuals=None), settings.contribution, left_out
 
 
 def keep_rows(data: Microdata, given: PersonSettings) -> Microdata:

@@ -29,6 +29,7 @@ from lookalike.data.schema import Kind, Schema
 from lookalike.errors import AuditFailed, counted, quoted
 from lookalike.metrics import METRICS
 from lookalike.metrics.shared.cells import loss_by_column
+from lookalike.metrics.shared.group_sizes import OfGroups
 from lookalike.models import MODELS
 from lookalike.pipeline.recipe import Prepared, Recipe
 from lookalike.progress import Progress, available_cores, silent
@@ -126,10 +127,11 @@ def run(prepared: Prepared, progress: Progress = silent) -> MadeWhole:
         )
     found = examined.audit
     refuse_failed(found, algorithm)
-    with watch.step("measure"):
-        losses, by_column = measure(data, release)
-        bound = loss_bound(data, prepared.requirements, rng) if isinstance(release, Grouped) else None
     seen = {index: examined.exposure(index) for index in range(len(data.domains.sensitive))}
+    crowds = (seen[0] if seen else examined.exposure(None)).crowds
+    with watch.step("measure"):
+        losses, by_column = measure(data, release, crowds)
+        bound = loss_bound(data, prepared.requirements, rng) if isinstance(release, Grouped) else None
     return MadeWhole(
         recipe=recipe,
         promises=prepared.promises,
@@ -138,7 +140,7 @@ def run(prepared: Prepared, progress: Progress = silent) -> MadeWhole:
         audit=found,
         withheld=release.withheld,
         seen=seen,
-        crowds=(seen[0] if seen else examined.exposure(None)).crowds,
+        crowds=crowds,
         losses=losses,
         loss_by_column=by_column,
         notes=notes_on(prepared, record_map.remarks, by_column, release.withheld.n_suppressed),
@@ -227,10 +229,23 @@ def standard_measures() -> list[PrivacyModel]:
     return [model for kind in MODELS.values() for model in kind.measures()]
 
 
-def measure(data: Microdata, release: Release) -> tuple[dict[str, float], dict[str, float]]:
-    """Every metric that applies to the release, and the loss of each column."""
+def measure(
+    data: Microdata, release: Release, crowds: Mapping[int, int] | None = None
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Every metric that applies to the release, and the loss of each column.
+
+    `crowds`: how many units the audit found of each size. Without it, sizes by persons are left out.
+    """
     losses = {name: float(kind().measure(data, release)) for name, kind in METRICS.items()}
+    if data.persons is not None and crowds:
+        losses |= measure_sizes(crowds)
     return {name: value for name, value in losses.items() if not math.isnan(value)}, loss_by_column(release)
+
+
+def measure_sizes(crowds: Mapping[int, int]) -> dict[str, float]:
+    """Metrics of the sizes of groups, from how many there are of each size."""
+    metrics: dict[str, object] = {name: kind() for name, kind in METRICS.items()}
+    return {name: metric.of_sizes(crowds) for name, metric in metrics.items() if isinstance(metric, OfGroups)}
 
 
 def name_domains(domains: Domains) -> dict[str, str]:

@@ -84,3 +84,37 @@ def test_what_there_is_nothing_to_do_for_gets_nothing() -> None:
     assert (one.per_choice, two.per_choice) == (0, 0)
     assert float(three.per_choice) == pytest.approx(math.sqrt(8 * float(three.rho) / 3 / 2))
     assert two.column_noise.variance == pytest.approx(float(2 * 2 / two.rho), rel=1e-5)
+
+
+@given(st.fractions(Fraction(1, 100), 1000), st.integers(1, 20), st.integers(1, 12))
+def test_a_person_with_several_records_spends_rho_and_no_more(
+    epsilon: Fraction, n_columns: int, most_records: int
+) -> None:
+    delta = Fraction(1, 10**9)
+    budget = ZcdpBudget.of(epsilon, delta, n_columns, most_records)
+    assert budget.rho * most_records**2 == rho_of(epsilon, delta)
+    # Counts move by as many ones as records are replaced, and the exponents of a choice by as many times as much.
+    tables = [(n_columns, budget.column_noise)] + ([(n_columns - 1, budget.pair_noise)] if n_columns > 1 else [])
+    moved = sum(Fraction(n * 2 * most_records**2) / (2 * noise.variance) for n, noise in tables)
+    choices = budget.n_choices * (most_records * budget.per_choice) ** 2 / 8
+    assert moved + choices == budget.spent * most_records**2 <= rho_of(epsilon, delta)
+    assert delta_of(moved + choices, epsilon) <= float(delta) * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("most_records", [1, 2, 5])
+def test_the_divergence_of_a_persons_counts_stays_within_rho(most_records: int) -> None:
+    """Renyi divergences summed over all outcomes: the one column of a table, a person's records all moved."""
+    epsilon, delta = Fraction(1), Fraction(1, 10**6)
+    budget = ZcdpBudget.of(epsilon, delta, 1, most_records)
+    variance = float(budget.column_noise.variance)
+    outcomes = np.arange(-8000, 8001, dtype=np.float64)
+    here = -(outcomes**2) / (2 * variance)
+    here -= np.log(np.exp(here - here.max()).sum()) + here.max()
+    there = -((outcomes - most_records) ** 2) / (2 * variance)
+    there -= np.log(np.exp(there - there.max()).sum()) + there.max()
+    for order in (1.5, 2.0, 10.0, 40.0):
+        powers = order * here + (1 - order) * there
+        divergence = (np.log(np.exp(powers - powers.max()).sum()) + powers.max()) / (order - 1)
+        # Two cells: one falls, the other rises.
+        assert 2 * divergence <= order * float(rho_of(epsilon, delta)) * (1 + 1e-9)
+        assert 2 * divergence > order * float(rho_of(epsilon, delta)) * 0.99

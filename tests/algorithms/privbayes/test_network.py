@@ -182,3 +182,19 @@ def test_a_bad_replacement_spends_half_of_the_budget() -> None:
     before = dict(networks(((1, 1, 0, 0), *rest), sizes, shape, epsilon / 3))
     after = dict(networks(((1, 0, 1, 1), *rest), sizes, shape, epsilon / 3))
     assert 0.45 * epsilon < max(abs(after[network] - before[network]) for network in before) <= epsilon
+
+
+@pytest.mark.parametrize("most_records", [2, 3])
+def test_the_structure_is_private_exactly_for_a_person_with_several_records(most_records: int) -> None:
+    """All records of a person replaced by any others: every network is at most e^epsilon times as likely."""
+    sizes, shape, epsilon = [2, 2, 2], Shape(1, 4), Fraction(3, 2)
+    # What `PrivBayes.learn` hands on: a record's share of epsilon, in two choices.
+    per_choice = epsilon / most_records / 2
+    records = list(itertools.product(*(range(size) for size in sizes)))
+    others = ((0, 0, 0), (1, 1, 1), (0, 1, 1))
+    found = [
+        dict(networks((*own, *others), sizes, shape, per_choice))
+        for own in itertools.combinations_with_replacement(records, most_records)
+    ]
+    spread = [max(one[network] for one in found) - min(one[network] for one in found) for network in found[0]]
+    assert float(epsilon) / 10 < max(spread) <= epsilon

@@ -247,3 +247,34 @@ def test_progress_is_told() -> None:
 def test_parameters_out_of_range_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(RecipeError, match="privbayes: "):
         PrivBayes(**wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("most_records", [1, 2, 7])
+def test_a_person_with_several_records_spends_epsilon_and_no_more(most_records: int) -> None:
+    data = noisy_copies(500, 0.3, 5)
+    made = PrivBayes("1.3").synthesize(data, Randomness(1), most_records=most_records)
+    budget = learned(made).budget
+    of_record = Fraction("1.3") / most_records
+    assert budget.structure + budget.tables == budget.epsilon == of_record
+    assert budget.n_choices * budget.per_choice + budget.n_tables * budget.per_table == of_record
+    # Replacing all records of a person moves a table's counts by twice as many in sum.
+    spent = budget.n_tables * 2 * most_records / budget.noise + most_records * budget.structure
+    assert spent <= Fraction("1.3")
+    assert made.most_records == most_records
+
+
+def test_noisy_counts_are_private_exactly_for_a_person_with_several_records() -> None:
+    """Likelihood ratios over every outcome near two tables that differ in the three records of one person."""
+    made = PrivBayes("1.3").synthesize(letters(np.array([0] * 9 + [1] * 4)), Randomness(1), most_records=3)
+    scale = float(learned(made).budget.noise)
+
+    def logarithm(outcome: int, count: int) -> float:
+        return -abs(outcome - count) / scale
+
+    ratios = [
+        logarithm(one, 9) + logarithm(other, 4) - logarithm(one, 9 - 3) - logarithm(other, 4 + 3)
+        for one in range(-40, 60)
+        for other in range(-40, 60)
+    ]
+    assert 1.3 * 0.999 < max(ratios) <= 1.3
+    assert -1.3 <= min(ratios) < -1.3 * 0.999

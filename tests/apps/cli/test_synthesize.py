@@ -90,3 +90,39 @@ def test_the_command_refuses(
     assert said in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["taken.csv"]
     assert (tmp_path / "taken.csv").read_text() == "mine"
+
+
+def visits_of(folder: Path) -> Path:
+    """Ten persons with one to ten visits each."""
+    rows = [
+        (person, 20 + person, "flu" if visit % 2 else "cold") for person in range(10) for visit in range(person + 1)
+    ]
+    file = folder / "visits.csv"
+    pl.DataFrame(rows, schema=["patient", "age", "diagnosis"], orient="row").write_csv(file)
+    return file
+
+
+def test_a_person_with_several_records_is_refused_with_two_ways_out(tmp_path: Path) -> None:
+    words = [visits_of(tmp_path), "--qi", "age", "--sensitive", "diagnosis", "--epsilon", "2", "--out", "made.csv"]
+    refused = lookalike("synthesize", *words, "--person", "patient", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "--contribution C" in refused.stderr
+    assert "--rows-are-persons" in refused.stderr
+    unnamed = lookalike("synthesize", *words, "--contribution", "3", cwd=tmp_path)
+    assert unnamed.returncode == 2
+    assert "--person COLUMN" in unnamed.stderr
+    stated = lookalike("synthesize", *words, "--person", "patient", "--rows-are-persons", cwd=tmp_path)
+    assert stated.returncode == 0, stated.stderr
+    assert "Had any one record been another one" in stated.stdout
+
+
+def test_epsilon_per_person(tmp_path: Path) -> None:
+    words = [visits_of(tmp_path), "--qi", "age", "--sensitive", "diagnosis", "--epsilon", "2", "--out", "made.csv"]
+    made = lookalike("synthesize", *words, "--person", "patient", "--contribution", "3", "--json", cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    assert "28 rows of 7 persons are left out: at most 3 rows per person." in made.stderr
+    said = json.loads(made.stdout)
+    assert (said["records"], said["records_per_person"], said["epsilon"]) == (27, 3, 2)
+    assert said["neighbours"] == "the records of one person replaced"
+    assert said["budget"]["epsilon_per_record"] == pytest.approx(2 / 3)
+    assert said["budget"]["structure"] + said["budget"]["tables"] == pytest.approx(2 / 3)

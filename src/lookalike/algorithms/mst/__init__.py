@@ -87,14 +87,16 @@ class MST(Synthesizer):
     def prepare(self) -> None:
         load_mbi()
 
-    def learn(self, cells: Cells, sizes: Sequence[int], rng: Randomness, progress: Progress) -> LearnedTree:
+    def learn(
+        self, cells: Cells, sizes: Sequence[int], rng: Randomness, progress: Progress, most_records: int = 1
+    ) -> LearnedTree:
         """Spends the whole budget; with no column that varies, nothing."""
         if self.delta * len(cells) >= 1:
             raise RecipeError(
                 f"mst: delta is {number_text(self.delta)}. It must be below 1 / {len(cells):,}, the number of records: "
                 "otherwise a method could publish somebody's record and keep the promise."
             )
-        budget = ZcdpBudget.of(self.epsilon, self.delta, len(sizes))
+        budget = ZcdpBudget.of(self.epsilon, self.delta, len(sizes), most_records)
         if not sizes:
             return LearnedTree(network=(), tables=(), spent=budget, merged=())
         tree = measure_tree(cells, sizes, budget, rng, progress)

@@ -16,6 +16,10 @@ between its outputs is at most rho * alpha (Bun and Steinke, TCC 2016). Used her
   epsilon = rho + 2 sqrt(rho ln(1/delta)). Solved for rho, every alpha gives a rho that is allowed. So alpha may be
   found with floats, and only the formula at that alpha must be right: it is computed with 60 digits and rounded down.
 
+Where a person has up to c records, epsilon and delta are those of the person. Replacing c records moves the counts of
+a table by c times as much (their squares: c^2 times), and the exponents of a choice stay in an interval c times as
+long: a mechanism that is rho-zCDP for a record is c^2 rho-zCDP for a person. So a record gets rho / c^2.
+
 All rhos, variances and epsilons are exact fractions, rounded so that the parts never spend more than the whole.
 """
 
@@ -98,12 +102,14 @@ class ZcdpBudget:
     epsilon: Fraction
     delta: Fraction
     rho: Fraction
-    """The whole."""
+    """The whole, for one record."""
     n_columns: int
+    most_records: int = 1
+    """The most records of a person; epsilon and delta are the person's."""
 
     @classmethod
-    def of(cls, epsilon: Fraction, delta: Fraction, n_columns: int) -> ZcdpBudget:
-        return cls(epsilon, delta, rho_of(epsilon, delta), n_columns)
+    def of(cls, epsilon: Fraction, delta: Fraction, n_columns: int, most_records: int = 1) -> ZcdpBudget:
+        return cls(epsilon, delta, rho_of(epsilon, delta) / most_records**2, n_columns, most_records)
 
     @property
     def n_choices(self) -> int:
@@ -143,6 +149,7 @@ class ZcdpBudget:
         d = self.n_columns
         return {
             "rho": float(self.rho),
+            "rho_per_person": float(self.rho * self.most_records**2),
             "spent": float(self.spent),
             "choices": self.n_choices,
             "epsilon_per_choice": float(self.per_choice),

@@ -79,17 +79,24 @@ class PrivBayes(Synthesizer):
     def columns_as(self) -> tuple[int, str]:
         return self.bins, self.domains
 
-    def learn(self, cells: Cells, sizes: Sequence[int], rng: Randomness, progress: Progress) -> LearnedNetwork:
-        """Spends at most `structure` * epsilon on the structure, and the rest on the tables."""
+    def learn(
+        self, cells: Cells, sizes: Sequence[int], rng: Randomness, progress: Progress, most_records: int = 1
+    ) -> LearnedNetwork:
+        """Spends at most `structure` * epsilon on the structure, and the rest on the tables.
+
+        Epsilon is that of a person. A person's records are replaced one after the other, and each replacement changes
+        probabilities by the factor of one record: with c records, each may spend epsilon / c.
+        """
+        epsilon = self.epsilon / most_records
         if not sizes:
-            nothing = Budget(self.epsilon, Fraction(0), 0, Fraction(0), 0)
+            nothing = Budget(epsilon, Fraction(0), 0, Fraction(0), 0)
             return LearnedNetwork(network=(), tables=(), spent=nothing, shape=Shape(0, 0))
-        for_tables = self.epsilon * (1 - self.structure)
+        for_tables = epsilon * (1 - self.structure)
         shape = shape_for(sizes, len(cells), for_tables, self.theta, self.degree)
         # Without parents there is nothing to choose, and the tables get everything.
         n_choices = len(sizes) - 1 if shape.degree else 0
-        for_structure = self.epsilon - for_tables if n_choices else Fraction(0)
-        budget = Budget(self.epsilon, for_structure, n_choices, self.epsilon - for_structure, 0)
+        for_structure = epsilon - for_tables if n_choices else Fraction(0)
+        budget = Budget(epsilon, for_structure, n_choices, epsilon - for_structure, 0)
         network = grow_network(cells, sizes, shape, budget.per_choice, rng.child("structure"), progress)
         sets = list_measured_sets(network)
         budget = replace(budget, n_tables=len(sets))

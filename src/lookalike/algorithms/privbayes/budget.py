@@ -39,7 +39,7 @@ class Budget:
     """What each part of the work spends."""
 
     epsilon: Fraction
-    """The whole."""
+    """The whole, for one record."""
     structure: Fraction
     """For the structure; 0 where there is nothing to choose."""
     n_choices: int
@@ -62,6 +62,7 @@ class Budget:
 
     def to_plain(self) -> dict[str, Any]:
         return {
+            "epsilon_per_record": float(self.epsilon),
             "structure": float(self.structure),
             "choices": self.n_choices,
             "tables": float(self.tables),

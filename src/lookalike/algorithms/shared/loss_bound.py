@@ -4,8 +4,9 @@ Take a record r and any group G of g records that it may be in. The sum of pair 
 loss of its extents (a range of length 1 is longest in sum when half the records sit at either end; sets likewise), so
 the loss of G, added up over its members, is at least the sum over r in G of twice the mean pair loss from r to the
 members of G. It is also at least the largest pair loss from r. Neither can be less than if r could choose: its nearest
-records, none with more weight than 1/g, no value with more than its ceiling. Where pair losses can add up to more than
-g^2/4 (taxonomies: to g^2/2; missing values: to g^2/3) they are scaled down accordingly.
+records, none with more weight than 1/g, no value with more than its ceiling (which says nothing about rows where
+persons with several are counted). Where pair losses can add up to more than g^2/4 (taxonomies: to g^2/2; missing
+values: to g^2/3) they are scaled down accordingly.
 
 The mean over all records bounds the loss of the table; over a sample it is an estimate, given with two standard errors
 taken off. It is no more than a bound: the optimum itself is usually well above it.
@@ -78,6 +79,8 @@ def loss_bound(data: Microdata, requirements: Sequence[Requirement], rng: Random
     factors = np.where(attributes["kind"] == NODE, 0.5, np.where(attributes["lacks"] == 1, 0.75, 1.0))
     uniform = bool((factors == 1.0).all())
     caps = [_Caps.of(data, column, requirements) for column in range(data.sensitive.shape[1])]
+    # A person with a value in many rows counts once: of persons only the sizes of groups say something about rows.
+    held = caps if data.persons is None else []
     fewest = max([least_size(requirements), *(_distinct_values(requirement) for requirement in requirements)])
     n_sampled = max(_LEAST_SAMPLE, min(_MOST_SAMPLE, _PAIRS // max(data.n_rows, 1)))
     sampled = data.n_rows > n_sampled
@@ -87,7 +90,7 @@ def loss_bound(data: Microdata, requirements: Sequence[Requirement], rng: Random
     for place, record in enumerate(records):
         pair_distances(axes, record, factors, plain, scaled)
         size = max([fewest, *(cap.least_size(data.sensitive[record, cap.column]) for cap in caps)])
-        for cap in caps or [_Caps(0, ())]:
+        for cap in held or [_Caps(0, ())]:
             mean, farthest = _measure_nearest(plain, size, cap, data)
             if not uniform:
                 mean, _ = _measure_nearest(scaled, size, cap, data)

@@ -1,8 +1,8 @@
 """What synthesizers share: from a table to public columns, from noisy tables to records, and what is promised of them.
 
 A synthesizer adds the part between, which alone looks at records and spends the budget (`learn`). Its promise is
-differential privacy for one record replaced: a property of the procedure, not of the records it gives, so no audit can
-check it.
+differential privacy for one record replaced, or for all records of a person: a property of the procedure, not of the
+records it gives, so no audit can check it.
 """
 
 from __future__ import annotations
@@ -70,6 +70,8 @@ class Synthesized:
     """The sets of columns whose counts were taken, with noise."""
     n_records: int
     """Of the table; taken as public."""
+    most_records: int | None
+    """The most records of a person, where the promise is about persons; None: it is about one record."""
     undeclared: tuple[str, ...]
     """Columns whose values were read from the table: the promise does not cover which values there are."""
     missing_as_observed: tuple[str, ...] | None
@@ -82,6 +84,7 @@ class Synthesized:
             "network": [{"column": column, "parents": list(parents)} for column, parents in self.network],
             "tables": [list(names) for names in self.tables],
             "records": self.n_records,
+            "records_per_person": self.most_records,
             "read_from_table": {
                 "values": list(self.undeclared),
                 "missing": None if self.missing_as_observed is None else list(self.missing_as_observed),
@@ -96,8 +99,8 @@ class Synthesizer:
 
     @property
     def privacy(self) -> tuple[Fraction, Fraction]:
-        """Epsilon and delta: replacing one record changes no probability by more than a factor of e^epsilon, and
-        delta."""
+        """Epsilon and delta: replacing one record, or all records of a person, changes no probability by more than a
+        factor of e^epsilon, and delta."""
         raise NotImplementedError
 
     @property
@@ -117,14 +120,29 @@ class Synthesizer:
     def prepare(self) -> None:
         """Refuse at once, before a table is read, if something is missing on this machine."""
 
-    def learn(self, cells: Cells, sizes: Sequence[int], rng: Randomness, progress: Progress) -> Learned:
-        """All that looks at records, and all that spends. Every column has at least two cells."""
+    def learn(
+        self, cells: Cells, sizes: Sequence[int], rng: Randomness, progress: Progress, most_records: int = 1
+    ) -> Learned:
+        """All that looks at records, and all that spends. Every column has at least two cells.
+
+        Replacing `most_records` records at once changes probabilities no more than `privacy` says.
+        """
         raise NotImplementedError
 
     def synthesize(
-        self, data: Microdata, rng: Randomness, progress: Progress = silent, *, rows: int | None = None
+        self,
+        data: Microdata,
+        rng: Randomness,
+        progress: Progress = silent,
+        *,
+        rows: int | None = None,
+        most_records: int | None = None,
     ) -> Synthesized:
-        """So many synthetic records (as many as the table has, unless said) over the same columns."""
+        """So many synthetic records (as many as the table has, unless said) over the same columns.
+
+        `most_records` is how many records a person has at most, as was settled without a look at the table; the promise
+        is then about persons.
+        """
         if rows is not None and rows < 1:
             raise RecipeError(f"rows is {rows}. It must be a whole number at least 1.")
         self.prepare()
@@ -136,7 +154,7 @@ class Synthesizer:
         # A column with one cell has nothing to tell and needs no table.
         varied = [place for place, column in enumerate(columns) if column.size > 1]
         sizes = [columns[place].size for place in varied]
-        learned = self.learn(_cells(data, columns, varied), sizes, rng, progress)
+        learned = self.learn(_cells(data, columns, varied), sizes, rng, progress, most_records or 1)
         drawn = np.zeros((rows or data.n_rows, len(columns)), dtype=np.int64)
         drawn[:, varied] = draw_records(
             learned.network, learned.tables, sizes, len(drawn), rng.child("records"), progress
@@ -152,6 +170,7 @@ class Synthesizer:
             ),
             tables=tuple(tuple(names[column] for column in table.columns) for table in learned.tables),
             n_records=data.n_rows,
+            most_records=most_records,
             undeclared=tuple(column.name for column in columns if not column.declared),
             missing_as_observed=None if strict else tuple(column.name for column in columns if column.has_missing),
         )
@@ -212,7 +231,9 @@ class Synthesis:
     def promise(self) -> str:
         """What is promised, about what, and what was taken as public, in sentences."""
         uncovered = _describe_uncovered(self.made, self.untyped)
-        return "\n".join((_promise(self.epsilon, self.delta), _public(self.made, self.untyped), *uncovered))
+        return "\n".join(
+            (_promise(self.epsilon, self.delta, self.made.most_records), _public(self.made, self.untyped), *uncovered)
+        )
 
     def frame(self) -> Any:
         """The synthetic records as a Polars data frame."""
@@ -237,7 +258,9 @@ class Synthesis:
             "rows": self.data.n_rows,
             "method": str(self.method),
             "promise": "differential privacy",
-            "neighbours": "one record replaced",
+            "neighbours": "one record replaced"
+            if self.made.most_records is None
+            else "the records of one person replaced",
             "epsilon": float(self.epsilon),
             "delta": float(self.delta),
             **plain,
@@ -252,7 +275,11 @@ class Synthesis:
         return f"<p>{said}</p>{self.frame().head(8)._repr_html_()}"
 
 
-def _promise(epsilon: Fraction, delta: Fraction) -> str:
+def _promise(epsilon: Fraction, delta: Fraction, most_records: int | None) -> str:
+    replaced = "Had any one record been another one"
+    if most_records is not None:
+        limit = counted(most_records, "record")
+        replaced = f"Had all records of any one person been others, at most {limit} per person"
     factor = f"{math.exp(epsilon):,.4g}" if epsilon < 20 else f"e^{float(epsilon):g}"
     named = f"epsilon = {number_text(epsilon)}"
     changed = f"no output would be more than {factor} times as likely, or as unlikely"
@@ -262,7 +289,7 @@ def _promise(epsilon: Fraction, delta: Fraction) -> str:
             f"no set of outputs would be more than {factor} times as likely, plus {float(delta):g}, nor as unlikely"
         )
     return (
-        f"Promise: differential privacy with {named}. Had any one record been another one, {changed}. "
+        f"Promise: differential privacy with {named}. {replaced}, {changed}. "
         "It is not a promise of any model of `lookalike models`, and it cannot be checked from the records: it is a "
         "property of how they were made."
     )
@@ -271,8 +298,10 @@ def _promise(epsilon: Fraction, delta: Fraction) -> str:
 def _public(made: Synthesized, untyped: Sequence[str]) -> str:
     of_columns = "the names of the columns, their declared types" if untyped else "the names and types of the columns"
     gaps = "" if made.missing_as_observed is None else ", and which columns have missing values"
+    of_persons = "" if made.most_records is None else ", and how many of them each person has"
     return (
-        f"Taken as public: that there are {counted(made.n_records, 'record')}, {of_columns}, the declared values{gaps}."
+        f"Taken as public: that there are {counted(made.n_records, 'record')}{of_persons}, {of_columns}, the declared "
+        f"values{gaps}."
     )
 
 

@@ -71,6 +71,17 @@ reading_options = options_together(
 """`reading_from` makes arguments of readers of them."""
 
 
+CONTRIBUTION = click.option(
+    "--contribution",
+    type=click.IntRange(min=1),
+    metavar="C",
+    help="With --person: use at most C rows per person, drawn at random, and leave out the others.",
+)
+ROWS_ARE_PERSONS = click.option(
+    "--rows-are-persons",
+    is_flag=True,
+    help="State that every row is a different person, although an identifier repeats. The report says so.",
+)
 person_options = options_together(
     click.option(
         "--rows",
@@ -87,12 +98,7 @@ person_options = options_together(
         show_default=True,
         help="With --rows one or --contribution: which rows of a person are published.",
     ),
-    click.option(
-        "--contribution",
-        type=click.IntRange(min=1),
-        metavar="C",
-        help="With --person: publish at most C rows per person, and leave out the others.",
-    ),
+    CONTRIBUTION,
     click.option(
         "--number-of-rows",
         "number_known",
@@ -102,11 +108,7 @@ person_options = options_together(
         callback=lambda context, option, given: given == "known",
         help="With --person: whether an attacker may know how many rows a person has.",
     ),
-    click.option(
-        "--rows-are-persons",
-        is_flag=True,
-        help="State that every row is a different person, although an identifier repeats. The report says so.",
-    ),
+    ROWS_ARE_PERSONS,
 )
 """How the rows of one person are published."""
 

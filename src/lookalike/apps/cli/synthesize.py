@@ -8,7 +8,15 @@ from typing import Any
 
 import click
 
-from lookalike.apps.cli.options import JSON, SAFE_CSV, column_options, reading_options, table_from
+from lookalike.apps.cli.options import (
+    CONTRIBUTION,
+    JSON,
+    ROWS_ARE_PERSONS,
+    SAFE_CSV,
+    column_options,
+    reading_options,
+    table_from,
+)
 from lookalike.apps.cli.output import STDOUT, TerminalProgress, note, peak_megabytes, print_json, send_to_stdout
 
 
@@ -18,7 +26,11 @@ from lookalike.apps.cli.output import STDOUT, TerminalProgress, note, peak_megab
 @click.option(
     "--algorithm", metavar="NAME[:SETTINGS]", help="privbayes (the default) or mst; as in mst:delta=1e-10,bins=32."
 )
-@click.option("--epsilon", metavar="E", help="How much one record may change: by a factor of e^E at most.")
+@click.option(
+    "--epsilon",
+    metavar="E",
+    help="How much one record (with --contribution: one person) may change: by a factor of e^E at most.",
+)
 @click.option("--beta", metavar="B", help="Instead of --epsilon: ln(1 + B), as beta-likeness is compared.")
 @click.option(
     "--out",
@@ -41,6 +53,8 @@ from lookalike.apps.cli.output import STDOUT, TerminalProgress, note, peak_megab
     type=click.Choice(["observed", "declared"]),
     help="Whether values that the schema does not declare are read from DATA (the default), or refused.",
 )
+@CONTRIBUTION
+@ROWS_ARE_PERSONS
 @click.option("--seed", type=int, help="Only to repeat a run: whoever knows it can take the noise off.")
 @SAFE_CSV
 @reading_options
@@ -67,6 +81,7 @@ def synthesize(data: str, out: str, rows: int | None, seed: int | None, as_json:
     if (epsilon is not None) + (beta is not None) + (":" in (algorithm or "")) == 0 or None not in (epsilon, beta):
         raise click.UsageError("Give --epsilon or --beta, one of the two: how much may one record change?")
     asked, safe_csv = table_from(options), options.pop("safe_csv")
+    about_persons = {name: options.pop(name) for name in ("contribution", "rows_are_persons")}
     settings = {name: value for name, value in options.items() if value is not None}
     if epsilon is not None or beta is not None:
         settings["epsilon"] = epsilon if beta is None else epsilon_of_beta(beta)
@@ -78,7 +93,9 @@ def synthesize(data: str, out: str, rows: int | None, seed: int | None, as_json:
     watch = Stopwatch()
     with TerminalProgress() as progress:
         with watch.step("synthesize"):
-            made = synthesize_table(data, method=method, rows=rows, seed=seed, progress=progress, **asked)
+            made = synthesize_table(
+                data, method=method, rows=rows, seed=seed, progress=progress, **asked, **about_persons
+            )
         if out == STDOUT:
             with tempfile.TemporaryDirectory(prefix="lookalike-") as here:
                 made.write(Path(here) / "records.csv", safe_csv=safe_csv)

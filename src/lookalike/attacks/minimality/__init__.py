@@ -70,6 +70,8 @@ class Minimality(WrittenAttack):
             return f"{algorithm} makes {algorithm.form} releases, and this one is {release.form}"
         if release.n_rows + release.withheld.n_suppressed - release.withheld.n_dummies != original.n_rows:
             return "the release does not have as many records as the original; it is of another table"
+        if (reason := super().refuses(target)) is not None:
+            return reason
         if self._is_tiny(target):
             return None
         played_again = isinstance(release, Grouped | Bucketized) and self._replay(target, Randomness(0)) is not None
@@ -79,6 +81,12 @@ class Minimality(WrittenAttack):
                 "worlds"
             )
         return None
+
+    def refuses_persons(self, target: Target) -> str | None:
+        return (
+            "it deals the values of a group to its rows, and does not say what follows about persons who have several "
+            "rows. Publish one row per person (--rows one) to have it made."
+        )
 
     def run(self, target: Target, rng: Randomness, progress: Progress) -> list[Finding]:
         told = self._enumerate(target, progress) if self._is_tiny(target) else None

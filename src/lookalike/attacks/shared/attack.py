@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.attacks.shared.persons import PersonClasses, are_right, list_known, refuse_classes
 from lookalike.attacks.shared.whereabouts import SLACK, Whereabouts, honest_guesses, owners_of
 from lookalike.data.contracts import Finding, Score, Target
 from lookalike.data.exposure import Exposure
@@ -29,6 +30,11 @@ _MOST_RECORDS = 200_000
 _MOST_CELLS = 20_000_000
 
 
+COUNTS_ROWS = (
+    "it counts rows, and persons of this table have several. Publish one row per person (--rows one) to have it made."
+)
+
+
 class WrittenAttack:
     """The base of attacks."""
 
@@ -44,9 +50,13 @@ class WrittenAttack:
 
     def refuses(self, target: Target) -> str | None:
         form = target.release.form
-        if self.forms is None or form in self.forms:
-            return None
-        return f"it is about {' and '.join(sorted(self.forms))} releases, and this one is {form}."
+        if self.forms is not None and form not in self.forms:
+            return f"it is about {' and '.join(sorted(self.forms))} releases, and this one is {form}."
+        return None if target.original.persons is None else self.refuses_persons(target)
+
+    def refuses_persons(self, target: Target) -> str | None:
+        """Why it cannot be made where persons have several rows, or None."""
+        return COUNTS_ROWS
 
     def check(self, target: Target) -> None:
         """Raise `Unsupported`, with the reason, if the attack cannot be made."""
@@ -70,6 +80,25 @@ class OnValues(WrittenAttack):
         raise NotImplementedError
 
 
+class OnClasses(OnValues):
+    """An attack on values that reads classes: by rows, or by persons where these have several rows."""
+
+    def refuses_persons(self, target: Target) -> str | None:
+        return refuse_classes(target)
+
+    def run(self, target: Target, rng: Randomness, progress: Progress) -> list[Finding]:
+        if target.original.persons is None:
+            return super().run(target, rng, progress)
+        self.check(target)
+        classes = PersonClasses.of(target)
+        assert classes is not None
+        n_columns = len(target.original.domains.sensitive)
+        return [self.on_persons(target, classes, column, rng) for column in range(n_columns)]
+
+    def on_persons(self, target: Target, classes: PersonClasses, column: int, rng: Randomness) -> Finding:
+        raise NotImplementedError
+
+
 def needs_sensitive(target: Target) -> str | None:
     """Why an attack on values cannot be made on this target, or None."""
     if target.original.domains.sensitive:
@@ -82,9 +111,15 @@ def score_guesses(guesses: NDArray[np.int64] | NDArray[np.int32], truth: NDArray
     return Score(int(np.count_nonzero(guesses == truth)), len(truth))
 
 
+def score_known(original: Microdata, column: int, guesses: NDArray[np.int64]) -> Score:
+    """Guesses about every record, counted for those that attackers know: all, or one of each person."""
+    known = list_known(original)
+    return Score(int(np.count_nonzero(are_right(original, column, guesses[known], known))), len(known))
+
+
 def majority(original: Microdata, column: int) -> float:
     """How often the most frequent value is right."""
-    return float(original.counts(column).max() / original.n_rows)
+    return float(original.prior(column).max() / original.n_persons)
 
 
 def exposure_of(target: Target, column: int, beliefs: Shares, adversary: str) -> Exposure:
@@ -105,7 +140,7 @@ def exposure_of(target: Target, column: int, beliefs: Shares, adversary: str) ->
 
 def find_ceilings(target: Target, column: int) -> Shares | None:
     """The least ceiling that the promises set for each value of a column; None if they set none."""
-    domain, prior = target.original.domains.sensitive[column], target.original.counts(column)
+    domain, prior = target.original.domains.sensitive[column], target.original.prior(column)
     required = [
         promise.model.requirement(prior, domain, column) for promise in target.promises if promise.column == domain.name
     ]
@@ -122,10 +157,15 @@ def row_max(beliefs: Any) -> Shares:
 
 def n_rows_above(beliefs: Any, ceilings: Shares | None) -> int | None:
     """Records about which some value is believed more than its ceiling allows; None without ceilings."""
-    if ceilings is None:
-        return None
+    return None if ceilings is None else int(rows_above(beliefs, ceilings).sum())
+
+
+def rows_above(beliefs: Any, ceilings: Shares) -> NDArray[np.bool_]:
+    """Which lines believe some value more than its ceiling allows."""
     above = beliefs.data > ceilings[beliefs.indices] * (1 + SLACK) + SLACK
-    return len(np.unique(owners_of(beliefs)[above]))
+    found = np.zeros(beliefs.shape[0], dtype=bool)
+    found[owners_of(beliefs)[above]] = True
+    return found
 
 
 def n_certain(highest: Shares) -> int:

@@ -5,6 +5,9 @@ of themselves; a belief without ground discloses nothing. So it is also said wha
 between 0 and 1 to be given to it that fits the truth best, and 0 (which leaves what was believed before) unless another
 clearly fits better.
 
+Where persons have several rows a classifier guesses the value of the row that is known, and is right about the person
+if some row has it. What it believes of the row says nothing exact about the person, so it is held against no promise.
+
 Works through the records in blocks, so a million of them take little memory.
 """
 
@@ -18,8 +21,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.attacks.shared.attack import Shares, exposure_of, find_ceilings, majority, score_guesses
+from lookalike.attacks.shared.attack import Shares, exposure_of, find_ceilings, majority, score_guesses, score_known
 from lookalike.attacks.shared.bayes import logs_of
+from lookalike.attacks.shared.persons import PersonClasses
 from lookalike.attacks.shared.whereabouts import SLACK, Whereabouts
 from lookalike.data.contracts import Attack, Finding, Score, Target
 from lookalike.data.microdata import Codes
@@ -84,14 +88,20 @@ def judge_records(
     where: Whereabouts, column: int, classifier: Classifier, *, within: str, progress: Progress
 ) -> Judged:
     """Guesses and beliefs about every record, among all values or those that the honest reader leaves."""
-    original, ceilings = where.target.original, find_ceilings(where.target, column)
+    original = where.target.original
+    by_persons = original.persons is not None
+    ceilings = None if by_persons else find_ceilings(where.target, column)
     n_records, n_values = original.n_rows, original.domains.sensitive[column].n_codes
-    views = _Views(where, column, classifier, within, _reader(where, column, needed=within == "unit"))
+    classes = PersonClasses.of(where.target) if by_persons else None
+    overlapping = by_persons and classes is None and isinstance(where.target.release, Grouped)
+    needed = within == "unit" or overlapping
+    views = _Views(where, column, classifier, within, _reader(where, column, needed=needed))
     order = np.argsort(-classifier.frequencies, kind="stable")
     power = views.power()
     guesses = np.zeros(n_records, dtype=np.int64)
-    kept = np.zeros((n_records, n_values)) if n_records * n_values <= EXPOSED else None
-    n_affected = n_affected_in_truth = n_honest = 0
+    honest_guesses = np.zeros(n_records, dtype=np.int64)
+    kept = np.zeros((n_records, n_values)) if n_records * n_values <= EXPOSED and not by_persons else None
+    n_affected = n_affected_in_truth = 0
     sum_confidence = sum_honest = 0.0
     for block in _blocks(n_records, n_values):
         progress("guessing", block[0] / n_records)
@@ -107,12 +117,16 @@ def judge_records(
             n_affected_in_truth += _count_above(posteriors(base, evidence, power), ceilings)
         if honest is not None:
             sum_honest += float(honest[each, true_values].sum())
-            n_honest += int(np.count_nonzero(pick_best(honest, order) == true_values))
+            honest_guesses[block] = pick_best(honest, order)
     baselines = {"most frequent value": majority(original, column)}
-    if views.reader is not None:
+    if classes is not None:
+        baselines["likeliest value of the group"] = score_known(original, column, classes.guesses(column)).share
+    elif by_persons and views.reader is not None:
+        baselines["likeliest value of the group"] = score_known(original, column, honest_guesses).share
+    elif views.reader is not None:
         baselines["values of the group"] = sum_honest / n_records
-        baselines["likeliest value of the group"] = n_honest / n_records
-    elif isinstance(where.target.release, Grouped):
+        baselines["likeliest value of the group"] = score_known(original, column, honest_guesses).share
+    elif not by_persons and isinstance(where.target.release, Grouped):
         baselines |= _honest_in_groups(where, column)
     return Judged(
         guesses,
@@ -171,6 +185,9 @@ class _Views:
         return _POWERS[best] if clearly else 0.0
 
 
+PERSONS_COUNTED = (
+    " Each {noun} is counted once, by one known row; a guess is right if any row of the {noun} has the value."
+)
 LEARNED_REMEDY = "It learns what is true of people in general; a promise of smaller beliefs leaves it less."
 
 
@@ -188,7 +205,7 @@ def judge_learned(
 ) -> Finding:
     """What a classifier achieves that `learn` gave, and, where it does well, how much of that is about strangers."""
     judged = judge_records(where, column, learnt, within=within, progress=progress)
-    score = score_guesses(judged.guesses, where.target.original.sensitive[:, column])
+    score = score_known(where.target.original, column, judged.guesses)
     strangers = None
     if within == "unit":
         said += ", choosing among the values left for each person,"
@@ -229,7 +246,9 @@ def finding(
         sentence += ": what it knows is general, and as true of people outside the release." * strangers.as_well or "."
     if judged.n_affected_in_truth is not None:
         numbers["affected by what the evidence is worth"] = float(judged.n_affected_in_truth)
-    if judged.beliefs is None:
+    if target.original.persons is not None:
+        sentence += PERSONS_COUNTED.format(noun=target.original.schema.unit_name)
+    elif judged.beliefs is None:
         numbers["records without exposure"] = float(target.original.n_rows)
     return Finding(
         attack=str(attack),
@@ -347,6 +366,9 @@ def right_about_strangers(
     """
     target = where.target
     if isinstance(target.release, Matched) or target.original.n_rows > MOST_RECORDS or where.n_units < 2:
+        return None
+    if target.original.persons is not None:
+        # Other rows of a person lie in units that were learned from.
         return None
     truth = target.original.sensitive[:, column]
     is_second = rng.permutation(where.n_units) % 2 == 1

@@ -43,7 +43,7 @@ class Whereabouts:
 
     @cached_property
     def reading(self) -> Reading:
-        return Reading(self.target.release, self.target.original)
+        return Reading(self.target.release, self.target.original, record_of_row=self.target.record_of_row)
 
     @property
     def fits(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:

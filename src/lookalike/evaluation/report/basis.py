@@ -114,7 +114,12 @@ class Basis:
         """
         shown = shows_beliefs(self.audit)
         losses, by_column = public_losses(
-            self.losses, self.loss_by_column, self.domains, self.form, self.withheld.n_suppressed
+            self.losses,
+            self.loss_by_column,
+            self.domains,
+            self.form,
+            self.withheld.n_suppressed,
+            by_persons=self.audit.n_persons is not None,
         )
         return replace(
             self,

@@ -110,7 +110,13 @@ def check_documents(
     checks: tuple[Check, ...] = ()
     if (text := contents.pop(AUDIT, None)) is not None:
         exact = public_losses(
-            losses, by_column, basis.domains, basis.form, release.withheld.n_suppressed, rounding=lambda loss: loss
+            losses,
+            by_column,
+            basis.domains,
+            basis.form,
+            release.withheld.n_suppressed,
+            rounding=lambda loss: loss,
+            by_persons=data.persons is not None,
         )
         basis = _with_stated_losses(basis, text, exact)
         checks = (_check_audit(text, basis),)

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from lookalike.data.microdata import Domain, Domains, parse_number, texts_of
 from lookalike.data.release import Bucketized, Perturbed, Release
 from lookalike.data.schema import Attribute, Kind, Role, ValueType
-from lookalike.data.taxonomy import ROOT, Taxonomy, build
+from lookalike.data.taxonomy import OTHER, ROOT, Taxonomy, build
 from lookalike.errors import DataError, explain_change, explain_damage, quoted
 from lookalike.files.releases.cells import Encoding, Field, raw_values, values_of
 from lookalike.files.releases.describe import PublishedManifest
@@ -42,13 +42,19 @@ _POINTS = 10
 
 
 def taxonomy_over(
-    spec: Mapping[str, Any], labels: Iterable[str], type: ValueType, column: str, *, with_missing: bool
+    spec: Mapping[str, Any],
+    labels: Iterable[str],
+    type: ValueType,
+    column: str,
+    *,
+    with_missing: bool,
+    with_others: bool = False,
 ) -> Taxonomy:
     """The taxonomy of a published column over the values that can be below the labels that it shows."""
     shown = sorted(set(labels))
     form = next((form for form in _LISTED if form in spec), None)
     if form is None:
-        return build(spec, [], [], column=column, with_missing=with_missing)
+        return build(spec, [], [], column=column, with_missing=with_missing, with_others=with_others)
     values = _LISTED[form](shown, spec, type)
     if len(values) > _MOST_LISTED:
         raise DataError(
@@ -224,7 +230,9 @@ def _with_taxonomy(attribute: Attribute, spec: Mapping[str, Any], field: Field, 
     else:
         labels, missing = cells.drop_nulls().unique().to_list(), cells.null_count() > 0
     type = attribute.type or ValueType.STRING
-    tree = taxonomy_over(spec, labels, type, attribute.name, with_missing=missing)
+    known = {"with_missing": missing or attribute.missing, "with_others": attribute.others}
+    tree = taxonomy_over(spec, labels, type, attribute.name, **known)
+    missing = known["with_missing"]
     type, values = _parse_texts(list(tree.leaves[: tree.n_leaves - missing]), type)
     return Domain(attribute, type, values, missing, 0.0, 0.0, tree.n_leaves, False, tree)
 
@@ -232,6 +240,7 @@ def _with_taxonomy(attribute: Attribute, spec: Mapping[str, Any], field: Field, 
 def _build_listed(attribute: Attribute, declared: Sequence[str] | None, texts: list[str], missing: bool) -> Domain:
     """The declared values in their order, or those that are shown in their own."""
     if declared is not None:
+        declared = (OTHER, *declared) if attribute.others else declared
         extra = sorted(set(texts) - set(declared))
         return _build_domain(attribute, ValueType.STRING, np.array([*declared, *extra], dtype=object), missing)
     type, values = _parse_texts(texts, attribute.type or ValueType.STRING)

@@ -2,12 +2,16 @@
 
 A group is what a reader can tell apart: rows whose published quasi-identifiers are identical, or a bucket.
 Releases without groups (matched rows, perturbed columns) have none of these figures: not a number.
+
+Where persons have several rows, sizes are numbers of different persons. These do not follow from the release, so the
+figures are worked out from the sizes that the audit found (`of_sizes`), stay with the owner, and are left out where
+nobody knows which person is in which group.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 from weakref import WeakKeyDictionary
 
@@ -62,17 +66,25 @@ class OfGroups(WrittenMetric):
     axis: ClassVar[str | None] = None
     forms = frozenset({Grouped.form, Bucketized.form})
     joins = True
+    counts_rows = False
 
     def measure(self, original: Microdata, release: Release) -> float:
         return self.join([self.of_part(original, release)])
 
     def of_part(self, original: Microdata, release: Release) -> tuple[int, int, int]:
+        if original.persons is not None:
+            return 0, 0, 0
         sizes = group_sizes(release)
         return len(sizes), int(sizes.sum()), int((sizes**2).sum())
 
     def join(self, parts: Sequence[tuple[int, int, int]]) -> float:
         n_groups, n_rows, squares = (sum(sums) for sums in zip(*parts, strict=True))
         return self.of_sums(n_groups, n_rows, squares) if n_groups else math.nan
+
+    def of_sizes(self, units_of_size: Mapping[int, int]) -> float:
+        """From how many groups there are of each size, whatever sizes are numbers of."""
+        sizes, units = np.array([*units_of_size.items()], dtype=np.int64).reshape(-1, 2).T
+        return self.join([(int(units.sum()), int(units @ sizes), int(units @ sizes**2))])
 
     def of_sums(self, n_groups: int, n_rows: int, squares: int) -> float:
         """From the number of groups, their rows, and their squared sizes."""

@@ -68,8 +68,13 @@ def public_losses(
     form: str,
     n_suppressed: int,
     rounding: Callable[[float], float] = round_figure,
+    *,
+    by_persons: bool = False,
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """Of the losses of a release and of its columns those that anybody can work out from its folder."""
+    """Of the losses of a release and of its columns those that anybody can work out from its folder.
+
+    `by_persons`: sizes are numbers of persons, which the release does not show.
+    """
     exact = form in (Bucketized.form, Perturbed.form)
     shown = {domain.name for domain in domains.quasi if exact or _shows_domain(domain, n_suppressed)}
     hidden = {ORIGINAL} if shown >= set(by_column) else {ORIGINAL, DOMAINS}
@@ -77,7 +82,9 @@ def public_losses(
         {
             name: rounding(loss)
             for name, loss in losses.items()
-            if name in METRICS and METRICS[name].needs not in hidden
+            if name in METRICS
+            and METRICS[name].needs not in hidden
+            and (not by_persons or getattr(METRICS[name], "counts_rows", True))
         },
         {name: rounding(loss) for name, loss in by_column.items() if name in shown},
     )
@@ -86,7 +93,7 @@ def public_losses(
 def loss_text(form: str, losses: Mapping[str, float]) -> str:
     """What a release of this form lost, in one phrase."""
     name, phrase = FORMS[form].headline
-    shown = phrase.format(losses[name]).replace("%", " %")
+    shown = phrase.format(losses[name]).replace("%", " %") if name in losses else "not measured"
     suppressed = int(losses.get("suppressed", 0))
     return f"{shown}, {suppressed:,} suppressed" if suppressed else shown
 

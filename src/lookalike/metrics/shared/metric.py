@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from lookalike.data.contracts import ORIGINAL, Compared
+from lookalike.data.contracts import ORIGINAL, Compared, Metric
 from lookalike.data.microdata import Microdata
 from lookalike.data.release import Release
 
@@ -21,6 +21,8 @@ class WrittenMetric:
     axis: ClassVar[str | None] = ""
     forms: ClassVar[frozenset[str] | None] = None
     more_is_better: ClassVar[bool] = False
+    counts_rows: ClassVar[bool] = True
+    """Whether every published row counts alike, also where persons have several."""
     joins: ClassVar[bool] = False
 
     @abstractmethod
@@ -37,6 +39,14 @@ class WrittenMetric:
     def compare(self, original: Microdata, release: Release, seed: int) -> Sequence[Compared]:
         found = self.measure(original, release)
         return [] if math.isnan(found) else [Compared(self.name, self.title or self.name, 0.0, found)]
+
+
+def title_metric(kind: type[Metric], unit: str | None = None) -> str:
+    """What a report calls a metric; `unit`: what promises count where it has several rows, as person."""
+    title = kind.title or kind.name
+    if unit is None:
+        return title
+    return f"{title}, by {'row' if getattr(kind, 'counts_rows', True) else unit}s"
 
 
 class MeanOverRows(WrittenMetric):

@@ -61,6 +61,10 @@ class WrittenModel:
     def by_distribution(self) -> bool:
         return False
 
+    @property
+    def by_share(self) -> bool:
+        return not self.about_identity
+
     def __str__(self) -> str:
         return component_text(self)
 

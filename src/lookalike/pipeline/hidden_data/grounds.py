@@ -21,6 +21,7 @@ from lookalike.files.releases.describe import PublishedManifest, quote_text
 
 _DESCRIBED = ("kind", "type", "taxonomy", "order", "low", "high", "values", "size")
 _DECLARED = ("taxonomy", "order", "low", "high", "values", "size")
+_FLAGS = {"others": "that further values are one", "missing": "that values may be missing"}
 _NAMES = {"low": "least value", "high": "greatest value", "size": "number of values"}
 
 
@@ -36,9 +37,12 @@ class Findings:
 def list_declared(attribute: Attribute) -> list[str]:
     """What a schema says of a column besides its role and what kind of values it has."""
     return [
-        f"{_NAMES.get(part, part)} of {quoted(attribute.name)}"
-        for part in _DECLARED
-        if getattr(attribute, part) is not None
+        *(
+            f"{_NAMES.get(part, part)} of {quoted(attribute.name)}"
+            for part in _DECLARED
+            if getattr(attribute, part) is not None
+        ),
+        *(f"{said} in {quoted(attribute.name)}" for part, said in _FLAGS.items() if getattr(attribute, part)),
     ]
 
 
@@ -80,8 +84,8 @@ def _merge(published: Attribute, given: Attribute) -> tuple[Attribute, list[str]
             f"The release treats column {quoted(given.name)} as {published.role}, and you call it {given.role}. Its "
             "promises do not speak of your roles."
         )
-    stated: list[str] = []
-    merged = given
+    stated = [f"{said} in {quoted(given.name)}" for part, said in _FLAGS.items() if getattr(published, part)]
+    merged = replace(given, others=published.others, missing=published.missing)
     for part in _DESCRIBED:
         theirs, yours = getattr(published, part), getattr(given, part)
         if yours is None:

@@ -54,7 +54,15 @@ from lookalike.pipeline.parts.cut import cut, cutting_for
 from lookalike.pipeline.parts.slices import SlicedBoxes
 from lookalike.pipeline.parts.survey import Survey, survey
 from lookalike.pipeline.recipe import Recipe, prepare, stronger
-from lookalike.pipeline.run import MadeInParts, Stopwatch, compile_kernels, notes_on, refuse_failed, standard_measures
+from lookalike.pipeline.run import (
+    MadeInParts,
+    Stopwatch,
+    compile_kernels,
+    measure_sizes,
+    notes_on,
+    refuse_failed,
+    standard_measures,
+)
 from lookalike.progress import Progress, silent
 from lookalike.randomness import Randomness
 
@@ -129,6 +137,8 @@ def run_in_parts(
             )
         refuse_failed(found.audit, algorithm)
         losses, by_column = join_losses([part.losses for part in done], work.metrics)
+        if found.audit.n_persons is not None and found.sizes:
+            losses |= measure_sizes(found.sizes)
     columns = ((index, found.exposure(domain.name)) for index, domain in enumerate(seen.data.domains.sensitive))
     apart = [kind.name for kind in work.metrics if not kind.joins]
     not_joined = [f"Not measured, as no part sees the whole release: {', '.join(apart)}."] if apart else []

@@ -1,1 +1,1 @@
-"""Several releases of the same people: who was in which group before, what all releases say together, the ledger."""
+"""Several releases of the same people: what may come after what, who was in which group before, the ledger."""

@@ -137,8 +137,8 @@ def _number_persons(one: Before, numbering: _Numbering) -> tuple[Ints, Ints]:
     left -= np.array([one.contents.made_up.get(group, 0) for group in listed.tolist()], dtype=np.int64)
     left = np.maximum(left, 0)
     others = numbering.number_unknown(int(left.sum()))
-    persons = np.concatenate((np.flatnonzero(inside), others))
-    return persons, np.concatenate((one.placed[inside], np.repeat(listed, left)))
+    placed = np.concatenate((np.flatnonzero(inside), others)).astype(np.int64)
+    return placed, np.concatenate((one.placed[inside], np.repeat(listed, left)))
 
 
 def _join_values(

@@ -22,7 +22,7 @@ import numpy as np
 import polars as pl
 
 from lookalike.audit.reading import Ints
-from lookalike.data.microdata import Domain, Microdata, Table, texts_of
+from lookalike.data.microdata import Codes, Domain, Microdata, Table, texts_of
 from lookalike.errors import AuditFailed, DataError, RecipeError, counted, quoted
 from lookalike.files.releases.private import PEOPLE
 from lookalike.pipeline.run import MadeWhole
@@ -103,7 +103,7 @@ def name_rows(data: Microdata) -> list[str]:
     return named
 
 
-def _texts(domain: Domain, codes: np.ndarray[tuple[int, ...], np.dtype[np.int32]]) -> list[str | None]:
+def _texts(domain: Domain, codes: Codes) -> list[str | None]:
     texts: list[str | None] = [*domain.texts]
     if domain.has_missing:
         texts[domain.missing_code] = None

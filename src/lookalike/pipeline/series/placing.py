@@ -15,7 +15,7 @@ import numpy as np
 
 from lookalike.audit.containment import Cells, weight_fitting
 from lookalike.audit.reading import Boxes, Ints, Reading, joint_ids, largest_placement
-from lookalike.data.microdata import Domain, Microdata
+from lookalike.data.microdata import Codes, Domain, Microdata
 from lookalike.data.release import Bucketized, Grouped, Matched
 from lookalike.data.schema import Role
 from lookalike.errors import DataError, RecipeError, counted, quoted
@@ -200,7 +200,7 @@ def _pack(domains: list[Domain], boxes: list[list[tuple[int, ...]]]) -> Cells:
 
 def _place_by_points(
     opened: ReleaseFolder,
-    columns: list[tuple[Field, Domain, Ints]],
+    columns: list[tuple[Field, Domain, Codes]],
     values: Ints,
     value_of_row: Ints,
     class_of_row: Ints,
