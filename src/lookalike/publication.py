@@ -407,7 +407,9 @@ def publish(
     with watch.step("read"):
         read = read_columns(table, recipe.schema, progress=progress, **reading)
     with watch.step("encode"):
-        prepared = prepare(recipe, read)
+        if asked is not None:
+            recipe = asked.choose_method(recipe)
+        prepared = prepare(recipe, read, eligible=asked is None or asked.needs_eligible_table)
     publication = _publish_whole(prepared, read, asked, goes_to, named, recipient, watch, progress, reading)
     if out is not None:
         publication.write(out, overwrite=overwrite, progress=progress)

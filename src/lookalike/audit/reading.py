@@ -397,7 +397,9 @@ class Reading:
     def is_told_dummy(self) -> NDArray[np.bool_]:
         """Rows whose sensitive value no original record has: anybody sets them aside."""
         told = np.zeros(len(self.release.sensitive), dtype=bool)
-        if isinstance(self.release, Perturbed):
+        by_group = isinstance(self.release, Grouped) and self.release.made_up_of_group is not None
+        if isinstance(self.release, Perturbed) or by_group:
+            # Made up group by group for values that earlier releases had: nobody is told which values there are now.
             return told
         for index in range(self.release.sensitive.shape[1]):
             told |= self.original.prior(index)[self.release.sensitive[:, index]] == 0

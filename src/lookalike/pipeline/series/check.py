@@ -181,12 +181,12 @@ def _join_values(
     values = []
     for shown, frame, start, end in zip(contents, frames, starts[:-1], starts[1:], strict=True):
         places = np.searchsorted(shown.groups, frame[CLASS].to_numpy())
-        values.append(_sum_counts(places, numbers[start:end], frame[ROWS].to_numpy(), len(shown.groups)))
+        values.append(sum_counts(places, numbers[start:end], frame[ROWS].to_numpy(), len(shown.groups)))
     codes = [distinct[:, place].astype(np.int64) for place in range(len(sensitive))]
     return values, domains[: len(sensitive)], codes
 
 
-def _sum_counts(classes: Ints, numbers: Ints, counts: Ints, n_classes: int) -> ClassValues:
+def sum_counts(classes: Ints, numbers: Ints, counts: Ints, n_classes: int) -> ClassValues:
     """Counts by class and number; the same value may be written in two ways."""
     pairs, place = np.unique(np.column_stack((classes, numbers)), axis=0, return_inverse=True)
     summed = np.zeros(len(pairs), dtype=np.int64)

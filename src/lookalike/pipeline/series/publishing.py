@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +25,14 @@ from lookalike.errors import DataError, RecipeError, Unsupported, counted, quote
 from lookalike.files.releases.private import check_belongs, private_folder
 from lookalike.files.releases.read import find_release
 from lookalike.files.tables import read_whole
-from lookalike.pipeline.recipe import Prepared
+from lookalike.pipeline.recipe import Prepared, Recipe
 from lookalike.pipeline.run import MadeWhole
 from lookalike.pipeline.series import registry
 from lookalike.pipeline.series.check import Before, Now, hold_together, refuse_broken
 from lookalike.pipeline.series.contents import Contents, describe_release, read_contents, refuse_form
+from lookalike.pipeline.series.invariance import choose_m_invariant, hold_invariance, prepare_m_invariant
 from lookalike.pipeline.series.ledger import (
+    MARKER,
     Entry,
     Ledger,
     check_folders,
@@ -82,12 +84,26 @@ class Asked:
                 "release against single ones."
             )
         pairs = [one if isinstance(one, tuple) else split_earlier(str(one)) for one in listed]
-        ledger = None if series is None else registry.find_ledger(series, parent)
-        return cls(after=tuple((Path(release), original) for release, original in pairs), ledger=ledger, mode=mode)
+        found = tuple((Path(release), original) for release, original in pairs)
+        if series is None:
+            return cls(after=found)
+        ledger = registry.find_ledger(series, parent)
+        kept = read_ledger(ledger).mode if (ledger / MARKER).is_file() else None
+        if mode is not None and kept not in (None, mode):
+            raise RecipeError(
+                f"The series in {ledger} is kept in mode {kept}, and a series keeps its mode. Leave out --mode, or "
+                "begin a series with another name."
+            )
+        return cls(after=found, ledger=ledger, mode=mode or kept or CHECKED)
 
     @property
-    def is_anything(self) -> bool:
-        return bool(self.after) or self.ledger is not None
+    def needs_eligible_table(self) -> bool:
+        """Whether some release of the table's own rows must be able to keep the promises; made-up rows can help."""
+        return self.mode != M_INVARIANT
+
+    def choose_method(self, recipe: Recipe) -> Recipe:
+        """The recipe with the method that the mode of the series asks for."""
+        return choose_m_invariant(recipe) if self.mode == M_INVARIANT else recipe
 
 
 def split_earlier(text: str) -> tuple[str, str | None]:
@@ -126,7 +142,9 @@ class Step:
         contents, class_of_row = describe_release(made.release, made.data, made.promises)
         groups = groups_of_records(class_of_row, made.record_map.record_of_row, made.data.n_rows)
         self.now, self.data = Now(contents=contents, groups=groups, names=self.names), made.data
-        if self.before:
+        if self.ledger is not None and self.ledger.mode == M_INVARIANT:
+            self.notes += hold_invariance(self.before, self.now, made.data, int(self.ledger.extra["m"]))
+        elif self.before:
             self.audit = hold_together(self.before, self.now, made.data)
             refuse_broken(self.audit)
             self.notes += self.audit.lines
@@ -176,7 +194,7 @@ class Step:
             self.recorded = True
 
     def _unchanged(self, opened: Ledger) -> Ledger:
-        if not (opened.folder / "series.json").is_file():
+        if not (opened.folder / MARKER).is_file():
             if opened.entries:
                 raise DataError(f"The ledger in {opened.folder} is gone. Restore it, and run again.")
             return opened
@@ -217,13 +235,13 @@ def open_step(asked: Asked, prepared: Prepared, table: Table | None, reading: di
         _open_ledger(step, asked, data)
     for release, original in asked.after:
         step.before.append(_open_earlier(step, release, original, data, reading))
-    return step
+    return _with_mode(step)
 
 
 def _open_ledger(step: Step, asked: Asked, data: Microdata) -> None:
     assert asked.ledger is not None
     check_writable(asked.ledger)
-    if not (asked.ledger / "series.json").is_file():
+    if not (asked.ledger / MARKER).is_file():
         name = asked.ledger.name.removesuffix(" SERIES PRIVATE")
         step.ledger = Ledger.new(name, asked.ledger, asked.mode or CHECKED, data)
         step.notes.append(f"A new {describe_ledger(step.ledger)} begins. Its ledger: {asked.ledger}")
@@ -232,11 +250,6 @@ def _open_ledger(step: Step, asked: Asked, data: Microdata) -> None:
     if said is not None:
         ledger.write()
         step.notes.append(said)
-    if asked.mode is not None and asked.mode != ledger.mode:
-        raise RecipeError(
-            f"The series {quoted(ledger.name)} is kept in mode {ledger.mode}, and a series keeps its mode. Leave out "
-            f"--mode, or begin a series with another name."
-        )
     if ledger.schema != digest_schema(data):
         raise RecipeError(
             f"The columns, their roles or kinds are others than those of the series {quoted(ledger.name)}. Publish "
@@ -251,6 +264,16 @@ def _open_ledger(step: Step, asked: Asked, data: Microdata) -> None:
             refuse_changes(count_changes(people, now), entry.name)
         before = Before(name=entry.name, contents=ledger.contents_of(entry), people=people, key=ledger.key)
         step.before.append(before)
+
+
+def _with_mode(step: Step) -> Step:
+    """The step with what the mode of its series needs."""
+    if step.ledger is not None and step.ledger.mode == M_INVARIANT:
+        prepared, names, m, said = prepare_m_invariant(step.prepared, step.names, step.before, step.ledger.extra)
+        step.prepared, step.names = prepared, names
+        step.ledger = replace(step.ledger, extra={**step.ledger.extra, "m": m})
+        step.notes += said
+    return step
 
 
 def _nowhere(data: Microdata) -> Ints:
