@@ -75,7 +75,11 @@ class Paths:
             extra.append(rows)
             extra_sizes.append(counts[places])
         sizes = np.concatenate([np.bincount(ids, minlength=n_paths), *extra_sizes]).astype(np.int64)
-        return cls(ids, np.concatenate([classes, *extra]), sizes, np.arange(len(sizes)) < n_paths)
+        # Who is in no release is on no path.
+        nowhere = (classes == ABSENT).all(axis=1)
+        sizes[:n_paths][nowhere] = 0
+        is_person = np.concatenate([~nowhere, np.zeros(len(sizes) - n_paths, dtype=bool)])
+        return cls(ids, np.concatenate([classes, *extra]), sizes, is_person)
 
     def through(self, release: int) -> Ints:
         """The paths of persons who are in a release."""

@@ -22,9 +22,9 @@ MODE_SENTENCES = {
         "and these keep the promises by themselves."
     ),
     "m-invariant": (
-        "Part of an m-invariant series: someone who has all releases, knows in which of them a person is, and takes all "
-        "values to be equally likely beforehand, finds the same m or more values in every group of the person, each "
-        "equally likely. Some rows are made up for that; their number is published for each group. Someone who knows "
-        "how frequent values are, or how the method fills groups, can become surer."
+        "Part of an m-invariant series: someone who has all releases, knows in which of them a person is, and takes "
+        "all values to be equally likely beforehand, finds the same m or more values in every group of the person, "
+        "each equally likely. Some rows are made up for that; their number is published for each group. Someone who "
+        "knows how frequent values are, or how the method fills groups, can become surer."
     ),
 }
