@@ -131,7 +131,9 @@ def run(prepared: Prepared, progress: Progress = silent) -> MadeWhole:
     crowds = (seen[0] if seen else examined.exposure(None)).crowds
     with watch.step("measure"):
         losses, by_column = measure(data, release, crowds)
-        bound = loss_bound(data, prepared.requirements, rng) if isinstance(release, Grouped) else None
+        # Rows that are made up group by group are no part of any grouping of the records.
+        of_records = isinstance(release, Grouped) and release.made_up_of_group is None
+        bound = loss_bound(data, prepared.requirements, rng) if of_records else None
     return MadeWhole(
         recipe=recipe,
         promises=prepared.promises,

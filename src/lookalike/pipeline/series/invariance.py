@@ -18,13 +18,15 @@ from lookalike.audit.paths import ClassValues
 from lookalike.audit.reading import Ints
 from lookalike.audit.series import audit_series, check_m_invariance
 from lookalike.data.microdata import Codes, Domain, Domains, Microdata
+from lookalike.data.release import COUNTERFEITS
 from lookalike.data.schema import ValueType
 from lookalike.errors import AuditFailed, RecipeError, Unsupported, counted, quoted
 from lookalike.files.releases.assemble import DomainIndex
 from lookalike.files.releases.cells import raw_values, values_of
-from lookalike.pipeline.recipe import Prepared, Recipe
+from lookalike.files.releases.read import ReleaseFolder
+from lookalike.pipeline.recipe import Prepared, Recipe, require
 from lookalike.pipeline.series.check import Before, Now, number_alike, sum_counts
-from lookalike.pipeline.series.contents import CLASS, value_column
+from lookalike.pipeline.series.contents import CLASS, Contents, read_contents, value_column
 from lookalike.pipeline.series.people import digest
 
 
@@ -66,7 +68,7 @@ def prepare_m_invariant(
             f"The series keeps m = {extra['m']}, and {m} is asked for. The groups of all releases need the same m: "
             f"promise l-diversity:{extra['m']}."
         )
-    data = _with_earlier_values(prepared.data, before)
+    data = _with_earlier_values(prepared.data, [one.contents for one in before])
     domain = data.domains.sensitive[0]
     identities, known, n_new = list(names), {}, 0
     latest = _latest(before, domain)
@@ -91,8 +93,9 @@ def prepare_m_invariant(
             "and others who came, in other groups. Somebody who takes values to be the same in all releases may "
             "believe something false of them."
         )
-    made = method.over(known, donors)
-    return replace(prepared, data=data, algorithm=made), identities, m, said
+    requirements = require(prepared.promises, data, eligible=False)
+    made_ready = replace(prepared, data=data, requirements=requirements, algorithm=method.over(known, donors))
+    return made_ready, identities, m, said
 
 
 def _name(name: str, number: int) -> str:
@@ -118,14 +121,21 @@ def _latest(before: Sequence[Before], domain: Domain) -> dict[str, Signature]:
     return found
 
 
-def _with_earlier_values(data: Microdata, before: Sequence[Before]) -> Microdata:
+def with_published_values(data: Microdata, opened: ReleaseFolder) -> Microdata:
+    """The original with the values that only made-up rows of its release have, where the release declares these."""
+    if COUNTERFEITS not in opened.manifest.tables:
+        return data
+    return _with_earlier_values(data, [read_contents(opened.path)[0]])
+
+
+def _with_earlier_values(data: Microdata, before: Sequence[Contents]) -> Microdata:
     """The table with domains that also have the values of earlier releases, for made-up rows."""
     blocks = {"sensitive": data.sensitive, "carried": data.carried}
     domains: dict[str, list[Domain]] = {"sensitive": [], "carried": []}
     for role, block in blocks.items():
         columns = []
         for domain, codes in zip(getattr(data.domains, role), block.T, strict=True):
-            shown = [one.contents.frame[value_column(domain.name)] for one in before]
+            shown = [one.frame[value_column(domain.name)] for one in before]
             made, changed = extend_domain(domain, codes, pl.concat(shown).unique().to_list() if shown else [])
             domains[role].append(made)
             columns.append(changed)
