@@ -21,7 +21,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from lookalike import models
@@ -342,9 +341,9 @@ def check_writable(folder: Path) -> None:
 
 
 def count_known(ledger: Ledger, persons: Sequence[str], rows: Sequence[str]) -> int:
-    """How many of these digests of persons, or of rows, whichever are more, the ledger has."""
-    known, known_rows = set(ledger.people["person"].to_list()), set(ledger.people["row"].to_list())
-    return max(int(np.sum([one in known for one in persons])), int(np.sum([one in known_rows for one in rows])))
+    """How many of these digests of persons the ledger has; without any, how many of those of rows."""
+    known = set(ledger.people["person" if persons else "row"].to_list())
+    return sum(one in known for one in persons or rows)
 
 
 def describe_ledger(ledger: Ledger) -> str:

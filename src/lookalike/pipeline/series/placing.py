@@ -49,10 +49,12 @@ def place_original(opened: ReleaseFolder, data: Microdata, class_of_row: Ints) -
         found = placement.item_of_record >= 0
         groups[found] = first_of_class[placement.class_of_item[placement.item_of_record[found]]]
     n_left = int(np.count_nonzero(groups < 0))
-    if n_left > release.withheld.n_suppressed:
+    withheld = release.withheld
+    n_expected = data.n_rows - withheld.n_suppressed + withheld.n_dummies
+    if n_left > withheld.n_suppressed or n_expected != len(class_of_row):
         raise DataError(
-            f"{opened.path} does not belong to the original that was given: {counted(n_left, 'record')} have no row "
-            "there. Name the table that the release was made from (--after RELEASE=ORIGINAL)."
+            f"{opened.path} does not belong to the original that was given: it has {counted(len(class_of_row), 'row')} "
+            f"for {counted(data.n_rows, 'record')}, of which {n_left:,} have no row there. Name the table that the release was made from (--after RELEASE=ORIGINAL)."
         )
     return groups
 
